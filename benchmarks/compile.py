@@ -2,12 +2,12 @@
 
     python benchmarks/compile.py TREE [RUNS]
 
-TREE: the output folder of `opgen build` for ../native_functions.yaml (its class Tensor and its runtime are used). Prints a
-Markdown table of processor seconds (user and system) as median (min-max), and the size of the stripped libraries.
-It compiles the generated library from scratch, without `opgen generate`, with two compilers at a time: first as opgen's CMake
-functions compile a small library (all generated sources as one unit, and the kernels as another), then source by source. Wall
-times mean little on a busy machine. The table therefore also shows the longest unit, which is the
-minimum for two idle processors, and the total time of all units.
+TREE: the output folder of `opgen build` for ../native_functions.yaml (its class Tensor and its runtime are used).
+Prints a Markdown table of processor seconds (user and system) as median (min-max), and the size of the stripped
+libraries. It compiles the generated library from scratch, without `opgen generate`, with two compilers at a time:
+first as opgen's CMake functions compile a small library (all generated sources as one unit, and the kernels as
+another), then source by source. Wall times are not meaningful on a busy machine. The table therefore also shows the
+longest unit, which is the minimum for two idle processors, and the total time of all units.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 def torch_flags() -> list[str]:
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        sys.exit("torch is not installed: there are no headers of ATen")
+        sys.exit("torch is not installed: ATen's headers are missing")
     include = Path(spec.origin).parent / "include"
     return [f"-I{include}", f"-I{include}/torch/csrc/api/include", "-D_GLIBCXX_USE_CXX11_ABI=1"]
 
@@ -33,7 +33,7 @@ def torch_flags() -> list[str]:
 def row(what: str, source: Path, rows: int, flags: Sequence[str], folder: str) -> str:
     base = ["g++", "-std=c++20", "-w", *flags, "-o", f"{folder}/out"]
     whole = processor_seconds([*base, str(source)])
-    # Only the headers: everything up to the first line that is neither an include nor a comment.
+    # For the headers alone, compile everything up to the first line that is neither an include nor a comment.
     head = Path(folder, "headers.cpp")
     head.write_text(
         "".join(line for line in source.open() if line.startswith(("#include <", "#define")))

@@ -1,4 +1,4 @@
-"""Measure what a new user waits for: README's first command, a second library, and an edit of a kernel.
+"""Measure how long a new user waits: for README's first command, a second library, and an edit of a kernel.
 
     python benchmarks/first_day.py [--runs N] [--write]
 
@@ -84,7 +84,7 @@ def one_run(folder: Path) -> list[tuple[float, float]]:
     first = timed(". .ci/prepare && sh examples/myadd/run.sh", clone, environment)
 
     environment["PATH"] = f"{clone / '.venv' / 'bin'}:{environment['PATH']}"
-    # The author writes a schema and a kernel; that takes no time here.
+    # Write the schema and the kernel, before the measurement.
     work = folder / "work"
     work.mkdir()
     build = "opgen build second/native_functions.yaml -o build --kernels second/kernels --python"

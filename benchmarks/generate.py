@@ -6,9 +6,9 @@ Needs torch (for torchgen and its packaged files). Runs whole processes alternat
 minimum, median and maximum over the runs, ratios between neighbouring runs, and the largest resident set; then the
 processor time of each stage. --write puts them into RESULTS.md.
 
-"torchgen, reduced" leaves out parts that opgen has no counterpart for: functionalization, vmap plumbing, the AOTInductor
-shim and Declarations.yaml. Outputs are written to --folder (default: the system's temporary folder). They are all removed at the
-end, because ext4 takes long to allocate inodes after many were freed.
+"torchgen, reduced" leaves out parts that have no counterpart in opgen: functionalization, vmap plumbing, the
+AOTInductor shim and Declarations.yaml. Outputs are written to --folder (default: the system's temporary folder). They
+are all removed at the end, because ext4 takes a long time to allocate inodes after many were freed.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ registry = g.read_registry(sources[0], found)
 now = lap("parse and resolve", now)
 context = g._checked_context(sources[0], found)
 now = lap("checks", now)
-views = tuple(g.build_files(context))
+contents = tuple(g.build_files(context))
 now = lap("emit", now)
-files = g.Renderer(*g.target_templates(context.target.plan.templates)).render_all(views)
+files = g.Renderer(*g.target_templates(context.target.plan.templates)).render_all(contents)
 now = lap("render", now)
 tree = g.Tree(files, g.manifest_header(context, files))
 now = lap("manifest", now)
@@ -94,7 +94,7 @@ def packaged() -> Path:
     """Return the folder of the schema files in the package torchgen."""
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
-        sys.exit("torch is not installed: there is no torchgen to compare with")
+        sys.exit("torch is not installed: torchgen is needed for the comparison")
     return Path(spec.origin).parent / "packaged" / "ATen"
 
 

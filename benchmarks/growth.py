@@ -2,12 +2,12 @@
 
     python benchmarks/growth.py [RUNS] [--entries N] [--folder DIR] [--write]
 
-Needs torch (for its native_functions.yaml) and valgrind. Operators and kernels of the copies are renamed. Views are left out,
-because their names are tied to those of their copying siblings. Each copy is a separate file. Times are processor times of one
-process on one processor, minus the time for an empty file, divided by the number of entries.
-Instructions are per additional entry compared with the previous row, so that fixed costs are left out. callgrind counts
-them and takes fifty times as long, so these copies contain only the first operators,
-N entries or a few more (160). --write puts the table into RESULTS.md and draws growth.svg.
+Needs torch (for its native_functions.yaml) and valgrind. Operators and kernels of the copies are renamed. Views are
+left out, because their names depend on those of their copying siblings. Each copy is a separate file. Times are
+processor times of one process on one processor, minus the time for an empty file, divided by the number of entries.
+Instructions are per additional entry compared with the previous row, so that fixed costs are left out. callgrind
+counts them and takes fifty times as long, so these copies contain only the first operators, N entries or a few more
+(160). --write puts the table into RESULTS.md and draws growth.svg.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def renamed(entry: Entry, prefix: str) -> Entry:
 
 
 def text_of(entries: Sequence[Entry], prefix: str) -> tuple[str, list[int]]:
-    """A YAML text, and the line on which each entry begins."""
+    """Return a YAML text, and the line on which each entry begins."""
     chunks, starts, line = [], [], 1
     for entry in entries:
         chunk = yaml.safe_dump([renamed(entry, prefix)], sort_keys=False, width=10**6)

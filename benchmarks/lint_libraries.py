@@ -39,8 +39,8 @@ def write_files(rows: list[dict[str, Any]], folder: Path) -> tuple[int, int]:
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         namespace, _, schema = row["schema"].partition("::")
-        refused = row.get("torch", "") is None or schema.endswith("-> None")
-        if namespace != "aten" and not refused:
+        rejected = row.get("torch", "") is None or schema.endswith("-> None")
+        if namespace != "aten" and not rejected:
             groups[row["project"], namespace].append(schema)
     for i, ((_, namespace), schemas) in enumerate(sorted(groups.items())):
         name = f"q{i}_{namespace}"
@@ -58,7 +58,7 @@ def lint(folder: Path) -> Counter[str]:
     found: Counter[str] = Counter()
     for path in sorted(folder.glob("*.yaml")):
         diagnostics = Diagnostics()
-        inspect(Inputs((path,), target="torch"), diagnostics, refused=True)
+        inspect(Inputs((path,), target="torch"), diagnostics, unsupported=True)
         found.update(str(each.code) for each in diagnostics)
     return found
 

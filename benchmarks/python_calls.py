@@ -1,4 +1,4 @@
-"""Measure calls from Python: of a generated package, PyTorch and NumPy, alternately in one process.
+"""Measure calls from Python of a generated package, of PyTorch and of NumPy, alternately in one process.
 
     python benchmarks/python_calls.py [--runs N] [--core K] [--build DIR] [--no-build] [--write]
 
@@ -57,7 +57,7 @@ _SETUP = {
     "torch": """
 import torch as m
 m.set_num_threads(1)
-mode = m.inference_mode(); mode.__enter__()  # for good: PyTorch as fast as it is
+mode = m.inference_mode(); mode.__enter__()  # not left again, so that PyTorch is as fast as possible
 a = m.zeros(1); b = m.zeros(1); o = m.zeros(1)
 f = m.ops.aten._has_compatible_shallow_copy_type  # its kernel only compares two keys
 """,

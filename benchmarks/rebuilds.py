@@ -30,10 +30,10 @@ EDITS = (
     Edit("a comment in the YAML", "- func: bincount(", "# Counts.\n- func: bincount("),
     Edit("a tag more", SEGMENT, SEGMENT + "  tags: nondeterministic_seeded\n"),
     Edit("a kernel's name", "CPU: _bincount_cpu\n", "CPU: bincount_on_cpu\n"),
-    Edit("an argument more, of a function", CDIST, CDIST[:-1] + ", bool fast=False)"),
-    Edit("a structured group more, functions", "", GROUP),
-    Edit("an argument more, of a method", BINCOUNT, BINCOUNT[:-1] + ", bool fast=False)"),
-    Edit("an operator more, a method", "", METHOD),
+    Edit("an additional argument of a function", CDIST, CDIST[:-1] + ", bool fast=False)"),
+    Edit("an additional structured group, functions", "", GROUP),
+    Edit("an additional argument of a method", BINCOUNT, BINCOUNT[:-1] + ", bool fast=False)"),
+    Edit("an additional operator, a method", "", METHOD),
 )
 
 

@@ -32,7 +32,7 @@ TITLES = {
     "throughput": "Large tensors, one thread",
     "tape": "Gradients, one thread",
 }
-# Groups of ids. The programs alternate after each group, so that measurements close in time are compared.
+# Groups of ids. The programs alternate after each group, so that the compared measurements are close in time.
 GROUPS = {
     "calls": ("dispatch", "boxed", "tensor", "add", "meta"),
     "tape": ("tape.mul", "tape.backward", "tape.chain"),
@@ -56,7 +56,7 @@ Counts = dict[str, float]
 def torch_root() -> Path:
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        sys.exit("torch is not installed: there is nothing to compare with")
+        sys.exit("torch is not installed: it is needed for the comparison")
     return Path(spec.origin).parent
 
 

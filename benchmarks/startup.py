@@ -62,7 +62,7 @@ Fact = dict[str, Any]
 def packaged() -> Path:
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
-        sys.exit("torch is not installed: there is no native_functions.yaml to register")
+        sys.exit("torch is not installed: its native_functions.yaml is needed")
     return Path(spec.origin).parent / "packaged" / "ATen" / "native" / "native_functions.yaml"
 
 

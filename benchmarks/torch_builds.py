@@ -19,7 +19,7 @@ from opgen.io.resources import cmake_dir
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "torch"
 OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
-# The flags of CMake's Release, so that both sides are compiled alike.
+# The flags of CMake's Release, so that both sides are compiled in the same way.
 FLAGS = ("-std=gnu++20", "-O3", "-DNDEBUG", "-fPIC")
 MODES = ("usual", "inference")
 
@@ -29,7 +29,7 @@ _PYTHON_INCLUDE = "import sysconfig; print(sysconfig.get_path('include'))"
 def torch_folder() -> Path:
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
-        sys.exit("torch is not installed: nothing to compare with")
+        sys.exit("torch is not installed: it is needed for the comparison")
     return Path(spec.origin).parent
 
 

@@ -143,18 +143,18 @@ def compile_table(folder: Path, torch: Path, runs: int) -> str:
         one["`#include <torch/extension.h>` alone"] = processor_seconds(including)
         for what, each in one.items():
             taken.setdefault(what, []).append(each)
-    lines = ["| what | s, minimum / median / maximum | of the one by hand |", "|---|---:|---:|"]
+    lines = ["| step | s, minimum / median / maximum | ratio to by hand |", "|---|---:|---:|"]
     for what, measured in taken.items():
         share = statistics.median(measured) / statistics.median(taken[HAND])
         lines.append(f"| {what} | {spread(measured)} | {share:.2f} |")
     return "\n".join(lines)
 
 
-HAND = "by hand: one unit, kernels and all, and the link"
+HAND = "by hand: one unit that includes the kernels, and the link"
 STEPS = {
     "all": "**generated, as CMake builds it**",
-    "generated": "of that, the generated unit",
-    "kernels": "of that, `kernels.cpp`",
+    "generated": "of which the generated unit",
+    "kernels": "of which `kernels.cpp`",
 }
 
 

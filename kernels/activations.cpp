@@ -8,6 +8,7 @@
 #include <aten/ops/relu_native.h>
 #include <aten/ops/silu_native.h>
 #include <aten/ops/softmax_native.h>
+#include <opgen/cpu/vec_math.h>
 
 #include "common.h"
 
@@ -46,7 +47,9 @@ OPGEN_IMPL_FUNC(leaky_relu_out)
     const wide slope = negative_slope.to<wide>();
     opgen::cpu_kernel(*this, [slope](scalar_t x) -> scalar_t {
       const wide w = static_cast<wide>(x);
-      return w > 0 ? x : static_cast<scalar_t>(w * slope);
+      // Both are computed, so that compilers vectorise the loop.
+      const auto y = static_cast<scalar_t>(w * slope);
+      return w > 0 ? x : y;
     });
   });
 }
@@ -56,6 +59,10 @@ OPGEN_META_FUNC(silu)(const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "silu", [&] {
+    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::silu(x); });
+      return;
+    }
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
       auto w = widen(x);
       return narrowed<scalar_t>(w / (decltype(w)(1) + std::exp(-w)));
@@ -72,13 +79,21 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
   const bool by_tanh = approximate == "tanh";
   OPGEN_DISPATCH_FLOATING(common_dtype(), "gelu", [&] {
     using wide = wide_t<scalar_t>;
+    if constexpr (std::is_same_v<wide, float>) {
+      if (by_tanh) {
+        opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::gelu_tanh(x); });
+      } else {
+        opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::gelu(x); });
+      }
+      return;
+    }
     constexpr wide sqrt_half = static_cast<wide>(0.70710678118654752440);
     constexpr wide sqrt_two_over_pi = static_cast<wide>(0.79788456080286535588);
     constexpr wide cubic = static_cast<wide>(0.044715);
     opgen::cpu_kernel(*this, [by_tanh](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element);
-      // erfc is accurate where 1 + erf would cancel. The factor is halved, not the product: twice
-      // the largest numbers would overflow.
+      // erfc is accurate where 1 + erf would cancel. Halve the factor, not the product, which could
+      // overflow.
       if (!by_tanh) return static_cast<scalar_t>(x * (std::erfc(-x * sqrt_half) / 2));
       return static_cast<scalar_t>(
           x * ((wide(1) + std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x))) / 2));
@@ -125,7 +140,7 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)
 namespace {
 
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
-  // Calls the operator: softmax is composite.
+  // Call the operator `to`, because softmax is composite.
   return dtype.has_value() ? self.to(*dtype, false, false, std::nullopt) : Tensor(self);
 }
 

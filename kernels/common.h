@@ -1,4 +1,5 @@
-// common.h: shared by kernels of several topics: dimension arguments, scalars, loops over memory.
+// common.h: helpers that several kernel files share: dimension arguments, scalars, loops over
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +38,9 @@ inline DimVector reduced_shape(IntArrayRef sizes, DimMask mask, bool keepdim) {
   return opgen::shape_from_dim_mask(sizes, mask, keepdim);
 }
 
-// Calls f(offsets) for each index of `sizes` in row-major order, over threads. `strides[k]` are the
-// strides of operand k and offsets[k] its offset, in elements. Each call handles about `work`
-// elements, which decides how many threads run.
+// Calls f(offsets) for each index of `sizes` in row-major order, on several threads. `strides[k]`
+// are the strides of operand k and offsets[k] its offset, in elements. Each call handles about
+// `work` elements, which determines the number of threads.
 template <size_t N, class F>
 void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides, F f,
                     int64_t work = 1) {
@@ -68,9 +69,9 @@ void for_each_index(IntArrayRef sizes, const std::array<IntArrayRef, N>& strides
   });
 }
 
-// Calls f(offsets) for each line of the first tensor along `dim`, with the offset at which the line
-// starts in every tensor. The tensors have the same number of dimensions, and the same sizes except
-// in `dim`.
+// Calls f(offsets) for each line of the first tensor along `dim`. The offsets are the starts of the
+// line in all tensors. The tensors have the same number of dimensions, and the same sizes except in
+// `dim`.
 template <size_t N, class F>
 void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors, F f) {
   DimVector sizes(tensors[0]->sizes());
@@ -84,8 +85,8 @@ void for_each_line(int64_t dim, const std::array<const TensorBase*, N>& tensors,
   for_each_index<N>(sizes, strides, f, work);
 }
 
-// The elements of a tensor that a reduction folds into one result: sizes and strides are the same
-// for each result.
+// The elements of a tensor that a reduction folds into one result. Their sizes and strides are the
+// same for each result.
 struct Slice {
   DimVector sizes, strides;  // outermost first, coalesced where memory allows
   int64_t numel = 1;
@@ -153,7 +154,7 @@ void for_each_slice(const TensorBase& self, DimMask mask,
       slice.numel);
 }
 
-// An integer type of the size of an element, for kernels that only move elements.
+// Calls f with an integer type of the size of an element, for kernels that only move elements.
 template <class F>
 void dispatch_by_size(size_t itemsize, F f) {
   switch (itemsize) {
@@ -168,7 +169,7 @@ void dispatch_by_size(size_t itemsize, F f) {
     case 16:
       return f.template operator()<std::array<uint64_t, 2>>();
     default:
-      OPGEN_CHECK(false, "no kernel moves elements of ", itemsize, " bytes");
+      OPGEN_CHECK(false, "elements of ", itemsize, " bytes are not supported");
   }
 }
 
@@ -176,7 +177,7 @@ inline bool same_sizes(IntArrayRef a, IntArrayRef b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-// Wraps a number in a tensor that gives way to other tensors in type promotion.
+// Wraps a number in a tensor that type promotion treats as a number.
 inline Tensor number(const Scalar& value) {
   return opgen::wrapped_scalar_tensor(value);
 }
@@ -192,18 +193,18 @@ inline Tensor clone_with_strides(const TensorBase& self) {
   return copy;
 }
 
-// Converts to `dtype`; returns the tensor itself if it has the dtype already.
+// Converts to `dtype`; returns the tensor itself if it already has the dtype.
 inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) {
   return opgen::to_dtype(self, dtype);
 }
 
-// Resizes an unstructured kernel's out tensor to the shape of the result; warns if it had elements
-// in another shape.
+// Resizes an unstructured kernel's out tensor to the shape of the result; warns if it has elements
+// and another shape.
 inline void resize_out(const Tensor& out, IntArrayRef sizes) {
   opgen::resize_output(out, sizes);
 }
 
-// Resizes the out tensor of a factory, without a warning: the call names the shape.
+// Resizes the out tensor of a factory. Does not warn, because the caller has given the shape.
 inline void resize_factory_out(const Tensor& out, IntArrayRef sizes) {
   if (same_sizes(out.sizes(), sizes)) {
     opgen::resize_output(out, sizes);

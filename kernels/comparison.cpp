@@ -145,7 +145,7 @@ OPGEN_IMPL_FUNC(ge_Scalar_out)(const Tensor&, const Scalar&, const Tensor& /*out
   compare_ordered(*this, "ge", kGreaterEqual);
 }
 
-// ---- Logic: zero is false, all else is true ----
+// ---- Logic: zero is false, everything else is true ----
 
 namespace {
 

@@ -67,7 +67,7 @@ OPGEN_KERNEL(_to_copy)
  std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
  std::optional<MemoryFormat> memory_format) {
   OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == self.layout(),
-                              "to(): only strided tensors exist here");
+                              "to(): only strided tensors are supported");
   OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false),
                               "memory cannot be pinned on this device");
   const TensorOptions options = TensorOptions().dtype(dtype).device(device);
@@ -99,7 +99,7 @@ OPGEN_KERNEL(to)
  std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking, bool copy,
  std::optional<MemoryFormat> memory_format) {
   OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == self.layout(),
-                              "to(): only strided tensors exist here");
+                              "to(): only strided tensors are supported");
   OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false),
                               "memory cannot be pinned on this device");
   return converted(self, TensorOptions().dtype(dtype).device(device), non_blocking, copy,

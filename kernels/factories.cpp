@@ -1,4 +1,4 @@
-// factories.cpp: new tensors, empty or with values that follow from their indices.
+// factories.cpp: new tensors, which are empty or have values computed from the indices.
 #include <opgen/kernel.h>
 
 #include <algorithm>
@@ -38,13 +38,13 @@ namespace {
 
 TensorOptions options_of(OPGEN_OPTIONS) {
   OPGEN_CHECK_NOT_IMPLEMENTED(!layout.has_value() || *layout == kStrided,
-                              "only strided tensors can be made here");
+                              "only strided tensors are supported");
   OPGEN_CHECK_NOT_IMPLEMENTED(!pin_memory.value_or(false),
                               "memory cannot be pinned on this device");
   return TensorOptions().dtype(dtype).layout(layout).device(device);
 }
 
-// Options that are not given are those of `self`.
+// Takes options that are not given from `self`.
 TensorOptions options_like(const Tensor& self, OPGEN_OPTIONS) {
   return self.options().merge_in(options_of(dtype, layout, device, pin_memory));
 }
@@ -94,8 +94,8 @@ OPGEN_KERNEL(new_empty_symint)(const Tensor& self, SymIntArrayRef size, OPGEN_OP
 
 namespace {
 
-// A value beyond the range of a half type becomes infinity in a new tensor, as in PyTorch; fill_
-// refuses it.
+// Converts a value that is out of a half type's range to infinity, as PyTorch does for new tensors;
+// fill_ would throw.
 Scalar rounded(const Scalar& value, ScalarType dtype) {
   if (value.isComplex() || (dtype != opgen::kHalf && dtype != opgen::kBFloat16)) return value;
   const auto wide = static_cast<float>(value.to<double>());
@@ -183,7 +183,7 @@ Tensor new_range(const Scalar& start, const Scalar& end, const Scalar& step, OPG
   return at::arange_out(out, start, end, step);
 }
 
-// Elements from start up to, not including, end.
+// Returns the number of elements from start to end, without end.
 int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, ScalarType dtype) {
   const double first = start.toDouble(), last = end.toDouble(), by = step.toDouble();
   OPGEN_CHECK(by != 0, "step must be nonzero");
@@ -192,8 +192,8 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, S
   OPGEN_CHECK((by > 0 && last >= first) || (by < 0 && last <= first),
               "upper bound and lower bound inconsistent with step sign");
   if (dtype == kLong) {
-    // Doubles do not represent every int64, so the bounds are truncated to integers, as the
-    // elements are. Their distance may not fit int64 either.
+    // Doubles do not represent every int64, so the bounds are truncated to integers, like the
+    // elements. Their distance may not fit into int64 either.
     const int64_t stride = step.toLong();
     OPGEN_CHECK(stride != 0, "step must be nonzero");
     const auto low = static_cast<uint64_t>(start.toLong()),
@@ -248,7 +248,7 @@ OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& s
   return out;
 }
 
-// Values are counted from the nearer end, so that the last is exactly `end`.
+// Computes values from the nearer end, so that the last is exactly `end`.
 OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
   OPGEN_CHECK(steps >= 0, "number of steps must be non-negative");
   if (out.numel() != steps) resize_factory_out(out, {steps});
@@ -333,7 +333,7 @@ OPGEN_KERNEL(eye_out)(int64_t n, Tensor& out) {
 OPGEN_KERNEL(eye_out)(int64_t n, int64_t m, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
   OPGEN_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
-  // The output is new or the caller's; neither warns about its old shape.
+  // Resizes a new output, or the caller's without a warning about its old shape.
   opgen::resize_(out, {n, m});
   opgen::assert_no_internal_overlap(out);
   opgen::zero_(out);

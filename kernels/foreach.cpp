@@ -1,4 +1,4 @@
-// foreach.cpp: one operator on each tensor of a list.
+// foreach.cpp: operators that apply another operator to each tensor of a list.
 #include <opgen/kernel.h>
 
 #include <aten/ops/_foreach_add_native.h>

@@ -1,4 +1,4 @@
-// indexing.cpp: join tensors; read or write elements whose indices are data.
+// indexing.cpp: joins tensors, and reads or writes elements whose indices are data.
 #include <opgen/kernel.h>
 
 #include <algorithm>
@@ -30,6 +30,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "either.h"
 
 using namespace kernels;
 
@@ -62,8 +63,8 @@ int64_t stride_along(const TensorBase& self, int64_t dim) {
 
 namespace {
 
-// An empty vector can be joined with tensors of any shape: programs start lists with one before
-// they know the shape.
+// An empty vector can be joined with tensors of any shape, because programs may start a list with
+// one before they know the shape.
 bool is_skipped(const TensorBase& tensor) {
   return tensor.dim() == 1 && tensor.size(0) == 0;
 }
@@ -183,7 +184,7 @@ int64_t at_least_one(int64_t ndim) {
   return ndim == 0 ? 1 : ndim;
 }
 
-// Checks that `index` is at most as large as `limit` in each dimension but `dim`.
+// Checks that `index` is at most as large as `limit` in each dimension except `dim`.
 void check_index_shape(const char* name, const TensorBase& index, const TensorBase& limit,
                        int64_t dim, const char* what) {
   if (index.numel() == 0) return;
@@ -215,8 +216,8 @@ Tensor at_least_1d(const Tensor& self) {
 }
 
 // Calls f(element, other), where `element` is the element of `target` that the index selects, and
-// `other` the element of `along` at the position of the index. Runs one line after another in one
-// thread: indices may repeat.
+// `other` the element of `along` at the position of the index. Handles the lines in order, in one
+// thread, because indices may repeat.
 template <class T, class F>
 void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, const Tensor& beside,
                       F f) {
@@ -334,7 +335,7 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   const int64_t size = size_along(self, dim), stride = stride_along(self, dim),
                 out_stride = stride_along(out, dim);
   if (out.numel() == 0) {
-    // A wrong index is an error even if there are no elements to move.
+    // An invalid index is an error even if there are no elements to move.
     for (int64_t k = 0; k < places.numel(); ++k) plain_place(place[k], size, dim);
     return out;
   }
@@ -467,12 +468,16 @@ OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value
   const Tensor chosen = (is_written ? Tensor(opgen::clone(mask)) : mask).expand(self.sizes());
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
     const scalar_t x = value.to<scalar_t>();
-    const bool* from = chosen.const_data_ptr<bool>();
-    scalar_t* to = self.mutable_data_ptr<scalar_t>();
-    for_each_index<2>(self.sizes(), {chosen.strides(), self.strides()},
-                      [&](const std::array<int64_t, 2>& at) {
-                        if (from[at[0]]) to[at[1]] = x;
-                      });
+    TensorIterator iter = opgen::TensorIteratorConfig()
+                              .set_check_mem_overlap(false)
+                              .check_all_same_dtype(false)
+                              .resize_outputs(false)
+                              .add_output(self)
+                              .add_const_input(chosen)
+                              .add_const_input(self)
+                              .build();
+    opgen::cpu_kernel(iter,
+                      [x](bool fills, scalar_t y) -> scalar_t { return either(fills, x, y); });
   });
   return self;
 }
@@ -524,8 +529,8 @@ OPGEN_KERNEL(masked_select)(const Tensor& self, const Tensor& mask) {
   return at::masked_select_out(out, self, mask);
 }
 
-// Returns one row of indices per nonzero element. In memory the indices of one dimension are
-// contiguous, since they are used as index tensors.
+// Returns one row of indices per nonzero element. In memory, the indices of each dimension are
+// contiguous, because they are used as index tensors.
 OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   OPGEN_CHECK(out.scalar_type() == kLong, "Expected out to be a Long tensor, but got ",
               out.scalar_type());
@@ -562,14 +567,13 @@ OPGEN_KERNEL(nonzero)(const Tensor& self) {
 
 namespace {
 
-// The indexed tensor, laid out so that one iteration over the shape of the result reads every
-// element: the indexed dimensions are replaced by those of the index tensors, in which its stride
-// is 0.
+// The indexed tensor, with sizes and strides for one iteration over the shape of the result: the
+// dimensions of the index tensors, with stride 0, replace the indexed dimensions.
 struct Indexed {
   Tensor self;
-  std::vector<Tensor>
-      indices;  // int64, broadcast to one shape, with 1 for each dimension that is not indexed
-  DimVector sizes, strides;  // of the indexed dimensions; strides in bytes
+  std::vector<Tensor> indices;  // int64, broadcast to a common shape, with size 1 in each dimension
+                                // that is not indexed
+  DimVector sizes, strides;     // those of the indexed dimensions; strides in bytes
 };
 
 // A mask counts as one index tensor per dimension.
@@ -657,16 +661,16 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
     DimVector index_sizes(static_cast<size_t>(first), 1);
     for (int64_t size : shape) index_sizes.push_back(size);
     index_sizes.resize(index_sizes.size() + static_cast<size_t>(after), 1);
-    // Expand before the conversion: the strides of a new result follow those of the converted
-    // index.
+    // Expand before the conversion, because the strides of a new result depend on those of the
+    // converted index.
     result.indices.push_back(to_dtype(indices[d].expand(shape), kLong).reshape(index_sizes));
   }
   result.self = opgen::alias_with_sizes_and_strides(self, sizes, strides, self.storage_offset());
   return result;
 }
 
-// Returns the bytes from the start of the indexed dimensions to the element that the operands from
-// `first` on select.
+// Returns the distance in bytes from the start of the indexed dimensions to the element selected by
+// the operands from `first` on.
 int64_t indexed_offset(char** data, const int64_t* strides, int first, int64_t i, IntArrayRef sizes,
                        IntArrayRef byte_strides) {
   int64_t offset = 0;
@@ -690,7 +694,7 @@ OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef
               self.scalar_type(), ") and result (", out.scalar_type(),
               ") must have the same scalar type");
   if (out.defined()) {
-    // The iterator has one element of the indexed dimensions as its operand, with stride 0.
+    // The operand of the iterator is one element of the indexed dimensions, with stride 0.
     opgen::assert_no_internal_overlap(out);
     opgen::assert_no_overlap(out, self);
     for (const std::optional<Tensor>& index : indices) {
@@ -749,7 +753,7 @@ OPGEN_KERNEL(_index_put_impl_)
   config.add_output(indexed.self).add_const_input(source);
   for (const Tensor& index : indexed.indices) config.add_const_input(index);
   TensorIterator iter = config.build();
-  // One thread, in order: of several values for one element the last wins.
+  // Run in order in one thread, so that the last of several values for an element is kept.
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_put_", [&] {
     iter.serial_for_each(
         [&](char** data, const int64_t* steps, int64_t n) {

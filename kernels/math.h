@@ -26,8 +26,8 @@ inline constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, B
 template <class T>
 inline constexpr bool is_float_v = is_half_v<T> || std::is_floating_point_v<T>;
 
-// The type in which an element is computed: half types would lose too much if every step were
-// rounded.
+// The type in which an element is computed. Rounding every step to a half type would lose too much
+// precision.
 template <class T>
 using wide_t = std::conditional_t<is_half_v<T>, float, T>;
 
@@ -58,7 +58,7 @@ struct RealOf<complex<T>> {
 template <class T>
 using real_t = typename RealOf<T>::type;
 
-// `widen` converts to a type that <cmath> and std::complex take, `narrowed` back.
+// `widen` converts to a type that <cmath> and std::complex accept; `narrowed` converts back.
 template <class T>
 auto widen(T x) {
   if constexpr (is_complex_v<T>) {
@@ -77,7 +77,7 @@ T narrowed(W x) {
   }
 }
 
-// Builds an element from its parts; a real type ignores the imaginary one.
+// Builds an element from its parts. A real type ignores the imaginary part.
 template <class T>
 T element_from(double real, [[maybe_unused]] double imag) {
   if constexpr (is_complex_v<T>) {
@@ -107,7 +107,7 @@ bool is_nan(T x) {
   }
 }
 
-// Integer overflow wraps. In C++ only unsigned arithmetic may overflow.
+// Integer overflow wraps. Uses unsigned arithmetic, because signed overflow is undefined in C++.
 template <class T>
 T plus(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -139,7 +139,8 @@ T times(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
     return a && b;
   } else if constexpr (std::is_integral_v<T>) {
-    // Wide enough that two unsigned short factors are not promoted to a signed product.
+    // At least `unsigned`, because two unsigned short factors would be promoted to int, and their
+    // product could overflow.
     using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
     return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
   } else if constexpr (is_complex_v<T>) {
@@ -156,7 +157,7 @@ T plus_scaled(T a, T factor, T b) {
   return static_cast<T>(plus(static_cast<W>(a), times(static_cast<W>(factor), static_cast<W>(b))));
 }
 
-// a / b, rounded toward zero; the one quotient that overflows wraps.
+// a / b, rounded toward zero. The only quotient that overflows (smallest / -1) wraps.
 template <class T>
 T divide_trunc(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
@@ -212,6 +213,8 @@ T magnitude_of(T x) {
     return x;
   } else if constexpr (std::is_integral_v<T>) {
     return x < 0 ? minus(T(0), x) : x;
+  } else if constexpr (is_half_v<T>) {
+    return T::from_bits(static_cast<uint16_t>(x.x & 0x7fffu));
   } else {
     return static_cast<T>(std::abs(widen(x)));
   }
@@ -244,14 +247,16 @@ bool less_nan_last(T a, T b) {
   return (!is_nan(a) && is_nan(b)) || a < b;
 }
 
-// The larger and the smaller of two; NaN wins.
+// The larger and the smaller of two; NaN wins. Without branches, so that compilers vectorise loops.
 template <class T>
 T greater_of(T a, T b) {
-  return is_nan(a) || a > b ? a : (is_nan(b) ? b : (a < b ? b : a));
+  const auto x = static_cast<wide_t<T>>(a), y = static_cast<wide_t<T>>(b);
+  return (x < y) | (y != y) ? b : a;
 }
 template <class T>
 T lesser_of(T a, T b) {
-  return is_nan(a) || a < b ? a : (is_nan(b) ? b : (a > b ? b : a));
+  const auto x = static_cast<wide_t<T>>(a), y = static_cast<wide_t<T>>(b);
+  return (x > y) | (y != y) ? b : a;
 }
 
 }  // namespace kernels

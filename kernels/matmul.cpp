@@ -40,8 +40,8 @@ struct Matrix {
   int64_t rows, columns, row_stride, column_stride;
 };
 
-// finish(i, j, sum over k of a[i, k] * b[k, j]). Rows of `b` are read in blocks that stay in the
-// cache; the sums are kept in the wider type, so that half types are rounded once.
+// Calls finish(i, j, sum over k of a[i, k] * b[k, j]) for each element. Reads rows of `b` in blocks
+// that stay in the cache. The sums have the wider type, so that half types are rounded only once.
 template <class T, class Finish>
 void multiply(const Matrix<const T>& a, const Matrix<const T>& b, Finish finish) {
   using wide = sum_t<T>;
@@ -83,7 +83,8 @@ Matrix<const T> matrix_of(const Tensor& self) {
   return {self.const_data_ptr<T>(), self.size(0), self.size(1), self.stride(0), self.stride(1)};
 }
 
-// out = beta * addend + alpha * mat1 * mat2 by a BLAS, if there is one for it.
+// Computes out = beta * addend + alpha * mat1 * mat2 with a BLAS. Returns false if that is not
+// possible.
 bool blas_addmm(const Tensor& addend, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
                 const Scalar& alpha, const Tensor& out) {
   using opgen::get_overlap_status;
@@ -116,7 +117,7 @@ void check_dtypes(const Tensor& a, const Tensor& b) {
   OPGEN_CHECK(a.scalar_type() == b.scalar_type(),
               "expected m1 and m2 to have the same dtype, but got: ", a.scalar_type(),
               " != ", b.scalar_type());
-  check_same_device("a product of matrices", a, b);
+  check_same_device("a matrix product", a, b);
 }
 
 }  // namespace
@@ -195,7 +196,7 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
   OPGEN_DISPATCH_ALL_BUT_BOOL(mat1.scalar_type(), "addmm", [&] {
     using wide = sum_t<scalar_t>;
     const wide a = alpha.to<wide>(), b = beta.to<wide>();
-    const bool ignored = b == wide(0);  // then a NaN in `self` has no effect
+    const bool ignored = b == wide(0);  // `self` is ignored, even if it contains NaN
     const Tensor addend = self.expand(out.sizes());
     const scalar_t* from = addend.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
@@ -209,7 +210,7 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
       to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
     };
     if (a == wide(0) && !is_half_v<scalar_t>) {
-      // Nor has one in the factors, except for half types, as in PyTorch.
+      // With alpha 0, NaN in the factors is ignored, too, except for half types, as in PyTorch.
       for (int64_t i = 0; i < out.size(0); ++i) {
         for (int64_t j = 0; j < out.size(1); ++j) finish(i, j, wide(0));
       }
@@ -303,7 +304,7 @@ OPGEN_KERNEL(matmul)(const Tensor& self, const Tensor& other) {
   DimVector result;
   Tensor product;
   if (b.dim() == 2) {
-    // One matrix for all batches: the batches are rows of one tall matrix.
+    // If all batches have the same second factor, combine their rows into one tall matrix.
     result.assign(a.sizes().begin(), a.sizes().end() - 1);
     product = at::mm(a.reshape({opgen::multiply_integers(result), a.size(-1)}), b);
     result.push_back(b.size(1));

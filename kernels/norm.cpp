@@ -52,7 +52,7 @@ Tensor tensor_or_undefined(const std::optional<Tensor>& tensor) {
   return tensor.has_value() ? *tensor : Tensor();
 }
 
-// Statistics of half types are kept in float if the parameters are.
+// Returns the dtype of the statistics: float for half types if the parameters are float.
 ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const Tensor& parameter = weight.defined() ? weight : bias;
   if (!parameter.defined() || parameter.scalar_type() == input.scalar_type())
@@ -128,7 +128,7 @@ OPGEN_KERNEL(native_layer_norm)
   return {out, mean, rstd};
 }
 
-// Gradients that the mask does not request are undefined tensors.
+// Returns undefined tensors for gradients that the mask does not request.
 OPGEN_KERNEL(native_layer_norm_backward)
 (const Tensor& grad_out, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean,
  const Tensor& rstd, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,

@@ -16,6 +16,7 @@
 #include <aten/ops/remainder_native.h>
 #include <aten/ops/sub.h>
 #include <aten/ops/sub_native.h>
+#include <opgen/cpu/vec_math.h>
 
 #include "common.h"
 
@@ -67,14 +68,14 @@ OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, cons
 
 namespace {
 
-// Computes f(a, b), for half types in float. A number is not rounded to the half type first: the
-// result would differ.
+// Computes f(a, b), for half types in float. A number is not rounded to the half type first,
+// because the result would differ.
 template <class T, class F>
 void map_wide(TensorIteratorBase& iter, F f) {
   using wide = wide_t<T>;
   if constexpr (is_half_v<T>) {
     if (iter.is_cpu_scalar(2) && iter.operand(2).replaced) {
-      // A number beyond the type's range is an infinity.
+      // A number that is out of the type's range becomes an infinity.
       const wide b = static_cast<wide>(opgen::item(iter.operand(2).original_tensor()).toDouble());
       iter.remove_operand(2);
       opgen::cpu_kernel(iter,
@@ -142,8 +143,8 @@ void div_true(TensorIteratorBase& iter) {
   });
 }
 
-// Returns floor(a / b). Exact where the rounded quotient is not: subtracts the remainder from `a`
-// before it divides.
+// Returns floor(a / b). Subtracts the remainder from `a` before it divides, so the result is exact
+// where the rounded quotient is not.
 template <class T>
 T divide_floor_float(T a, T b) {
   if (b == 0) return a / b;
@@ -226,6 +227,11 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
   }
   OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
     using wide = wide_t<scalar_t>;
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this,
+                                      [](auto a, auto b) { return opgen::vec::remainder(a, b); });
+      return;
+    }
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
       return static_cast<scalar_t>(modulo(static_cast<wide>(a), static_cast<wide>(b)));
     });
@@ -281,6 +287,10 @@ void power(TensorIteratorBase& iter) {
     return;
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
+    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return opgen::vec::pow(a, b); });
+      return;
+    }
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
       return narrowed<scalar_t>(std::pow(widen(a), widen(b)));
     });
@@ -356,12 +366,18 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
       });
     } else if (std::is_same_v<scalar_t, float> && n == std::trunc(n) && std::abs(n) > 0x1p24 &&
                std::abs(n) < 0x1p63) {
-      // Rounded to float, a large odd exponent would become even and lose the sign.
+      // Compute in double: a large odd exponent, rounded to float, would become even, and the
+      // result would lose its sign.
       opgen::cpu_kernel(*this, [n](scalar_t x) -> scalar_t {
         return narrowed<scalar_t>(std::pow(widen(x), widen(n)));
       });
     } else {
       const auto power = widen(exponent.to<scalar_t>());
+      if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+        opgen::cpu_kernel_vec<scalar_t>(
+            *this, [power](auto x) { return opgen::vec::pow(x, decltype(x)(power)); });
+        return;
+      }
       opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
         return narrowed<scalar_t>(std::pow(widen(x), power));
       });

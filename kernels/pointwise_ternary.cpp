@@ -12,6 +12,7 @@
 #include <aten/ops/where_native.h>
 
 #include "common.h"
+#include "either.h"
 
 using namespace kernels;
 
@@ -35,14 +36,14 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
 OPGEN_IMPL_FUNC(clamp_out)
 (const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
-    const bool has_min = min.has_value(), has_max = max.has_value();
-    const scalar_t low = has_min ? min.get().to<scalar_t>() : scalar_t(0);
-    const scalar_t high = has_max ? max.get().to<scalar_t>() : scalar_t(0);
-    opgen::cpu_kernel(*this, [=](scalar_t x) -> scalar_t {
-      if (has_min) x = greater_of(x, low);
-      if (has_max) x = lesser_of(x, high);
-      return x;
-    });
+    // A bound that is missing is one that no number passes.
+    using Limits = std::numeric_limits<wide_t<scalar_t>>;
+    constexpr auto most = is_float_v<scalar_t> ? Limits::infinity() : Limits::max();
+    constexpr auto least = is_float_v<scalar_t> ? -Limits::infinity() : Limits::lowest();
+    const scalar_t low = min.has_value() ? min.get().to<scalar_t>() : static_cast<scalar_t>(least);
+    const scalar_t high = max.has_value() ? max.get().to<scalar_t>() : static_cast<scalar_t>(most);
+    opgen::cpu_kernel(
+        *this, [low, high](scalar_t x) -> scalar_t { return lesser_of(greater_of(x, low), high); });
   });
 }
 
@@ -102,7 +103,7 @@ WhereOperands where_operands(const Tensor& condition, const Tensor& self, const 
               "where expected condition to be a boolean tensor, but got a tensor with dtype ",
               kind);
   const ScalarType common = opgen::result_type_of(self, other);
-  // Numbers move to the device of the condition.
+  // Moves numbers to the device of the condition.
   const auto placed = [&](const Tensor& operand) {
     const bool moves = operand.dim() == 0 && operand.device() != condition.device();
     return to_dtype(
@@ -119,7 +120,7 @@ Tensor operand_of(const Scalar& value, const Tensor& condition, ScalarType commo
 
 template <class T>
 void select_elements(TensorIteratorBase& iter) {
-  opgen::cpu_kernel(iter, [](bool chosen, T a, T b) -> T { return chosen ? a : b; });
+  opgen::cpu_kernel(iter, [](bool chosen, T a, T b) -> T { return either(chosen, a, b); });
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ OPGEN_KERNEL2(where, default)(const Tensor& condition) {
 
 namespace {
 
-// Computed from the nearer end, so that weight 1 returns `end` exactly.
+// Computes from the nearer end, so that weight 1 returns `end` exactly.
 template <class T, class W>
 T interpolate(T start, T end, W weight) {
   const T step = end - start;

@@ -34,11 +34,13 @@
 #include <aten/ops/square_native.h>
 #include <aten/ops/tanh_native.h>
 #include <aten/ops/trunc_native.h>
+#include <opgen/cpu/vec_math.h>
 
 #include "common.h"
 #include "special.h"
 
 using namespace kernels;
+namespace vec = opgen::vec;
 
 namespace {
 
@@ -60,6 +62,25 @@ void map_floating(TensorIteratorBase& iter, const char* name, F f) {
   });
 }
 
+// Floats, and half types as floats, are computed by `v`, a function of vectors; others by `f`.
+template <class T, class F, class V>
+void map_by_vectors(TensorIteratorBase& iter, F f, V v) {
+  if constexpr (std::is_same_v<wide_t<T>, float>) {
+    opgen::cpu_kernel_vec<T>(iter, v);
+  } else {
+    opgen::cpu_kernel(iter, [f](T x) -> T { return narrowed<T>(f(widen(x))); });
+  }
+}
+template <class F, class V>
+void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f, V v) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name,
+                                      [&] { map_by_vectors<scalar_t>(iter, f, v); });
+}
+template <class F, class V>
+void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_by_vectors<scalar_t>(iter, f, v); });
+}
+
 struct Log1p {
   template <class T>
   T operator()(T x) const {
@@ -77,35 +98,50 @@ struct Log1p {
 }  // namespace
 
 // Integers are computed as the default floating dtype.
-#define OPGEN_UNARY_FLOAT(op, map, function)                                 \
+#define OPGEN_UNARY_FLOAT(op, map, ...)                                      \
   OPGEN_META_FUNC(op)(const Tensor& self) {                                  \
     build_borrowing_unary_float_op(maybe_get_output(), self);                \
   }                                                                          \
   OPGEN_IMPL_FUNC(op##_out)(const Tensor& /*self*/, const Tensor& /*out*/) { \
-    map(*this, #op, function);                                               \
+    map(*this, #op, __VA_ARGS__);                                            \
   }
+#define OPGEN_FUNCTION(space, name) [](auto x) { return space::name(x); }
 
-OPGEN_UNARY_FLOAT(exp, map_floating_or_complex, [](auto x) { return std::exp(x); })
-OPGEN_UNARY_FLOAT(log, map_floating_or_complex, [](auto x) { return std::log(x); })
-OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p())
-OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, [](auto x) { return std::sqrt(x); })
+OPGEN_UNARY_FLOAT(exp, map_floating_or_complex, OPGEN_FUNCTION(std, exp), OPGEN_FUNCTION(vec, exp))
+OPGEN_UNARY_FLOAT(log, map_floating_or_complex, OPGEN_FUNCTION(std, log), OPGEN_FUNCTION(vec, log))
+OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p(), OPGEN_FUNCTION(vec, log1p))
+OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, OPGEN_FUNCTION(std, sqrt))
 OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex,
                   [](auto x) { return decltype(x)(1) / std::sqrt(x); })
 OPGEN_UNARY_FLOAT(reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; })
-OPGEN_UNARY_FLOAT(sin, map_floating_or_complex, [](auto x) { return std::sin(x); })
-OPGEN_UNARY_FLOAT(cos, map_floating_or_complex, [](auto x) { return std::cos(x); })
-OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, [](auto x) { return std::atan(x); })
-OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, [](auto x) { return std::tanh(x); })
-OPGEN_UNARY_FLOAT(sigmoid, map_floating_or_complex,
-                  [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); })
-OPGEN_UNARY_FLOAT(erf, map_floating, [](auto x) { return std::erf(x); })
-OPGEN_UNARY_FLOAT(special_entr, map_floating, [](auto x) {
-  using T = decltype(x);
-  if (std::isnan(x)) return x;
-  if (x > 0) return -x * std::log(x);
-  return x == 0 ? T(0) : -std::numeric_limits<T>::infinity();
-})
+OPGEN_UNARY_FLOAT(sin, map_floating_or_complex, OPGEN_FUNCTION(std, sin), OPGEN_FUNCTION(vec, sin))
+OPGEN_UNARY_FLOAT(cos, map_floating_or_complex, OPGEN_FUNCTION(std, cos), OPGEN_FUNCTION(vec, cos))
+OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_FUNCTION(std, atan),
+                  OPGEN_FUNCTION(vec, atan))
+OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_FUNCTION(std, tanh),
+                  OPGEN_FUNCTION(vec, tanh))
+OPGEN_UNARY_FLOAT(
+    sigmoid, map_floating_or_complex,
+    [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); },
+    OPGEN_FUNCTION(vec, sigmoid))
+OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_FUNCTION(std, erf), OPGEN_FUNCTION(vec, erf))
+OPGEN_UNARY_FLOAT(
+    special_entr, map_floating,
+    [](auto x) {
+      using T = decltype(x);
+      if (std::isnan(x)) return x;
+      if (x > 0) return -x * std::log(x);
+      return x == 0 ? T(0) : -std::numeric_limits<T>::infinity();
+    },
+    [](auto x) {
+      using V = decltype(x);
+      const V infinity(std::numeric_limits<float>::infinity());
+      const V positive = -x * vec::log(x);
+      const V others = select(x == V(0.0f), V(0.0f), select(x < V(0.0f), -infinity, x));
+      return select(x > V(0.0f), positive, others);
+    })
 
+#undef OPGEN_FUNCTION
 #undef OPGEN_UNARY_FLOAT
 
 OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
@@ -148,7 +184,7 @@ void build_rounding(TensorIteratorBase& iter, const char* name, const TensorBase
   OPGEN_CHECK(!self.is_complex(), name, " is not supported for complex inputs");
   iter.build_borrowing_unary_op(iter.maybe_get_output(), self);
 }
-// Leaves integers as they are.
+// Returns integers unchanged.
 template <class F>
 void round_into(TensorIteratorBase& iter, const char* name, const Tensor& self, const Tensor& out,
                 F f) {

@@ -27,17 +27,17 @@ struct Pair {
 Pair pair_of(const char* op, const char* what, IntArrayRef list) {
   OPGEN_CHECK(list.size() == 1 || list.size() == 2, op, ": ", what,
               " must either be a single int, or a tuple of two ints");
-  // So that sums of products of two of them fit 64 bits.
+  // With this limit, sums of products of two such numbers fit into 64 bits.
   for (int64_t number : list) {
     OPGEN_CHECK(number >= std::numeric_limits<int32_t>::min() &&
                     number <= std::numeric_limits<int32_t>::max(),
-                op, ": ", what, " must fit 32 bits, got ", list);
+                op, ": ", what, " must fit into 32 bits, got ", list);
   }
   return {list[0], list[list.size() - 1]};
 }
 
-// Returns how often the window fits. With ceil_mode the last window may extend beyond the padded
-// input if it starts inside the input or the left padding.
+// Returns the number of positions of the window. With ceil_mode, the last window may extend beyond
+// the padded input if it starts inside the input or the left padding.
 int64_t places(int64_t input, const Window& window, bool ceil_mode) {
   const int64_t span = input + 2 * window.padding - window.dilation * (window.size - 1) - 1 +
                        (ceil_mode ? window.stride - 1 : 0);
@@ -189,7 +189,7 @@ MaxPool max_pool_of(IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef pad
           {kernel.width, step.width, pad.width, spread.width}};
 }
 
-// Less than or equal to every value: -infinity for floating types.
+// Returns the lowest value of the type: -infinity for floating types.
 template <class T>
 T lowest() {
   if constexpr (is_float_v<T>) {
@@ -199,7 +199,7 @@ T lowest() {
   }
 }
 
-// Returns how many steps of the dilation lead from `start` to the first position at or after
+// Returns the number of steps of the dilation from `start` to the first position at or after
 // `place`.
 int64_t steps_to(int64_t place, int64_t start, const Window& window) {
   return start >= place ? 0 : (place - start + window.dilation - 1) / window.dilation;
@@ -238,11 +238,12 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
         for (int64_t j = 0; j < out.size(-1); ++j) {
           const int64_t top = i * pool.vertical.stride - pool.vertical.padding;
           const int64_t left = j * pool.horizontal.stride - pool.horizontal.padding;
-          // A window that is all padding: the lowest value, and an index outside.
+          // The result for a window that contains only padding: the lowest value, and an index
+          // outside of the input.
           scalar_t best = lowest<scalar_t>();
           int64_t best_at =
               first_inside(top, pool.vertical) * width + first_inside(left, pool.horizontal);
-          // Only positions inside are visited: a window may be far larger than the input.
+          // Visit only positions inside the input, because a window may be far larger.
           const int64_t rows = std::min(pool.vertical.size, steps_to(height, top, pool.vertical));
           const int64_t columns =
               std::min(pool.horizontal.size, steps_to(width, left, pool.horizontal));
@@ -251,8 +252,7 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
             for (int64_t b = steps_to(0, left, pool.horizontal); b < columns; ++b) {
               const int64_t x = left + b * pool.horizontal.dilation;
               const scalar_t element = from[in + y * in_row + x * in_column];
-              // The index is that of the last NaN of a window, or else of the first of equal
-              // maxima.
+              // The index is that of the last NaN in the window, or else that of the first maximum.
               if (element > best || is_nan(element)) {
                 best = element;
                 best_at = y * width + x;
@@ -295,7 +295,7 @@ OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
                           : static_cast<float>(width) / static_cast<float>(result);
   std::vector<int64_t> source(static_cast<size_t>(result));
   for (int64_t i = 0; i < result; ++i) {
-    // A scale may be infinite, and the first position then NaN.
+    // A scale may be infinite; then the first position is NaN.
     const float place = std::floor(static_cast<float>(i) * scale);
     const auto last = static_cast<float>(width - 1);
     source[i] = place >= last ? width - 1 : place > 0 ? static_cast<int64_t>(place) : 0;

@@ -1,5 +1,6 @@
-// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. A seed
-// produces the same numbers as PyTorch's CPU generator where PyTorch uses no vectorised algorithm.
+// random.cpp: uniform, normal, Bernoulli and integer draws, permutations and dropout. For each
+// seed, the numbers are those of PyTorch's CPU generator, except where PyTorch uses a vectorised
+// algorithm.
 #include <opgen/kernel.h>
 
 #include <aten/ops/bernoulli.h>
@@ -35,11 +36,41 @@ namespace {
 using Engine = opgen::CPUGeneratorImpl;
 using MaybeGenerator = std::optional<Generator>;
 
-// draw(engine) for each element in the order of memory.
+// Sets each element, in the order of memory, to draw(engine).
 template <class T, class F>
 void draw_each(const Tensor& self, Engine& engine, F draw) {
   TensorIterator iter = TensorIterator::nullary_op(self);
   opgen::cpu_serial_kernel(iter, [&]() -> T { return draw(engine); });
+}
+
+constexpr int64_t kDrawBlock = 1024;
+
+// As many random bits as draw_uniform<T> uses, and that number for them.
+template <class T>
+constexpr int64_t words_of = std::numeric_limits<T>::digits > 32 ? 2 : 1;
+template <class T>
+T uniform_of(const uint32_t* words) {
+  constexpr int digits = std::numeric_limits<T>::digits;
+  constexpr T unit = T(1) / static_cast<T>(uint64_t(1) << digits);
+  if constexpr (words_of<T> == 2) {
+    const uint64_t bits = static_cast<uint64_t>(words[0]) << 32 | words[1];
+    return static_cast<T>(static_cast<int64_t>(bits & ((uint64_t(1) << digits) - 1))) * unit;
+  } else {
+    // Signed, because processors convert signed integers.
+    return static_cast<T>(static_cast<int32_t>(words[0] & ((uint32_t(1) << digits) - 1))) * unit;
+  }
+}
+// to[i] = make(draw_uniform<U>(engine)) for adjacent elements: the same numbers, a block at a time.
+template <class U, class T, class F>
+void draw_uniforms(T* to, int64_t n, Engine& engine, F make) {
+  uint32_t words[kDrawBlock * words_of<U>];
+  for (int64_t i = 0; i < n; i += kDrawBlock) {
+    const int64_t count = std::min(kDrawBlock, n - i);
+    engine.random(words, count * words_of<U>);
+    for (int64_t k = 0; k < count; ++k) {
+      to[i + k] = make(uniform_of<U>(words + k * words_of<U>));
+    }
+  }
 }
 
 // Views a complex tensor as a real one with a last dimension of two.
@@ -77,6 +108,11 @@ void uniform_into(const Tensor& complex_or_real, double from, double to,
     Engine* engine = opgen::cpu_generator(generator);
     const opgen::GeneratorLock lock(engine);
     const wide low = static_cast<wide>(from), width = static_cast<wide>(to) - low;
+    if (self.is_contiguous()) {
+      draw_uniforms<wide>(self.mutable_data_ptr<scalar_t>(), self.numel(), *engine,
+                          [=](wide x) { return static_cast<scalar_t>(x * width + low); });
+      return;
+    }
     draw_each<scalar_t>(self, *engine, [=](Engine& e) {
       return static_cast<scalar_t>(opgen::draw_uniform<wide>(e) * width + low);
     });
@@ -85,7 +121,7 @@ void uniform_into(const Tensor& complex_or_real, double from, double to,
 
 // ---- normal ----
 
-// Two independent normal numbers from two uniform ones (Box and Muller).
+// Returns two independent normally distributed numbers from two uniform ones (Box-Muller method).
 template <class T>
 void box_muller(T u1, T u2, T& first, T& second) {
   const T radius = std::sqrt(T(-2) * std::log(u1));
@@ -94,7 +130,8 @@ void box_muller(T u1, T u2, T& first, T& second) {
   second = radius * std::sin(angle);
 }
 
-// Sixteen at a time, the first eight paired with the last; a tail overlaps the block before it.
+// Draws sixteen at a time, pairing the first eight with the last eight. The last block may overlap
+// the one before it.
 template <class T>
 void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engine) {
   using wide = wide_t<T>;
@@ -104,7 +141,7 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
       box_muller(wide(1) - draws[j], draws[j + 8], draws[j], draws[j + 8]);
     }
   };
-  for (wide& x : draws) x = opgen::draw_uniform<wide>(engine);
+  draw_uniforms<wide>(draws.data(), size, engine, [](wide x) { return x; });
   for (int64_t i = 0; i + 15 < size; i += 16) transform(i);
   if (size % 16 != 0) {
     for (int64_t i = size - 16; i < size; ++i) draws[i] = opgen::draw_uniform<wide>(engine);
@@ -117,7 +154,7 @@ void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engin
 void normal_into(const Tensor& complex_or_real, double mean, double std,
                  const MaybeGenerator& generator) {
   const Tensor self = as_real(complex_or_real);
-  // The two parts of a complex number each have half of its variance.
+  // Each of the two parts of a complex number has half of its variance.
   const double deviation = complex_or_real.is_complex() ? std / std::sqrt(2.0) : std;
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
@@ -163,6 +200,11 @@ OPGEN_KERNEL(bernoulli_)(Tensor& self, double p, std::optional<Generator> genera
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "bernoulli_", [&] {
+    if (self.is_contiguous()) {
+      draw_uniforms<double>(self.mutable_data_ptr<scalar_t>(), self.numel(), *engine,
+                            [p](double x) { return static_cast<scalar_t>(x < p); });
+      return;
+    }
     draw_each<scalar_t>(self, *engine, [p](Engine& e) {
       return static_cast<scalar_t>(opgen::draw_uniform<double>(e) < p);
     });
@@ -233,12 +275,11 @@ Tensor new_empty(IntArrayRef size, OPGEN_OPTIONS) {
   return at::empty(size, dtype, layout, device, pin_memory, std::nullopt);
 }
 
-// Take the engine only if something is drawn: a meta tensor has no generator.
+// Checks the bounds of integers in [low, high) for a dtype.
 void check_bounds(int64_t low, int64_t high, ScalarType dtype) {
   OPGEN_CHECK(low < high, "random_ expects 'from' to be less than 'to', but got from=", low,
               " >= to=", high);
-  OPGEN_CHECK(!isComplexType(dtype), "random numbers between bounds are integers; they cannot be ",
-              dtype);
+  OPGEN_CHECK(!isComplexType(dtype), "random integers cannot have dtype ", dtype);
   const auto check = [&](int64_t least, int64_t most) {
     OPGEN_CHECK(low >= least && low <= most, "from is out of bounds for ", dtype);
     OPGEN_CHECK(high - 1 >= least && high - 1 <= most, "to - 1 is out of bounds for ", dtype);
@@ -349,7 +390,7 @@ OPGEN_KERNEL(randint_out)
   return randint_into(out, low, high, generator);
 }
 
-// Each position takes one of the remaining numbers.
+// Each position takes a random one of the remaining numbers.
 OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor& out) {
   OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
   OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049,

@@ -40,7 +40,8 @@ using namespace kernels;
 
 namespace {
 
-// The dtype of a sum: the requested one, else that of a given output, else int64 for integers.
+// Returns the dtype of a sum: the requested one, else that of a given output, else int64 for
+// integers.
 ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype,
                      const TensorBase& out) {
   if (dtype.has_value()) return *dtype;
@@ -217,7 +218,7 @@ void set_truth_output(Meta& meta, const char* name, const TensorBase& self, DimM
       self.options().dtype(truth_dtype(name, self, meta.maybe_get_output())));
 }
 
-// any: whether some element is not zero; all: whether none is.
+// any: whether some element is not zero; all: whether no element is zero.
 template <bool any>
 void truth_into(const Tensor& self, DimMask mask, const Tensor& out) {
   OPGEN_DISPATCH_ALL(self.scalar_type(), any ? "any" : "all", [&] {
@@ -278,7 +279,7 @@ OPGEN_IMPL_FUNC(all_all_out)(const Tensor& self, const Tensor& out) {
   truth_into<false>(self, mask_of(std::nullopt, self.dim()), out);
 }
 
-// For backends without a kernel for several dimensions: reduces one dimension after another with
+// For backends without a kernel for several dimensions. Reduces one dimension after another with
 // keepdim.
 namespace {
 
@@ -527,8 +528,8 @@ DimMask arg_mask(const TensorBase& self, std::optional<int64_t> dim) {
                          : mask_of(std::nullopt, self.dim());
 }
 
-// Without a dim the index is that of the flattened tensor, which is the order in which slices are
-// visited.
+// Without a dim, the index is that in the flattened tensor, which is the order in which elements
+// are visited.
 template <bool greatest>
 void arg_into(const Tensor& self, std::optional<int64_t> dim, const Tensor& out) {
   if (!dim.has_value() && self.dim() != 1) {

@@ -58,7 +58,7 @@ OPGEN_META_FUNC2(sort, stable)
 (const Tensor& self, std::optional<bool> /*stable*/, int64_t dim, bool /*descending*/) {
   wrap_dim(dim, self.dim());
   OPGEN_CHECK(!self.is_complex(), "Sort does not support complex dtypes on CPU");
-  // As empty_like, so that the order of dimensions in memory is kept.
+  // Use the same strides as empty_like, so that the order of dimensions in memory is kept.
   const DimVector strides = self.is_non_overlapping_and_dense()
                                 ? DimVector(self.strides())
                                 : opgen::infer_dense_strides(self.sizes(), self.strides());

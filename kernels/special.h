@@ -9,8 +9,8 @@ namespace kernels {
 
 inline constexpr double pi = 3.14159265358979323846;
 
-// Sum of (q + k)^-s over k >= 0, for s > 1: the first terms one by one, the rest by Euler and
-// Maclaurin.
+// Returns the sum of (q + k)^-s over k >= 0, for s > 1. Adds the first terms, and approximates the
+// rest with the Euler-Maclaurin formula.
 inline double hurwitz_zeta(double s, double q) {
   if (s == 1) return std::numeric_limits<double>::infinity();
   if (s < 1 || std::isnan(q)) return std::numeric_limits<double>::quiet_NaN();
@@ -54,8 +54,8 @@ inline double digamma(double x) {
   double result = 0;
   if (x < 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    // Only the fraction, with the sign of x, is passed to tan: it is exact, and accurate for x near
-    // 0.
+    // Pass only the fraction, with the sign of x, to tan: the fraction is exact, so the result is
+    // accurate for x near 0.
     result = -pi / std::tan(pi * (x - std::trunc(x)));
     x = 1 - x;
   }

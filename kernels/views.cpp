@@ -59,7 +59,7 @@ Tensor view_with(const Tensor& self, const ViewGeometry& geometry) {
                                              geometry.storage_offset);
 }
 
-// In-place views: the tensor's own sizes, strides and offset change.
+// Changes the tensor's own sizes, strides and offset, for in-place views.
 const Tensor& lay_out(const Tensor& self, const ViewGeometry& layout) {
   opgen::TensorImpl* impl = self.unsafeGetTensorImpl();
   impl->set_sizes_and_strides(layout.sizes, layout.strides);
@@ -175,7 +175,7 @@ OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
               "ordering of dimensions i.e. input.dim() = ",
               self.dim(), " is not equal to len(dims) = ", dims.size());
   ViewGeometry layout{{}, {}, self.storage_offset()};
-  // Not a bit mask: a view may have any number of dimensions.
+  // This is not a bit mask, because a view may have any number of dimensions.
   opgen::SmallVector<bool, 8> seen(dims.size(), false);
   for (int64_t dim : dims) {
     dim = wrap_dim(dim, self.dim());
@@ -186,7 +186,7 @@ OPGEN_KERNEL(permute)(const Tensor& self, IntArrayRef dims) {
   return view_with(self, layout);
 }
 
-// ---- expand, and what repeats elements ----
+// ---- expand, and operators that repeat elements ----
 
 OPGEN_KERNEL(expand)(const Tensor& self, IntArrayRef size, bool /*implicit*/) {
   const opgen::Geometry geometry = opgen::infer_expand_geometry(self.sizes(), self.strides(), size);
@@ -234,7 +234,7 @@ OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
   const DimMask mask = mask_of_listed(dims, self.dim());
   Tensor out = opgen::empty_like(self);
   if (out.is_meta() || self.numel() == 0) return out;
-  // A flipped dimension is read backwards, from its last element.
+  // Reads flipped dimensions backwards, from their last elements.
   DimVector strides(self.strides());
   int64_t last = 0;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -328,7 +328,7 @@ OPGEN_KERNEL(slice_scatter)
   opgen::copy_(part, src);
   return out;
 }
-// `self` is a slice of a tensor with the layout of `src`; returns that whole tensor.
+// Returns the whole tensor, with the layout of `src`, of which `self` is a slice.
 OPGEN_KERNEL(slice_inverse_symint)
 (const Tensor& self, const Tensor& src, int64_t dim, std::optional<SymInt> start,
  std::optional<SymInt> end, SymInt step) {
@@ -434,10 +434,10 @@ OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 namespace {
 
-// Refuses more parts than fit in memory before making the first: an expanded tensor may have any
-// size.
+// Throws Error if so many parts cannot fit into memory, before it makes the first one. (An expanded
+// tensor may have any size.)
 std::vector<Tensor> room_for(int64_t count) {
-  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit any memory");
+  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit into any memory");
   std::vector<Tensor> parts;
   parts.reserve(static_cast<size_t>(count));
   return parts;
@@ -515,7 +515,8 @@ void check_count(TensorList out, const std::vector<Tensor>& parts, const char* n
 
 OPGEN_KERNEL(split_copy_Tensor_out)
 (const Tensor& self, int64_t split_size, int64_t dim, TensorList out) {
-  // These outs keep shape and dtype, as in PyTorch; those of the two operators below are resized.
+  // These outputs keep shape and dtype, as in PyTorch; those of the two operators below are
+  // resized.
   const std::vector<Tensor> parts = at::split(self, split_size, dim);
   check_count(out, parts, "split_copy");
   for (size_t i = 0; i < parts.size(); ++i) opgen::copy_(out[i], parts[i]);

@@ -16,7 +16,7 @@ void dispatch() {
     Tensor c = at::empty({1}), d = at::empty({1});
     BENCH_IN(side::Recording, "dispatch.noop_redispatch", side::noop_redispatch(c, d));
   }
-  // The cost of the loop: the same call without a dispatcher.
+  // The same call without a dispatcher, which is the cost of the loop.
   BENCH("dispatch.direct_call", side::noop_direct(a, b));
   static side::BoxedNoop boxed;
   BENCH("boxed.owned", boxed.call(a, b));

@@ -20,7 +20,7 @@ void calls() {
   BENCH_RESULT("tape.mul.recorded_both", at::mul(leaf, another));
 }
 
-// Each is 1,000 nodes.
+// Each graph has 1,000 nodes.
 void backwards() {
   Tensor leaf = side::leaf(), another = side::leaf(), other = at::ones({1});
   Tensor one = chain(leaf, other), both = chain(leaf, another);

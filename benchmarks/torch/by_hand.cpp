@@ -37,7 +37,7 @@ void take_out(const Tensor& out, at::IntArrayRef sizes, const at::TensorOptions&
               options.device(), ", but got ", out.device(), " instead");
   at::native::resize_output(out, sizes);
 }
-// For functionalization: unwrap tensors, and replace written tensors by results.
+// For functionalization: unwrap tensors, and replace written tensors with results.
 Tensor inside(const Tensor& tensor) {
   if (!functional::isFunctionalTensor(tensor)) return tensor;
   functional::sync(tensor);
@@ -136,7 +136,7 @@ Tensor& exceeds_functionalize_out(const Tensor& self, const Tensor& other, Tenso
 
 // span
 at::DimVector span_sizes(const Tensor& self, int64_t dim) {
-  TORCH_CHECK(self.dim() > 0, "span: a tensor with dimensions is expected");
+  TORCH_CHECK(self.dim() > 0, "span: expected a tensor with at least one dimension");
   const int64_t removed = at::maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK_INDEX(self.size(removed) > 0, "span: dimension ", dim, " is empty");
   at::DimVector sizes(self.sizes());
@@ -164,7 +164,7 @@ Tensor& span_functionalize_out(const Tensor& self, int64_t dim, Tensor& out) {
 
 // ends
 void check_ends(const Tensor& self) {
-  TORCH_CHECK(self.dim() == 1, "ends: a vector is expected, got ", self.dim(), " dimensions");
+  TORCH_CHECK(self.dim() == 1, "ends: expected a vector, got ", self.dim(), " dimensions");
 }
 std::tuple<Tensor, Tensor> ends(const Tensor& self) {
   check_ends(self);

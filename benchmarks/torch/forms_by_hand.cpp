@@ -1,8 +1,8 @@
 // forms_by_hand.cpp: the operators of forms.yaml, written by hand with TORCH_LIBRARY, with kernels
-// for all keys that a call passes: CPU, Autograd, ADInplaceOrView, BackendSelect. The kernels for
-// Autograd and ADInplaceOrView are PyTorch's fallbacks for operators without a formula. The latter
-// increases version counters only of tensors that are returned, so for write, write_two, write_new
-// and foreach_ it does nothing, and opgen does more.
+// for all keys that a call goes through: CPU, Autograd, ADInplaceOrView, BackendSelect. The kernels
+// for Autograd and ADInplaceOrView are PyTorch's fallbacks for operators without a formula. The
+// latter increases version counters only of tensors that are returned, so for write, write_two,
+// write_new and foreach_ it does nothing, while opgen's kernel also counts these writes.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>

@@ -42,7 +42,7 @@ OPGEN_IMPL_FUNC(exceeds_cpu)(const Tensor&, const Tensor&, const Tensor&) {
 
 // span
 OPGEN_META_FUNC(span)(const Tensor& self, int64_t dim) {
-  OPGEN_CHECK(self.dim() > 0, "span: a tensor with dimensions is expected");
+  OPGEN_CHECK(self.dim() > 0, "span: expected a tensor with at least one dimension");
   const int64_t removed = opgen::maybe_wrap_dim(dim, self.dim());
   OPGEN_CHECK_INDEX(self.size(removed) > 0, "span: dimension ", dim, " is empty");
   DimVector sizes(self.sizes());
@@ -55,7 +55,7 @@ OPGEN_IMPL_FUNC(span_cpu)(const Tensor& self, int64_t dim, const Tensor& out) {
 
 // ends
 OPGEN_META_FUNC(ends)(const Tensor& self) {
-  OPGEN_CHECK(self.dim() == 1, "ends: a vector is expected, got ", self.dim(), " dimensions");
+  OPGEN_CHECK(self.dim() == 1, "ends: expected a vector, got ", self.dim(), " dimensions");
   set_output_contiguous(0, {}, self.options());
   set_output_contiguous(1, {}, self.options());
 }

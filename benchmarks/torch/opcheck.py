@@ -1,4 +1,4 @@
-"""torch.library.opcheck of every variant of the five operators, generated and by hand: JSON on stdout.
+"""Run torch.library.opcheck on every variant of the five operators, generated and by hand. Print JSON to stdout.
 
 python opcheck.py FIVE.so HAND.so
 """
@@ -24,7 +24,7 @@ TESTS = (
 
 
 def cases(ops: Any) -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
-    """Every overload with arguments."""
+    """Yield every overload with arguments."""
     a, b, v = torch.randn(3, 4), torch.randn(3, 4), torch.randn(5)
     yield ops.axpy.default, (a, b.t().contiguous().t()), {"a": 2}
     yield ops.axpy_.default, (a.clone(), b), {}
@@ -41,7 +41,7 @@ def cases(ops: Any) -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
 
 
 def results(ops: Any) -> dict[str, dict[str, str]]:
-    """For each overload and test `SUCCESS` or the first line of the error."""
+    """Return, for each overload and test, `SUCCESS` or the first line of the error."""
     found: dict[str, dict[str, str]] = {}
     for operator, arguments, keywords in cases(ops):
         said = opcheck(operator, arguments, keywords, test_utils=TESTS, raise_exception=False)

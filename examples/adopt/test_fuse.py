@@ -25,7 +25,7 @@ def test_values(sizes: tuple[int, ...]) -> None:
     torch.testing.assert_close(out, a + b)
 
 
-def test_what_the_kernels_refuse() -> None:
+def test_invalid_arguments() -> None:
     a, b = pair(3)
     with pytest.raises(RuntimeError, match="differ"):
         fuse.ops.mul(a, b[:2])

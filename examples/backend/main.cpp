@@ -33,7 +33,7 @@ template <class F>
 void refused(const char* what, F call) {
   try {
     call();
-    std::printf("%-28s was not refused\n", what);
+    std::printf("%-28s did not throw\n", what);
   } catch (const std::exception& error) {
     std::printf("%-28s %s\n", what, error.what());
   }
@@ -61,7 +61,7 @@ int main(int, char** arguments) {
   refused("two devices", [&] { demo::add(a, on(Device(opgen::kCPU), {3}, 1)); });
   refused("no kernel", [&] { demo::sub(a, a); });
   {
-    // A backend can opt out of the fallback.
+    // A backend can opt out of the generated composite kernel.
     opgen::Library m(opgen::Library::Kind::Impl, "demo", DispatchKey::PrivateUse1, __FILE__,
                      __LINE__);
     m.impl("mul", opgen::CppFunction::makeFallthrough());
@@ -69,8 +69,8 @@ int main(int, char** arguments) {
   }
   print("mul", demo::mul(a, a));
 
-  // Work on this stream is done when somebody waits for it. The copy to the
-  // host is on the default stream and does not wait.
+  // Work on this stream runs when the program waits for the stream. The copy to the host is on the
+  // default stream and does not wait.
   opgen::Stream stream = opgen::getNewStream(toy);
   Tensor late = on(toy, {3}, 1);
   {

@@ -1,6 +1,6 @@
-// toy.cpp: an accelerator in about a hundred lines: memory, current device, streams, copy, fill
-// and two kernels. It is a separate shared library that any program can load, and includes only
-// the operators' headers.
+// toy.cpp: an accelerator in about a hundred lines: memory, current device, streams, copy, fill and
+// two kernels. It is a separate shared library that any program can load, and includes only the
+// operators' headers.
 #include <opgen/device/device_guard.h>
 #include <opgen/dispatch_macros.h>
 #include <opgen/library.h>
@@ -48,7 +48,7 @@ class ToyAllocator final : public opgen::Allocator {
 
 thread_local opgen::DeviceIndex current = 0;
 thread_local std::int64_t streams[2] = {};  // per device; id 0 runs work immediately
-// Work on the other streams, by id. It runs when somebody waits for the stream.
+// Work on the other streams, by id. It runs when the program waits for the stream.
 thread_local std::vector<std::vector<std::function<void()>>> queues(1);
 
 class ToyGuard final : public opgen::DeviceGuardImpl {
@@ -80,7 +80,7 @@ void enqueue(Device device, std::function<void()> work) {
 
 // ---- Copy and fill -----------------------------------------------------------------------------
 
-// The tensor as the toy's processor sees it: on memory that it can access.
+// Returns the tensor as the toy's processor sees it, with an address that it can access.
 opgen::TensorBase seen(const opgen::TensorBase& tensor) {
   if (tensor.is_cpu()) return tensor;
   return opgen::from_blob(to_host(tensor.data_ptr()), tensor.sizes(), tensor.strides(),
@@ -97,8 +97,8 @@ void fill(const opgen::TensorBase& self, const Scalar& value) {
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
-// out = f(self, other). From add() and add_(), `out` has the right shape; a program may pass any
-// shape.
+// Computes out = f(self, other). add() and add_() pass an `out` with the right shape, but a program
+// may pass any shape.
 template <class F>
 Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
   opgen::resize_output(out, opgen::infer_size(self.sizes(), other.sizes()));

@@ -19,7 +19,7 @@ using opgen::Tensor;
 namespace autocast = opgen::autocast;
 namespace autograd = opgen::autograd;
 
-// One line for each operator without a gradient.
+// Each operator without a gradient needs one line.
 OPGEN_LIBRARY_IMPL(myops, Autograd, m) {
   m.impl("myadd", opgen::autogradNotImplementedFallback());
   m.impl("myadd_", opgen::autogradNotImplementedFallback());
@@ -67,7 +67,7 @@ void batches() {
   Tensor rows = say::range({3, 2}), bias = say::full({2}, 10);
   // The batch is dimension 0 of `rows`; `bias` is the same for all.
   say::show("vmap(myadd)", opgen::vmap(myops::myadd, {0, std::nullopt})(rows, bias));
-  // Two levels: every row with every column.
+  // Two levels combine every row with every column.
   auto inner = [&](const Tensor& row) {
     return opgen::vmap(myops::myadd, {std::nullopt, 0})(row, rows);
   };

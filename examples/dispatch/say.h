@@ -12,7 +12,7 @@ namespace say {
 
 using opgen::Tensor;
 
-// A Float tensor with the elements 0, 1, 2, …
+// Returns a Float tensor with the elements 0, 1, 2, …
 inline Tensor range(opgen::IntArrayRef sizes) {
   Tensor t = opgen::empty(sizes, {});
   for (std::int64_t i = 0; i < t.numel(); ++i) t.mutable_data_ptr<float>()[i] = float(i);

@@ -75,7 +75,8 @@ OPGEN_LIBRARY_IMPL(tutorial, AutocastCPU, m) {
 Tensor myadd_batched(const Tensor& self, const Tensor& other) {
   std::int64_t level = batching::innermost_level(self, other);
   batching::Unwrapped a = batching::unwrap(self, level), b = batching::unwrap(other, level);
-  OPGEN_CHECK(self.dim() == other.dim(), "myadd under vmap broadcasts no dimensions");
+  OPGEN_CHECK(self.dim() == other.dim(),
+              "under vmap, both arguments of myadd must have the same number of dimensions");
   return batching::make_batched(myadd(Tensor(a.value), Tensor(b.value)), 0, level);
 }
 OPGEN_LIBRARY_IMPL(tutorial, Batched, m) {

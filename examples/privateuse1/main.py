@@ -31,10 +31,10 @@ def main() -> None:
         ours, theirs = train("pocket", make), train("cpu", make)
         apart = max(abs(a - b) for a, b in zip(ours, theirs))
         print(
-            f"{name}: loss {ours[0]:.4f} to {ours[-1]:.4f}, as on the CPU within 1e-5: {apart < 1e-5}"
+            f"{name}: loss {ours[0]:.4f} to {ours[-1]:.4f}, equal to the CPU within 1e-5: {apart < 1e-5}"
         )
     print(
-        "on the CPU, because there is no kernel:",
+        "run on the CPU, because there is no kernel:",
         ", ".join(sorted(pocket.fallbacks())) or "nothing",
     )
 

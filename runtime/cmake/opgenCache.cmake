@@ -1,11 +1,11 @@
-# opgenCache.cmake: parts of opgen that are the same for every library (the runtime, and the common part of Python
-# modules) are compiled once and kept in a folder of the user, ~/.cache/opgen.
+# opgenCache.cmake: the cache of compiled parts. Parts of opgen that are the same for every library (the
+# runtime, and the common part of Python modules) are compiled once and kept in ~/.cache/opgen.
 #
-# An entry is a folder <part>-<key>: the library, and entry.json with its digest. The key is a digest of everything
-# that the library depends on: the contents of opgen's sources, the compiler, its flags and the platform. A project
-# uses a copy of the library, in its build folder, and only after comparing the copy with the digest. An entry
-# appears by one rename, so builds at the same time need no lock. If the folder cannot be read or written, the
-# project compiles the part itself.
+# An entry is a folder <part>-<key>: the library, and entry.json with its digest. The key is a digest of
+# everything that the library depends on: the contents of opgen's sources, the compiler, its flags and the
+# platform. A project uses a copy of the library in its build folder, after comparing the copy with the
+# digest. A single rename creates an entry, so simultaneous builds need no lock. If the folder cannot be read
+# or written, the project compiles the part itself.
 #
 #   OPGEN_CACHE          OFF (or the environment variable OPGEN_CACHE=OFF): neither use nor fill this folder
 #   OPGEN_CACHE_DIR      the environment variable with another folder, a full path
@@ -13,9 +13,9 @@
 # `opgen cache` lists and removes entries (src/opgen/io/build_cache.py knows the same layout).
 
 include_guard(GLOBAL)
-set(OPGEN_CACHE ON CACHE BOOL "Use parts of opgen that were compiled before, and keep those that are compiled here")
+set(OPGEN_CACHE ON CACHE BOOL "Use parts of opgen that were compiled earlier, and keep those that are compiled here")
 
-# Set `folder` to the user's folder of compiled parts; it is empty if there is none.
+# Set `folder` to the user's folder of compiled parts, or to an empty string if there is none.
 function(opgen_cache_folder folder)
   set(found "")
   if("$ENV{OPGEN_CACHE_DIR}" MATCHES "^/")
@@ -34,7 +34,8 @@ function(opgen_cache_folder folder)
   set(${folder} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Set `digest` to a digest of the paths within FOLDER, and the contents, of all files there that match a PATTERN.
+# Set `digest` to a digest of all files in FOLDER that match a PATTERN: their paths within FOLDER and their
+# contents.
 function(opgen_digest_of_files digest folder)
   set(globs ${ARGN})
   list(TRANSFORM globs PREPEND "${folder}/")
@@ -49,17 +50,17 @@ function(opgen_digest_of_files digest folder)
   set(${digest} "${sum}" PARENT_SCOPE)
 endfunction()
 
-# Set `text` to lines with everything else than the contents of the sources, in `folder`, that a compiled part depends
-# on. It is empty if that cannot be told: the part is then compiled in the project.
+# Set `text` to lines that describe everything on which a compiled part depends, except the contents of the
+# sources in `folder`. It is empty if that is unknown; then the project compiles the part.
 function(opgen_describe_compilation text folder)
   set(${text} "" PARENT_SCOPE)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-  # Those without a build type are compiled as Release.
+  # Without a build type, parts are compiled as Release.
   set(effective ${type})
   if(NOT type)
     set(effective RELEASE)
   endif()
-  # What the author, or CMake's presets, may set to anything.
+  # Variables that authors or CMake presets may set.
   set(flags "")
   foreach(name CMAKE_CXX_FLAGS CMAKE_CXX_FLAGS_${effective} CMAKE_SHARED_LINKER_FLAGS
       CMAKE_SHARED_LINKER_FLAGS_${effective} CMAKE_CXX_STANDARD_LIBRARIES)
@@ -87,13 +88,14 @@ function(opgen_describe_compilation text folder)
     string(APPEND lines "${name}=$ENV{${name}}\n")
   endforeach()
 
-  # Flags that read or write further files, or mean something else on each processor; other rules for RPATH.
+  # Do not cache with flags that read or write other files or depend on the processor, or with special rules
+  # for RPATH.
   if(flags MATCHES "[$]<TARGET_|-include|-imacros|[ =]@|-fplugin|-specs|profile|coverage|-save-temps|-fdump|list=|=native"
       OR CMAKE_CROSSCOMPILING OR CMAKE_TOOLCHAIN_FILE OR CMAKE_CONFIGURATION_TYPES OR CMAKE_SKIP_RPATH
       OR NOT CMAKE_CXX_COMPILER OR CMAKE_SKIP_BUILD_RPATH OR CMAKE_BUILD_WITH_INSTALL_RPATH OR CMAKE_CXX_LINKER_LAUNCHER)
     return()
   endif()
-  # Other launchers may be anything.
+  # The effect of other launchers is unknown.
   foreach(word IN LISTS CMAKE_CXX_COMPILER_LAUNCHER)
     get_filename_component(word "${word}" NAME)
     if(NOT word MATCHES "^(ccache|sccache|distcc|icecc)$")
@@ -118,7 +120,8 @@ function(opgen_describe_compilation text folder)
       string(APPEND lines "${answer} ${size} ${time}\n")
     endif()
   endforeach()
-  # Which BLAS the runtime will load is decided when it is compiled; here, only whether the answer may have changed.
+  # The compilation of the runtime selects the BLAS. These lines only show whether the selection may have
+  # changed.
   string(APPEND lines "BLA_VENDOR=${BLA_VENDOR}\n")
   foreach(blas flexiblas openblas mkl_rt blis blas Accelerate)
     find_library(found NAMES ${blas} NO_CACHE)
@@ -137,15 +140,15 @@ endfunction()
 # Look for the compiled part `name`, the library lib<name>, whose sources are the files in FOLDER that match a
 # pattern. Set `how` to
 #
-#   COPIED     it is in the build folder, <name with a hyphen>/lib<name>.so, and needs no compilation
-#   COMPILED   the project has to compile it, and then call opgen_keep_part
+#   COPIED     it is in the build folder, <name with a hyphen>/lib<name>.so, and need not be compiled
+#   COMPILED   the project must compile it, and then call opgen_keep_part
 function(opgen_find_part how name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOLDER" "SOURCES;DEPENDS")
   opgen_part_paths(${name})
   get_filename_component(arg_FOLDER "${arg_FOLDER}" ABSOLUTE)
   set(${how} COMPILED PARENT_SCOPE)
   set_property(GLOBAL PROPERTY OPGEN_KEEP_${name} "")
-  # Edits of opgen's own sources give another key.
+  # An edit of opgen's own sources changes the key.
   set(globs ${arg_SOURCES})
   list(TRANSFORM globs PREPEND "${arg_FOLDER}/")
   file(GLOB_RECURSE files LIST_DIRECTORIES OFF ${globs})
@@ -167,7 +170,7 @@ function(opgen_find_part how name)
   string(SHA256 key "${text}")
   string(SUBSTRING "${key}" 0 32 key)
 
-  # What this build folder had until now.
+  # The key of the part that this build folder has so far.
   set(had_key "")
   set(had_sum "")
   set(had_mode "")
@@ -186,7 +189,7 @@ function(opgen_find_part how name)
   endif()
   set(same_folder OFF)
   if(had_mode MATCHES "^compiled" AND had_key STREQUAL key)
-    # Its objects are here: an edit compiles what it changes.
+    # The part's objects are here, so an edit compiles only the changed files.
     set(same_folder ON)
   else()
     opgen_copy_entry(found "${cache}/${name}-${key}")
@@ -198,7 +201,7 @@ function(opgen_find_part how name)
     endif()
   endif()
 
-  # Only what is compiled from one state of the sources, from nothing, is kept.
+  # Keep only a part that is compiled completely, from one state of the sources.
   if(NOT same_folder)
     if(had_mode STREQUAL "compiled" OR had_mode STREQUAL "mixed" OR EXISTS "${library}")
       file(WRITE "${state}" "mixed\n${key}\n\n")
@@ -219,7 +222,7 @@ function(opgen_find_part how name)
   endif()
 endfunction()
 
-# The names that a part has in the build folder and in messages.
+# Set variables to the names of a part in the build folder and in messages.
 macro(opgen_part_paths name)
   string(REPLACE "_" "-" part_folder "${name}")
   set(part_folder "${CMAKE_BINARY_DIR}/${part_folder}")
@@ -231,7 +234,7 @@ macro(opgen_part_paths name)
   endif()
 endmacro()
 
-# Set `words` to the compiler and the kind of build, for people.
+# Set `words` to a readable name of the compiler and the kind of build.
 function(opgen_name_compiler words)
   set(type Release)
   if(CMAKE_BUILD_TYPE)
@@ -240,10 +243,10 @@ function(opgen_name_compiler words)
   set(${words} "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${type}" PARENT_SCOPE)
 endfunction()
 
-# Say what is compiled, where it is kept, and how long that takes.
+# Print what is compiled, where it is kept, and how long it takes.
 function(opgen_say_compiled name cache)
   opgen_part_paths(${name})
-  # Seconds of processor time on a machine of 2023; -O0 takes half.
+  # Processor seconds on a machine from 2023; -O0 takes half as long.
   set(work 36)
   if(name STREQUAL "opgen_python")
     set(work 12)
@@ -261,8 +264,8 @@ function(opgen_say_compiled name cache)
   endif()
 endfunction()
 
-# Copy the library of an entry into the build folder. `found` is its digest, or empty if the entry is missing or not
-# complete. Uses the variables of opgen_part_paths.
+# Copy the library of an entry into the build folder. Set `found` to its digest, or to an empty string if the
+# entry is missing or incomplete. Uses the variables of opgen_part_paths.
 function(opgen_copy_entry found entry)
   set(${found} "" PARENT_SCOPE)
   get_filename_component(file "${library}" NAME)
@@ -270,7 +273,7 @@ function(opgen_copy_entry found entry)
     return()
   endif()
   file(MAKE_DIRECTORY "${part_folder}")
-  # A process of its own, because an unreadable file would stop this one.
+  # Use a separate process, because an unreadable file would stop this one.
   string(RANDOM LENGTH 8 suffix)
   set(copy "${library}.${suffix}")
   execute_process(COMMAND "${CMAKE_COMMAND}" "-DENTRY=${entry}" "-DFILE=${file}" "-DCOPY=${copy}"
@@ -278,7 +281,7 @@ function(opgen_copy_entry found entry)
     RESULT_VARIABLE failed OUTPUT_VARIABLE ignored ERROR_VARIABLE ignored)
   if(failed)
     file(REMOVE "${copy}")
-    message(STATUS "opgen: ${entry} is damaged, and made anew")
+    message(STATUS "opgen: ${entry} is damaged and will be replaced")
     return()
   endif()
   file(SHA256 "${copy}" sum)
@@ -294,18 +297,18 @@ function(opgen_copy_entry found entry)
   set(${found} "${sum}" PARENT_SCOPE)
 endfunction()
 
-# Make the target `name`, which opgen_find_part has COPIED.
+# Make the target `name` from the library that opgen_find_part has COPIED.
 function(opgen_import_part name)
   opgen_part_paths(${name})
   add_library(${name} SHARED IMPORTED GLOBAL)
-  # Headers are found by -I, as for a target of the project.
+  # The compiler finds headers with -I, as for a target of the project.
   set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${library}" IMPORTED_NO_SYSTEM ON)
   if(NOT APPLE)
     set_target_properties(${name} PROPERTIES IMPORTED_SONAME "lib${name}.so")
   endif()
 endfunction()
 
-# Keep the library of the target `name`, which the project compiles, for others.
+# Keep the library of the target `name`, which the project compiles, for other projects.
 function(opgen_keep_part name)
   get_property(command GLOBAL PROPERTY OPGEN_KEEP_${name})
   if(command)
@@ -318,7 +321,7 @@ function(opgen_keep_part name)
     # errors are reported first.
     get_property(pools GLOBAL PROPERTY JOB_POOLS)
     if(NOT pools AND CMAKE_JOB_POOLS)
-      # Otherwise the property would replace this variable.
+      # Copy the variable, because the property would replace it.
       set(pools "${CMAKE_JOB_POOLS}")
       set_property(GLOBAL PROPERTY JOB_POOLS ${pools})
     endif()

@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.24)
 
 if(NOT INNER)
-  # A process of its own, because a full disk or a read-only folder would stop this one.
+  # Use a separate process, because a full disk or a read-only folder would stop this one.
   get_filename_component(file "${LIBRARY}" NAME)
   string(RANDOM LENGTH 16 random)
   set(new "${CACHE}/opgen_new-${random}")
@@ -27,7 +27,7 @@ file(STRINGS "${STATE}" mode LIMIT_COUNT 2)
 if(NOT now STREQUAL DIGEST OR NOT mode STREQUAL "compiled;${KEY}")
   return()
 endif()
-# Objects may be older than an edit that was undone.
+# Compare the sources again: the objects may be from an edit that was undone.
 set(globs ${PATTERNS})
 list(TRANSFORM globs PREPEND "${FOLDER}/")
 file(GLOB_RECURSE files LIST_DIRECTORIES OFF ${globs})

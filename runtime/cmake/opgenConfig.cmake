@@ -1,8 +1,8 @@
 # opgenConfig.cmake: find_package(opgen) provides the runtime as opgen::runtime, and opgen_add_operators().
 #
-# opgen::runtime is, in this order: the project's own target of this name; the runtime of the library that is
-# extended; an installed runtime that opgen_runtime_DIR names; a copy of one that another project of this user has
-# compiled (opgenCache.cmake); or a target that compiles it here.
+# opgen::runtime is the first of these: the project's own target of this name; the runtime of the library that
+# is extended; an installed runtime that opgen_runtime_DIR names; a copy of one that another project of this
+# user has compiled (opgenCache.cmake); or a target that compiles it here.
 #
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch] [TAGS tags.yaml]
 #                       [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
@@ -21,8 +21,9 @@
 #
 #   opgen_add_cpu_kernels(mylib a_kernel.cpp [b_kernel.cpp ...])
 #
-# adds sources to a library that are compiled once for each instruction set of the processor (with
-# OPGEN_CPU_CAPABILITY set to DEFAULT, AVX2 or AVX512), for functions that a DispatchStub chooses at run time.
+# adds sources to a library. They are compiled once for each instruction set of the processor (with
+# OPGEN_CPU_CAPABILITY set to DEFAULT, AVX2 or AVX512), and define functions that a DispatchStub chooses at
+# run time.
 
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/opgenRuntimeUsage.cmake")
@@ -30,7 +31,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/opgenCache.cmake")
 
 if(NOT TARGET opgen::runtime)
   if(OPGEN_BASE_TREE)
-    # A process has one dispatcher: a library that extends another uses the runtime built with that library.
+    # A process has only one dispatcher, so a library that extends another uses the runtime built with that
+    # library.
     add_library(opgen::runtime SHARED IMPORTED)
     set_target_properties(opgen::runtime PROPERTIES
       IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/libopgen_runtime${CMAKE_SHARED_LIBRARY_SUFFIX}"
@@ -55,7 +57,7 @@ if(NOT TARGET opgen::runtime)
 endif()
 
 set(OPGEN_UNITY_BYTES 65536 CACHE STRING
-  "Generated sources of no more bytes than this, in all, are compiled as one unit for each shard; 0: never")
+  "If the generated sources have at most this many bytes in total, each shard is compiled as one unit; 0 means never")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
@@ -86,9 +88,9 @@ function(opgen_add_library target)
     target_link_libraries(${target} PUBLIC ${arg_EXTENDS})
   endif()
   # Kernels, stubs and registrations are linked as objects of one library, so that a kernel always replaces
-  # its stub, and an undefined symbol is an error of the build and not of loading. Calls within the library
-  # are bound at link time: PyTorch's file, compiled without optimisation, has 52,000 calls that would
-  # otherwise be looked up at each start.
+  # its stub, and an undefined symbol is an error when the library is built, not when it is loaded. Calls
+  # within the library are bound at link time: the library of PyTorch's file, compiled without optimisation,
+  # has 52,000 calls that would otherwise be looked up at each start.
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions")
   endif()
@@ -129,7 +131,7 @@ function(opgen_add_python_module target)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
   if(NOT TARGET opgen::python)
     if(OPGEN_BASE_TREE)
-      # A process has one class Tensor: a library that extends another uses that library's.
+      # A process has only one class Tensor, so a library that extends another uses that library's class.
       add_library(opgen::python SHARED IMPORTED)
       set_target_properties(opgen::python PROPERTIES
         IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-python/libopgen_python${CMAKE_SHARED_LIBRARY_SUFFIX}"
@@ -153,19 +155,20 @@ function(opgen_add_python_module target)
     OPGEN_PACKAGE "${arg_NAME}"
     OPGEN_INSTALL opgen_install_runtime_package)
   target_link_libraries(${target}_python PRIVATE ${target} opgen::python)
-  # Every operator has one or two thunks, each run once per call. At -O1 they compile in half the time.
+  # Each operator has one or two thunks, which run once per call. At -O1 they compile in half the time.
   target_compile_options(${target}_python PRIVATE -O1)
 endfunction()
 
 # Install the Python package of the library `target`: its Python files, its module and the shared libraries
-# beside it. They find one another in any folder.
+# next to it. They find one another in any folder.
 function(opgen_install_runtime_package target destination)
   get_target_property(texts ${target}_python OPGEN_PACKAGE_TEXTS)
   get_target_property(base ${target} OPGEN_EXTENDS)
   set(libraries ${target} opgen::runtime opgen::python)
   set(paths "$ORIGIN")
   if(base)
-    # The package of the extended library contains the runtime and is installed beside this one.
+    # The package of the extended library contains the runtime and is installed in the same folder as this
+    # one.
     get_target_property(base_package ${base}_python OPGEN_PACKAGE)
     set(libraries ${target})
     list(APPEND paths "$ORIGIN/../${base_package}")
@@ -203,9 +206,9 @@ function(opgen_import_library target)
 endfunction()
 
 function(opgen_add_cpu_kernels target)
-  # If several objects contain the same inline function, the linker keeps the first. That is the object for
-  # DEFAULT, which runs on every processor. Products are not contracted, so that all instruction sets compute
-  # the same numbers.
+  # If several objects contain the same inline function, the linker keeps that of the first object. That is
+  # the object for DEFAULT, which runs on every processor. Multiplications and additions are not fused, so
+  # that all instruction sets compute the same numbers.
   target_sources(${target} PRIVATE ${ARGN})
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     return()

@@ -1,7 +1,7 @@
 # opgenOperators.cmake: opgen_add_operators() and opgen_install_python_package(), for both find_package(opgen)
 # and find_package(opgen_torch).
 #
-# With Ninja, generation is a build step. `opgen generate` runs when a YAML file, a template or opgen itself
+# With Ninja, generation is a build step. It runs `opgen generate` if a YAML file, a template or opgen itself
 # is newer than the list of generated files. Every file in that list is an output of the step, so the same
 # build compiles the changed files. CMake depends on the list: if files are added or removed, Ninja runs CMake
 # before it builds anything. With other generators, CMake depends on the inputs and runs opgen whenever it
@@ -11,7 +11,7 @@ include_guard(GLOBAL)
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.24)
 
-# The opgen of the environment whose Python builds the package, if opgen is not on the PATH.
+# If opgen is not on the PATH, use the one in the environment of the Python that builds the package.
 get_filename_component(opgen_python_folder "${Python_EXECUTABLE}" DIRECTORY)
 find_program(OPGEN_EXECUTABLE opgen HINTS ${opgen_python_folder} DOC "The opgen command")
 
@@ -29,7 +29,7 @@ function(opgen_make_operators target)
     message(FATAL_ERROR "opgen_add_operators(${target}): unknown argument '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   if(NOT arg_YAML AND NOT arg_BACKEND_YAML)
-    message(FATAL_ERROR "opgen_add_operators(${target}): YAML names no file")
+    message(FATAL_ERROR "opgen_add_operators(${target}): YAML needs at least one file")
   endif()
   if(NOT OPGEN_EXECUTABLE)
     message(FATAL_ERROR "opgen_add_operators(${target}): the opgen command is not on the PATH; set OPGEN_EXECUTABLE")
@@ -108,14 +108,14 @@ function(opgen_make_operators target)
 endfunction()
 
 # Set the folders in which the library `target` finds the author's headers: those of the files BESIDE (the
-# kernels; a header with a base class for structured_inherits may be there), those of OPGEN_YAML (the YAML,
+# kernels, where a header with a base class for structured_inherits may be), those of OPGEN_YAML (YAML files,
 # whose `include` names headers), and OPGEN_INCLUDE.
 function(opgen_look_for_headers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "BESIDE")
   foreach(file IN LISTS arg_BESIDE OPGEN_YAML)
     get_filename_component(file "${file}" ABSOLUTE)
     get_filename_component(folder "${file}" DIRECTORY)
-    # Not by -I: a math.h in these folders must not replace the system's.
+    # Not with -I: a math.h in these folders must not replace the system's.
     if(TARGET opgen::torch_cuda)
       # nvcc itself does not have this option.
       target_compile_options(${target} PRIVATE
@@ -142,8 +142,8 @@ function(opgen_install_python_package target)
 endfunction()
 
 # Compile SOURCES, which opgen generated for the library `target`, as one translation unit for each shard. The
-# code of an operator is in one shard, and headers are read once for each. Sources without shards join the
-# first.
+# code of an operator is in one shard, and the compiler reads headers once per shard. Sources that are not
+# divided into shards join the first one.
 function(opgen_one_unit_per_shard target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
   # Without absolute paths, the compiler cache finds a unit that was compiled in another folder.
@@ -157,15 +157,15 @@ function(opgen_one_unit_per_shard target)
   endforeach()
 endfunction()
 
-# Run COMMAND, an `opgen generate` of the files YAML, to make the folder TREE. Set `outputs` to the paths of its
-# files.
+# Run COMMAND, which is `opgen generate` with the files YAML, to make the folder TREE. Set `outputs` to the
+# paths of its files.
 function(opgen_generate target outputs)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TREE" "COMMAND;DEPENDS;YAML")
   set(list "${arg_TREE}.outputs")
   set(depfile "${arg_TREE}.d")
   set(command ${arg_COMMAND} --output-list "${list}" --depfile "${depfile}")
-  # The options that the list was made with, and the files that opgen finds by itself: a build step with others
-  # starts with a new list. Ninja runs CMake if one of these files comes or goes.
+  # Record the options with which the list was made, and the files that opgen finds by itself. If they change,
+  # the build step starts with a new list. Ninja runs CMake if one of these files is added or removed.
   set(asked "${arg_TREE}.command")
   set(found "")
   foreach(yaml IN LISTS arg_YAML)
@@ -196,7 +196,7 @@ function(opgen_generate target outputs)
     set(sources ${made})
     list(FILTER sources INCLUDE REGEX "[.](cpp|py|pyi|typed|json)$")
     list(FILTER made EXCLUDE REGEX "[.](cpp|py|pyi|typed|json)$")
-    # Otherwise Ninja would link an extended library before the list of its sources is known.
+    # Without this, Ninja would link an extended library before the list of its sources is known.
     set(alone "")
     if(NOT CMAKE_VERSION VERSION_LESS 3.27)
       set(alone DEPENDS_EXPLICIT_ONLY)
@@ -219,8 +219,8 @@ function(opgen_generate target outputs)
   set(${outputs} ${paths} PARENT_SCOPE)
 endfunction()
 
-# Copy the Python files of a generated package from the folder FROM into the folder TO. `copies` is set to the
-# copies, for the target that depends on them.
+# Copy the Python files of a generated package from the folder FROM into the folder TO. Set `copies` to the
+# copies, on which the caller's target depends.
 function(opgen_copy_package copies)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO" "")
   set(found "")
@@ -237,7 +237,7 @@ function(opgen_copy_package copies)
 endfunction()
 
 # Copy the author's own files of a package, everything in and below the folder FROM, into the folder TO. The
-# generated package is in TREE. `copies` is set to the copies, for the target that depends on them.
+# generated package is in TREE. Set `copies` to the copies, on which the caller's target depends.
 function(opgen_copy_author_files copies)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO;TREE" "")
   if(NOT IS_DIRECTORY "${arg_FROM}")

@@ -1,21 +1,25 @@
-# opgenRuntimeUsage.cmake: what a library that uses the runtime, or its part for Python, compiles and links with. It is
-# the same whether the project compiles them (SCOPE PUBLIC) or they were compiled before (SCOPE INTERFACE).
+# opgenRuntimeUsage.cmake: the flags and libraries for users of the runtime and of its Python part. They are
+# the same whether the project compiles these (SCOPE PUBLIC) or they were compiled earlier (SCOPE INTERFACE).
 include_guard(GLOBAL)
 
-option(OPGEN_UNITY "Compile each folder of the runtime as one unit: a third less work, but an edit compiles more" ON)
+option(OPGEN_UNITY "Compile each folder of the runtime as one unit: takes a third less time, but an edit recompiles more" ON)
 option(OPGEN_WERROR "Treat warnings of the runtime's own files as errors" OFF)
 set(OPGEN_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built here, e.g. address,undefined")
-set(OPGEN_BLAS "AUTO" CACHE STRING "A BLAS for products of matrices: AUTO (if one is found), ON or OFF")
+set(OPGEN_BLAS "AUTO" CACHE STRING "Use a BLAS for matrix products: AUTO (if one is found), ON or OFF")
 
 function(opgen_runtime_usage target scope)
   target_compile_features(${target} ${scope} cxx_std_20)
   find_package(Threads REQUIRED)
   target_link_libraries(${target} ${scope} Threads::Threads)
-  # Otherwise g++ would mark every library with an inline variable as one that dlclose may not unload.
+  # Without this flag, g++ would mark every library with an inline variable as one that dlclose must not
+  # unload.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
-  # Otherwise g++ would move the cold part of a kernel out of the address range that an error's trace of
-  # operators searches.
+  # Without this flag, g++ would move the cold part of a kernel out of the address range that an error's trace
+  # of operators searches.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-reorder-blocks-and-partition>)
+  # Otherwise compilers would not vectorise loops with std::sqrt, std::floor or a comparison of floats: these might set
+  # errno or a flag of the processor, which nothing reads.
+  target_compile_options(${target} ${scope} -fno-math-errno -fno-trapping-math)
   if(OPGEN_SANITIZE)
     target_compile_options(${target} ${scope} -fsanitize=${OPGEN_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} ${scope} -fsanitize=${OPGEN_SANITIZE})

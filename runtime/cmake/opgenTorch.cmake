@@ -1,6 +1,6 @@
 # opgenTorch.cmake: the target opgen::torch, the headers and libraries of an installed PyTorch.
 #
-# It is made from the files of the package and not by find_package(Torch), which requires the CUDA toolkit if
+# It is made from the files of the package, not by find_package(Torch), which requires the CUDA toolkit if
 # PyTorch was built with CUDA (as the wheels for Linux on PyPI are), even if nothing in the project uses CUDA.
 # If a project has called find_package(Torch), opgen::torch refers to the targets of that call.
 #
@@ -22,12 +22,12 @@ macro(opgen_find_torch folder)
     set(Torch_DIR "$ENV{Torch_DIR}")
   endif()
   if(TARGET torch)
-    # The project's setting.
+    # The project has set the folder.
   elseif(Torch_DIR)
     get_filename_component(${folder} "${Torch_DIR}/../../.." ABSOLUTE)
   else()
     find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
-    # Found without importing it, which takes seconds.
+    # Find torch without importing it, which takes seconds.
     execute_process(
       COMMAND "${Python_EXECUTABLE}" -c
         "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')"
@@ -37,7 +37,7 @@ macro(opgen_find_torch folder)
     endif()
   endif()
   if(${folder} AND NOT EXISTS "${${folder}}/include/torch/library.h")
-    # A PyTorch with another layout than the wheels, such as a distribution's.
+    # This PyTorch has another layout than the wheels, as in a Linux distribution.
     find_package(Torch QUIET CONFIG HINTS "${${folder}}")
     if(NOT TARGET torch)
       message(FATAL_ERROR "${${folder}} has no C++ headers of PyTorch: pip install torch, or set Torch_DIR")
@@ -117,10 +117,10 @@ function(opgen_torch_library folder name target)
       return()
     endif()
   endforeach()
-  message(FATAL_ERROR "there is no lib${name} in ${folder}/lib: this PyTorch is incomplete; install it again")
+  message(FATAL_ERROR "there is no lib${name} in ${folder}/lib: this PyTorch is incomplete; reinstall it")
 endfunction()
 
-# Set `definitions` to the macros that PyTorch requires its users to compile with.
+# Set `definitions` to the macros with which PyTorch's users must compile.
 function(opgen_torch_definitions folder definitions)
   set(found "")
   set(targets "${folder}/share/cmake/Caffe2/Caffe2Targets.cmake")

@@ -27,7 +27,7 @@ macro(opgen_enable_cuda_for)
     opgen_import_cuda(opgen_cuda_root ${ARGN})
     get_property(opgen_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     if(NOT "CUDA" IN_LIST opgen_languages)
-      # CMake compiles a test program. It finds the libraries of a wheel only by this path.
+      # CMake compiles a test program, which finds the libraries of a wheel only through this path.
       set(ENV{LIBRARY_PATH} "${opgen_cuda_root}/lib:$ENV{LIBRARY_PATH}")
       enable_language(CUDA)
     endif()
@@ -47,7 +47,7 @@ function(opgen_compile_cuda target)
     CUDA_STANDARD_REQUIRED ON
     CUDA_ARCHITECTURES "${architectures}"
     CUDA_RUNTIME_LIBRARY None) # opgen::torch_cuda has PyTorch's
-  # The options of torch.utils.cpp_extension.
+  # The same options as in torch.utils.cpp_extension.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--expt-extended-lambda>")
   foreach(none HALF_OPERATORS HALF_CONVERSIONS BFLOAT16_CONVERSIONS HALF2_OPERATORS)
@@ -92,10 +92,10 @@ function(opgen_import_cuda root_of_toolkit)
   set(files ${ARGN})
   list(FILTER files INCLUDE REGEX "[.]cu$")
   opgen_find_nvcc(nvcc ${files})
-  # The nvcc on the PATH may be a script or a link to a program of another name.
+  # The nvcc on the PATH may be a script, or a link to a program with another name.
   execute_process(COMMAND "${nvcc}" --dryrun -c x.cu ERROR_VARIABLE steps OUTPUT_QUIET)
   if(NOT steps MATCHES "#[$] TOP=([^\n]*)")
-    message(FATAL_ERROR "${nvcc} does not say where its toolkit is:\n${steps}")
+    message(FATAL_ERROR "cannot find the toolkit of ${nvcc}:\n${steps}")
   endif()
   get_filename_component(root "${CMAKE_MATCH_1}" REALPATH)
   opgen_check_cuda_parts("${nvcc}" "${root}")
@@ -110,7 +110,7 @@ function(opgen_import_cuda root_of_toolkit)
   set(CMAKE_CUDA_COMPILER "${nvcc}" CACHE FILEPATH "The compiler of .cu files")
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     opgen_cuda_architectures(architectures)
-    set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "What .cu files are compiled for")
+    set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "The architectures for which .cu files are compiled")
   endif()
   set(${root_of_toolkit} "${root}" PARENT_SCOPE)
 endfunction()
@@ -139,7 +139,7 @@ function(opgen_find_nvcc nvcc)
       set(${nvcc} "${candidate}" PARENT_SCOPE)
       return()
     elseif(CMAKE_MATCH_1)
-      string(APPEND unfit "\n  ${candidate} is of CUDA ${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
+      string(APPEND unfit "\n  ${candidate} is from CUDA ${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
     endif()
   endforeach()
   get_target_property(version opgen::torch OPGEN_TORCH_VERSION)

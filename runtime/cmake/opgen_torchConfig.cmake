@@ -3,11 +3,11 @@
 #
 #   opgen_add_torch_library(mylib TREE folder SOURCES src/RegisterCPU.cpp ... [KERNELS a.cpp ...])
 #
-# compiles a tree that `opgen generate --target torch` wrote into a shared library, for
-# torch.ops.load_library. It uses the torch of Python_EXECUTABLE, unless Torch_DIR is set or the project has
-# called find_package(Torch) itself. That torch is the target opgen::torch (opgenTorch.cmake). Kernels in .cu
-# files need CUDA's compiler (opgenTorchCuda.cmake), and so do .cpp files that include CUDA's headers; for
-# these, set -DOPGEN_CUDA=ON. Nothing else needs it.
+# compiles a tree that `opgen generate --target torch` wrote into a shared library, which
+# torch.ops.load_library can load. It uses the torch of Python_EXECUTABLE, unless Torch_DIR is set or the
+# project has called find_package(Torch) itself. That torch is the target opgen::torch (opgenTorch.cmake).
+# Only kernels in .cu files, and .cpp files that include CUDA's headers, need CUDA's compiler
+# (opgenTorchCuda.cmake). For such .cpp files, set -DOPGEN_CUDA=ON.
 #
 #   opgen_add_operators(mylib OPGEN_TARGET torch YAML native_functions.yaml [KERNELS a.cpp ...] ...)
 #
@@ -25,8 +25,8 @@
 
 include_guard(GLOBAL)
 
-# The releases of PyTorch that this file and the headers support: at least the first; all up to the last were
-# tried. targets/releases.py has the same numbers.
+# The oldest supported release of PyTorch, and the newest that was tested. targets/releases.py has the same
+# numbers.
 set(opgen_torch_oldest 2.9)
 set(opgen_torch_newest 2.15)
 
@@ -48,8 +48,8 @@ endmacro()
 function(opgen_make_torch_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE" "SOURCES;KERNELS")
   list(TRANSFORM arg_SOURCES PREPEND "${arg_TREE}/")
-  # The schemas come first in their unit: if another library has the namespace, nothing else of this one is
-  # registered.
+  # The schemas are first in their unit, so that nothing else of this library is registered if another library
+  # has the namespace.
   set(schemas ${arg_SOURCES})
   list(FILTER schemas INCLUDE REGEX "/RegisterSchema[_0-9]*[.]cpp$")
   list(PREPEND arg_SOURCES ${schemas})
@@ -57,15 +57,17 @@ function(opgen_make_torch_library target)
   get_target_property(torch_cuda opgen::torch OPGEN_TORCH_CUDA)
   set(left_out "")
   if(NOT torch_cuda)
-    # A CUDA kernel could never run here: kernels in .cu files are left out and replaced by their stubs.
+    # CUDA kernels could not run here, so kernels in .cu files are left out, and their stubs remain.
     set(left_out ${arg_KERNELS})
     list(FILTER left_out INCLUDE REGEX "[.]cu$")
     list(FILTER arg_KERNELS EXCLUDE REGEX "[.]cu$")
   endif()
-  # For opgen build, which names them at its end.
+  # `opgen build` lists them at its end.
   set(OPGEN_LEFT_OUT "${left_out}" CACHE INTERNAL "")
   add_library(${target} SHARED ${arg_SOURCES} ${arg_KERNELS})
   target_compile_features(${target} PUBLIC cxx_std_20)
+  # As PyTorch compiles its own kernels: otherwise loops with std::sqrt or a choice would not be vectorised.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno> $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math>)
   target_include_directories(${target} PUBLIC
     "${arg_TREE}/include" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../torch/include")
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})

@@ -1,15 +1,16 @@
-"""opgen_gdb.py: gdb for operators made by opgen: printers of tensors and dispatch keys, and the way to a kernel.
+"""opgen_gdb.py: gdb for operators made by opgen: printers of tensors and dispatch keys, and commands that lead to a
+kernel.
 
 Load it with `gdb -x "$(opgen --gdb-script)"`, or with `source PATH` in ~/.gdbinit. It needs a program or library with
 debug information (`-g`); it reads memory and calls no function of the program.
 
-* `print`, `info locals` and `backtrace` show `Tensor Float [2, 3] on CPU`, `CPU` for a DispatchKey and
-  `{CPU, AutogradCPU}` for a DispatchKeySet, of opgen's runtime (`opgen::`) and of PyTorch (`at::`, `c10::`).
-  `print` also shows the elements of a tensor on the CPU, of large tensors those at the ends of each dimension.
+* `print`, `info locals` and `backtrace` show `Tensor Float [2, 3] on CPU`, `CPU` for a DispatchKey and `{CPU,
+  AutogradCPU}` for a DispatchKeySet, for opgen's runtime (`opgen::`) and for PyTorch (`at::`, `c10::`). `print` also
+  shows the elements of a tensor on the CPU; for large tensors, only those at the ends of each dimension.
 * `print *$tensor_data(self)@6` shows the first six elements.
 * `step` does not enter the small functions of tensors, references and lists (`info skip` lists the rules).
-* `step-kernel`, at a line that calls an operator, goes through the generated code and the dispatcher and stops in the
-  first function that is neither: the kernel or meta function.
+* `step-kernel`, at a line that calls an operator, steps through the generated code and the dispatcher, and stops in
+  the kernel or meta function.
 * `break shift_cpu` stops in `OPGEN_KERNEL(shift_cpu)`; `break structured_scale_out_cpu::impl` in
   `OPGEN_IMPL_FUNC(scale_out_cpu)`; `break structured_scale::meta` in `OPGEN_META_FUNC(scale)`.
 """
@@ -44,7 +45,7 @@ _ELEMENTS = {
     11: ("Bool", "bool"),
     15: ("BFloat16", "unsigned short"),
 }
-# How struct reads an element: bfloat16 has the upper half of a float.
+# The format with which struct reads an element. A bfloat16 is the upper half of a float.
 _FORMATS = {
     0: "B",
     1: "b",
@@ -63,7 +64,7 @@ _FORMATS = {
 # A dimension with more elements shows this many at each end, in tensors that have more than _MAX_SHOWN.
 _EDGE = 3
 _MAX_SHOWN = 64
-# Tensors of many dimensions show no elements.
+# No elements are shown if more than this many would have to be read.
 _MAX_READ = 1000
 # A corrupt tensor may claim any number of dimensions.
 _MAX_DIMS = 64
@@ -71,7 +72,7 @@ _MAX_STEPS = 1000
 
 
 def _enumerators(name):
-    """The enumerators of an enum as {value: name}; the first name of a value that has several."""
+    """Return the enumerators of an enum as {value: name}. If a value has several names, take the first."""
     names = {}
     for field in gdb.lookup_type(name).strip_typedefs().fields():
         names.setdefault(field.enumval, field.name.rsplit("::", 1)[-1])
@@ -79,18 +80,18 @@ def _enumerators(name):
 
 
 def _namespace(value):
-    """`opgen` or `c10`: where the dispatch keys of a value are declared."""
+    """Return `opgen` or `c10`, the namespace that declares the dispatch keys of a value."""
     return "opgen" if value.type.strip_typedefs().unqualified().name.startswith("opgen") else "c10"
 
 
 def _referenced(value):
-    """The value itself, where `value` is a reference to it."""
+    """Return the value to which `value` refers, if it is a reference, else `value`."""
     is_reference = value.type.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
     return value.referenced_value() if is_reference else value
 
 
 def _key_names(namespace, bits):
-    """The names of the dispatch keys in a DispatchKeySet, lowest priority first."""
+    """Return the names of the dispatch keys in a DispatchKeySet, lowest priority first."""
     functionalities = _enumerators(namespace + "::DispatchKey")
     backends = _enumerators(namespace + "::BackendComponent")
     if namespace == "c10":
@@ -114,7 +115,7 @@ def _key_names(namespace, bits):
 
 
 def _key_bits(keys):
-    """The bits of a DispatchKeySet."""
+    """Return the bits of a DispatchKeySet."""
     return int(keys["bits_" if _namespace(keys) == "opgen" else "repr_"])
 
 
@@ -140,7 +141,7 @@ class DispatchKeySetPrinter:
 
 
 class _Impl:
-    """Return the fields of a tensor that are shown, read from opgen's TensorImpl."""
+    """Read the fields of a tensor from opgen's TensorImpl."""
 
     def __init__(self, impl):
         dims = min(int(impl["ndim_"]), _MAX_DIMS)
@@ -153,7 +154,7 @@ class _Impl:
         self.storage = impl["storage_"]
 
     def data(self):
-        """The address of the first element, typed; null without memory."""
+        """Return a typed pointer to the first element; null if the tensor has no memory."""
         if int(self.storage) == 0:
             return self.storage.cast(gdb.lookup_type("void").pointer())
         return _elements(
@@ -162,7 +163,7 @@ class _Impl:
 
 
 class _AtenImpl:
-    """The same, read from PyTorch's TensorImpl."""
+    """Read the fields of a tensor from PyTorch's TensorImpl."""
 
     def __init__(self, impl):
         layout = impl["sizes_and_strides_"]
@@ -194,7 +195,7 @@ def _elements(bytes_, dtype, offset, itemsize):
 
 
 def _number(dtype, parts):
-    """The text of one element from the numbers that struct read."""
+    """Return the text of an element from the numbers that struct has read."""
     if dtype == 11:
         return "true" if parts[0] else "false"
     if dtype == 15:
@@ -206,7 +207,7 @@ def _number(dtype, parts):
 
 
 def _shown_elements(shown):
-    """The elements of a tensor on the CPU as nested lists; None if they cannot be read."""
+    """Return the elements of a tensor on the CPU as nested lists; None if they cannot be read."""
     total, read = 1, 1
     for size in shown.sizes:
         total *= size
@@ -237,13 +238,13 @@ def _shown_elements(shown):
 
 
 def read_tensor(value):
-    """The fields of a tensor; None if it is undefined."""
+    """Return the fields of a tensor; None if it is undefined."""
     if _namespace(value) == "opgen":
         impl = value["impl_"].dereference()
         return None if int(impl["dtype_"]) == 31 else _Impl(impl)
     impl = value["impl_"]["target_"].dereference()
     backends = max(_enumerators("c10::BackendComponent"))
-    # The undefined tensor has keys, and none of a backend.
+    # The undefined tensor has keys, but no key of a backend.
     is_undefined = int(impl["key_set_"]["repr_"]) & ((1 << backends) - 1) == 0
     return None if is_undefined else _AtenImpl(impl)
 
@@ -266,7 +267,7 @@ class TensorPrinter:
         except gdb.MemoryError:
             return "Tensor in memory that cannot be read"
         except gdb.error:
-            # g++ describes a class with virtual functions only where its virtual table is.
+            # g++ writes debug information of a class with virtual functions only where it emits the virtual table.
             return "Tensor without debug information (compile with -femit-class-debug-always)"
 
     def children(self):
@@ -295,7 +296,7 @@ def _printers():
     return printers
 
 
-# Small functions that `step` would enter on the way to the next line of an author.
+# Small functions that `step` would enter before it reaches the author's next line.
 _SKIPPED = (
     "*/opgen/core/*.h",
     "*/opgen/tensor/*.h",
@@ -304,7 +305,7 @@ _SKIPPED = (
     "*/c10/util/*.h",
     "/usr/include/c++/*",
 )
-# Generated code and the dispatcher, which step-kernel goes through.
+# Generated code and the dispatcher, through which step-kernel steps.
 _PLUMBING = re.compile(
     r"/opgen/(dispatch|structured|symbolic|iterator|autograd|transforms|device|core|tensor)/|/opgen/\w+\.h$"
     r"|/(dispatch|structured)/\w+\.cpp$|/ops/\w+\.h$|/TensorBody\.h$"
@@ -322,7 +323,7 @@ def _has_parameter(name):
 
 
 class TensorData(gdb.Function):
-    """$tensor_data(TENSOR): a typed pointer to the tensor's first element.
+    """$tensor_data(TENSOR): return a typed pointer to the tensor's first element.
 
     `print *$tensor_data(self)@6` prints the first six."""
 
@@ -339,8 +340,8 @@ class TensorData(gdb.Function):
 class StepKernel(gdb.Command):
     """Step into the kernel of the operator that this line calls.
 
-    Steps through generated code and the dispatcher, and stops at the first line of another file: a kernel or a meta
-    function, or the next line here, if the operator has run without one."""
+    Steps through generated code and the dispatcher, and stops at the first line outside of them: in a kernel or a meta
+    function, or at the next line here if the operator ran without one."""
 
     def __init__(self):
         super().__init__("step-kernel", gdb.COMMAND_RUNNING)

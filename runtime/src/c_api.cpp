@@ -1,4 +1,4 @@
-// c_api.cpp: the C interface; no exception leaves it.
+// c_api.cpp: the C interface, which throws no exceptions.
 #include "opgen/c_api.h"
 
 #include <atomic>
@@ -51,7 +51,8 @@ void remember(const char* kind, const char* text) noexcept {
   }
 }
 
-// Returns the function's result; if it throws, returns R() and keeps the error for last_error.
+// Returns the function's result; if it throws, returns R() and stores the error for
+// opgen_last_error().
 template <class F>
 auto guarded(F&& function) noexcept -> decltype(function()) {
   try {
@@ -99,7 +100,7 @@ void check_extent(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset, s
                   std::size_t storage_bytes) {
   OPGEN_CHECK_VALUE(opgen::checked_storage_bytes(sizes, strides, offset, itemsize) <= storage_bytes,
                     "sizes ", sizes, ", strides ", strides, " and offset ", offset,
-                    " reach outside a storage of ", storage_bytes, " bytes");
+                    " need more than the ", storage_bytes, " bytes of the storage");
 }
 
 void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<bool>& given) {
@@ -108,7 +109,7 @@ void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<
     OPGEN_CHECK_TYPE(given[i] || argument.default_value.has_value(), schema.full_name(),
                      ": argument ", argument.name, " is missing");
     if (!given[i] && argument.default_value->isNone()) {
-      stack[i] = IValue();  // None, also for a Tensor
+      stack[i] = IValue();  // None, also for an argument of type Tensor
       continue;
     }
     try {
@@ -122,7 +123,7 @@ void fill_missing(const FunctionSchema& schema, Stack& stack, const std::vector<
 }
 
 // Formats a call for an error message: "\n  in aten::select.int(self = float[2, 3] on cpu, dim = 5,
-// index = 0)". A check deep inside a kernel knows sizes, but no names.
+// index = 0)". A check inside a kernel knows sizes, but not the names of arguments.
 std::string call_text(const FunctionSchema& schema, const opgen_value* const* arguments,
                       std::size_t count, const char* const* keywords,
                       const opgen_value* const* keyword_arguments, std::size_t keyword_count) {
@@ -138,8 +139,8 @@ std::string call_text(const FunctionSchema& schema, const opgen_value* const* ar
 }
 
 // Returns for each argument its name, its type, its annotations, whether it is keyword-only, and a
-// list with its default if it has one. An annotation is its alias sets before and after the call,
-// whether it writes, and how many lists it follows.
+// list with its default if it has one. An annotation consists of its alias sets before and after
+// the call, whether it writes, and how many list types precede it.
 IValue parts_of(const std::vector<SchemaArgument>& arguments) {
   std::vector<IValue> all;
   for (const SchemaArgument& argument : arguments) {
@@ -244,7 +245,7 @@ opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
     }
     check_extent(shape, steps, storage_offset, elementSize(type), storage_bytes);
     OPGEN_CHECK_VALUE(bytes == nullptr || where.is_cpu(),
-                      "bytes can be given for cpu only, not for ", where);
+                      "bytes can only be given for cpu, not for ", where);
     Storage storage(storage_bytes, where);
     if (bytes != nullptr && storage_bytes != 0) {
       std::memcpy(storage.mutable_data(), bytes, storage_bytes);

@@ -17,7 +17,7 @@ static_assert(sizeof(Atomic<Form>) == 1 && sizeof(Atomic<void*>) == sizeof(void*
 
 }  // namespace
 
-TEST(values_of_every_kind) {
+TEST(atomics_of_every_kind_of_value) {
   CHECK_EQ(std::string(at_start.load_acquire()), "constant-initialised");
   Atomic<Form> form = Form::First;
   form.store_release(Form::Second);
@@ -28,7 +28,7 @@ TEST(values_of_every_kind) {
   CHECK(flag.load_relaxed());
 }
 
-TEST(arithmetic_returns_the_value_from_before) {
+TEST(arithmetic_returns_the_previous_value) {
   Atomic<std::int32_t> count = 5;
   CHECK_EQ(count.add_relaxed(2), 5);
   CHECK_EQ(count.subtract_release(3), 7);

@@ -1,4 +1,4 @@
-// autocast_test.cpp: scopes, casts, the cache, and wrappers both typed and boxed.
+// autocast_test.cpp: scopes, casts, the cache, and typed and boxed wrappers.
 #include "opgen/transforms/autocast.h"
 
 #include <thread>
@@ -95,7 +95,7 @@ TEST(scopes) {
     std::thread([] { CHECK(!autocast::is_enabled()); }).join();
   }
   CHECK(!autocast::is_enabled());
-  CHECK_THROWS(Error, "no autocast key for device meta", autocast::Mode(kMeta));
+  CHECK_THROWS(Error, "no autocast key exists for device meta", autocast::Mode(kMeta));
   CHECK_THROWS(Error, "to Half or BFloat16, not to Float", autocast::Mode(kCPU, kFloat));
   CHECK(!autocast::is_enabled());
 }
@@ -167,7 +167,7 @@ TEST(weights_are_converted_once) {
       CHECK(cast(weight).is_same(first));
     }
     CHECK(cast(weight).is_same(first) && autocast::cache_size() == 1);
-    // Neither an activation nor a cast made while no gradients were recorded is cached.
+    // Activations are not cached, and neither are casts made without recording.
     CHECK(!cast(arange({2})).is_same(cast(arange({2}))));
     {
       NoGradGuard no_grad;

@@ -1,5 +1,5 @@
-// autograd_modes_test.cpp: hooks, anomaly mode, forward mode, and in-place changes of views,
-// through nodes that are written by hand.
+// autograd_modes_test.cpp: hooks, anomaly mode, forward mode, and in-place changes of views, with
+// hand-written nodes.
 #include <cmath>
 #include <thread>
 
@@ -123,7 +123,7 @@ Tensor row_autograd(const Tensor& self, std::int64_t i) {
   return out;
 }
 
-// Fails, or gives NaN, in its backward.
+// Its backward() throws, or returns NaN.
 struct Bad : Function<Bad> {
   static inline bool throws = true;
   static Tensor forward(AutogradContext*, Tensor self) { return detail::clone(self); }
@@ -173,7 +173,7 @@ TEST(hooks_of_tensors_run_in_order_and_can_be_removed) {
   HookHandle second = register_hook(middle, [&](const TensorBase& g) {
     order += "2";
     CHECK_EQ(values(g), (Values{10, 10}));
-    return TensorBase();  // goes on with the same
+    return TensorBase();  // keeps the gradient
   });
   register_hook(a, [&](const TensorBase& g) {
     order += "a";
@@ -188,14 +188,14 @@ TEST(hooks_of_tensors_run_in_order_and_can_be_removed) {
   order.clear();
   CHECK_EQ(values(grad({middle}, {a}, {full({2}, 1)}, true)[0]), (Values{40, 40}));
   CHECK_EQ(order, "1a");
-  // What another input needs runs no hook of this one.
+  // The gradient of another input does not run this tensor's hooks.
   CHECK_EQ(values(grad({middle}, {middle}, {full({2}, 1)})[0]), (Values{10, 10}));
   CHECK_EQ(order, "1a1");
   CHECK_THROWS(Error, "does not require a gradient cannot have a hook",
                register_hook(arange({2}), [](const TensorBase& g) { return g; }));
 }
 
-TEST(a_hook_must_keep_the_form_of_a_gradient) {
+TEST(a_hook_must_not_change_the_shape_or_dtype_of_a_gradient) {
   Tensor a = leaf({2});
   Tensor out = ops::mul(a, a);
   HookHandle sizes = register_hook(out, [](const TensorBase&) { return full({3}, 1); });
@@ -207,7 +207,7 @@ TEST(a_hook_must_keep_the_form_of_a_gradient) {
                backward(out, arange({2}), true));
 }
 
-TEST(hooks_of_nodes_run_before_and_after_it) {
+TEST(hooks_of_nodes_run_before_and_after_the_node) {
   Tensor a = leaf({2});
   Tensor out = ops::mul(a, twos({2}));
   std::string order;
@@ -240,7 +240,7 @@ TEST(retained_gradients) {
   Tensor a = leaf({2});
   Tensor middle = ops::mul(a, a);
   CHECK(!retains_grad(middle));
-  // After other hooks, though it is registered first.
+  // The gradient is retained after all hooks, although retain_grad() was called first.
   retain_grad(middle);
   retain_grad(middle);
   register_hook(middle, [](const TensorBase& g) { return ops::mul(g, twos({2})); });
@@ -253,7 +253,7 @@ TEST(retained_gradients) {
   CHECK_THROWS(Error, "cannot retain one", retain_grad(arange({2})));
 }
 
-TEST(an_in_place_change_takes_the_retained_gradient_but_not_the_hooks) {
+TEST(an_in_place_change_moves_the_retained_gradient_but_not_the_hooks) {
   Tensor a = leaf({2});
   Tensor middle = ops::mul(a, twos({2}));
   retain_grad(middle);
@@ -268,12 +268,12 @@ TEST(an_in_place_change_takes_the_retained_gradient_but_not_the_hooks) {
   HookHandle late =
       register_hook(middle, [](const TensorBase& g) { return ops::mul(g, twos({2})); });
   backward(middle, full({2}, 5));
-  CHECK_EQ(seen, (Values{10, 10}));  // of the old value
+  CHECK_EQ(seen, (Values{10, 10}));  // the gradient of the old value
   CHECK_EQ(values(grad_of(middle)), (Values{10, 10}));
   CHECK_EQ(values(grad_of(a)), (Values{20, 20}));
 }
 
-TEST(hooks_after_a_leaf_has_its_gradient) {
+TEST(hooks_that_run_after_a_leaf_has_its_gradient) {
   Tensor a = leaf({2});
   int calls = 0;
   HookHandle handle = register_post_accumulate_grad_hook(a, [&](const TensorBase& t) {
@@ -281,7 +281,7 @@ TEST(hooks_after_a_leaf_has_its_gradient) {
     CHECK_EQ(values(grad_of(t)), (Values{0, 2}));
     set_grad(t, {});
   });
-  // Once for a backward(), with the sum.
+  // The hook runs once for each backward(), with the sum.
   backward(ops::mul(a, a), full({2}, 1));
   CHECK(calls == 1 && !grad_of(a).defined());
   handle.remove();
@@ -292,7 +292,7 @@ TEST(hooks_after_a_leaf_has_its_gradient) {
   CHECK_THROWS(Error, "only a leaf", register_post_accumulate_grad_hook(arange({2}), [](auto&) {}));
 }
 
-TEST(an_edge_keeps_its_leaf) {
+TEST(an_edge_keeps_its_leaf_alive) {
   Tensor a = leaf({2});
   Values seen;
   register_hook(a, [&](const TensorBase& g) {
@@ -307,7 +307,7 @@ TEST(an_edge_keeps_its_leaf) {
 
 // ---- Which parts of a graph run ----------------------------------------------------------------
 
-TEST(only_what_is_asked_for_is_computed) {
+TEST(only_requested_gradients_are_computed) {
   Tensor a = leaf({2}), b = leaf({2}), c = leaf({2});
   Tensor left = ops::mul(a, b), right = ops::mul(b, c);
   Tensor out = ops::mul(left, right);
@@ -343,7 +343,7 @@ struct SameNode final : Node {
   [[nodiscard]] std::string name() const override { return "SameBackward"; }
   [[nodiscard]] Gradients apply(Gradients g) override { return g; }
 };
-// A chain of nodes that hold nothing but each other, from the leaf on.
+// Returns the end of a chain of nodes that only own each other, back to the leaf.
 Tensor long_chain(const Tensor& from, int length) {
   Edge last = gradient_edge(from);
   for (int i = 0; i < length; ++i) {
@@ -363,7 +363,7 @@ Tensor long_chain(const Tensor& from, int length) {
 
 TEST(a_million_nodes_need_no_deep_stack) {
   Tensor a = leaf({1}), out = long_chain(a, 1000000);
-  // The stack of a thread is shorter than that of the program.
+  // The stack of a thread is smaller than that of the main thread.
   std::thread([&] {
     backward(out, {}, true);
     CHECK_EQ(values(grad({out}, {a}, {full({1}, 2)})[0]), (Values{2}));
@@ -414,7 +414,7 @@ TEST(a_change_through_a_view_changes_the_history_of_its_base) {
   // The gradient of another view does not reach b.
   CHECK(values(grad({second}, {b}, {full({3}, 1)}, true)[0]) == Values(3, 0));
   CHECK_EQ(values(grad({first}, {b}, {full({3}, 1)}, true)[0]), (Values(3, 10)));
-  // Twice, and through a view of a view.
+  // Change the base twice, and through a view of a view.
   Tensor element = ops::row(first, 1);
   ops::add_(element, full({}, 1));
   CHECK_EQ(values(grad({first}, {b}, {full({3}, 1)}, true)[0]), (Values(3, 10)));
@@ -453,7 +453,7 @@ TEST(second_derivatives_through_a_changed_view) {
 
 // ---- Forward mode ------------------------------------------------------------------------------
 
-TEST(tangents_follow_the_operators) {
+TEST(operators_compute_tangents) {
   Tensor x = arange({2}), seen;
   CHECK(!forward_mode_is_active());
   {
@@ -477,7 +477,7 @@ TEST(tangents_follow_the_operators) {
   CHECK(!has_tangent(seen));
 }
 
-TEST(what_forward_mode_refuses) {
+TEST(invalid_tangents_are_errors) {
   Tensor x = arange({2});
   CHECK_THROWS(Error, "no ForwardLevel is open", make_dual(x, full({2}, 1)));
   ForwardLevel level;
@@ -511,7 +511,7 @@ TEST(views_of_duals_have_views_of_the_tangent) {
   Tensor row = ops::row(dual, 1);
   CHECK_EQ(values(tangent_of(row)), (Values{2, 3}));
   CHECK(tangent_of(row).is_alias_of(tangent_of(dual)));
-  // In place: the tangent of the base follows, and that of a view made before.
+  // After an in-place change, the tangents of the base and of an earlier view have changed, too.
   Tensor early = ops::row(dual, 1);
   ops::add_(row, make_dual(arange({2}), full({2}, 10)));
   CHECK_EQ(values(tangent_of(dual)), (Values{0, 1, 12, 13}));
@@ -579,14 +579,14 @@ TEST(levels_belong_to_threads) {
 
 // ---- Sums of gradients -------------------------------------------------------------------------
 
-TEST(a_gradient_grows_in_place_but_is_no_ones_else) {
+TEST(a_gradient_is_accumulated_in_place_unless_it_is_shared) {
   Tensor a = leaf({2}), weight = full({2}, 1);
   backward(ops::mul(a, twos({2})), weight);
   TensorBase first = grad_of(a);
   CHECK(!first.is_alias_of(weight));
   backward(ops::mul(a, twos({2})), weight);
   CHECK(grad_of(a).is_same(first) && values(first) == (Values{4, 4}));
-  // The weight itself becomes a gradient of two leaves.
+  // Returns the weight itself as the gradient of two leaves.
   struct Same : Function<Same> {
     static Tensor forward(AutogradContext*, Tensor x, Tensor) { return detail::clone(x); }
     static variable_list backward(AutogradContext*, variable_list g) { return {g[0], g[0]}; }

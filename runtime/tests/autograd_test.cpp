@@ -68,7 +68,7 @@ OPGEN_LIBRARY_IMPL(t, ADInplaceOrView, m) {
   m.impl("row", autogradNotImplementedInplaceOrViewFallback());
 }
 
-TEST(a_function_brings_its_gradient) {
+TEST(a_function_defines_its_gradient) {
   Tensor a = leaf({3}), b = leaf({3});
   Tensor product = ops::mul(a, b);
   CHECK(requires_grad(product) && !is_leaf(product) && is_leaf(a));
@@ -76,7 +76,7 @@ TEST(a_function_brings_its_gradient) {
   backward(ops::sum(product));
   CHECK_EQ(values(grad_of(a)), (Values{0, 1, 2}));
   CHECK_EQ(values(grad_of(b)), (Values{0, 1, 2}));
-  // Gradients accumulate; backward() records no graph unless asked to.
+  // Gradients accumulate. backward() records no graph by default.
   backward(ops::sum(ops::mul(a, b)));
   CHECK_EQ(values(grad_of(a)), (Values{0, 2, 4}));
   CHECK(!requires_grad(grad_of(a)));
@@ -141,7 +141,7 @@ TEST(grad_mode_and_inference) {
   CHECK(!requires_grad(ops::mul(arange({2}), arange({2}))));
 }
 
-TEST(what_is_refused) {
+TEST(invalid_calls_are_errors) {
   Tensor a = leaf({2});
   CHECK_THROWS(Error, "not Long", set_requires_grad(arange({2}, kLong), true));
   CHECK_THROWS(Error, "needs a weight", backward(ops::mul(a, a)));
@@ -172,10 +172,10 @@ TEST(a_saved_tensor_was_changed) {
   Tensor a = leaf({2}), b = arange({2});
   Tensor out = ops::sum(ops::mul(a, b));
   ops::add_(b, b);
-  CHECK_THROWS(Error, "it is at version 1, it was saved at version 0", backward(out));
+  CHECK_THROWS(Error, "it is at version 1, but was saved at version 0", backward(out));
 }
 
-TEST(no_formula_is_said_by_name) {
+TEST(a_missing_formula_is_an_error_with_the_name) {
   Tensor a = leaf({2});
   Tensor sum = ops::add(a, a);
   CHECK(requires_grad(sum) && grad_fn(sum)->name() == "NotImplemented(t::add)");
@@ -306,7 +306,7 @@ TEST(a_long_chain_does_not_exhaust_the_stack) {
   for (int i = 0; i < 100000; ++i) out = HandsOn::apply(out);
   backward(out);
   CHECK_EQ(values(grad_of(a)), (Values{1}));
-  // On the stack of a thread, which is shorter; so is the destruction.
+  // Run it on a thread, whose stack is smaller, and destroy it there, too.
   std::thread([&] {
     CHECK_EQ(values(grad({out}, {a}, {tensors::full({1}, 2)})[0]), (Values{2}));
     out.reset();

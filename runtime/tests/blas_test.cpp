@@ -1,5 +1,5 @@
-// blas_test.cpp: products by the BLAS equal plain sums in every layout; it returns false for
-// layouts that a BLAS cannot take.
+// blas_test.cpp: products computed by the BLAS equal plain sums in every layout. blas_gemm()
+// returns false for layouts that a BLAS does not support.
 #include "opgen/cpu/blas.h"
 
 #include <cmath>
@@ -50,8 +50,7 @@ complex<T> element(const Tensor& self, std::int64_t i, std::int64_t j) {
   return self.data_ptr<complex<T>>()[i * self.stride(0) + j * self.stride(1)];
 }
 
-// Every element is a whole number that float represents exactly, so results are equal to the last
-// bit.
+// Every element is a whole number that float represents exactly, so all results have the same bits.
 template <class T>
 void check_complex(ScalarType dtype) {
   for (int layout = 0; layout < 8; ++layout) {
@@ -109,7 +108,7 @@ TEST(scaled_and_added) {
   CHECK(product(a, b, out, 2, 3));
   std::vector<double> got = values(out);
   for (std::size_t i = 0; i < got.size(); ++i) CHECK_EQ(got[i], 10 + 3 * plain[i]);
-  // With beta 0, not even a NaN of the old output shows.
+  // With beta 0, even a NaN in the old output has no effect.
   Tensor bad = full({16, 16}, std::nan(""), kDouble);
   CHECK(product(a, b, bad));
   CHECK(values(bad) == plain);
@@ -137,7 +136,7 @@ TEST(vectors_and_batches) {
   CHECK(values(all) == expected);
 }
 
-TEST(what_is_left_to_others) {
+TEST(unsupported_products_return_false) {
   Tensor a = arange({32, 32}), out = empty({32, 32});
   CHECK(!product(arange({32, 32}, kLong), arange({32, 32}, kLong), empty({32, 32}, kLong)));
   Tensor gaps = strided(arange({32 * 64}), {32, 32}, {64, 2});

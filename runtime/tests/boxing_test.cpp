@@ -1,4 +1,5 @@
-// boxing_test.cpp: every type of the schema language, from unboxed to boxed code and back.
+// boxing_test.cpp: values of every type of the schema language are passed from unboxed to boxed
+// code and back.
 #include <functional>
 #include <string>
 
@@ -18,7 +19,8 @@ Tensor fresh() {
   return detail::empty({2});
 }
 
-// A boxed kernel that calls the unboxed kernel of Meta: each call goes unboxed -> boxed -> unboxed.
+// A boxed kernel that calls the unboxed kernel of Meta, so each call is converted from unboxed to
+// boxed and back.
 void hand_over(const OperatorHandle& op, DispatchKeySet, Stack& stack) {
   op.redispatch_boxed(DispatchKeySet(DispatchKey::Meta), stack);
 }
@@ -148,7 +150,7 @@ bool equal(const IValue& a, const IValue& b) {
 int checked_types = 0;
 IValue given;
 
-// f(T x) -> T for an argument type P, through a boxed kernel to an unboxed one and back.
+// Calls f(T x) -> T with an argument of type P, through a boxed kernel and an unboxed one.
 template <class P, class R = P>
 void both_ways(const char* type, const std::type_identity_t<P>& value) {
   given = detail::box<std::remove_cvref_t<P>>(value);
@@ -160,21 +162,22 @@ void both_ways(const char* type, const std::type_identity_t<P>& value) {
       });
   R back = call(value);
   if (!equal(detail::box<std::remove_cvref_t<R>>(back), given)) {
-    check::fail(__FILE__, __LINE__, std::string("another value comes back: ") + type);
+    check::fail(__FILE__, __LINE__, std::string("a different value is returned: ") + type);
   }
   ++checked_types;
 }
-// The same for types that point to their elements, and so cannot be results.
+// Does the same for types that borrow their elements, which cannot be results.
 template <class P>
 void arrives(const char* type, const std::type_identity_t<P>& value) {
   given = detail::box(value);
   std::string schema = std::string("every(") + type + " x) -> bool";
   RoundTrip<bool(P)> call(
       schema.c_str(), +[](P x) { return equal(detail::box(x), given); });
-  if (!call(value)) check::fail(__FILE__, __LINE__, std::string("another value arrives: ") + type);
+  if (!call(value))
+    check::fail(__FILE__, __LINE__, std::string("the kernel receives a different value: ") + type);
   ++checked_types;
 }
-// A type, the type or None, and a list of any length and of two.
+// Tests a type alone, as an optional, and in lists of any length and of length two.
 template <class T, class P = T>
 void alone_and_in_containers(const std::string& type, const T& a, const T& b) {
   both_ways<P, T>(type.c_str(), a);
@@ -190,7 +193,7 @@ void alone_and_in_containers(const std::string& type, const T& a, const T& b) {
 
 }  // namespace
 
-// Alone, optional, in a list: arguments and results.
+// Each type is tested alone, as an optional and in a list, as argument and as result.
 TEST(every_type_of_the_schema_language) {
   alone_and_in_containers<std::int64_t>("int", -3, std::int64_t(1) << 62);
   alone_and_in_containers<std::int64_t>("SymInt", 5, 0);
@@ -227,8 +230,8 @@ TEST(every_type_of_the_schema_language) {
   CHECK(checked_types > 90);
 }
 
-// Lists of other types, containers in containers, tuples, dicts: as generated headers of a library
-// have them.
+// Lists of other types, containers in containers, tuples and dicts, as in the generated headers of
+// a library.
 TEST(every_container) {
   checked_types = 0;
   const Tensor a = fresh(), b = fresh();
@@ -270,7 +273,7 @@ TEST(every_container) {
   CHECK_EQ(checked_types, 30);
 }
 
-// The result of an operator without arguments, through boxed code and back.
+// Passes the result of an operator without arguments through boxed code.
 template <class R>
 void comes_back(const char* type, const R& result) {
   static R held;
@@ -280,11 +283,11 @@ void comes_back(const char* type, const R& result) {
       schema.c_str(), +[](std::int64_t) -> R { return held; });
   R back = call(std::int64_t(1));
   if (!equal(detail::box(back), detail::box(result))) {
-    check::fail(__FILE__, __LINE__, std::string("another value comes back: ") + type);
+    check::fail(__FILE__, __LINE__, std::string("a different value is returned: ") + type);
   }
 }
 
-TEST(results_that_are_no_tensors) {
+TEST(results_that_are_not_tensors) {
   comes_back("str", std::string("a long text that is not kept in place"));
   comes_back("str[]", std::vector<std::string>{"a", "b"});
   comes_back("float[]", std::vector<double>{0.5, 2});
@@ -323,7 +326,7 @@ std::string why(const char* schema) {
 
 }  // namespace
 
-// A kernel's C++ types against the schema, and the message for each mismatch.
+// Kernels' C++ types are compared with the schema. Checks the message for each mismatch.
 TEST(kernels_are_checked_against_their_schemas) {
   using Counts = List<std::optional<std::int64_t>>;
   using Weights = Dict<std::string, Tensor>;
@@ -346,13 +349,13 @@ TEST(kernels_are_checked_against_their_schemas) {
                "-> Dict(int, float[])")),
            "");
   CHECK_EQ((why<void(std::tuple<std::int64_t>)>("f((int, Tensor) a) -> ()")),
-           "argument a is (int, Tensor), the function takes (int)");
+           "argument a is (int, Tensor), but the function takes (int)");
   CHECK_EQ((why<void(const Dict<std::string, double>&)>("f(Dict(str, int) a) -> ()")),
-           "argument a is Dict(str, int), the function takes Dict(str, float)");
+           "argument a is Dict(str, int), but the function takes Dict(str, float)");
   CHECK_EQ((why<void(const Tensor&)>("f(Any a) -> ()")),
-           "argument a is Any, the function takes Tensor");
+           "argument a is Any, but the function takes Tensor");
   CHECK_EQ((why<std::int64_t(std::int64_t)>("f(int a) -> int?")),
-           "result 0 is int?, the function returns int");
+           "result 0 is int?, but the function returns int");
   CHECK_EQ((cpp_signature<void(const List<bool>&, std::tuple<std::int64_t, double>, const Weights&,
                                complex<double>)>->infer_schema("f")),
            "f(bool[] _0, (int, float) _1, Dict(str, Tensor) _2, complex _3) -> ()");
@@ -378,7 +381,7 @@ TEST(dicts_keep_their_order) {
                IValue::dict({IValue(std::vector<IValue>()), IValue(1)}));
 }
 
-TEST(tensors_in_containers_choose_the_kernel) {
+TEST(tensors_in_containers_select_the_kernel) {
   using Weights = Dict<std::string, Tensor>;
   using Pair = std::tuple<Tensor, std::int64_t>;
   using S =
@@ -409,7 +412,7 @@ TEST(tensors_in_containers_choose_the_kernel) {
   CHECK_EQ(stack[0].toInt(), 2);
 }
 
-TEST(references_come_back_as_the_arguments) {
+TEST(returned_references_are_the_arguments) {
   {
     RoundTrip<Tensor&(Tensor&, const Tensor&)> call(
         "d_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
@@ -460,7 +463,7 @@ TEST(wrong_stacks) {
   RoundTrip<Tensor(const Tensor&, std::int64_t)> call(
       "i(Tensor x, int n) -> Tensor", +[](const Tensor& x, std::int64_t) { return x; });
   Stack few{IValue(fresh())};
-  CHECK_THROWS(Error, "takes 2 arguments, the stack has 1", call.op->call_boxed(few));
+  CHECK_THROWS(Error, "takes 2 arguments, but the stack has 1", call.op->call_boxed(few));
   Stack wrong{IValue(fresh()), IValue("text")};
   CHECK_THROWS(TypeError, "expected int but got str",
                call.op->redispatch_boxed(DispatchKeySet(DispatchKey::Meta), wrong));
@@ -535,7 +538,7 @@ TEST(libraries_written_by_hand) {
                Library(Library::Kind::Def, "handwritten", DispatchKey::Undefined, "x.cpp", 1));
   Library m(Library::Kind::Impl, "handwritten", DispatchKey::CPU, "x.cpp", 2);
   CHECK_THROWS(Error, "does not belong to namespace", m.impl("other::f", twice));
-  CHECK_THROWS(Error, "are defined in", m.def("f() -> ()"));
+  CHECK_THROWS(Error, "define operators in", m.def("f() -> ()"));
   CHECK_THROWS(Error, "in a block for CPU", m.impl("twice", DispatchKey::Meta, twice));
   CHECK_THROWS(Error, "serves every namespace", m.fallback(CppFunction::makeFallthrough()));
 }
@@ -565,12 +568,12 @@ TEST(borrowed_arguments) {
     CHECK_EQ(b.use_count(), 2u);
   }
   CHECK(a.use_count() == 1 && b.use_count() == 1);
-  {  // an owned one is not counted twice
+  {  // a value that owns its tensor is not counted twice
     Stack stack{IValue(a), IValue(b), IValue()};
     op.callBoxed(stack);
     CHECK_EQ(seen, 2u);
   }
-  {  // copies count, moved values stay borrowed, assignment swaps
+  {  // copies own a share, moved values stay borrowed, assignment swaps
     IValue borrowed = IValue::borrow(a);
     IValue copy = borrowed;
     CHECK(!copy.is_borrowed() && a.use_count() == 2);

@@ -86,10 +86,8 @@ TEST(tensors_in_and_out) {
   CHECK(opgen_tensor_read(view, &view_info));
   CHECK(view_info.storage_identity == info.storage_identity && view_info.identity != info.identity);
   CHECK(v(opgen_tensor_view(t, 1, sizes, strides, 5)) == nullptr);
-  CHECK(
-      error().find(
-          "ValueError: sizes [2], strides [1] and offset 5 reach outside a storage of 24 bytes") ==
-      0);
+  CHECK(error().find("ValueError: sizes [2], strides [1] and offset 5 need more than the 24 bytes "
+                     "of the storage") == 0);
   const int64_t negative[1] = {-1};
   CHECK(opgen_tensor_new(6, 1, negative, nullptr, 0, nullptr, 0, nullptr) == nullptr);
   CHECK(opgen_tensor_new(8, 0, nullptr, nullptr, 0, nullptr, 8, nullptr) == nullptr);
@@ -185,7 +183,7 @@ TEST(tuples_dicts_and_defaults) {
   const opgen_value* list[] = {arguments[1], arguments[1]};
   CHECK(opgen_call("capi::contain", list, 2, nullptr, nullptr, 0) == nullptr);
   CHECK_EQ(error(), "TypeError: capi::contain: argument pair: expected (str, int), got dict");
-  // A default that does not fit its type is an error only for a call that needs it.
+  // A default that does not match its type is an error only for a call that uses it.
   CHECK(opgen_call("capi::mistyped", nullptr, 0, nullptr, nullptr, 0) == nullptr);
   CHECK_EQ(error(),
            "TypeError: capi::mistyped: the default of argument n: expected int, got float");

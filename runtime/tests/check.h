@@ -1,4 +1,4 @@
-// check.h: the tests' harness: TEST(name) { CHECK(…); } registers itself; include once per
+// check.h: the tests' harness. TEST(name) { CHECK(…); } registers itself. Include it once per
 // executable.
 #pragma once
 

@@ -43,7 +43,7 @@ Tensor branches(const Tensor& self) {
 Tensor calls_branches(const Tensor& self) {
   return ops::op<Tensor(const Tensor&)>("c::branches").call(self);
 }
-// Two of its results are views, one is new, and it writes its argument.
+// Writes its argument. Two of its results alias arguments, and one is new.
 std::tuple<Tensor&, Tensor, Tensor> good(Tensor& self, TensorList others) {
   ops::add_(self, others[0]);
   Tensor row = ops::row(self, 1);
@@ -86,7 +86,7 @@ OPGEN_LIBRARY_IMPL(c, CPU, m) {
   m.impl("resize_", resize_kernel);
 }
 
-TEST(the_four_acts_are_caught_and_named) {
+TEST(the_four_invalid_actions_are_reported) {
   Tensor a = of({1, 2, 3, 4}, {2, 2});
   const char* bad[] = {"c::reads", "c::resizes_memory", "c::resizes", "c::writes_out",
                        "c::branches"};
@@ -106,9 +106,9 @@ TEST(the_four_acts_are_caught_and_named) {
   Tensor row = ops::row(a, 0);
   CHECK_THROWS(Error, "c::branches is composite, but its kernel calls t::item, item()",
                call("c::branches", row));
-  // The error names the kernel that did it, not its caller.
+  // The error names the kernel that made the invalid call, not its caller.
   CHECK_THROWS(Error, "c::branches is composite", call("c::calls_branches", row));
-  // Kernels that are not composite may do all of that.
+  // Kernels that are not composite may do all of these.
   CHECK_EQ(ops::item(of({7}, {})), 7.0);
   Tensor out = of({0}, {1});
   CHECK_EQ(tensors::values(ops::add_out(out, row, row)), (std::vector<double>{2, 4}));
@@ -132,13 +132,14 @@ TEST(results_are_the_same_under_the_guard) {
   CHECK(!w1.unsafeGetTensorImpl()->is_stand_in());
 
   Tensor out = of({0, 0}, {2});
-  ops::op<Tensor&(const Tensor&, Tensor&)>("c::twice", "out").call(w2, out);  // may pass it on
+  ops::op<Tensor&(const Tensor&, Tensor&)>("c::twice", "out")
+      .call(w2, out);  // an out= operator may pass on its out argument
   CHECK_EQ(tensors::values(out), (std::vector<double>{8, 12}));
   CHECK_EQ(tensors::values(call("c::narrowed", watched)), (std::vector<double>{2, 4}));
   CHECK((ops::op<bool(const Tensor&, const Tensor&)>("c::same").call(out, out)));
 }
 
-TEST(nothing_is_left_behind) {
+TEST(the_guard_restores_everything) {
   Tensor a = of({1, 2}, {2});
   std::string before = ops::op<Unary>("c::narrowed").dump_table(true);
   {

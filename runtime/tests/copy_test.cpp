@@ -45,7 +45,7 @@ TEST(every_pair_of_dtypes) {
       Tensor dst = empty({2, 5}, to);
       opgen::copy_(dst, src);
       CHECK(values(dst) == expected);
-      // Strided on both sides, and one number to many elements.
+      // Both sides are strided; and one number is copied to many elements.
       Tensor gaps = strided(empty({40}, to), {2, 5}, {20, 3});
       opgen::copy_(gaps, t(detail::clone(t(src))));
       CHECK(values(gaps) == expected);
@@ -96,7 +96,7 @@ TEST(copy_overlap) {
   opgen::copy_(base, base);
   CHECK_THROWS(Error, "overlap",
                opgen::copy_(strided(base, {5}, {1}, 1), strided(base, {5}, {1}, 0)));
-  CHECK_THROWS(Error, "share one place", opgen::copy_(expand(arange({1}), {3}), arange({3})));
+  CHECK_THROWS(Error, "share memory", opgen::copy_(expand(arange({1}), {3}), arange({3})));
   opgen::copy_(strided(base, {5}, {1}, 5), strided(base, {5}, {1}, 0));
   CHECK_EQ(values(base), (std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
 }
@@ -171,7 +171,7 @@ struct NoMemory final : Allocator {
   }
 };
 
-TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
+TEST(a_failed_resize_does_not_change_the_tensor) {
   NoMemory none;
   const std::int64_t huge = std::int64_t(1) << 62;
   float bytes[6] = {};
@@ -184,7 +184,7 @@ TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
       return is(a.sizes(), {2, 3}) && is(a.strides(), {3, 1}) && a.numel() == 6 &&
              a.storage().nbytes() == there;
     };
-    CHECK_THROWS(Error, "fit any memory", opgen::resize_(a, {huge}));
+    CHECK_THROWS(Error, "fit into any memory", opgen::resize_(a, {huge}));
     CHECK(unchanged());
     CHECK_THROWS(Error, "", opgen::resize_(a, {huge, huge}));
     CHECK(unchanged());
@@ -203,7 +203,7 @@ TEST(a_refused_resize_leaves_the_tensor_as_it_was) {
                  a.unsafeGetTensorImpl()->set_sizes_and_strides({huge, huge}, {1, 1}));
     CHECK(unchanged());
   }
-  CHECK_THROWS(Error, "someone else owns", opgen::resize_(borrowed, {7}));
+  CHECK_THROWS(Error, "the runtime does not own", opgen::resize_(borrowed, {7}));
   CHECK(is(borrowed.sizes(), {2, 3}));
   opgen::resize_(borrowed, {3});  // within the capacity
   CHECK(is(borrowed.sizes(), {3}));
@@ -227,9 +227,9 @@ TEST(overlap_status) {
   Tensor a = strided(base, {2, 3}, {3, 1});
   CHECK(opgen::has_internal_overlap(a) == MemOverlap::No);
   CHECK(opgen::has_internal_overlap(expand(arange({1}), {2})) == MemOverlap::Yes);
-  CHECK_THROWS(Error, "several elements share one place",
+  CHECK_THROWS(Error, "several elements share memory",
                opgen::assert_no_internal_overlap(strided(base, {3, 3}, {1, 1})));
-  CHECK_THROWS(Error, "several elements share one place",
+  CHECK_THROWS(Error, "several elements share memory",
                opgen::assert_no_internal_overlap(strided(base, {2, 3}, {2, 1})));
   opgen::assert_no_internal_overlap(strided(base, {2, 2}, {3, 1}));  // gaps, no overlap
   opgen::assert_no_internal_overlap(strided(base, {2, 3}, {3, 2}));  // interleaved: 0 2 4, 3 5 7
@@ -282,7 +282,7 @@ TEST(shapes) {
   CHECK(is(detail::infer_size(IntArrayRef({-1, 2}), 6), {3, 2}));
   CHECK_THROWS(Error, "only one size",
                static_cast<void>(detail::infer_size(IntArrayRef({-1, -1}), 6)));
-  CHECK_THROWS(Error, "does not fit",
+  CHECK_THROWS(Error, "does not match",
                static_cast<void>(detail::infer_size(IntArrayRef({4, -1}), 6)));
   CHECK_THROWS(Error, "any size", static_cast<void>(detail::infer_size(IntArrayRef({0, -1}), 0)));
   CHECK(is(
@@ -318,16 +318,17 @@ TEST(storage_bytes) {
            16u);  // the stride of a dimension of size 1 does not matter
   CHECK_EQ(bytes({3}, {-1}, 2, 8), 24u);
   CHECK_EQ(bytes({big}, {1}, 0, 3), 3 * static_cast<std::size_t>(big));
-  CHECK_THROWS(Error, "fit any memory", bytes({2}, {big - 1}, 0, 8));  // seen: read out of bounds
-  CHECK_THROWS(Error, "fit any memory", bytes({2 * big}, {1}, 0, 8));
-  CHECK_THROWS(Error, "fit any memory", bytes({INT64_MAX}, {1}, 1, 1));
-  CHECK_THROWS(Error, "fit any memory", bytes({2, 2}, {INT64_MAX, INT64_MAX}, 0, 1));
-  CHECK_THROWS(Error, "fit any memory", bytes({}, {}, INT64_MAX, 1));
+  CHECK_THROWS(Error, "fit into any memory",
+               bytes({2}, {big - 1}, 0, 8));  // this once read out of bounds
+  CHECK_THROWS(Error, "fit into any memory", bytes({2 * big}, {1}, 0, 8));
+  CHECK_THROWS(Error, "fit into any memory", bytes({INT64_MAX}, {1}, 1, 1));
+  CHECK_THROWS(Error, "fit into any memory", bytes({2, 2}, {INT64_MAX, INT64_MAX}, 0, 1));
+  CHECK_THROWS(Error, "fit into any memory", bytes({}, {}, INT64_MAX, 1));
   CHECK_THROWS(ValueError, "before the first byte", bytes({4}, {-1}, 2, 8));
   CHECK_THROWS(ValueError, "negative size", bytes({-1}, {1}, 0, 8));
   CHECK_THROWS(ValueError, "offset -1 is negative", bytes({1}, {1}, -1, 8));
   CHECK_THROWS(Error, "differ in number", bytes({1}, {}, 0, 8));
-  CHECK_THROWS(Error, "fit any memory",
+  CHECK_THROWS(Error, "fit into any memory",
                static_cast<void>(detail::as_strided(arange({4}, kLong), {2}, {big - 1}, 0)));
 }
 

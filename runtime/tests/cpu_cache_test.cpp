@@ -50,7 +50,7 @@ TEST(a_block_is_used_again) {
   CHECK_EQ(cpu_cached_bytes(), std::size_t(0));
 }
 
-TEST(the_limit_holds) {
+TEST(the_limit_is_kept) {
   Limit limit(8 * kMiB);
   {
     Tensor a = megabytes(3), b = megabytes(4), c = megabytes(5), d = megabytes(9);

@@ -1,5 +1,5 @@
-// derived_test.cpp: the Autograd kernels of operators with formulas, over nodes of the form that
-// opgen generates from a derivatives.yaml.
+// derived_test.cpp: the Autograd kernels of operators with formulas, with nodes of the same form as
+// those that opgen generates from a derivatives.yaml.
 #include "opgen/autograd/derived.h"
 
 #include <cmath>
@@ -175,7 +175,7 @@ Tensor stack_kernel(TensorList list) {
   }
   return out;
 }
-// The largest element and its number.
+// Returns the largest element and its index.
 std::tuple<Tensor, Tensor> largest_kernel(const Tensor& self) {
   Values all = values(self);
   std::size_t best = 0;
@@ -544,7 +544,7 @@ struct ScaledBackward0 {
     const auto& grad = grads[0];
     const auto factor = factor_.get(opgen_call);
     const bool retain_variables = opgen_call.retain_variables();
-    // A formula that uses memory again only if nobody needs it.
+    // This formula reuses memory only if the graph is not retained.
     const double times = retain_variables ? factor : factor * 10;
     if (opgen_call.computes(0)) opgen_call.give<0>(_ops::scaled::call(grad, times, true));
   }
@@ -701,7 +701,7 @@ bool close(const Values& a, const Values& b) {
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// Compares the gradient of the sum of f with finite differences, in every input.
+// Compares the gradient of the sum of f with finite differences, for every input.
 bool gradients_match(const Function& f, std::vector<Tensor> inputs) {
   for (Tensor& input : inputs) {
     input = opgen::clone(input);
@@ -727,7 +727,7 @@ bool gradients_match(const Function& f, std::vector<Tensor> inputs) {
   }
   return true;
 }
-// The same for the gradient of a gradient.
+// Does the same for the gradient of a gradient.
 bool second_gradients_match(const Function& f, const std::vector<Tensor>& inputs) {
   return gradients_match(
       [&](const std::vector<Tensor>& at) {
@@ -800,7 +800,7 @@ TEST(gradients_of_functional_operators) {
                   {numbers({3}), numbers({2, 3})}));
 }
 
-TEST(gradients_of_operators_in_place) {
+TEST(gradients_of_in_place_operators) {
   CHECK(all_match(
       [](const auto& x) {
         Tensor y = d::mul(x[0], x[0]);
@@ -821,7 +821,7 @@ TEST(gradients_of_operators_in_place) {
 TEST(gradients_of_views_and_changes_of_views) {
   CHECK(all_match([](const auto& x) { return d::mul(d::row(x[0], 1), d::row(x[0], 0)); },
                   {numbers({2, 3})}));
-  // A view, and the base through it, changed in place; another view sees the change.
+  // A view is changed in place, and so is its base. Another view sees the change.
   CHECK(all_match(
       [](const auto& x) {
         Tensor base = d::mul(x[0], x[0]);
@@ -924,7 +924,7 @@ TEST(lists_changed_in_place_by_the_formulas_for_one_tensor) {
       {numbers({2, 3}), numbers({3}, 0.3)}));
 }
 
-TEST(out_variants_are_refused) {
+TEST(out_variants_have_no_gradient) {
   Tensor a = leaf({2}), plain = numbers({2});
   Tensor out = numbers({2});
   CHECK_THROWS(Error,
@@ -945,7 +945,7 @@ TEST(saved_tensors_are_released_and_guarded) {
   Tensor again = d::mul(a, b);
   backward(again, ones(again), true);
   backward(again, ones(again));
-  // What saves no tensor runs again.
+  // A node that saves no tensor can run again.
   Tensor sum = d::add(a, b);
   backward(sum, ones(sum));
   backward(sum, ones(sum));
@@ -995,7 +995,7 @@ TEST(tangents_without_a_formula_are_errors_that_name_the_operator) {
     Tensor out = numbers({2});
     return d::_ops::mul_out::call(dual, dual, out);
   }());
-  // Declared to have no gradient: its tangent is ignored.
+  // `floor` is declared to have no gradient, so the tangent is ignored.
   CHECK(!opgen::autograd::has_tangent(d::_ops::floor::call(numbers({2}), dual)));
 }
 

@@ -16,7 +16,7 @@ using namespace opgen;
 
 namespace {
 
-// A generated operator, as _ops.h and Operators.cpp spell it.
+// An operator as generated in _ops.h and Operators.cpp.
 #define OPERATOR(struct_name, op_name, overload, ...)                           \
   struct struct_name : Operator<struct_name, __VA_ARGS__> {                     \
     static constexpr const char* name = op_name;                                \
@@ -96,7 +96,7 @@ bool starts(const std::string& text, const char* start) {
 
 }  // namespace
 
-TEST(unregistered_operator_says_so) {
+TEST(an_unregistered_operator_is_an_error) {
   CHECK_THROWS(Error, "t::basic is not registered", basic::call(cpu()));
 }
 
@@ -174,14 +174,14 @@ TEST(alias_key_precedence) {
     CHECK(s.op->dump_computed_table().find("AutogradCUDA: CompositeImplicitAutograd") !=
           std::string::npos);
   }
-  {  // explicit composites serve backends only, and beat implicit ones
+  {  // explicit composites serve backends only, and have priority over implicit ones
     Scope s("t::p3",
             {{K::CompositeImplicitAutograd, k<0>()}, {K::CompositeExplicitAutograd, k<1>()}});
     CHECK_EQ(s.call(on_cpu), "b");
     CHECK(s.op->dump_computed_table().find("Autograd") == std::string::npos ||
           s.op->dump_computed_table().find("AutogradCPU: ") == std::string::npos);
   }
-  {  // non-functional beats explicit, except for sparse, XLA and Lazy
+  {  // non-functional ones have priority over explicit ones, except for sparse, XLA and Lazy
     Scope s("t::p4", {{K::CompositeExplicitAutograd, k<1>()},
                       {K::CompositeExplicitAutogradNonFunctional, k<2>()}});
     CHECK_EQ(s.call(on_cpu), "c");
@@ -190,11 +190,11 @@ TEST(alias_key_precedence) {
     CHECK_EQ(s.call(on(DispatchKeySet(K::XLA))), "b");
     CHECK_EQ(s.call(on(DispatchKeySet(K::Lazy))), "b");
   }
-  {  // a kernel of the key itself beats every alias
+  {  // a kernel registered for the key itself has priority over every alias
     Scope s("t::p5", {{K::CompositeExplicitAutogradNonFunctional, k<2>()}, {K::CPU, k<3>()}});
     CHECK_EQ(s.call(on_cpu), "d");
   }
-  {  // Autograd stands for every autograd key, the specific one wins
+  {  // Autograd stands for every autograd key, but a kernel for a specific one has priority
     Scope s(
         "t::p6",
         {{K::Autograd, k<0>()}, {K::AutogradMeta, k<1>()}, {K::CPU, k<2>()}, {K::Meta, k<3>()}});
@@ -223,7 +223,8 @@ TEST(alias_key_precedence) {
                        {K::AutogradOther, k<2>()}});
     CHECK_EQ(u.call(on(mkldnn)), "c");
   }
-  {  // nested tensors: implicit composites, their own alias first; explicit ones not
+  {  // nested tensors use implicit composites, those of their own alias first, but not explicit
+     // ones
     DispatchKeySet nested{K::NestedTensorCPU, K::AutogradNestedTensor};
     Scope s("t::p12", {{K::CompositeImplicitAutograd, k<0>()},
                        {K::CompositeImplicitAutogradNestedTensor, k<1>()}});
@@ -262,7 +263,7 @@ TEST(a_backend_opts_out_of_composite_kernels) {
   }
 }
 
-TEST(newest_kernel_wins_and_old_one_returns) {
+TEST(the_newest_kernel_is_used_and_the_old_one_returns) {
   static std::string warned;
   WarningHandler old = set_warning_handler([](const char* text) { warned = text; });
   Scope s("t::newest", {{DispatchKey::CPU, k<0>()}});
@@ -293,8 +294,8 @@ TEST(masks_are_per_backend) {
   Scope s("t::masked", {{K::AutogradMeta, with_keys}, {K::CPU, k<0>()}, {K::Meta, k<1>()}});
   DispatchKeySet both{K::CPU, K::AutogradCPU, K::ADInplaceOrView};
   CHECK_EQ(s.call(on(both)), "a");
-  // The highest backend of the call chooses the mask: the keys passed to a kernel lack the
-  // functionalities that fall through for that backend, not for all.
+  // The highest backend of the call selects the mask: the keys passed to a kernel do not contain
+  // the functionalities that fall through for that backend, even if not for all.
   DispatchKeySet mixed = both | DispatchKeySet(K::Meta);
   CHECK_EQ(s.call(on(mixed)), "k");
   CHECK(seen_keys.has(K::AutogradMeta));
@@ -315,7 +316,7 @@ TEST(masks_are_per_backend) {
 
 TEST(fallthrough_and_fallbacks) {
   using K = DispatchKey;
-  {  // registered for one backend's autograd only
+  {  // a fallthrough for the autograd key of one backend only
     Scope s("t::f1", {{K::Autograd, k<0>()},
                       {K::AutogradCPU, KernelFunction::fallthrough()},
                       {K::CPU, k<1>()},
@@ -384,7 +385,7 @@ TEST(kernels_with_keys_and_redispatch) {
     keyed::call(cpu());
   }
   CHECK_EQ(ran, "b");
-  // The same with boxed values.
+  // The same, with boxed values.
   ran.clear();
   Stack stack{IValue(cpu())};
   Dispatcher::singleton().findSchemaOrThrow("t::keyed", "").call_boxed(stack);
@@ -466,12 +467,11 @@ TEST(keys_of_lists_and_optionals) {
   CHECK_EQ(lists::call(tensors, std::nullopt, {}), 1);
   CHECK_EQ(lists::call(tensors, meta(), {}), 2);
   CHECK_EQ(lists::call(tensors, std::nullopt, {std::nullopt, meta()}), 2);
-  CHECK_THROWS(
-      NotImplementedError,
-      "t::lists was called without any of the tensors that it may take, so nothing names a "
-      "backend, and its kernels for CPU, Meta are not reached. Register one for "
-      "CompositeExplicitAutograd, which serves every call",
-      lists::call({}, std::nullopt, {}));
+  CHECK_THROWS(NotImplementedError,
+               "t::lists was called without any of the tensors that it may take, so nothing "
+               "selects a backend, and the call cannot reach its kernels for CPU, Meta. Register a "
+               "kernel for CompositeExplicitAutograd, which serves every call",
+               lists::call({}, std::nullopt, {}));
 }
 
 TEST(calls_run_while_others_register) {
@@ -546,7 +546,7 @@ TEST(key_sets) {
         after_ADInplaceOrView_keyset.has(K::BackendSelect));
 }
 
-TEST(a_handler_of_warnings_that_throws_undoes_the_registration) {
+TEST(a_registration_is_undone_if_the_warning_handler_throws) {
   Scope scope("t::warned", {{DispatchKey::CPU, k<1>()}});
   Dispatcher& dispatcher = Dispatcher::singleton();
   const std::string before = dispatcher.find_operator("t::warned", "")->dump_table(true);

@@ -1,4 +1,4 @@
-// error_test.cpp: an error names the operators that the thread was in.
+// error_test.cpp: an error names the operators that the thread was executing.
 #include "opgen/error.h"
 
 #include <cstdint>
@@ -13,7 +13,7 @@ using namespace opgen;
 
 namespace {
 
-// Returns the message that the statement throws.
+// Returns the message of the error that the function throws.
 template <class F>
 Error thrown(F&& statement) {
   try {
@@ -30,11 +30,11 @@ std::string text_of(const Error& error) {
 
 [[gnu::noinline]] std::int64_t checked(std::int64_t n) {
   OPGEN_CHECK_VALUE(n > 0, "n must be positive, got ", n);
-  OPGEN_CHECK_VALUE(n != 7, "e::inner: seven is refused");
+  OPGEN_CHECK_VALUE(n != 7, "e::inner: n must not be 7");
   return n;
 }
 Tensor inner(const Tensor& self, std::int64_t n) {
-  Tensor copy = self;  // keeps this frame from a tail call
+  Tensor copy = self;  // prevents a tail call, which would remove this frame
   checked(n);
   return copy;
 }
@@ -55,7 +55,7 @@ OPGEN_LIBRARY(e, m) {
 
 }  // namespace
 
-// The text of a number in a message.
+// Returns the text of a number in a message.
 template <class T>
 std::string number(T value) {
   return thrown([&] { OPGEN_CHECK(false, value); }).msg();
@@ -64,7 +64,8 @@ std::string number(T value) {
 TEST(numbers_in_messages) {
   CHECK_EQ(number(std::int64_t{INT64_MIN}), "-9223372036854775808");
   CHECK_EQ(number(std::uint64_t{UINT64_MAX}), "18446744073709551615");
-  // The shortest digits that read back as the same value, laid out as by printf's %g.
+  // Numbers have the shortest digits that read back as the same value, in the format of printf's
+  // %g.
   CHECK_EQ(number(0.0), "0");
   CHECK_EQ(number(-0.0), "-0");
   CHECK_EQ(number(0.1), "0.1");
@@ -89,7 +90,7 @@ TEST(every_operator_of_the_thread_is_named_from_the_inside) {
                                "\n  in e::outer(Tensor self) -> Tensor");
 }
 
-TEST(a_boxed_call_is_seen_as_well) {
+TEST(a_boxed_call_is_named_too) {
   Stack stack{IValue(tensors::arange({2})), IValue(0)};
   OperatorHandle op = Dispatcher::singleton().findSchemaOrThrow("e::inner", "");
   CHECK_THROWS(ValueError, "got 0\n  in e::inner(", op.call_boxed(stack));
@@ -99,7 +100,7 @@ TEST(an_operator_that_the_text_names_is_not_named_again) {
   Stack stack{IValue(tensors::arange({2})), IValue(7)};
   OperatorHandle op = Dispatcher::singleton().findSchemaOrThrow("e::inner", "");
   Error error = thrown([&] { op.call_boxed(stack); });
-  CHECK_EQ(text_of(error), "e::inner: seven is refused");
+  CHECK_EQ(text_of(error), "e::inner: n must not be 7");
 }
 
 TEST(outside_of_operators_there_is_only_the_text) {
@@ -113,7 +114,7 @@ TEST(outside_of_operators_there_is_only_the_text) {
   CHECK_EQ(text_of(copy), "n must be positive, got -2");
 }
 
-TEST(an_error_under_the_lock_of_the_dispatcher_is_thrown_all_the_same) {
+TEST(an_error_is_thrown_even_if_the_dispatcher_is_locked) {
   Library m(Library::Kind::Fragment, "e", DispatchKey::Undefined, "x.cpp", 1);
   CHECK_THROWS(Error, "e::inner", m.def("inner(Tensor self) -> Tensor"));
 }

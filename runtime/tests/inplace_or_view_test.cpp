@@ -1,5 +1,5 @@
-// inplace_or_view_test.cpp: version counters, views and inference mode, through operators that were
-// registered by hand and contain no code for them; weak references.
+// inplace_or_view_test.cpp: version counters, views and inference mode, with hand-registered
+// operators that contain no code for them; weak references.
 #include "opgen/autograd/inplace_or_view.h"
 
 #include <thread>
@@ -41,7 +41,7 @@ TEST(views_share_the_counter_and_know_their_base) {
   CHECK_EQ(view_base(element).numel(), 6);
 }
 
-TEST(where_a_view_was_made) {
+TEST(creation_meta_of_views) {
   Tensor a = arange({2, 3});
   std::vector<Tensor> rows = ops::rows(a);
   CHECK(is_view(rows[1]) && creation_meta(rows[1]) == CreationMeta::MultiOutput);
@@ -106,7 +106,7 @@ OPGEN_LIBRARY_IMPL(w, CPU, m) {
   m.impl("two.out", two_out).impl("row_and_new", row_and_new);
 }
 
-// Some redispatch, and some are boxed: the results are the same.
+// Some kernels redispatch, and some are boxed. The results are the same.
 TEST(every_kind_of_written_argument_and_view_is_tracked) {
   Tensor a = arange({2, 2}), b = arange({1}), c = arange({1});
   Tensor both[] = {a, b, Tensor()};
@@ -138,7 +138,7 @@ TEST(every_kind_of_written_argument_and_view_is_tracked) {
   CHECK_EQ(a._version(), 3);
 }
 
-TEST(functional_operators_pass_over_the_key) {
+TEST(functional_operators_skip_the_key) {
   // A key that is not in the table's mask costs nothing.
   std::string table = ops::op<ops::Binary>("t::add").dump_computed_table();
   CHECK(table.find("ADInplaceOrView") == std::string::npos);

@@ -70,15 +70,15 @@ TEST(output_strides_follow_the_inputs) {
   CHECK(is(r.sizes(), {4, 3}));
   CHECK(is(r.strides(), {1, 4}));
   CHECK_EQ(values(r), sums(values(a), values(a)));
-  // The first operand decides.
+  // The first operand determines the order.
   Tensor b = arange({4, 3});
   CHECK(is(add(a, b).strides(), {1, 4}));
   CHECK(is(add(b, a).strides(), {3, 1}));
   CHECK_EQ(values(add(a, b)), sums(values(a), values(b)));
-  // Gaps are closed, the order stays.
+  // The output has the same order of dimensions, but no gaps.
   Tensor gaps = strided(arange({64}), {2, 3, 4}, {1, 16, 4});
   CHECK(is(add(gaps, gaps).strides(), {1, 8, 2}));
-  // A broadcast operand does not count.
+  // A broadcast operand does not influence the order.
   CHECK(is(add(expand(arange({1, 3}), {4, 3}), a).strides(), {1, 4}));
 }
 
@@ -112,7 +112,7 @@ TEST(promotion) {
   CHECK_EQ(add(arange({3}, kByte), arange({3}, kChar)).scalar_type(), kShort);
   CHECK_EQ(add(f, full({3}, 1, kComplexDouble)).scalar_type(), kComplexDouble);
   CHECK_EQ(values(add(i, f)), (std::vector<double>{0, 2, 4}));
-  // Zero-dim tensors and numbers count only in a higher category.
+  // Zero-dim tensors and numbers change the dtype only if their category is higher.
   CHECK_EQ(add(f, scalar(1, kDouble)).scalar_type(), kFloat);
   CHECK_EQ(add(i, scalar(1, kDouble)).scalar_type(), kDouble);
   CHECK_EQ(add(i, number(1.5)).scalar_type(), kFloat);
@@ -120,7 +120,7 @@ TEST(promotion) {
   CHECK_EQ(add(arange({3}, kByte), number(7)).scalar_type(), kByte);
   CHECK_EQ(add(b, number(7)).scalar_type(), kLong);
   CHECK_EQ(values(add(i, number(1.5))), (std::vector<double>{1.5, 2.5, 3.5}));
-  // Numbers alone have the default dtype, unless a tensor has a higher category.
+  // The result of numbers has the default dtype, unless a tensor has a higher category.
   CHECK_EQ(add(number(1.5), number(2.5)).scalar_type(), kFloat);
   CHECK_EQ(add(number(1), number(2.5)).scalar_type(), kFloat);
   CHECK_EQ(add(number(1), number(2)).scalar_type(), kLong);
@@ -151,7 +151,7 @@ TEST(outputs_of_another_dtype_are_cast) {
 }
 
 TEST(unary_dtypes_must_agree) {
-  CHECK_THROWS(Error, "one dtype",
+  CHECK_THROWS(Error, "the same dtype",
                static_cast<void>(TensorIterator::unary_op(empty({3}, kDouble), arange({3}))));
 }
 
@@ -168,13 +168,13 @@ TEST(comparisons_are_boolean) {
   CHECK_EQ(values(out), (std::vector<double>{1, 1, 0, 0}));
 }
 
-TEST(given_outputs) {
+TEST(outputs_of_the_caller) {
   Tensor a = arange({2, 3});
   Tensor out = t(empty({3, 2}));
   CHECK(is(out.strides(), {1, 2}));
   CHECK_EQ(values(add(a, a, out)), sums(values(a), values(a)));
   CHECK(is(out.strides(), {1, 2}));
-  // Without elements: resized silently.
+  // An output without elements is resized without a warning.
   Tensor fresh = empty({0});
   CHECK_EQ(values(add(a, a, fresh)), sums(values(a), values(a)));
   CHECK(is(fresh.sizes(), {2, 3}));
@@ -188,7 +188,7 @@ TEST(overlap) {
   Tensor a = strided(base, {4}, {1}, 0);
   Tensor b = strided(base, {4}, {1}, 1);
   CHECK_THROWS(Error, "overlap", static_cast<void>(add(a, a, b)));
-  CHECK_THROWS(Error, "share one place", static_cast<void>(add(a, a, expand(arange({1}), {4}))));
+  CHECK_THROWS(Error, "share memory", static_cast<void>(add(a, a, expand(arange({1}), {4}))));
   CHECK_EQ(values(add(a, a, a)), (std::vector<double>{0, 2, 4, 6}));
   Tensor apart = strided(base, {4}, {1}, 4);
   CHECK_EQ(values(add(a, a, apart)), (std::vector<double>{0, 4, 8, 12}));
@@ -204,7 +204,7 @@ TEST(meta_tensors) {
   CHECK(iter.output().is_meta());
   CHECK(is(iter.output().sizes(), {2, 3}));
   CHECK_EQ(iter.output().scalar_type(), kDouble);
-  CHECK_THROWS(Error, "one device",
+  CHECK_THROWS(Error, "the same device",
                static_cast<void>(TensorIterator::binary_op(Tensor(), meta({2}), arange({2}))));
   CHECK(TensorIterator::binary_op(Tensor(), meta({2}), scalar(1, kFloat)).output().is_meta());
 }
@@ -364,7 +364,7 @@ TEST(dispatch_macros) {
   CHECK_EQ(count, 12);
 }
 
-// Every pair of layouts of a small tensor, in-place too, against plain arithmetic.
+// Compares every pair of layouts of a small tensor, also in place, with plain arithmetic.
 TEST(layouts) {
   std::vector<Tensor> layouts = {
       arange({3, 4, 2}),
@@ -387,7 +387,8 @@ TEST(layouts) {
   }
 }
 
-// Tensors over invalid memory: building and splitting an iteration reads no element.
+// The tensors are on invalid memory, because building and splitting an iteration does not read
+// elements.
 TEST(parts_for_32_bits) {
   Tensor small = arange({4, 5});
   CHECK(TensorIterator::unary_op(Tensor(), small).can_use_32bit_indexing());

@@ -45,8 +45,8 @@ TEST(lambdas_with_captures) {
     op.callBoxed(stack);
     CHECK_EQ(stack[0].toInt(), 9);
   }
-  CHECK_EQ(alive.use_count(), 1);  // the registration is removed
-  {                                // with the keys as first argument, and with state
+  CHECK_EQ(alive.use_count(), 1);  // the registration was removed
+  {                                // the first argument is the key set, and the lambda has state
     Library m(Library::Kind::Fragment, "lib", DispatchKey::Undefined, "x.cpp", 2);
     m.def("keyed(Tensor self) -> int");
     std::int64_t calls = 0;
@@ -65,13 +65,13 @@ TEST(lambdas_with_captures) {
     op.callBoxed(stack);
     CHECK_EQ(stack[0].toInt(), 3);
     CHECK(op.dump_registrations().find("CPU: functor, from x.cpp:2") != std::string::npos);
-    // Two functors of one type are two kernels.
+    // Two functors of the same type are two kernels.
     CHECK(op.hasKernelForDispatchKey(DispatchKey::CPU));
     CHECK(!op.hasKernelForDispatchKey(DispatchKey::CUDA));
   }
 }
 
-TEST(what_a_kernel_captured_may_use_the_dispatcher) {
+TEST(destructors_of_captures_may_use_the_dispatcher) {
   auto inner = std::make_shared<Library>(Library::Kind::Fragment, "inner", DispatchKey::Undefined,
                                          "x.cpp", 1);
   inner->def("f() -> int", [] { return std::int64_t(1); });
@@ -106,7 +106,7 @@ TEST(schemas_are_inferred) {
   CHECK_EQ(schema_of("infer::d"),
            "infer::d(ScalarType? _0, Layout? _1, Device? _2, MemoryFormat? _3, Generator? _4, "
            "Storage _5, Stream _6, QScheme _7, DeviceIndex _8) -> (Tensor, int, Tensor[])");
-  CHECK_THROWS(Error, "no type to infer a schema from",
+  CHECK_THROWS(Error, "from which no schema can be inferred",
                m.def("e", CppFunction::makeFromBoxedFunction(
                               [](const OperatorHandle&, DispatchKeySet, Stack&) {})));
   CHECK_THROWS(Error, "argument 0 is an IValue", m.def("f", [](IValue) {}));
@@ -122,38 +122,39 @@ TEST(kernels_are_checked_against_schemas) {
     CHECK_THROWS(Error, why, m.impl("f", DispatchKey::CPU, function));
     CHECK(!find("fit::f").hasKernelForDispatchKey(DispatchKey::CPU));
   };
-  // Both sides are shown, and where they come from.
+  // The message shows both sides and their origins.
   refused(
-      "fit::f: the kernel for CPU does not fit the schema: argument n is int, the function "
+      "fit::f: the kernel for CPU does not match the schema: argument n is int, but the function "
       "takes float\n"
       "  schema:   fit::f(Tensor self, int n, float[] scales=[]) -> Tensor, from def.cpp:1\n"
       "  function: (Tensor, float, float[]) -> Tensor, from def.cpp:1",
       [](const Tensor& self, double, ArrayRef<double>) { return self; });
-  refused("the schema has 3 arguments, the function 1", [](const Tensor& self) { return self; });
-  refused("argument scales is float[], the function takes int[]",
+  refused("the schema has 3 arguments, but the function has 1",
+          [](const Tensor& self) { return self; });
+  refused("argument scales is float[], but the function takes int[]",
           [](const Tensor& self, std::int64_t, IntArrayRef) { return self; });
-  refused("the schema has 1 result, the function 0",
+  refused("the schema has 1 result, but the function has 0",
           [](const Tensor&, std::int64_t, ArrayRef<double>) {});
-  refused("result 0 is Tensor, the function returns int",
+  refused("result 0 is Tensor, but the function returns int",
           [](const Tensor&, std::int64_t n, ArrayRef<double>) { return n; });
-  refused("the schema has 1 result, the function 2",
+  refused("the schema has 1 result, but the function has 2",
           [](const Tensor& t, std::int64_t, ArrayRef<double>) { return std::tuple(t, t); });
-  refused("argument self is Tensor, the function takes Tensor?",
+  refused("argument self is Tensor, but the function takes Tensor?",
           [](const std::optional<Tensor>&, std::int64_t, ArrayRef<double>) { return fresh(); });
   m.impl("f", DispatchKey::CPU,
          [](const Tensor& self, std::int64_t, ArrayRef<double>) { return self; });
-  // One C++ type for all kernels of an operator.
+  // All kernels of an operator must have the same C++ type.
   CHECK_THROWS(Error, "has the C++ signature opgen::Tensor (opgen::Tensor, long",
                m.impl("f", DispatchKey::Meta,
                       [](Tensor self, std::int64_t, ArrayRef<double>) { return self; }));
 }
 
-TEST(a_schema_is_checked_against_kernels_that_came_before) {
+TEST(a_schema_is_checked_against_earlier_kernels) {
   Library early(Library::Kind::Impl, "later", DispatchKey::CPU, "early.cpp", 1);
   early.impl("g", [](const Tensor& self) { return self; });
   Library m(Library::Kind::Fragment, "later", DispatchKey::Undefined, "late.cpp", 2);
   CHECK_THROWS(Error,
-               "argument self is Tensor[], the function takes Tensor\n"
+               "argument self is Tensor[], but the function takes Tensor\n"
                "  schema:   later::g(Tensor[] self) -> Tensor, from late.cpp:2\n"
                "  function: (Tensor) -> Tensor, from early.cpp:1",
                m.def("g(Tensor[] self) -> Tensor"));
@@ -168,9 +169,9 @@ TEST(types_that_share_a_cpp_type) {
   m.def("f(SymInt a, SymInt[] b, int[2] c, bool[2] d, DeviceIndex e, Tensor(a!) f, int? g) -> ()",
         [](std::int64_t, SymIntArrayRef, IntArrayRef, std::array<bool, 2>, std::int64_t, Tensor&,
            std::optional<std::int64_t>) {});
-  CHECK_THROWS(Error, "argument d is bool[3], the function takes bool[2]",
+  CHECK_THROWS(Error, "argument d is bool[3], but the function takes bool[2]",
                m.def("g(bool[3] d) -> ()", [](std::array<bool, 2>) {}));
-  // An IValue accepts any type of the schema, Python classes included.
+  // An IValue accepts any type of the schema, including custom classes.
   m.def("h(__torch__.torch.classes.my.Class c, int n) -> ()", [](IValue, IValue) {});
 }
 

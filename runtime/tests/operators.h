@@ -1,4 +1,4 @@
-// operators.h: a few hand-registered operators for the tests of the cross-cutting keys: t::add,
+// operators.h: a few hand-registered operators for the tests of keys above the backends: t::add,
 // t::mul, t::add_, t::add.out, t::row, t::rows, t::sum, t::item, t::wrap_add (composite).
 #pragma once
 

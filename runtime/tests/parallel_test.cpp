@@ -66,7 +66,7 @@ TEST(the_first_error_wins) {
   set_num_threads(1);
 }
 
-TEST(callers_from_several_threads) {
+TEST(regions_in_several_threads) {
   set_num_threads(3);
   std::atomic<std::int64_t> total{0};
   std::vector<std::thread> callers;
@@ -170,7 +170,7 @@ TEST(moments) {
   CHECK(std::fabs(squares / n - 4) < 0.08);
   CHECK(std::fabs(static_cast<double>(heads) / n - 0.25) < 0.01);
   CHECK_THROWS(ValueError, "probability", static_cast<void>(opgen::draw_bernoulli(engine, 1.5)));
-  CHECK_THROWS(ValueError, "not negative", opgen::NormalDraws(engine, 0, -1));
+  CHECK_THROWS(ValueError, "not be negative", opgen::NormalDraws(engine, 0, -1));
 }
 
 namespace {
@@ -201,7 +201,7 @@ void check_every_index_once() {
 }  // namespace
 
 TEST(threads_that_cannot_be_started) {
-  // More than any test before started.
+  // This is more than any earlier test has started.
   set_num_threads(12);
   {
     NoMoreThreads none;
@@ -243,7 +243,7 @@ TEST(stubs_are_set_while_others_call) {
   other.join();
 }
 
-TEST(a_generator_that_others_wait_for) {
+TEST(waiting_for_a_generator) {
   Generator generator = opgen::default_cpu_generator().clone();
   GeneratorImpl* impl = generator.unsafeGetGeneratorImpl();
   static std::atomic<int> waiting{0};

@@ -113,7 +113,7 @@ TEST(converted_operands_are_converted_each_time) {
   CHECK_EQ(metas, 2);
 }
 
-TEST(a_kernel_may_use_its_iteration_up) {
+TEST(a_kernel_may_modify_its_iteration) {
   Tensor a = arange({2}), b = scalar(5, kFloat), out = empty({2});
   metas = 0;
   Prepared<plus_number_cpu, add_out> add(a, b, 1, out);
@@ -141,7 +141,7 @@ TEST(several_outputs_and_lists) {
   CHECK_EQ(metas, 1);
 }
 
-TEST(what_does_not_fit_is_refused_at_once) {
+TEST(the_constructor_rejects_invalid_arguments) {
   Tensor a = arange({3}), out = empty({3}, kLong);
   CHECK_THROWS(Error, "cannot be stored", PreparedAdd(a, a, 1, out));
   Tensor other = arange({2}), good = empty({3});
@@ -155,7 +155,7 @@ TEST(tensors_are_kept) {
   CHECK_EQ(values(out), (std::vector<double>{3, 3}));
 }
 
-TEST(outputs_in_the_memory_of_inputs_are_refused_at_once) {
+TEST(the_constructor_rejects_outputs_that_share_memory_with_inputs) {
   Tensor self = arange({4}), second = empty({2, 1});
   const std::int64_t numbers[] = {10, 20};
   Tensor first = strided(self, {2}, {1}, 1);

@@ -43,7 +43,7 @@ TEST(counts_and_times) {
   CHECK(profiler.table().find("t::add_all") != std::string::npos);
 }
 
-TEST(off_there_is_nothing_in_the_table) {
+TEST(leaves_no_fallback_when_off) {
   std::string before = table_of_add();
   {
     Profiler outer;

@@ -19,7 +19,7 @@ Tensor sum(const Tensor& self, OptionalIntArrayRef dims, bool keepdim) {
   return out;
 }
 
-// The sum by definition.
+// Computes the sum by its definition.
 std::vector<double> slow_sum(const Tensor& self, std::uint64_t mask) {
   std::vector<double> all = values(self);
   DimVector kept = opgen::shape_from_dim_mask(self.sizes(), mask, false);
@@ -69,8 +69,8 @@ TEST(no_elements) {
   CHECK_EQ(values(sum(scalar(4, kFloat), std::nullopt, false)), std::vector<double>{4});
 }
 
-// Over rows, over columns, and on any strides.
-TEST(sums_of_integers_wrap_round) {
+// Sums over rows, over columns, and with any strides.
+TEST(sums_of_integers_wrap_around) {
   const Scalar most(std::numeric_limits<std::int64_t>::max());
   for (std::int64_t n : {2, 7, 64, 1000}) {
     const auto wrapped = static_cast<std::int64_t>(
@@ -86,7 +86,7 @@ TEST(sums_of_integers_wrap_round) {
 }
 
 TEST(sums_are_accurate) {
-  // 0.1 in float, added one after the other, loses three digits here.
+  // Adding floats of 0.1 one after the other would lose three digits here.
   for (std::int64_t n : {1000003, 4000000}) {
     Tensor a = full({n}, 0.1f);
     double exact = static_cast<double>(n) * static_cast<double>(0.1f);

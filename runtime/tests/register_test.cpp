@@ -1,4 +1,4 @@
-// register_test.cpp: adapters of generated tables, stubs and their report, the owner of Tensor.
+// register_test.cpp: adapters in generated tables, stubs and their report, and the owner of Tensor.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using namespace opgen;
 
 namespace kernels {
 
-// As generated: declarations, and weak bodies in a section of their own.
+// In the same form as generated code: declarations, and weak bodies in a separate section.
 struct opgen_written {
   static Tensor call(const Tensor& self);
 };

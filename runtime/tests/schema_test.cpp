@@ -24,7 +24,7 @@ TEST(round_trip) {
       "m=contiguous_format) -> Tensor",
       "__iand__.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
       "none() -> ()",
-      // Sets without a name, annotations of lists, labels of any word.
+      // Sets without a name, annotations of lists, and any words as labels.
       "w(Tensor! a, Tensor!? b, Tensor![] c, Tensor[]! d, Tensor[]!? e, Tensor![]! f) -> ()",
       "l(Tensor[](a!) a, Tensor(b)[](c!)? b, Tensor[3](d) c, Tensor(out!) d) -> (Tensor!, int)",
       "x(Tensor(a12|b_2! -> *) a, Tensor(*) b, Tensor(* -> c) c) -> Tensor(c)?",
@@ -112,8 +112,7 @@ TEST(defaults) {
   CHECK(g[5].default_value->toComplexDouble() == complex<double>(0, -2));
   CHECK(g[6].default_value->toComplexDouble() == complex<double>(1.5, 0));
   CHECK_EQ(g[7].default_value->toStringView(), "it's A");
-  // A default of another type is accepted, as by PyTorch; a call that needs it reports the
-  // mismatch.
+  // A default of another type is accepted, as in PyTorch. A call that uses it reports the mismatch.
   CHECK(g[8].default_value->isInt() && g[9].default_value->isBool());
   CHECK_EQ(g[10].default_value->toInt(), 23);
   CHECK(g[11].default_value->toList()[1].toDevice() == Device("cuda:1"));
@@ -131,34 +130,35 @@ TEST(out_arguments) {
   CHECK_EQ(*s.find_argument("out"), 3u);
 }
 
-TEST(errors_say_where) {
+TEST(errors_have_a_position) {
   CHECK_THROWS(ValueError, "character 3: unknown type 'Tensr'",
                parse_schema("f(Tensr x) -> Tensor"));
   CHECK_THROWS(ValueError, "expected '->'", parse_schema("f(Tensor x)"));
   CHECK_THROWS(ValueError, "expected an argument name", parse_schema("f(Tensor) -> Tensor"));
   CHECK_THROWS(ValueError, "unexpected text", parse_schema("f() -> Tensor x y"));
-  CHECK_THROWS(ValueError, "is not a default for type int", parse_schema("f(int x=abc) -> ()"));
+  CHECK_THROWS(ValueError, "is not a valid default for type int",
+               parse_schema("f(int x=abc) -> ()"));
   CHECK_THROWS(ValueError, "must be in brackets", parse_schema("f(int[] x=1) -> ()"));
   CHECK_THROWS(ValueError, "a string without an end", parse_schema("f(str x='abc) -> ()"));
   CHECK_THROWS(ValueError, "type 'Quantizer' has no counterpart in this runtime",
                parse_schema("f(Tensor x, Quantizer? q) -> ()"));
   CHECK_THROWS(ValueError, "only tensors can", parse_schema("f(int! x) -> ()"));
   CHECK_THROWS(ValueError, "any number of arguments", parse_schema("f(Tensor x, ...) -> ()"));
-  CHECK_THROWS(ValueError, "argument y has no default and follows x",
+  CHECK_THROWS(ValueError, "argument y has no default, but follows x",
                parse_schema("f(int x=1, int y) -> ()"));
-  CHECK_THROWS(ValueError, "a line may only end between parentheses",
+  CHECK_THROWS(ValueError, "a line break is only allowed between parentheses",
                parse_schema("f(int x)\n -> ()"));
   CHECK_THROWS(ValueError, "only None can be the default", parse_schema("f(Tensor x=1) -> ()"));
-  CHECK_THROWS(ValueError, "'1.5' is not an item of a list of type int",
+  CHECK_THROWS(ValueError, "'1.5' cannot be an item of a list of type int",
                parse_schema("f(int[] x=[1,1.5]) -> ()"));
-  CHECK_THROWS(ValueError, "out of range", parse_schema("f(int x=9223372036854775808) -> ()"));
+  CHECK_THROWS(ValueError, "that is in range", parse_schema("f(int x=9223372036854775808) -> ()"));
   CHECK_THROWS(ValueError, "the keys of a Dict", parse_schema("f(Dict(int[], int) x) -> ()"));
   CHECK_THROWS(ValueError, "__torch__.torch.classes.", parse_schema("f(__torch__.my.C x) -> ()"));
   CHECK_THROWS(ValueError, "cannot have a length", parse_schema("f((int[2], int) x) -> ()"));
   CHECK_THROWS(ValueError, "'('", parse_schema("f"));
   CHECK_THROWS(ValueError, "alias set", parse_schema("f(Tensor(1!) x) -> ()"));
   CHECK_THROWS(ValueError, "list size", parse_schema("f(int[x] x) -> ()"));
-  // Any prefix of a schema is an error, never a crash.
+  // Every prefix of a schema is an error, never a crash.
   std::string text =
       "g.o(Tensor(a!)? x, SymInt[2] a=[0,1], str s='x', *, bool[2] c=[True,False], Tensor![]! z, "
       "(int, Dict(str, Tensor))[] t, Tensor(b|c! -> *) out) -> (Tensor(b!), int[] y)";

@@ -1,5 +1,5 @@
 // storage_lifetime_test.cpp: bytes live as long as anything refers to them. Under AddressSanitizer,
-// which gets every freed block, a read of freed bytes would fail this test.
+// which sees every freed block, this test would fail if it read freed bytes.
 #include <memory>
 #include <thread>
 
@@ -12,7 +12,8 @@ using namespace tensors;
 
 namespace {
 
-// Sizes of bytes in the storage's record, from a free list, from the system, and in huge pages.
+// Numbers of elements for which the bytes are in the storage's record, from a free list, from the
+// system, and in huge pages.
 constexpr std::int64_t kCounts[] = {8, 100, 100'000, 16 << 20};
 
 Tensor tail(const Tensor& base, std::int64_t first) {
@@ -52,7 +53,7 @@ TEST(views_outlive_the_thread_that_made_them) {
   }
 }
 
-TEST(a_storage_that_moves_takes_its_views_along) {
+TEST(views_follow_a_storage_that_moves) {
   for (std::int64_t n : kCounts) {
     Tensor base = ones(n);
     Tensor view = tail(base, 2);
@@ -67,7 +68,7 @@ TEST(a_storage_that_moves_takes_its_views_along) {
   }
 }
 
-TEST(a_tensor_that_is_given_another_storage_leaves_the_first_to_its_views) {
+TEST(views_keep_the_first_storage_of_a_tensor_that_gets_another) {
   for (std::int64_t n : kCounts) {
     Tensor base = ones(n);
     Tensor view = tail(base, 0);
@@ -77,7 +78,7 @@ TEST(a_tensor_that_is_given_another_storage_leaves_the_first_to_its_views) {
   }
 }
 
-TEST(memory_of_someone_else_is_given_back_after_the_last_view) {
+TEST(borrowed_memory_is_released_after_the_last_view) {
   int given_back = 0;
   std::uint8_t bytes[4] = {1, 1, 1, 1};
   Tensor view;
@@ -92,7 +93,7 @@ TEST(memory_of_someone_else_is_given_back_after_the_last_view) {
   CHECK_EQ(given_back, 1);
 }
 
-TEST(the_cache_keeps_no_block_that_a_view_looks_at) {
+TEST(the_cache_does_not_reuse_a_block_that_a_view_uses) {
   set_cpu_cache_limit(std::size_t(256) << 20);
   Tensor view;
   {
@@ -108,28 +109,28 @@ TEST(the_cache_keeps_no_block_that_a_view_looks_at) {
   set_cpu_cache_limit(0);
 }
 
-// Holds the bytes of a tensor as the buffer protocol, NumPy and DLPack do.
-TEST(held_bytes_stay_where_they_are) {
+// Holds the bytes of a tensor in the same way as the buffer protocol, NumPy and DLPack.
+TEST(held_bytes_do_not_move) {
   for (std::int64_t n : kCounts) {
     Tensor t = ones(n);
     {
       HeldStorage held(t.storage());
       HeldStorage again(t.storage());
       const void* bytes = t.const_data_ptr();
-      CHECK_THROWS(Error, "while others hold them", opgen::resize_(t, {2 * n}));
+      CHECK_THROWS(Error, "while other objects use them", opgen::resize_(t, {2 * n}));
       CHECK(t.numel() == n && t.const_data_ptr() == bytes && sum(t) == static_cast<double>(n));
       opgen::resize_(t, {n / 2});  // does not move the bytes
       opgen::resize_(t, {n});
       CHECK(t.const_data_ptr() == bytes);
       t.unsafeGetTensorImpl()->set_storage(Storage(static_cast<std::size_t>(n), Device(kCPU)));
       CHECK_EQ(static_cast<const std::uint8_t*>(held.storage().data())[n - 1], 1);
-      opgen::resize_(t, {2 * n});  // new bytes, which nothing holds
+      opgen::resize_(t, {2 * n});  // the new bytes are not held
     }
     CHECK(!t.storage().unsafeGetStorageImpl()->is_held());
   }
 }
 
-TEST(a_hold_ends_in_whatever_thread) {
+TEST(a_hold_may_end_in_any_thread) {
   Tensor t = ones(100);
   auto held = std::make_unique<HeldStorage>(t.storage());
   CHECK(t.storage().unsafeGetStorageImpl()->is_held());

@@ -1,5 +1,5 @@
-// stream_test.cpp: current streams per device, the guard that changes them, and what a backend
-// without streams does.
+// stream_test.cpp: current streams per device, the guard that changes them, and backends without
+// streams.
 #include <vector>
 
 #include "check.h"
@@ -10,7 +10,7 @@ using namespace opgen;
 
 namespace {
 
-// Two devices with any number of streams.
+// A backend of two devices with any number of streams.
 struct TwoDevices final : DeviceGuardImpl {
   mutable DeviceIndex current = 0;
   mutable std::int64_t streams[2] = {0, 0};
@@ -48,7 +48,7 @@ struct Recorder final : Allocator {
 
 }  // namespace
 
-TEST(a_backend_without_streams_has_one) {
+TEST(a_backend_without_streams_has_a_default_stream) {
   CHECK_EQ(getCurrentStream(kCPU), Stream(kCPU, 0));
   CHECK_EQ(getNewStream(kCPU), getDefaultStream(kCPU));
   {
@@ -56,7 +56,7 @@ TEST(a_backend_without_streams_has_one) {
     CHECK_EQ(getCurrentStream(kCPU).id(), 0);
   }
   synchronize(getCurrentStream(kCPU));
-  CHECK_THROWS(Error, "devices of type cpu have one stream each; there is no stream 3",
+  CHECK_THROWS(Error, "devices of type cpu have only the default stream; there is no stream 3",
                StreamGuard(Stream(kCPU, 3)).current_stream());
   CHECK_THROWS(Error, "no backend for hpu is loaded", getCurrentStream(kHPU));
 }
@@ -66,7 +66,7 @@ TEST(a_guard_changes_stream_and_device) {
   set_device_guard_impl(kPrivateUse1, &devices);
   Device first(kPrivateUse1, 0), second(kPrivateUse1, 1);
   devices.streams[1] = 40;
-  CHECK_EQ(getCurrentStream(kPrivateUse1), Stream(first, 0));  // of the current device
+  CHECK_EQ(getCurrentStream(kPrivateUse1), Stream(first, 0));  // the stream of the current device
   Stream stream = getNewStream(second);
   {
     StreamGuard guard(stream);
@@ -89,7 +89,7 @@ TEST(a_guard_changes_stream_and_device) {
   set_device_guard_impl(kPrivateUse1, nullptr);
 }
 
-TEST(the_allocator_is_told_who_uses_its_bytes) {
+TEST(the_allocator_learns_which_streams_use_its_bytes) {
   Recorder recorder;
   set_allocator(kPrivateUse1, &recorder);
   {

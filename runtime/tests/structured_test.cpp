@@ -14,7 +14,7 @@ using namespace tensors;
 
 namespace {
 
-// -- what opgen would generate: an elementwise operator on the iterator
+// -- as in generated code: an elementwise operator on the iterator
 
 struct add_meta : TensorIteratorBase {
   static constexpr std::size_t opgen_outputs = 1;
@@ -56,7 +56,7 @@ constexpr auto add = &Functional<DispatchKey::CPU, add_cpu, add_op>::call;
 constexpr auto add_out = &Out<DispatchKey::CPU, add_cpu, add_out_op>::call;
 constexpr auto add_ = &Inplace<DispatchKey::CPU, add_cpu, add_inplace_op, 0>::call;
 
-// -- an operator of two outputs with exact strides and precomputed values
+// -- an operator with two outputs, exact strides and precomputed values
 
 struct halves_meta : MetaBase {
   static constexpr std::size_t opgen_outputs = 2;
@@ -146,7 +146,7 @@ struct row_op {
   using schema = Tensor&(Tensor&);
 };
 
-// -- a view of the second argument beside a new tensor, and an in-place view
+// -- a view of the second argument together with a new tensor, and an in-place view
 
 struct corner_meta : MetaBase {
   void meta(const Tensor&, const Tensor& self, std::int64_t n) {
@@ -169,7 +169,7 @@ struct row_view_op {
   using schema = Tensor&(Tensor&, std::int64_t);
 };
 
-// -- kernels without checks: one that may overwrite its first tensor, one that may not
+// -- kernels without checks: one may overwrite its first tensor, the other may not
 
 struct running_meta : InplaceMetaBase {
   static constexpr std::size_t opgen_outputs = 1;
@@ -324,7 +324,7 @@ TEST(out_is_cast) {
   add_out(arange({3}), arange({3}), 1, given);
   CHECK_EQ(given.scalar_type(), kDouble);
   CHECK_EQ(values(given), (std::vector<double>{0, 2, 4}));
-  // Resized and cast at once.
+  // Resizes and casts in one call.
   Tensor none = empty({0}, kDouble);
   add_out(arange({3}, kLong), arange({3}, kLong), 1, none);
   CHECK_EQ(values(none), (std::vector<double>{0, 2, 4}));
@@ -407,7 +407,8 @@ TEST(meta_key) {
   Tensor r = Functional<DispatchKey::Meta, add_meta, add_op>::call(meta({2, 1}), meta({3}), 1);
   CHECK(r.is_meta());
   CHECK(is(r.sizes(), {2, 3}));
-  // Not row-major: strides are the result's own, the device is not.
+  // If the inputs are not row-major, the strides are computed, and the device is that of the
+  // inputs.
   Tensor turned = detail::alias_with_sizes_and_strides(meta({6}), {3, 2}, {1, 3}, 0);
   r = Functional<DispatchKey::Meta, add_meta, add_op>::call(turned, meta({2}), 1);
   CHECK(r.is_meta());
@@ -422,8 +423,8 @@ TEST(meta_key) {
       (Inplace<DispatchKey::Meta, add_meta, add_inplace_op, 0>::call(self, meta({3, 2}), 1)));
 }
 
-TEST(meta_has_the_strides_of_the_cpu) {
-  // The promoted operand is a dense copy, after which its own strides no longer count.
+TEST(results_on_meta_have_the_same_strides_as_on_the_cpu) {
+  // The promoted operand is a dense copy, so its original strides have no effect.
   for (bool expanded : {false, true}) {
     auto made = [&](Device device) {
       TensorOptions options = TensorOptions().device(device);
@@ -446,7 +447,7 @@ TEST(inputs_share_a_device) {
   Tensor a = arange({2}), b = meta({2});
   CHECK_EQ(values(first::call(a, a, std::nullopt, {})), (std::vector<double>{0, 1}));
   CHECK_THROWS(Error,
-               "t::pick: expected all tensors on one device, found cpu and meta (argument 1)",
+               "t::pick: expected all tensors on the same device, found cpu and meta (argument 1)",
                first::call(a, b, std::nullopt, {}));
   CHECK_THROWS(Error, "(argument 2)", first::call(a, a, b, {}));
   CHECK_THROWS(Error, "(argument 3)", first::call(a, a, std::nullopt, TensorList(b)));
@@ -488,7 +489,7 @@ TEST(views_stay_inside_of_their_storage) {
   CHECK_THROWS(Error, "output 0 is not a view", neither::call(unused, a, 2));
 }
 
-TEST(inplace_views_lay_self_out) {
+TEST(inplace_views_set_the_sizes_and_strides_of_self) {
   using inplace = InplaceView<DispatchKey::CPU, row_view_meta, row_view_op, 0>;
   Tensor a = arange({3, 4}), other = detail::alias_with_sizes_and_strides(a, {12}, {1}, 0);
   CHECK(&inplace::call(a, 1) == &a);
@@ -584,7 +585,7 @@ TEST(set_output_without_outputs) {
   CHECK(!op.maybe_get_output().defined());
 }
 
-TEST(an_output_shares_no_memory_with_an_input) {
+TEST(an_output_must_not_share_memory_with_an_input) {
   using join = Out<DispatchKey::CPU, join_cpu, join_out_op>;
   Tensor memory = arange({12});
   Tensor a = strided(memory, {2}, {1}), b = strided(memory, {2}, {1}, 4);
@@ -605,18 +606,18 @@ TEST(an_output_shares_no_memory_with_an_input) {
   CHECK_THROWS(Error, "shares memory", out({4}, {2}, 0));
   CHECK_EQ(values(memory)[2], 2.0);
   CHECK_EQ(out({4}, {1}, 8), (std::vector<double>{0, 1, 4, 5}));
-  // In the gaps: no element uses them.
+  // The outputs are in gaps that no element uses.
   const std::vector<Tensor> even = {strided(memory, {2}, {4}), strided(memory, {2}, {4}, 2)};
   Tensor odd = strided(memory, {4}, {2}, 1);
   join::call(even, std::nullopt, odd);
   CHECK_EQ(values(odd), (std::vector<double>{0, 4, 2, 6}));
-  // On Meta too, so that a program fails there as well.
+  // The same check is made on Meta, so that a program also fails there.
   Tensor m = meta({4});
   using on_meta = Out<DispatchKey::Meta, join_meta, join_out_op>;
   CHECK_THROWS(Error, "shares memory", on_meta::call(TensorList(m), std::nullopt, m));
 }
 
-TEST(an_output_may_be_the_input_where_the_class_says_so) {
+TEST(an_output_may_be_the_input_if_the_class_allows_it) {
   using running = Out<DispatchKey::CPU, running_cpu, running_out_op>;
   Tensor a = arange({4}), ones = full({4}, 1);
   running::call(a, ones, a);
@@ -640,12 +641,12 @@ TEST(an_output_may_be_the_input_where_the_class_says_so) {
     CHECK_EQ(values(inplace(self, ones)), (std::vector<double>{1, 3, 6, 10}));
     CHECK_THROWS(Error, "t::running_: self shares memory with other", inplace(self, self));
     Tensor once = expand(full({1}, 1), {4});
-    CHECK_THROWS(Error, "several elements share one place", inplace(once, ones));
+    CHECK_THROWS(Error, "several elements share memory", inplace(once, ones));
   }
 }
 
-// A kernel that reads elements that it has overwritten.
-TEST(in_place_a_temporary_is_written) {
+// The kernel would otherwise read elements that it has overwritten.
+TEST(in_place_operators_write_to_a_temporary) {
   for (auto inplace :
        {&Inplace<DispatchKey::CPU, reverse_raw_cpu, reverse_inplace_op, 0>::call,
         &CompositeInplace<reverse_raw_meta, reverse_inplace_op, reverse_raw_out_op, 0>::call}) {
@@ -658,7 +659,7 @@ TEST(in_place_a_temporary_is_written) {
                (Out<DispatchKey::CPU, reverse_raw_cpu, reverse_raw_out_op>::call(self, self)));
 }
 
-TEST(outputs_share_no_memory) {
+TEST(outputs_must_not_share_memory) {
   using halves_out = Out<DispatchKey::CPU, halves_cpu, halves_out_op>;
   Tensor memory = arange({12});
   Tensor first = strided(memory, {3, 1}, {2, 1}), second = strided(memory, {3, 1}, {2, 1}, 2);
@@ -668,7 +669,7 @@ TEST(outputs_share_no_memory) {
   CHECK_EQ(values(strided(memory, {6}, {1})), (std::vector<double>{0, 3, 1, 4, 2, 5}));
 }
 
-TEST(iterators_do_not_resize_what_they_read) {
+TEST(iterators_do_not_resize_their_inputs) {
   Tensor memory = arange({8});
   Tensor read = strided(memory, {6}, {1}), part = strided(memory, {2}, {1}, 6);
   CHECK_THROWS(Error, "would be resized from [2] to [6] while it shares its storage",
@@ -680,7 +681,7 @@ TEST(iterators_do_not_resize_what_they_read) {
   CHECK_EQ(values(add_out(memory, memory, 1, memory))[5], 10.0);
 }
 
-TEST(kernels_without_structure_get_outputs_of_their_own) {
+TEST(unstructured_kernels_get_stand_ins) {
   WarningHandler old = set_warning_handler(&keep_warning);
   using pick_every = ApartOut<pick_every_out_op, &pick_every_kernel, 1, false>;
   Tensor a = arange({4});
@@ -699,7 +700,7 @@ TEST(kernels_without_structure_get_outputs_of_their_own) {
                pick_every::call(a, 2, a));
   CHECK(is(a.sizes(), {4}));
   CHECK_EQ(values(a), (std::vector<double>{3, 2, 1, 0}));
-  // A kernel declared elementwise is trusted if the sizes are right.
+  // A kernel that is declared elementwise needs no stand-in if the sizes match.
   using elementwise = ApartOut<pick_every_out_op, &pick_every_kernel, 1, true>;
   a = arange({4});
   elementwise::call(a, 1, a);

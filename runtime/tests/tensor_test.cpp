@@ -59,9 +59,9 @@ TEST(sizes_and_strides) {
   TensorBase zero = detail::empty({3, 0, 2});
   CHECK(zero.numel() == 0 && zero.strides().equals({2, 2, 1}) && zero.is_contiguous());
   CHECK_THROWS(ValueError, "negative size: [2, -1]", detail::empty({2, -1}));
-  CHECK_THROWS(Error, "do not fit any memory",
+  CHECK_THROWS(Error, "do not fit into any memory",
                detail::empty({std::int64_t(1) << 40, std::int64_t(1) << 40}));
-  CHECK_THROWS(Error, "do not fit any memory", detail::empty({std::int64_t(1) << 62}));
+  CHECK_THROWS(Error, "do not fit into any memory", detail::empty({std::int64_t(1) << 62}));
   CHECK_EQ(detail::empty({std::int64_t(1) << 40, 0, std::int64_t(1) << 40}).numel(), 0);
 }
 

@@ -1,5 +1,4 @@
-// tracer_test.cpp: recorded graphs: how they print, and that they replay on other inputs and on
-// Meta.
+// tracer_test.cpp: recorded graphs are printed, and replayed on other inputs and on Meta.
 #include "opgen/transforms/tracer.h"
 
 #include <thread>
@@ -48,7 +47,7 @@ TEST(a_graph_runs_again) {
   Graph graph = trace(program, a, b);
   Tensor c = tensors::full({2, 3}, 2), d = tensors::full({3}, 5);
   CHECK_EQ(values(graph.replay({c, d})[0]), values(program(c, d)));
-  // In-place calls work on the replay's own values, views included.
+  // In-place calls work on the replay's own values, including views.
   CHECK_EQ(values(graph.replay({a, b})[0]), values(program(a, b)));
   CHECK_EQ(values(a), (Values{0, 1, 2, 3, 4, 5}));
   std::vector<std::thread> threads;
@@ -59,7 +58,7 @@ TEST(a_graph_runs_again) {
   CHECK_THROWS(Error, "takes 2 inputs, not 1", graph.replay({a}));
 }
 
-TEST(shapes_alone) {
+TEST(replay_on_meta) {
   Graph graph = trace(program, arange({2, 3}), arange({3}));
   std::vector<TensorBase> out = graph.replay({tensors::meta({2, 3}), tensors::meta({3})});
   CHECK(out[0].is_meta() && out[0].sizes().equals({3}));
@@ -93,7 +92,7 @@ TEST(numbers_become_constants_with_a_warning) {
 TEST(recording_ends) {
   {
     Trace recording({arange({2})});
-    CHECK_THROWS(Error, "records a trace already", Trace({arange({2})}));
+    CHECK_THROWS(Error, "is already recording a trace", Trace({arange({2})}));
     // Calls of another thread are not recorded.
     std::thread([] { ops::add(arange({2}), arange({2})); }).join();
     CHECK_THROWS(Error, "broadcast", ops::add(arange({2}), arange({3})));

@@ -56,7 +56,7 @@ TEST(complex_arithmetic) {
 }
 
 TEST(promotion_table) {
-  // A row and a column per type, in the order below.
+  // There is a row and a column for each type, in the order below.
   const ScalarType order[] = {kBool, kByte,     kChar,  kShort,  kInt,          kLong,
                               kHalf, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble};
   const char* expected[] = {
@@ -197,7 +197,7 @@ TEST(errors_and_warnings) {
   };
   fail(4);
   CHECK_THROWS(ValueError, "n is 3, 2.5 [1, 2] Float true s", fail(3));
-  CHECK_THROWS(Error, "expected 1 == 2, which does not hold", [] { OPGEN_CHECK(1 == 2); }());
+  CHECK_THROWS(Error, "expected 1 == 2, which is false", [] { OPGEN_CHECK(1 == 2); }());
   CHECK_THROWS(Error, "internal error at", [] { OPGEN_INTERNAL_ASSERT(false, "why"); }());
   static std::string warned;
   WarningHandler old = set_warning_handler([](const char* text) { warned += text; });

@@ -1,4 +1,4 @@
-// unload_test.cpp: a library that dlclose really unloads takes its registrations with it.
+// unload_test.cpp: if dlclose unloads a library, its registrations are removed.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -31,7 +31,7 @@ bool is_loaded() {
   return dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_NOLOAD) != nullptr;
 }
 
-// The operator whose kernel was in the library, named by the error.
+// Calls the operator whose kernel is in the library. Returns its result or its error.
 std::string shared_or_error(const Tensor& tensor) {
   try {
     shared::call(tensor);
@@ -60,14 +60,14 @@ TEST(tensors_outlive_the_library_that_made_them) {
     CHECK_EQ(values(kept)[0], 5.0);
     CHECK_EQ(shared_or_error(kept), "program::shared");
   }
-  // Handles from before report the missing library, and work again after it is loaded again.
+  // Existing handles report that the library is missing, and work again after it is reloaded.
   CHECK_THROWS(Error, "plugin::make", make.typed<Tensor(std::int64_t)>().call(2));
   library = dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   CHECK_EQ(make.typed<Tensor(std::int64_t)>().call(4).numel(), 4);
   CHECK_EQ(dlclose(library), 0);
 }
 
-TEST(registrations_go_with_their_library) {
+TEST(registrations_are_removed_with_their_library) {
   for (int round = 0; round < 3; ++round) {
     CHECK(!exists("plugin::twice"));
     void* library = dlopen(OPGEN_UNLOADABLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);

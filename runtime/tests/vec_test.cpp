@@ -1,4 +1,4 @@
-// vec_test.cpp: kernels with a vector form return the same on every layout and with every
+// vec_test.cpp: kernels with a vector form return the same results for every layout and every
 // instruction set; transposed operands of every element size.
 #include "opgen/cpu/vec.h"
 
@@ -45,7 +45,7 @@ void check_scaled(const Tensor& a, const Tensor& b, bool has_vectors) {
 
 }  // namespace
 
-TEST(vector_form_where_elements_are_neighbours) {
+TEST(vector_form_for_adjacent_elements) {
   for (CPUCapability capability : {CPUCapability::DEFAULT, get_cpu_capability()}) {
     Capability scope(capability);
     check_scaled<float>(arange({37}), full({37}, 3), true);
@@ -53,7 +53,9 @@ TEST(vector_form_where_elements_are_neighbours) {
     check_scaled<double>(arange({4, 9}, kDouble), full({4, 9}, 2, kDouble), true);
     check_scaled<std::int32_t>(arange({19}, kInt), full({19}, 2, kInt), true);
     check_scaled<float>(arange({7}), full({7}, 3), false);  // shorter than a vector
-    check_scaled<float>(strided(arange({60}), {20}, {3}), full({20}, 3), false);
+    check_scaled<float>(strided(arange({60}), {20}, {3}), full({20}, 3), true);  // in a block
+    check_scaled<float>(strided(arange({900}), {300}, {3}), full({300}, 3), true);
+    check_scaled<float>(strided(arange({60}), {10}, {3}), full({10}, 3), false);
   }
 }
 

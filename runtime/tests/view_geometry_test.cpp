@@ -1,4 +1,4 @@
-// view_geometry_test.cpp: how views change sizes, strides and offset.
+// view_geometry_test.cpp: views change sizes, strides and offset.
 #include "opgen/tensor/view_geometry.h"
 
 #include "check.h"
@@ -18,7 +18,7 @@ bool is(const ViewGeometry& g, IntArrayRef sizes, IntArrayRef strides, std::int6
 
 }  // namespace
 
-TEST(of_a_tensor_and_back) {
+TEST(a_tensor_to_a_geometry_and_back) {
   TensorBase t = detail::empty_strided({2, 3}, {1, 2});
   ViewGeometry g = ViewGeometry::of(t);
   CHECK(is(g, {2, 3}, {1, 2}, 0));
@@ -39,7 +39,7 @@ TEST(slice) {
   ViewGeometry g = whole();
   g.slice(2, 1, 2, 2);
   CHECK(is(g, {2, 3, 2}, {12, 4, 2}, 6));
-  // The stride of a single element is not used, so it may not overflow.
+  // The stride of a single element is not used, so its overflow is not an error.
   g = whole();
   g.slice(0, 0, 1, INT64_MAX);
   CHECK(is(g, {1, 3, 4}, {12, 4, 1}, 5));

@@ -1,5 +1,5 @@
-// vmap_test.cpp: functions of one example on batches: by rules, by the loop over examples, nested,
-// in place, with gradients; and calls that are refused.
+// vmap_test.cpp: functions of one example on batches: with rules, with the loop over examples,
+// nested, in place, with gradients; and invalid calls.
 #include "opgen/transforms/vmap.h"
 
 #include <thread>
@@ -18,7 +18,7 @@ using Values = std::vector<double>;
 
 namespace {
 
-int calls = 0;  // of the kernel of t::count
+int calls = 0;  // number of calls of the kernel of t::count
 
 Tensor count_kernel(const Tensor& self) {
   ++calls;
@@ -101,7 +101,7 @@ TEST(a_rule_runs_once) {
 
 TEST(dimensions) {
   Tensor a = arange({2, 3});
-  // For each column of `a`: the column plus b, which all examples share.
+  // Adds b, which all examples share, to each column of `a`.
   Tensor b = arange({2});
   Tensor out = vmap(ops::mul, {1, std::nullopt})(a, b);
   CHECK(out.sizes().equals({3, 2}));
@@ -188,9 +188,9 @@ TEST(gradients_of_a_batch) {
   CHECK_EQ(values(autograd::grad_of(x)), (Values{0, 1, 0, 1, 0, 1}));
 }
 
-TEST(what_cannot_be_done) {
+TEST(invalid_calls_are_errors) {
   Tensor a = arange({3, 2});
-  CHECK_THROWS(Error, "t::item returns float, which would be another value for each example",
+  CHECK_THROWS(Error, "t::item returns float, which may differ between examples",
                vmap([](const Tensor& x) { return full({}, ops::item(x)); })(arange({3})));
   CHECK_THROWS(Error, "disagree on the size of the batch: 3 and 2", vmap(ops::add)(a, arange({2})));
   CHECK_THROWS(Error, "no argument has a batch",

@@ -1,5 +1,5 @@
-// written_test.cpp: operators of the forms that libraries outside of PyTorch have, without results,
-// with several written arguments, without tensors, through every key above a kernel.
+// written_test.cpp: operators in forms that libraries outside of PyTorch use (without results, with
+// several written arguments, without tensors), with every key above the backends.
 #include <string>
 
 #include "check.h"
@@ -21,7 +21,7 @@ using Values = std::vector<double>;
 
 namespace {
 
-// out = a + b elementwise, where there are elements.
+// Computes out = a + b elementwise, unless the tensors have no elements.
 void put_sum(const Tensor& out, const Tensor& a, const Tensor& b) {
   if (!out.is_meta()) opgen::copy_(out, ops::add_kernel(a, b));
 }
@@ -43,7 +43,7 @@ Tensor fresh(Tensor& count, const Tensor& x) {
   put_sum(count, count, x);
   return detail::clone(x);
 }
-// A returned written argument that is not the first: by value.
+// Returns, by value, a written argument that is not the first.
 Tensor returned(const Tensor& x, Tensor& y, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) put_sum(y, y, x);
   return y;
@@ -201,7 +201,7 @@ TEST(a_trace_has_calls_without_results) {
   CHECK(graph.replay({tensors::meta({4}), tensors::meta({4})})[0].is_meta());
 }
 
-TEST(values_that_are_no_tensors_in_a_trace) {
+TEST(values_other_than_tensors_in_a_trace) {
   Library m(Library::Kind::Fragment, "w", DispatchKey::Undefined, "x.cpp", 1);
   m.def(
       "pairs(Dict(str, Tensor) x, (Tensor, int)[] y, Any z) -> ((Tensor, int), Dict(str, Tensor))");
@@ -233,8 +233,8 @@ TEST(values_that_are_no_tensors_in_a_trace) {
   return %2, %3
 )");
   CHECK_EQ(warning,
-           "a trace records w::words, which returns str: what is computed from it is a "
-           "constant of the graph");
+           "a trace records w::words, which returns str: values computed from it become constants "
+           "of the graph");
   CHECK_EQ(values(Tensor(graph.replay({full({2}, 1), full({2}, 2)})[1])), (Values{2, 2}));
 }
 
@@ -271,7 +271,7 @@ TEST(vmap_runs_them_for_each_example) {
                vmap(writes_one_of_two)(x, batch));
 }
 
-TEST(autograd_keeps_the_history_of_what_is_written) {
+TEST(autograd_keeps_the_history_of_written_arguments) {
   Tensor x = leaf({3}), out = full({3}, 0), other = full({3}, 0);
   call_one(out, x);
   CHECK_EQ(autograd::grad_fn(out)->name(), "NotImplemented(w::one)");
@@ -291,7 +291,7 @@ TEST(autograd_keeps_the_history_of_what_is_written) {
   CHECK_THROWS(Error, "a leaf that requires a gradient", call_list("list", {y, x}, y));
 }
 
-TEST(autocast_leaves_what_is_written) {
+TEST(autocast_does_not_convert_written_arguments) {
   Library m(Library::Kind::Impl, "w", DispatchKey::AutocastCPU, "x.cpp", 1);
   m.impl("two", autocast::lower_precision());
   m.impl("list", autocast::lower_precision());
@@ -321,15 +321,15 @@ TEST(observers_and_guards_see_them) {
 
 TEST(calls_without_tensors) {
   auto describe = op<std::string(std::int64_t, const List<std::string>&)>("describe");
-  CHECK_THROWS(NotImplementedError,
-               "w::describe takes no tensors, so nothing names a backend, and its kernels for CPU "
-               "are not reached. Register one for CompositeExplicitAutograd, which serves every "
-               "call",
-               describe.call(1, {}));
+  CHECK_THROWS(
+      NotImplementedError,
+      "w::describe takes no tensors, so nothing selects a backend, and the call cannot reach its "
+      "kernels for CPU. Register a kernel for CompositeExplicitAutograd, which serves every call",
+      describe.call(1, {}));
   using Options = Dict<std::string, std::int64_t>;
   auto place = op<std::vector<std::int64_t>(std::int64_t, Device, const Options&)>("place");
   CHECK_THROWS(NotImplementedError,
-               "every call, or one for BackendSelect, which chooses by argument 'device'",
+               "every call, or one for BackendSelect, which selects by argument 'device'",
                place.call(1, kCPU, {}));
   auto pick =
       op<std::int64_t(const std::optional<Tensor>&, TensorList, std::optional<Device>)>("pick");

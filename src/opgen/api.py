@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from msgspec import Struct
-
 from opgen.diagnostics import (
     Code,
     Diagnostic,
@@ -67,6 +65,7 @@ from opgen.model.types import (
 )
 from opgen.pipeline import generating, linting, loading
 from opgen.pipeline.committed import write_tree
+from opgen.pipeline.inputs import MAX_SHARDS, Options, split_names
 from opgen.pipeline.inputs import Inputs as _Inputs
 from opgen.targets import TARGETS
 
@@ -127,10 +126,10 @@ __all__ = [
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
-class Inputs(Struct, frozen=True):
+class Inputs(Options, frozen=True):
     """The files to read and the options of the command line, with the same names and defaults.
 
-    `yaml`, `select`, `backends` and `ignore_keys` take one value or several; `backends` and `ignore_keys` also take one
+    `Options` has the fields that are neither files nor lists. `yaml`, `select`, `backends` and `ignore_keys` take one value or several; `backends` and `ignore_keys` also take one
     string with commas, as on the command line ("CPU, CUDA").
     """
 
@@ -140,30 +139,18 @@ class Inputs(Struct, frozen=True):
     tags: PathLike | None = None
     # Files with the formulas of gradients. Default: each derivatives.yaml in the folder of a file of `yaml`.
     derivatives: PathLike | Iterable[PathLike] = ()
-    # "runtime" or "torch".
-    target: str = "runtime"
     # The dispatch keys to keep, besides composite ones and those of all backends. Default: all.
     backends: str | Iterable[str] = ()
     # Dispatch keys whose kernels are left out.
     ignore_keys: str | Iterable[str] = ()
     # The manifest of the library whose Tensor class is used.
     extends: PathLike | None = None
-    # The name of the library. Default: the namespace of its operators.
-    name: str | None = None
     # Selective-build files: only what they select is compiled.
     select: PathLike | Iterable[PathLike] = ()
     # The file of an external backend.
     backend_yaml: PathLike | None = None
     # The C++ source that has to define every kernel of the external backend.
     impl_path: PathLike | None = None
-    # Apply torchgen's rules to every operator, and reject everything that torchgen does not know.
-    strict_torchgen: bool = False
-    # The namespace of operators that are written without one, in files that do not declare one.
-    namespace: str | None = None
-    # The number of source files that large sources are split into, 1 to 64.
-    shards: int = 1
-    # Whether the library is a Python package, too.
-    python: bool = False
 
 
 def load(inputs: Inputs | PathLike | Iterable[PathLike]) -> Registry:
@@ -185,7 +172,7 @@ def lint(inputs: Inputs | PathLike | Iterable[PathLike]) -> tuple[Diagnostic, ..
     Raises ValueError like `load`, and nothing for problems of the files.
     """
     diagnostics = Diagnostics()
-    linting.inspect(_inputs(inputs), diagnostics, refused=True)
+    linting.inspect(_inputs(inputs), diagnostics, unsupported=True)
     return diagnostics.sorted()
 
 
@@ -212,8 +199,8 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         inputs = Inputs(inputs)
     if inputs.target not in TARGETS:
         raise ValueError(f"there is no target '{inputs.target}'; there are {', '.join(TARGETS)}")
-    if not 1 <= inputs.shards <= 64:
-        raise ValueError(f"there cannot be {inputs.shards} shards, only 1 to 64")
+    if not 1 <= inputs.shards <= MAX_SHARDS:
+        raise ValueError(f"there cannot be {inputs.shards} shards, only 1 to {MAX_SHARDS}")
     return _Inputs(
         yaml=_paths(inputs.yaml),
         tags=_path(inputs.tags),
@@ -238,12 +225,10 @@ def _path(path: PathLike | None) -> Path | None:
 
 
 def _paths(paths: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
-    """One path or several; a string is one path, and not the paths of its characters."""
+    """Return one or several paths as a tuple; a string is one path, not the paths of its characters."""
     return (Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths))
 
 
 def _names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Several names, or one string with commas."""
-    if not isinstance(names, str):
-        return tuple(names)
-    return tuple(part.strip() for part in names.split(",") if part.strip())
+    """Return several names, or the names in a string with commas, as a tuple."""
+    return split_names(names) if isinstance(names, str) else tuple(names)

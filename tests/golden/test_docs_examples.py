@@ -44,7 +44,7 @@ def test_every_example_is_clean(name: str, target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["runtime", "torch"])
 def test_guides_are_clean(target: str, tmp_path: Path) -> None:
-    """Protects a reader who copies the schemas of one guide or of all: neither an error nor a warning."""
+    """Protects a reader who copies the schemas of one guide or of all: they cause neither an error nor a warning."""
     every = pages()
     assert every
     made = library(every, target, tmp_path)
@@ -62,7 +62,7 @@ def test_commands_of_guides(page: Page, tmp_path: Path) -> None:
 
 
 def test_the_wheel_page_is_the_example_of_a_wheel() -> None:
-    """Protects the guide's two files: they are those of the example that tests build, with another name."""
+    """Protects the guide's two files: they are those of the example that tests build, under another name."""
     (page,) = (p for p in pages() if p.name == "wheel")
     files = page.files("runtime")
     example = _DOCS.parent / "examples/python_package"

@@ -1,4 +1,4 @@
-"""The pages as a site: what .ci/site/conf.py makes beyond them, and that a strict build accepts them."""
+"""The pages as a site: .ci/site/conf.py adapts their text, and a strict build accepts them."""
 
 from __future__ import annotations
 

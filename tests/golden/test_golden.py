@@ -1,7 +1,7 @@
 """Small inputs and the files generated from them: `trees/<feature>/input.yaml` becomes `trees/<feature>/expected/**`.
 
-Three inputs keep their whole tree, the others the files that their feature changes (see support/goldens.py). An unexpected
-file is as wrong as a missing one.
+For three inputs the whole tree is kept, for the others only the files that their feature changes (see
+support/goldens.py). An unexpected file is as wrong as a missing one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_every_folder_has_an_input() -> None:
     assert folders == {golden.name for golden in GOLDENS}, "a folder lacks input.yaml or expected"
 
 
-def test_whole_trees_are_kept_of_few_inputs() -> None:
+def test_whole_trees_are_kept_for_few_inputs() -> None:
     """A change of a file that every library has should rewrite few goldens."""
     assert {golden.name for golden in GOLDENS if "files" not in golden.options} == {
         "external_backend_extends",
@@ -49,7 +49,7 @@ def test_every_kind_of_generated_file_is_kept_somewhere() -> None:
 
 
 def kind(path: str) -> str:
-    """The name of a file without the operator, the dispatch key and the number of its shard."""
+    """Return the name of a file without the operator, the dispatch key and the number of its shard."""
     name = Path(path).name
     if "/ops/" in path:
         endings = ("_ops.h", "_native.h", "_meta.h", "_dispatch.h")
@@ -65,7 +65,7 @@ def read(folder: Path) -> dict[str, str]:
 
 
 def update(folder: Path, made: dict[str, str]) -> None:
-    """Make `folder` hold `made` and nothing else."""
+    """Write the files of `made` into `folder`, and remove all others."""
     shutil.rmtree(folder, ignore_errors=True)
     for path, text in made.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def update(folder: Path, made: dict[str, str]) -> None:
 
 
 def diff(expected: dict[str, str], made: dict[str, str]) -> str:
-    """A unified diff of two sets of files; empty if they are the same."""
+    """Return a unified diff of two sets of files; empty if they are the same."""
     parts = []
     for path in sorted({*expected, *made}):
         old, new = expected.get(path), made.get(path)

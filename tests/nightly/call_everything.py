@@ -28,7 +28,7 @@ SIMPLE = {
 
 
 def example(type):
-    """Return a value of a type as its schema writes it; for an optional type not None."""
+    """Return a value for a type as written in a schema; never None, even if the type is optional."""
     bare = type.rstrip("?")
     if bare.endswith("]"):
         element, _, size = bare[:-1].rpartition("[")

@@ -1,4 +1,4 @@
-"""Fixtures: PyTorch's own native_functions.yaml, read, generated and compiled once per session."""
+"""Fixtures: PyTorch's own native_functions.yaml: its tree is generated and compiled once per session."""
 
 from __future__ import annotations
 

@@ -49,13 +49,13 @@ PLUS = """\
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """A folder of packages with the installed release of torch, as the index has it for Linux."""
+    """A folder of packages with the release of torch that is installed here, but as the index has it for Linux."""
     torch_folder()
     folder = cache_folder() / "cuda-wheel"
     version = metadata.version("torch").partition("+")[0]
     with locked("cuda-wheel"):
         if not (folder / "torch" / "version.py").is_file():
-            # By its address: pip may know a build for the CPU of the same release.
+            # The index is named, because pip may be set up to find a build of the same release for the CPU.
             install(folder, f"torch=={version}", "--index-url", "https://pypi.org/simple")
     if "cu" not in version_of(folder):
         pytest.skip(f"the index has torch {version_of(folder)} for this machine, without CUDA")
@@ -76,7 +76,7 @@ def site_with_nvcc(site: Path) -> Path:
 
 
 def install(folder: Path, *arguments: str) -> None:
-    # Not from this environment's preferences: a folder of wheels may hold a torch for the CPU.
+    # The variable is removed, because a folder of wheels may hold a torch for the CPU.
     variables = {k: v for k, v in os.environ.items() if k != "PIP_FIND_LINKS"}
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
     done = subprocess.run(
@@ -134,7 +134,7 @@ def test_a_library_without_cu_files_needs_no_toolkit(site: Path, tmp_path: Path)
     assert needed(library) >= {"libtorch", "libtorch_cpu", "libc10"}
     assert not [name for name in needed(library) if "cud" in name]
     assert "CUDA_COMPILER" not in (tmp_path / "tree/cmake-build/CMakeCache.txt").read_text()
-    # It can be loaded into this environment's torch, which is of the same release.
+    # The torch of this environment is of the same release, so it can load the library.
     program = "import sys, torch; torch.ops.load_library(sys.argv[1]); print(torch.ops.custom.plus(*torch.ones(2)))"
     assert run([sys.executable, "-c", program, library]) == "tensor(2.)\n"
 

@@ -81,7 +81,7 @@ def test_fifty_operators_answer_from_their_stub(registry: Registry, library: Lib
 
 
 def test_every_header_compiles_alone(tree: Path) -> None:
-    """All headers after the precompiled public ones; every fiftieth of them without those."""
+    """Compile each header after the precompiled public ones, and every fiftieth also without those."""
     include = tree / "include"
     headers = sorted(str(path.relative_to(include)) for path in include.rglob("*.h"))
     assert len(headers) > 6500

@@ -30,8 +30,8 @@ LEFT_OUT = {
 
 
 def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
-    """Protects adapters of signatures that no library of the tests has. Compiled as one source, since ATen's headers
-    are slow.
+    """Protects adapters of signatures that no library of the tests has. All are compiled as one source, since ATen's
+    headers take long to compile.
     """
     torch = torch_folder()
     includes, sources = [f"-I{RUNTIME / 'torch' / 'include'}"], []
@@ -56,7 +56,7 @@ def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
 
 
 def generate(golden: Path, name: str, tree: Path) -> bool:
-    """Generate the input in a namespace of its own; return False if the target rejects it."""
+    """Generate the input's tree in the namespace `name`; return False if the target rejects the input."""
     tree.mkdir()
     text = re.sub(r"(func: )(?![a-z_0-9]+::)", rf"\1{name}::", golden.read_text())
     (tree / "input.yaml").write_text(text)
@@ -67,6 +67,6 @@ def generate(golden: Path, name: str, tree: Path) -> bool:
     made = build_tree(inputs, Diagnostics())
     for path, content in () if made is None else made.files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        # The macros that name kernels are for one library at a time.
+        # All libraries give the macros for kernels the same names, so one source cannot contain those of two.
         (tree / path).write_text(re.sub(r"(?m)^#define OPGEN_\w+ (.*\\\n)*.*$", "", content))
     return made is not None

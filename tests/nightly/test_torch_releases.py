@@ -28,7 +28,7 @@ EXAMPLES = REPOSITORY / "examples"
 LIBRARIES: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
     # Structured and not, generated variants, a composite, Autograd, Functionalize.
     "both": (RUN / "torch_target/operators.yaml", (RUN / "torch_target/kernels.cpp",)),
-    # Operators that write their arguments, hidden twins, views.
+    # Operators that write their arguments, their generated functional forms, views.
     "forms": (RUN / "torch_library/forms.yaml", (RUN / "torch_library/forms.cpp",)),
     # Rows of every kind of key, custom classes.
     "rows": (RUN / "torch_rows/rows.yaml", (RUN / "torch_rows/rows.cpp",)),
@@ -41,7 +41,7 @@ LIBRARIES: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
     "fuse": (EXAMPLES / "adopt/after/native_functions.yaml", ()),
 }
 
-# Backends of PyTorch's own operators: PyTorch's file of the same release is read beside them.
+# Backends of PyTorch's own operators: PyTorch's file of the same release is read as well.
 BACKENDS: Mapping[str, tuple[Path, tuple[Path, ...]]] = {
     "privateuse1": (
         RUN / "torch_backend/backend.yaml",
@@ -61,7 +61,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_libraries(release: str, compiler: str, tmp_path: Path) -> None:
-    """Protects the supported range of releases. Compiled as one source, since ATen's headers are slow."""
+    """Protects the supported range of releases. All are compiled as one source, since ATen's headers take long to
+    compile."""
     check_libraries(release, LIBRARIES, compiler, tmp_path)
     if UPDATE:
         add_compiler(release, "libraries", compiler)
@@ -70,7 +71,7 @@ def test_libraries(release: str, compiler: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_backends(release: str, compiler: str, tmp_path: Path) -> None:
-    """The same for kernels of PyTorch's own operators, as that release declares them."""
+    """Protects the same range for kernels of PyTorch's own operators, as each release declares them."""
     for backend in BACKENDS:
         check_backend(release, backend, compiler, tmp_path / backend)
     if UPDATE:
@@ -79,16 +80,18 @@ def test_backends(release: str, compiler: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_an_older_release_is_rejected_with_an_error(compiler: str, tmp_path: Path) -> None:
-    """Protects those who compile by hand: an error names the supported releases."""
+    """Protects those who call a compiler themselves: an error names the supported releases."""
     with pytest.raises(AssertionError, match=r"this PyTorch is too old: opgen needs 2\.9 or newer"):
         check_libraries("2.8.0", ["both"], compiler, tmp_path)
 
 
 @pytest.mark.parametrize("release", ["2.9.1", "2.12.1", "2.15.0"])
 def test_run(release: str, tmp_path: Path) -> None:
-    """Protects the results on the page: in an environment with the wheel from the index, which takes 7 GB."""
+    """Protects the results on the page. Runs in an environment with the wheel from the index, which takes 7 GB."""
     if shutil.disk_usage(tmp_path).free < 20e9:
-        pytest.skip("an environment with torch takes 7 GB, and this disk has no 20")
+        pytest.skip(
+            "an environment with torch takes 7 GB, and fewer than 20 GB of this disk are free"
+        )
     folder = tmp_path / "environment"
     try:
         run([sys.executable, "-m", "venv", folder])
@@ -127,7 +130,8 @@ def check_backend(release: str, backend: str, compiler: str, folder: Path) -> No
 
 
 def macros(tree: Path) -> set[str]:
-    """Return the macros that name kernels, which are for one library at a time."""
+    """Return the macros for kernels. All libraries give them the same names, so they are undefined before the next
+    one."""
     headers = tree.glob("include/**/*.h")
     return {
         name for path in headers for name in re.findall(r"(?m)^#define (\w+)", path.read_text())

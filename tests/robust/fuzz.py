@@ -1,11 +1,11 @@
 """Fuzz opgen with coverage guidance (atheris): every parser, all stages up to the C++ checks, and `format` and
 `lint --fix`, whose second run must change nothing.
 
-    python tests/robust/fuzz.py [SECONDS]            10 minutes without SECONDS; nightly takes half an hour
+    python tests/robust/fuzz.py [SECONDS]            10 minutes without SECONDS; .ci/nightly runs it for half an hour
 
-The first byte selects the kind of file: a schema file in most cases, or one of the files read beside it. The corpus
-begins with the cases of tests/golden/errors and tests/golden/trees. An exception ends the run, its input is kept
-(crash-*), and `python tests/robust/fuzz.py crash-...` runs it again.
+The first byte selects the kind of file: a schema file in most cases, or one of the files that are read with it. The
+corpus begins with the cases of tests/golden/errors and tests/golden/trees. An exception ends the run, its input is
+kept (crash-*), and `python tests/robust/fuzz.py crash-...` runs it again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def rewriting(content: bytes, diagnostics: Diagnostics) -> None:
 
     made = format_contents(PATH, content)
     assert format_contents(PATH, made) == made, "formatting a second time changes the file"
-    assert meaning(made) == meaning(content), "formatting changed what is meant"
+    assert meaning(made) == meaning(content), "formatting changed the meaning"
     fixed = fix_all({PATH: content}, check)
     last = fixed.contents.get(PATH, content)
     assert not fix_all({PATH: last}, check).count, "a second run finds more to fix"

@@ -93,7 +93,7 @@ _YAML: Mapping[str, Callable[[], str | bytes]] = {
     "tags of YAML": lambda: fill("!x y, ", start="[", end="]"),
     "anchors": lambda: fill("- &a a\n"),
     "aliases": lambda: fill("- *a\n", start="- &a {func: 'f(Tensor self) -> Tensor'}\n"),
-    "aliases of nothing": lambda: fill("- *b\n"),
+    "undefined aliases": lambda: fill("- *b\n"),
     "aliases of a large entry": lambda: fill(
         "- *a\n", start=f"- &a {{func: 'f({arguments('Tensor a@')}) -> Tensor'}}\n"
     ),
@@ -196,7 +196,7 @@ _CROWDS: Mapping[str, Callable[[], str]] = {
     "keys out of order": lambda: count(
         "- dispatch:\n    CPU: f\n  func: f@(Tensor self) -> Tensor\n", size=770_000
     ),
-    "delegates to nothing": lambda: count(
+    "delegates to undefined operators": lambda: count(
         "- func: f@(Tensor self) -> Tensor\n  structured_delegate: ff@.out\n", size=720_000
     ),
     "delegates to one": lambda: count(
@@ -222,7 +222,7 @@ _FITTED: Mapping[str, Callable[[], str]] = {
 
 SCHEMAS: Mapping[str, Callable[[], str | bytes]] = {**_YAML, **_ENTRIES, **_CROWDS, **_FITTED}
 
-# Files read beside the operators, by the option that names them.
+# Other files that a run reads, by the option that names them.
 OTHERS: Mapping[tuple[str, str], Callable[[], str | bytes]] = {
     ("--select", "operators"): lambda: count("  aten::f@: {}\n", start="operators:\n"),
     ("--select", "few enough"): lambda: count("  f@: {}\n", start="operators:\n", size=700_000),

@@ -1,4 +1,5 @@
-"""Any bytes are valid input for the tools: up to 10 MB of them get diagnostics within 5 s of CPU and 512 MB.
+"""The tools accept any bytes as input: for up to 10 MB, they answer with diagnostics within 5 s of CPU time and 512 MB
+of memory.
 
 The system enforces both limits (RLIMIT_CPU, RLIMIT_AS). A traceback, a signal, or an exit code other than 0 and 1 is a
 failure. docs/contributing/robustness-tests.md has the counts.
@@ -87,12 +88,12 @@ def test_a_schema_file_of_any_shape_is_answered(
 
 
 # Inputs that are written back take longest: many entries, and errors that can be fixed.
-_MENDED = ("commas without a space", "a misspelt type and a misspelt key", "documents")
+_FIXED = ("commas without a space", "a misspelt type and a misspelt key", "documents")
 
 
 @pytest.mark.parametrize(
     "shape",
-    [pytest.param(s, marks=() if s in _MENDED else pytest.mark.nightly) for s in SCHEMAS],
+    [pytest.param(s, marks=() if s in _FIXED else pytest.mark.nightly) for s in SCHEMAS],
 )
 @pytest.mark.parametrize("command", [("format",), ("lint", "--fix")], ids=" ".join)
 def test_a_file_of_any_shape_is_fixed_or_rejected(

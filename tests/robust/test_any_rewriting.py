@@ -168,7 +168,7 @@ def check_fix(path: Path, content: bytes, *, damage: bool) -> None:
     lost = [c for c, count in comments(content).items() if text.count(c) < count]
     assert damage or not lost, "a comment was lost"
     if meaning(content) is not None:
-        assert meaning(made) is not None, "a fix made an error"
+        assert meaning(made) is not None, "a fix caused an error"
     again = invoke("lint", "--fix", str(path))
     assert (path.read_bytes(), again.exit_code) == (made, fixed.exit_code)
     assert "0 problems fixed" in again.stderr

@@ -172,7 +172,7 @@ QUICK = {"open calls", "macros that double", "deep #if", "stars", "deep Python",
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES],
 )
 def test_shapes_that_take_long(shape: str, tmp_path: Path) -> None:
-    """A valid second file is read beside it, so that there is always something to write."""
+    """A second, valid file is read with it, so that there is always something to write."""
     name, text = SHAPES[shape]
     (tmp_path / name).write_bytes(text.encode("utf-8", "surrogatepass"))
     (tmp_path / "good.cpp").write_text('TORCH_LIBRARY(good, m) { m.def("f() -> ()"); }')

@@ -159,7 +159,7 @@ FORMS: Mapping[str, tuple[str, int, bool]] = {
     "torch": ("torch", 2, False),
     "torch, python": ("torch", 1, True),
 }
-# Operators with inner loops, of another library, and a backend beside own operators: target torch
+# Operators with inner loops, operators of another library, and a backend together with own operators: target torch
 # supports none of them.
 NOT_FOR_TORCH = ("loop", "dtypes", "extends:", "backend:")
 
@@ -211,7 +211,7 @@ def _written(place: str, value: str, folder: Path, target: str) -> Inputs:
 
 
 def _filled(line: str, texts: Mapping[str, str]) -> str:
-    """Fill in a line of ENTRIES, its value in quotes, whatever the value contains."""
+    """Fill in a line of ENTRIES, and quote the value as its content requires."""
     if "{" not in line:
         return line
     opening, colon, value = line.partition(": ")
@@ -267,7 +267,7 @@ def check(place: str, value: str) -> None:
         return
     if place in ("argument", "result") and value.lstrip()[:1] in MARKS:
         return
-    # One form for each string, in turns.
+    # Each string is tried in one of the forms.
     choice = forms(place)
     form = choice[zlib.crc32(repr((place, value)).encode()) % len(choice)]
     found = attempt(place, value, form)
@@ -275,11 +275,12 @@ def check(place: str, value: str) -> None:
         assert found.shapes == harmless(place, form).shapes, f"{form}, {place}: {value!r}"
 
 
-# Strings with a meaning at their place: a number, or that nothing is generated.
+# Strings that are valid at their place, with another meaning than the harmless one.
 OTHER_MEANINGS = {("number", "-1"), ("generated", ""), ("kernel_namespace", "")}
 # Strings that continue the type before them, after a blank that PyTorch's parser skips.
 MARKS = ("?", "!", "[", "(")
-# Places whose strings only reach `opgen dump`, so any one is accepted: each costs a tree.
+# At these places any string is accepted, because strings there only reach `opgen dump`. Each takes the time of a whole
+# tree.
 FREE = {"category", "select:tag", "select:dtype", "select:operator", "tags:desc"}
 
 HOSTILE = (

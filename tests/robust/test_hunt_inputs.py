@@ -1,4 +1,5 @@
-"""Randomly changed inputs for every command and the language server: an answer within seconds, and no traceback.
+"""Randomly changed inputs for every command and the language server: each gets an answer within seconds, and no
+traceback.
 
 The files of tests/golden/errors, our own and the other kinds of files are cut, doubled, spliced and altered.
 OPGEN_INPUTS is the number of inputs: few by default, 20,000 at night.

@@ -22,7 +22,7 @@ from opgen.io.files import is_temporary
 from support.pytorch import packaged_native_functions
 
 if sys.platform != "linux":
-    pytest.skip("of Linux's processes and system calls", allow_module_level=True)
+    pytest.skip("these tests need Linux's processes and system calls", allow_module_level=True)
 
 RecordProperty = Callable[[str, object], None]
 COMMAND = (sys.executable, "-c", "from opgen.cli.main import main; main()")
@@ -72,7 +72,7 @@ def assert_repaired(yaml: Path, out: Path, wanted: dict[str, bytes]) -> None:
 
 
 def kill_runs(yamls: list[Path], folder: Path, kills: int, record: RecordProperty) -> None:
-    """Kill runs that change from one schema to another and back, by the whole tree or by one entry."""
+    """Kill runs at random moments. The runs read `yamls` in turn, and mostly write to the same folder."""
     wanted = []
     longest = 0.0
     for number, yaml in enumerate(yamls):
@@ -139,10 +139,12 @@ CALLS = {
 }
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace makes system calls fail")
+@pytest.mark.skipif(
+    shutil.which("strace") is None, reason="this test needs strace, which makes system calls fail"
+)
 def test_a_system_call_that_fails(tmp_path: Path, record_property: RecordProperty) -> None:
-    """Let calls of each kind fail at several places after Python itself was started: an error, and a whole tree after
-    the next run.
+    """Let calls of each kind fail at several places after Python's own start: the run reports an error, and the next
+    run writes a whole tree.
     """
     most = int(os.environ.get("OPGEN_FAILING_CALLS", "6"))
     yaml = tmp_path / "a.yaml"

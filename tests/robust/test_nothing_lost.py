@@ -59,7 +59,7 @@ def release(process: subprocess.Popen[str]) -> None:
 
 
 def codes(process: subprocess.Popen[str]) -> list[str]:
-    """Release a process and return its codes for each version, when it is done."""
+    """Let a process that waits continue; when it is done, return its codes for each version."""
     said, complaints = process.communicate(timeout=60)
     assert process.returncode == 0, complaints
     return said.splitlines()

@@ -57,7 +57,7 @@ def one_torch_unit() -> contextlib.AbstractContextManager[None]:
 
 
 def tool(name: str) -> str:
-    """Return the path of the program `name`, first looked up beside this Python, where pip installs it, then on
+    """Return the path of the program `name`: from the folder of this Python, where pip installs programs, or else from
     PATH.
     """
     found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
@@ -194,7 +194,7 @@ class Compiler:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, env=environment()
         )
-        assert done.returncode == 0 or done.stderr, f"{command} failed without a word"
+        assert done.returncode == 0 or done.stderr, f"{command} failed without a message"
         return done.stderr
 
     def check_headers(
@@ -248,7 +248,7 @@ def link_program(
     """Compile `sources` into a program in `folder`; all of `libraries` are loaded with it."""
     objects = _compile_all(folder / "program.objects", sources, include)
     program = folder / "program"
-    # Linked libraries of kernels are needed for what they register; no symbol of theirs is used.
+    # Libraries of kernels are needed because they register kernels; the program uses none of their symbols.
     command = [default_compiler().path, "-o", program, *objects, "-Wl,--no-as-needed"]
     run([*command, *_linked(libraries)])
     return program

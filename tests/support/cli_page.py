@@ -20,18 +20,18 @@ _HEAD = """\
 # Command line
 
 Which command do you need, which options does it have, and what does its exit code mean? `opgen COMMAND --help` prints
-the same. Options that several commands share stand [at the end](#shared-options).
+the same. Options that several commands share are [at the end](#shared-options).
 """
 _EXIT_CODES = """\
 ## Exit codes
 
 | code | meaning |
 |---|---|
-| 0 | The command did what it says; warnings may have been reported. |
+| 0 | The command succeeded; it may have reported warnings. |
 | 1 | There is an error in a file, or a difference that the command looks for (`check`, `compat`, `format --check`). The section of each command says which. |
 | 2 | The command line is wrong: an unknown option, a missing argument. |
 
-Diagnostics go to stderr, and what a command prints for programs to stdout.
+Diagnostics go to stderr, and output for programs to stdout.
 """
 
 

@@ -3,7 +3,7 @@
 A block with a title is a file (```yaml title="leaky.yaml"), or a part of one ("kernels.cpp, at the end"). A `console`
 block has commands after `$ `, each with the output that the page shows. `…` alone on a line stands for any lines, and
 elsewhere for any characters. Lines after `>>> ` are typed into the Python session that the command before them begins;
-a `pycon` block is a session of its own.
+a `pycon` block is a separate session.
 """
 
 from __future__ import annotations

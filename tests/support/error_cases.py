@@ -1,14 +1,14 @@
-"""The bad files of tests/golden/errors: how the end of a file's name says in which run it is read.
+"""The bad files of tests/golden/errors: the ending of a file's name decides how opgen reads it.
 
 `.tags.yaml`            as the tags.yaml of a run
 `.torch.yaml`           for that target
-`.refused.torch.yaml`   valid for that target, but no files are generated from it
+`.unsupported.torch.yaml`   valid for that target, but no files are generated from it
 `.beside.torch.yaml`    for that target, with a backend's file
 `.strict.yaml`          under --strict-torchgen
 `.bare.yaml`            without --namespace aten, with which all others are read
 `.python.yaml`          with --python
 `.lint.yaml`            up to the lints; all others up to the checks
-`.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`, `.derivatives.yaml`   as a file beside those of fixtures/
+`.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`, `.derivatives.yaml`   together with the files of fixtures/
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def inputs_of(path: Path, content: bytes) -> Inputs:
         given.update(yaml=yaml, derivatives=(path,))
     elif name.endswith("selective.yaml"):
         given.update(yaml=(_OPERATORS,), select=(path,))
-    elif name.endswith(".refused.torch.yaml"):
+    elif name.endswith(".unsupported.torch.yaml"):
         overlay[_TAGS] = _OWN_TAGS
     elif name.endswith(".beside.torch.yaml"):
         overlay[_BACKEND] = b"backend: XLA\ncpp_namespace: torch_xla\nsupported: []\n"
@@ -72,7 +72,7 @@ def report(path: Path, content: bytes) -> Diagnostics:
     inspect(
         inputs_of(path, content),
         diagnostics,
-        refused=".refused." in path.name or ".beside." in path.name,
+        unsupported=".unsupported." in path.name or ".beside." in path.name,
         until=Stage.lint if ".lint." in path.name else Stage.check,
     )
     return diagnostics

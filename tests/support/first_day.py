@@ -1,9 +1,9 @@
-"""What a kernel author types wrongly on the first day, and what a good answer to it contains.
+"""Mistakes of a kernel author on the first day, and what a good message about each contains.
 
-The slips are those of people who write C++ and Python all day: types, declarations and comments of these languages,
+They are typical of people who write C++ and Python all day: types, declarations and comments of these languages,
 YAML's indentation, and names that were mistyped. The list was written before the messages were improved.
 
-`«…»` in a text is the place at which the answer must point; the marks are removed before the text is read.
+`«…»` in a text marks the place to which the message must point; the marks are removed before the text is read.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Golden:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Which files are kept in `expected`: patterns of paths, in which `*` also stands for `/`."""
+        """The files that are kept in `expected`: patterns of paths, in which `*` also stands for `/`."""
         return tuple(self.options.get("files", ["*"]))
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,6 +11,15 @@ from pathlib import Path
 import pytest
 
 from support.build import cache_folder, locked, run
+
+# The versions that opgen supports. A test for a version that is not installed is skipped.
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+def requirements() -> tuple[str, ...]:
+    """Return what pip installs with opgen, without extras."""
+    every = importlib.metadata.requires("opgen") or ()
+    return tuple(requirement for requirement in every if "extra ==" not in requirement)
 
 
 def venv_of(version: str, *packages: str) -> str:
@@ -18,7 +29,8 @@ def venv_of(version: str, *packages: str) -> str:
     python = _interpreter(version)
     if python is None:
         pytest.skip(f"there is no CPython {version}")
-    folder = cache_folder() / f"venv-{version}-{'-'.join(sorted(packages))}"
+    digest = hashlib.sha256("\n".join(sorted(packages)).encode()).hexdigest()[:8]
+    folder = cache_folder() / f"venv-{version}-{digest}"
     with locked(folder.name):
         if not (folder / "ready").exists():
             run([python, "-m", "venv", "--clear", str(folder)])

@@ -48,7 +48,7 @@ class OperatorLibrary:
 def own_operators() -> OperatorLibrary:
     """Build native_functions.yaml with kernels/; a failure shows the compiler's messages.
 
-    With $OPGEN_SANITIZED, return instead what `python tests/robust/hunt build` has left in that folder.
+    With $OPGEN_SANITIZED, return instead the library that `python tests/robust/hunt build` has built in that folder.
     """
     sanitized = os.environ.get("OPGEN_SANITIZED")
     if sanitized:

@@ -157,10 +157,10 @@ def accepted(
     """Return the schemas of each namespace that opgen accepts for target torch, and the error code of each other
     schema.
     """
-    kept, refused = {}, {}
+    kept, rejected = {}, {}
     for file in write_files(groups, folder):
         diagnostics = Diagnostics()
-        inspect(Inputs((file.path,), target="torch"), diagnostics, refused=True)
+        inspect(Inputs((file.path,), target="torch"), diagnostics, unsupported=True)
         lines = file.path.read_text().splitlines()
         starts = [i for i, line in enumerate(lines, 1) if line.startswith("- func:")]
         namespace = file.path.stem
@@ -170,9 +170,9 @@ def accepted(
                 line = one.span.source.text.count("\n", 0, one.span.start) + 1
                 codes.setdefault(max(i for i, at in enumerate(starts) if at <= line), one.code)
         schemas = groups[namespace]
-        refused |= {schemas[i]: code for i, code in codes.items()}
+        rejected |= {schemas[i]: code for i, code in codes.items()}
         kept[namespace] = [s for i, s in enumerate(schemas) if i not in codes]
-    return kept, refused
+    return kept, rejected
 
 
 def _classes(schemas: Iterable[str], folder: Path) -> str:

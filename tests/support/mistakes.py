@@ -46,8 +46,8 @@ def _mistake(
 _SHIFT_CLASS = r"mylib::native::opgen_shift_cpu"
 _CONSTRUCTORS = (19, "clang++ lists the five constructors of `at::Tensor`, which belong to PyTorch")
 
-# These a compiler reports. The other two: one name defined in two files is an error of the linker, and a meta
-# function that sets no output is an error of the call.
+# A compiler reports these. The linker reports the ninth, a name defined in two files; a call reports the tenth, a meta
+# function that sets no output.
 MISTAKES = (
     _mistake(
         "parameter_type",
@@ -126,7 +126,7 @@ NO_SET_OUTPUT = (
 
 
 def recorded(target: str, compiler: str) -> dict[str, str]:
-    """The recorded output of a compiler by the name of the mistake; empty if nothing is recorded."""
+    """Return the recorded output of a compiler by the name of the mistake; empty if nothing is recorded."""
     folder = FOLDER / "expected" / f"{target}-{compiler}"
     return {path.stem: path.read_text() for path in sorted(folder.glob("*.txt"))}
 
@@ -136,14 +136,14 @@ def lines(text: str) -> int:
 
 
 def page() -> str:
-    """The text of docs/guides/compiler-errors.md."""
+    """Return the text of docs/guides/compiler-errors.md."""
     every = {(t, c): recorded(t, c) for t in TARGETS for c in COMPILERS}
     versions = "; ".join(f"{c}: {every['runtime', c]['version'].strip()}" for c in COMPILERS)
     parts = [
         "# Compiler errors of kernels\n",
         "This page shows the output of g++ and clang++ for ten common mistakes in kernels. Each output has at most"
-        f" {MAX_LINES} lines.\nThe first error is at the line of the kernel, and names the declaration or the missing"
-        " header.\n",
+        f" {MAX_LINES} lines,\nexcept where the text below the table explains why not. The first error is at the line of"
+        " the kernel, and names the\ndeclaration or the missing header.\n",
         f"A test writes this page ({versions}):\n`{UPDATE}`.\n",
         "The table counts all lines that the compiler prints, including its summary.\n",
         "| mistake | " + " | ".join(f"{t}, {c}" for t in TARGETS for c in COMPILERS) + " |",

@@ -100,7 +100,7 @@ class Page:
         return self._text_of(f"{_OUTPUT}{program}")
 
     def report(self, program: str) -> tuple[str, ...]:
-        """Return the parts of what a tool says about `program`, in order: the page has … between them."""
+        """Return the parts of a tool's report about `program`, in order; the page shows … between them."""
         text = self._text_of(f"{_REPORT}{program}")
         parts = (part for line in text.splitlines() for part in line.split("…"))
         return tuple(part for part in parts if part.strip())

@@ -1,7 +1,7 @@
 """Builds in which a small program takes the compiler's place and records what it is asked to compile.
 
-It writes an empty object and a depfile of all that the source includes, as a compiler would. So the decisions of
-CMake, Ninja and Make about what is out of date are real, and cost milliseconds.
+Like a compiler, it writes a depfile with all headers that the source includes; the object is empty. So CMake, Ninja
+and Make really decide what is out of date, and a build takes milliseconds.
 """
 
 from __future__ import annotations

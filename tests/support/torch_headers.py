@@ -27,8 +27,8 @@ _PLATFORMS = ("macosx_11_0_arm64", "macosx_12_0_arm64", "macosx_14_0_arm64")
 
 
 def headers_of(version: str) -> Path:
-    """Return the folder with that release's `torch/include` and `torchgen/packaged`; skip the test without an
-    index.
+    """Return the folder with that release's `torch/include` and `torchgen/packaged`; skip the test if they cannot be
+    downloaded.
     """
     given = os.environ.get("OPGEN_TORCH_HEADERS")
     folder = (Path(given) if given else cache_folder() / "torch-headers") / version

@@ -5,7 +5,7 @@ parallel.
     python writing.py --forever DIRECTORY VERSION...
 
 Prints `ready` when everything is imported, and waits for a line; then prints a line of codes for each version,
-empty if there is no problem. `--as UID` first gives up the rights of root, which file modes do not stop.
+empty if there is no problem. `--as UID` first gives up root's rights, because file permissions do not restrict root.
 """
 
 from __future__ import annotations

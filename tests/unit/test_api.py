@@ -118,7 +118,8 @@ def test_one_path_is_a_list_of_one(yaml: Path) -> None:
 
 
 def test_inputs_have_every_option_of_the_command() -> None:
-    """With the same names and defaults; reports and lists for build systems are the command line's alone."""
+    """Names and defaults are the same. Only the command line has options for reports, and for lists for build
+    systems."""
     only_there = {"output", "report_format", "deny_warnings", "depfile", "output_list"}
     only_there |= {"list_outputs", "list_inputs"}
     command = generate.make_context("generate", ["a.yaml", "-o", "out"]).params
@@ -172,7 +173,8 @@ def test_every_option_reaches_the_run(tmp_path: Path) -> None:
 
 
 def test_the_types_of_all_results_are_exported() -> None:
-    """Every class of opgen that a field or property of a result is of, and so on."""
+    """Classes of opgen are exported if a field or property of a result, or of another exported class, is of that
+    class."""
     found: set[type] = set()
     waiting: list[Any] = [opgen.Registry, opgen.Diagnostic, opgen.OpgenError]
     while waiting:

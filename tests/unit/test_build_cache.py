@@ -26,7 +26,7 @@ from opgen.io import build_cache
 def test_the_folder(
     variables: dict[str, str], folder: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Protects the rules that CMake has, too."""
+    """Protects the rules, which CMake code follows as well."""
     monkeypatch.setattr("sys.platform", "linux")
     found = build_cache.cache_folder(variables)
     assert found == (None if folder is None else Path(folder))

@@ -1,7 +1,7 @@
 """No reported problem is a mere consequence of another.
 
-In a file whose entries refer to each other in every way, one place is broken, and exactly one problem is reported, at
-that place. And the cases of tests/golden/errors give no further problems when good entries are added.
+In a file whose entries refer to each other in every way, one mistake is made, and exactly one problem is reported, at
+its place. The cases of tests/golden/errors cause no further problems when good entries are added.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENTRIES = (
     "- func: qadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)\n"
     "  structured: True\n  structured_inherits: TensorIteratorBase\n"
     "  dispatch:\n    CPU: qadd_out\n",
-    # An out variant beside a functional one, and variants that are generated.
+    # An out variant with a functional one, and variants that are generated.
     "- func: qneg(Tensor self) -> Tensor\n  dispatch:\n    CPU: qneg\n",
     "- func: qneg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: qneg_out\n",
     "- func: qfill_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: qfill_\n"
@@ -70,7 +70,7 @@ BREAKS: dict[str, tuple[str, Break]] = {
     "wrong type": ("E0203", lambda e: f"{e}  device_check: [1]\n"),
     "unknown check": ("E0205", lambda e: f"{e}  device_check: Gizmo\n"),
     "key twice": ("E0103", lambda e: f"{e}  category_override: x\n  category_override: y\n"),
-    "alias of nothing": ("E0106", lambda e: f"{e}  category_override: *gizmo\n"),
+    "undefined alias": ("E0106", lambda e: f"{e}  category_override: *gizmo\n"),
     "foreign tag": ("E0109", lambda e: f"{e}  category_override: !gizmo x\n"),
     "no func": ("E0202", lambda e: e.replace("func: ", "category_override: ", 1)),
     "no mapping": ("E0105", lambda e: "- gizmo\n"),
@@ -114,18 +114,18 @@ def test_one_broken_entry_is_one_problem(number: int, what: str) -> None:
     code, broken = BREAKS[what]
     changed = broken(ENTRIES[number])
     if changed == ENTRIES[number]:
-        pytest.skip("this entry cannot be broken so")
+        pytest.skip("this change does not apply to this entry")
     entries = [*ENTRIES[:number], changed, *ENTRIES[number + 1 :]]
     assert set(codes("\n".join(entries))) == {code}
 
 
 @pytest.mark.parametrize("what", BREAKS)
 def test_a_problem_elsewhere_is_still_reported(what: str) -> None:
-    """Entries that do not depend on the broken one are judged as if it were not there."""
+    """Entries that do not depend on the broken one are checked as if it were not there."""
     code, broken = BREAKS[what]
     changed = broken(ENTRIES[0])
     if changed == ENTRIES[0]:
-        pytest.skip("this entry cannot be broken so")
+        pytest.skip("this change does not apply to this entry")
     twice = "- func: qtwice(Tensor self) -> Tensor\n"
     python = "- func: qkey(Tensor self, int lambda) -> Tensor\n"
     names = "- func: qname(Tensor self, int dispatchKeySet) -> Tensor\n"
@@ -134,7 +134,7 @@ def test_a_problem_elsewhere_is_still_reported(what: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_a_case_gives_no_more_problems_beside_good_entries(case: Path) -> None:
+def test_a_case_gives_no_more_problems_when_good_entries_are_added(case: Path) -> None:
     target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
     path = Path("good.yaml")
     overlay = {path: "\n".join(ENTRIES).encode()}

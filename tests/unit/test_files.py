@@ -11,7 +11,7 @@ import pytest
 from opgen.io.files import Locked, create_file, is_temporary, locked, replace_file, rewrite_file
 
 
-def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_file_is_replaced_and_no_other_file_is_left(tmp_path: Path) -> None:
     path = tmp_path / "a"
     replace_file(path, b"1")
     replace_file(path, b"2")
@@ -48,7 +48,7 @@ def test_a_file_of_the_user_keeps_its_rights_and_its_link(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("there", ["file", "folder", "link"])
-def test_a_new_file_never_takes_the_place_of_another(tmp_path: Path, there: str) -> None:
+def test_a_new_file_never_replaces_another(tmp_path: Path, there: str) -> None:
     path = tmp_path / "a"
     match there:
         case "file":

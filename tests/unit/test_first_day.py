@@ -1,6 +1,6 @@
-"""The slips of a kernel author's first day (support/first_day.py) are answered well.
+"""Mistakes of a kernel author's first day (support/first_day.py) get good messages.
 
-A good answer is one problem, at the place of the slip, that names the cause and the remedy. A fix is offered only if it
+A good message is the only one, points to the mistake, and names the cause and the remedy. A fix is offered only if it
 is certain.
 """
 
@@ -21,7 +21,7 @@ each_slip = pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
 
 
 def answers(text: str) -> list[Diagnostic]:
-    """All problems of a file with this text, with its lints."""
+    """Return all problems of a file with this text, including those that lints report."""
     path, diagnostics = Path("ops.yaml"), Diagnostics()
     tags = data.read_text("tags.yaml").encode()
     inspect(Inputs((path,), tags=_TAGS, overlay={path: text.encode(), _TAGS: tags}), diagnostics)
@@ -29,7 +29,7 @@ def answers(text: str) -> list[Diagnostic]:
 
 
 @each_slip
-def test_the_answer_names_the_cause_the_place_and_the_remedy(slip: Slip) -> None:
+def test_the_message_names_the_cause_the_place_and_the_remedy(slip: Slip) -> None:
     """Protects the author from a second problem that is a consequence, and from a message without a remedy."""
     (answer,) = answers(slip.source)
     assert answer.span is not None

@@ -1,4 +1,4 @@
-"""Numbers that pages tell: each is the one that the code, or a file made from measurements, has."""
+"""Numbers on the pages: each agrees with the code, or with a file made from measurements."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ),
     (
         "guides/performance.md",
-        "blocks of {} MiB and more in huge pages",
+        "requests huge pages for blocks of {} MiB and more",
         lambda: constant("src/device/cpu_cache.cpp", "kFirstHuge") // _MIB,
     ),
     (

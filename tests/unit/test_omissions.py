@@ -1,4 +1,4 @@
-"""Which kernels are stubs: asked of a linked library, whatever its sources look like."""
+"""Find the kernels that are stubs by reading a linked library, which works for sources of any form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ YAML = """\
     CPU: two_cpu
 """
 
-# What the generated headers and stubs are for a linker, with another type of tensors.
+# A linker sees these as it sees the generated headers and stubs; only the type of tensors differs.
 STUBS = """\
 #define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
 struct Tensor {};
@@ -45,7 +45,7 @@ OPGEN_STUB int opgen_two_cpu::two_cpu(const Tensor&) { return 0; }
 OPGEN_STUB int opgen_two_cpu::two_cpu(const Tensor&, long) { return 0; }
 }
 """
-# A definition in a macro of the author's, in a header, by another name of the namespace.
+# A definition by a macro of the author, with another name of the namespace.
 ONE = """\
 #define MINE(name) int opgen_##name::name
 namespace short_name = leaky;
@@ -89,8 +89,11 @@ def link(folder: Path, *kernels: str, options: tuple[str, ...] = ()) -> Path:
 
 
 @pytest.mark.parametrize("options", [(), ("-fvisibility=hidden",), ("-s",), ("-g",)], ids=str)
-def test_the_linker_is_asked(tmp_path: Path, inputs: Inputs, options: tuple[str, ...]) -> None:
-    """A definition in another file, a macro or an overload: the library has it, or its stub."""
+def test_stubs_are_found_in_a_linked_library(
+    tmp_path: Path, inputs: Inputs, options: tuple[str, ...]
+) -> None:
+    """A definition may lie in another file, in a macro, or be an overload: the library contains it, or else its
+    stub."""
     context = context_of(inputs)
     bare = find_stubs(context, link(tmp_path, options=options))
     assert [m.operator for m in bare.stubs] == ["leaky::one", "leaky::two", "leaky::two.int"]
@@ -103,8 +106,8 @@ def test_the_linker_is_asked(tmp_path: Path, inputs: Inputs, options: tuple[str,
     assert (done.stubs, done.partly, done.unknown) == ((), (), ())
 
 
-def test_what_a_stripped_library_does_not_say_is_unknown(tmp_path: Path, inputs: Inputs) -> None:
-    """Protects authors from a wrong answer: without symbols there is none."""
+def test_stubs_of_a_stripped_library_are_unknown(tmp_path: Path, inputs: Inputs) -> None:
+    """Protects authors from a wrong answer about a library without symbols."""
     library = link(tmp_path, ONE, options=("-fvisibility=hidden", "-s"))
     found = find_stubs(context_of(inputs), library)
     assert found.stubs == found.partly == () and len(found.unknown) == 3
@@ -112,7 +115,7 @@ def test_what_a_stripped_library_does_not_say_is_unknown(tmp_path: Path, inputs:
     assert line == "whether 3 kernels are stubs is unknown: the library is stripped"
 
 
-def test_no_elf_file_says_nothing(tmp_path: Path, inputs: Inputs) -> None:
+def test_a_file_that_is_not_elf_gives_no_answer(tmp_path: Path, inputs: Inputs) -> None:
     library = tmp_path / "libleaky.dylib"
     for content in (
         b"",

@@ -36,7 +36,7 @@ VALUES: dict[str, Any] = {
     "shards": 4,
     "python": True,
 }
-# Options that change what is checked or read, and nothing that the manifest could not say otherwise.
+# Options that only change what is checked or read, or whose effect the manifest records in another way.
 NOT_RECORDED = {"tags", "impl_path", "namespace"}
 
 
@@ -57,7 +57,7 @@ def test_the_default_is_no_option_and_leaves_no_record() -> None:
 
 @pytest.mark.parametrize("name", VALUES)
 def test_each_option_is_printed_and_recorded(name: str) -> None:
-    """What a run was made with is recovered from the manifest, and only that differs."""
+    """The option is recovered from the manifest, and is reported as the only difference."""
     given = replace(PLAIN, **{name: VALUES[name]})
     option, *_ = options_of(given)
     assert option[0] == "--" + name.replace("_", "-")
@@ -87,7 +87,7 @@ def test_records_have_names_of_files_and_no_folders() -> None:
     assert again is not None and again.select == given.select
 
 
-def test_of_two_values_the_folders_is_named() -> None:
+def test_a_difference_shows_the_value_of_the_folder() -> None:
     was, now = replace(PLAIN, shards=2), replace(PLAIN, shards=4, python=True)
     assert describe_difference(was, now) == "with --shards 2 and without --python"
 
@@ -103,7 +103,7 @@ def test_of_two_values_the_folders_is_named() -> None:
     ],
     ids=str,
 )
-def test_a_manifest_of_another_form_says_nothing(broken: dict[str, object]) -> None:
+def test_a_manifest_of_another_form_gives_no_options(broken: dict[str, object]) -> None:
     assert inputs_recorded({**header(PLAIN), **broken}, header(PLAIN), PLAIN) is None
 
 

@@ -1,4 +1,4 @@
-"""The writer writes only changed files, removes only files of opgen, and loses nothing."""
+"""The writer writes only changed files, removes only files of opgen, and loses none of a user's."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_a_new_folder_that_cannot_be_filled_does_not_appear(
     assert written(tmp_path, tree(src__a="1\n", src__b="2\n")) == ("src/a", "src/b")
 
 
-def test_a_folder_that_came_since_it_was_looked_for_is_filled(
+def test_a_folder_created_in_the_meantime_is_filled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def list_none(directory: Path, paths: object) -> FoundFiles:

@@ -15,7 +15,7 @@ OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {
 
 OPGEN_KERNEL(mymatmul)(const Tensor& self, const Tensor& other) {
   OPGEN_CHECK(self.dim() == 2 && other.dim() == 2 && self.size(1) == other.size(0),
-              "mymatmul: ", self.sizes(), " and ", other.sizes(), " do not fit");
+              "mymatmul: ", self.sizes(), " and ", other.sizes(), " cannot be multiplied");
   OPGEN_CHECK(self.scalar_type() == other.scalar_type(), "mymatmul: ", self.scalar_type(), " and ",
               other.scalar_type(), " differ");
   Tensor result = opgen::full({self.size(0), other.size(1)}, 0, self.options());

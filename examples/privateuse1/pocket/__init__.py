@@ -1,6 +1,6 @@
 """The device "pocket" for PyTorch: `import pocket`, then torch.ones(2, device="pocket").
 
-The library is $POCKET_LIBRARY, or libpocket.so beside this file. This module is also `torch.pocket`, which
+The library is $POCKET_LIBRARY, or libpocket.so in the folder of this file. This module is also `torch.pocket`, which
 PyTorch uses to query devices. If the package is installed, `import torch` imports it (_autoload.py).
 """
 
@@ -77,7 +77,7 @@ def memory_allocated(device: int | str | torch.device = 0) -> int:
 
 
 def fallbacks() -> dict[str, int]:
-    """Return the operators that ran on the CPU since the last call, and how often."""
+    """Return the operators that ran on the CPU since the last call, with the number of their calls."""
     return dict(torch.ops.pocket.fallbacks())
 
 

@@ -96,7 +96,7 @@ bool is_nan(T value) {
 
 // Arithmetic.
 
-// The meta function checks alpha against the dtype of out=. Only on the CPU is that the common
+// The meta function checks alpha against the dtype of out=, which only on the CPU is the common
 // dtype.
 OPGEN_IMPL_FUNC(add_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor&) {
   at::native::alpha_check(common_dtype(), alpha);

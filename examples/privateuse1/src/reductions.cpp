@@ -50,7 +50,7 @@ bool is_nan(T value) {
   return value != value;
 }
 
-// The initial value, which any element replaces; NaN stays.
+// The initial value, which any element replaces. (NaN is kept.)
 template <class T>
 T least() {
   using limits = std::numeric_limits<T>;
@@ -166,7 +166,7 @@ OPGEN_IMPL_FUNC(argmax_out)
 
 namespace {
 
-// View a tensor as rows along `dim`: element k of row i is at begin(i) + k * stride.
+// Views a tensor as rows along `dim`: element k of row i is at begin(i) + k * stride.
 struct Rows {
   Rows(const Tensor& tensor, std::int64_t dim) {
     if (tensor.dim() == 0) return;
@@ -271,8 +271,8 @@ OPGEN_IMPL_FUNC(cumsum_out)
 
 namespace {
 
-// out[b, r, c] = beta * self[b, r, c] + alpha * sum over k of left[b, r, k] * right[b, k, c].
-// Without self, beta is 0. All tensors have three dimensions.
+// Computes out[b, r, c] = beta * self[b, r, c] + alpha * sum over k of left[b, r, k] * right[b, k,
+// c]. Without self, beta is 0. All tensors have three dimensions.
 void multiply(const Tensor& self, const Tensor& left, const Tensor& right, const Scalar& beta,
               const Scalar& alpha, const Tensor& out) {
   struct Matrices {

@@ -95,7 +95,7 @@ void copy_to_host(const Tensor& to, const Tensor& from) {
 Tensor Kernels::empty(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout>,
                       std::optional<Device> device, std::optional<bool> pin_memory,
                       std::optional<MemoryFormat> memory_format) {
-  TORCH_CHECK(!pin_memory.value_or(false), "pocket's memory is the host's: nothing is pinned");
+  TORCH_CHECK(!pin_memory.value_or(false), "pocket's memory is the host's, so it cannot be pinned");
   const c10::DeviceGuard guard(device_or_current(device));
   return at::detail::empty_generic(size, &allocator(),
                                    c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
@@ -104,7 +104,7 @@ Tensor Kernels::empty(IntArrayRef size, std::optional<ScalarType> dtype, std::op
 Tensor Kernels::empty_strided(IntArrayRef size, IntArrayRef stride, std::optional<ScalarType> dtype,
                               std::optional<Layout>, std::optional<Device> device,
                               std::optional<bool> pin_memory) {
-  TORCH_CHECK(!pin_memory.value_or(false), "pocket's memory is the host's: nothing is pinned");
+  TORCH_CHECK(!pin_memory.value_or(false), "pocket's memory is the host's, so it cannot be pinned");
   const c10::DeviceGuard guard(device_or_current(device));
   return at::detail::empty_strided_generic(size, stride, &allocator(),
                                            c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),

@@ -48,7 +48,7 @@ typedef struct opgen_tensor_info {
   const int64_t* strides;  // in elements
   int64_t storage_offset;  // in elements
   int64_t numel;
-  void* data;  // of element {0, 0, …}; NULL if there are no bytes
+  void* data;  // address of element {0, 0, …}; NULL if there are no bytes
   void* storage_data;
   size_t storage_bytes;
   int64_t version;
@@ -62,8 +62,8 @@ OPGEN_C_API const char* opgen_last_error(void);
 OPGEN_C_API const char* opgen_last_error_kind(void);
 
 // Returns a tensor on a new storage of `storage_bytes` bytes, copied from `bytes` if that is not
-// NULL (cpu only). Strides NULL: contiguous. Device NULL: "cpu". Fails if elements lie outside of
-// the storage.
+// NULL (cpu only). If `strides` is NULL, the tensor is contiguous; if `device` is NULL, it is on
+// "cpu". Fails if elements lie outside of the storage.
 OPGEN_C_API opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
                                           const int64_t* strides, int64_t storage_offset,
                                           const void* bytes, size_t storage_bytes,
@@ -89,7 +89,7 @@ OPGEN_C_API opgen_value* opgen_generator(uint64_t seed);
 OPGEN_C_API opgen_value* opgen_default_generator(void);
 OPGEN_C_API opgen_value* opgen_list(const opgen_value* const* items, size_t count);
 OPGEN_C_API opgen_value* opgen_tuple(const opgen_value* const* items, size_t count);
-// `count` keys, each followed by its value.
+// Returns a dict of `count` keys; each key is followed by its value.
 OPGEN_C_API opgen_value* opgen_dict(const opgen_value* const* keys_and_values, size_t count);
 OPGEN_C_API opgen_value* opgen_value_copy(const opgen_value* value);
 OPGEN_C_API void opgen_value_free(opgen_value* value);
@@ -99,23 +99,24 @@ OPGEN_C_API int opgen_as_bool(const opgen_value* value, int* result);
 OPGEN_C_API int opgen_as_int(const opgen_value* value, int64_t* result);
 OPGEN_C_API int opgen_as_double(const opgen_value* value, double* result);
 OPGEN_C_API int opgen_as_complex(const opgen_value* value, double* real, double* imag);
-// Not null-terminated; valid as long as the value.
+// The text is not null-terminated. It is valid as long as the value.
 OPGEN_C_API int opgen_as_string(const opgen_value* value, const char** text, size_t* size);
 OPGEN_C_API int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index);
-// The size of a list, a tuple or a dict. Elements of a dict are its keys, each followed by its
-// value.
+// Reads the size of a list, a tuple or a dict. Elements of a dict are its keys, each followed by
+// its value.
 OPGEN_C_API int opgen_list_size(const opgen_value* list, size_t* size);
 OPGEN_C_API opgen_value* opgen_list_item(const opgen_value* list, size_t index);
 
-// Calls an operator, such as "aten::add.Tensor", through the dispatcher. Positional, then keyword
-// arguments; absent ones take the schema's defaults. Numbers are accepted as tensors. Returns the
-// list of results.
+// Calls an operator, such as "aten::add.Tensor", through the dispatcher, with positional, then
+// keyword arguments. Absent arguments take the schema's defaults. Numbers are accepted as tensors.
+// Returns the list of results.
 OPGEN_C_API opgen_value* opgen_call(const char* name, const opgen_value* const* arguments,
                                     size_t count, const char* const* keywords,
                                     const opgen_value* const* keyword_arguments,
                                     size_t keyword_count);
 
-// Turns on, for this thread, the check of composite kernels of composite_compliance.h. For tests.
+// Turns the check of composite kernels (composite_compliance.h) on or off for this thread. For
+// tests.
 OPGEN_C_API void opgen_set_composite_compliance(int on);
 
 // The number of threads of parallel regions (opgen/core/parallel.h).
@@ -133,9 +134,9 @@ OPGEN_C_API void opgen_set_cpu_allocator(void* (*allocate)(size_t bytes),
 OPGEN_C_API opgen_value* opgen_operators(void);
 OPGEN_C_API opgen_value* opgen_operator_schema(const char* name);
 // Returns a list: the printed schema, the operator's name, its overload name, arguments, returns.
-// An argument: name, type, annotations, whether it is keyword-only, a list with its default or an
-// empty list. An annotation: sets before and after, whether it writes, how many lists come before
-// it.
+// An argument is a list: name, type, annotations, whether it is keyword-only, and a list with its
+// default or an empty list. An annotation is a list: the alias sets before and after, whether it
+// writes, and how many list types precede it.
 OPGEN_C_API opgen_value* opgen_parse_schema(const char* text, size_t size);
 OPGEN_C_API opgen_value* opgen_operator_registrations(const char* name);
 OPGEN_C_API opgen_value* opgen_operator_table(const char* name);

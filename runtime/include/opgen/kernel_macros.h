@@ -9,7 +9,7 @@
 //   OPGEN_KERNEL(foo_cpu)(const Tensor& self) { … }
 //       an unstructured kernel; the macro names the return type
 //   OPGEN_KERNEL2(foo_cpu, overload)(…) { … }
-//       the same, if overloads of one name return different types
+//       the same, if overloads with one name return different types
 //   OPGEN_UFUNC(add)(T self, T other, T alpha) { … }
 //       one element; T is float for Half and BFloat16
 //

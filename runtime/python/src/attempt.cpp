@@ -1,4 +1,4 @@
-// attempt.cpp: match the arguments of a call with parameters: by position, by name, or left out.
+// attempt.cpp: matches the arguments of a call with parameters: by position, by name, or left out.
 #include "attempt.h"
 
 #include <cstring>
@@ -19,13 +19,13 @@ bool Attempt::parse() {
     Slot* slot = slots + slot_count;
     slot_count += width;
     PyObject* object = objects[i];
-    // The most frequent case: a given argument needs no is_of_out().
+    // The most frequent case. A Tensor argument needs no check with is_of_out().
     if (object != nullptr && argument.type == Type::Tensor && Py_TYPE(object) == types.tensor &&
         out == nullptr && static_cast<int>(i) != overload.out) {
       take_tensor(object, *slot);
       continue;
     }
-    // Defaults of factories; convert_default() handles the others.
+    // Most factories have these defaults; convert_default() handles the others.
     if (object == nullptr && argument.value.kind == Default::Kind::None &&
         argument.type != Type::Tensor && argument.type != Type::Outs) {
       slot->object = nullptr;
@@ -57,13 +57,14 @@ bool Attempt::parse() {
       return wrong_type(argument, object);
     } else if (out != nullptr && static_cast<int>(i) > overload.out &&
                !is_of_out(argument, *slot)) {
-      return fail(quoted(argument.name) + " is not that of the tensor given as out=");
+      return fail(quoted(argument.name) + " does not match the tensor given as out=");
     }
   }
   return true;
 }
 
-// Beside out, dtype, layout, device and pin_memory=False may be repeated.
+// Returns whether an argument given together with `out` repeats a property of that tensor: dtype,
+// layout or device, or pin_memory=False.
 bool Attempt::is_of_out(const Argument& argument, const Slot& slot) const {
   const TensorBase& tensor = tensor_of(out);
   switch (argument.type) {
@@ -81,7 +82,7 @@ bool Attempt::is_of_out(const Argument& argument, const Slot& slot) const {
 
 namespace {
 
-// NumPy's argument names, which PyTorch accepts too.
+// NumPy's names of arguments, which PyTorch accepts too.
 struct NumpyName {
   std::string_view numpy, own;
 };
@@ -128,7 +129,7 @@ bool Attempt::place(PyObject** objects) {
                   " by position, not " + std::to_string(positional));
     }
     if (!find_integer(given.values[own], ignored)) {
-      objects[first] = given.values[own];  // for the message that it is not a sequence
+      objects[first] = given.values[own];  // so that the message says that it is not a sequence
       return wrong_type(overload.arguments[first], given.values[own]);
     }
     Owned all(PyTuple_New(static_cast<Py_ssize_t>(positional)));
@@ -153,7 +154,8 @@ bool Attempt::place(PyObject** objects) {
 bool Attempt::place_keyword(PyObject** objects, PyObject* name, PyObject* value) {
   const std::string_view text = text_of(name);
   std::size_t i = index_of(overload, text);
-  // A function's tensor is called input, as in its signature, and self as in its schema.
+  // A function accepts its tensor as `input`, the name in its signature, and as `self`, the name in
+  // its schema.
   if (i == overload.count && text == "self" && !given.method && overload.self >= 0) {
     i = static_cast<std::size_t>(overload.self);
   }

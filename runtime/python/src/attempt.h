@@ -1,4 +1,4 @@
-// attempt.h: one try to match the arguments of a call with an overload. Internal.
+// attempt.h: tries to match the arguments of a call with an overload. Internal.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ struct Arguments {
   bool method;      // the first value is the object of a method call
 };
 
-// One attempt. `why` is set only if a message is requested.
+// One attempt. `why` is null unless the caller wants a message.
 struct Attempt {
   const Overload& overload;
   const Arguments& given;
@@ -70,8 +70,8 @@ struct Attempt {
   std::size_t slot_count = 0;
   std::int64_t work = 0;  // elements of the largest tensor or size argument
   PyObject* out = nullptr;
-  bool requires_grad = false;  // the result shall require a gradient
-  bool too_large = false;      // an int argument is too large, so the call is refused
+  bool requires_grad = false;  // the result must require a gradient
+  bool too_large = false;      // an int argument is too large, so the call fails
 
   bool parse();
 
@@ -99,9 +99,9 @@ struct Attempt {
   }
 };
 
-// "Tensor": the type of `object` as a message names it.
+// Returns the type of `object` as messages spell it: "Tensor".
 std::string type_name(PyObject* object);
-// "argument 'dim'".
+// Returns "argument 'dim'".
 std::string quoted(std::string_view name);
 
 }  // namespace opgen::python

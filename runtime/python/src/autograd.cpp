@@ -1,6 +1,5 @@
-// autograd.cpp: gradients from Python: the attributes and methods of class Tensor for them, and the
-// functions behind the package's module autograd. Messages are PyTorch's where it has the same
-// check.
+// autograd.cpp: gradients from Python: attributes and methods of class Tensor, and the functions
+// behind the package's module autograd. Checks that PyTorch makes too have PyTorch's messages.
 #include "opgen/autograd/autograd.h"
 
 #include <algorithm>
@@ -241,7 +240,7 @@ void accumulate(const TensorBase& tensor, const TensorBase& gradient) {
   autograd::set_grad(tensor, before.defined() ? primitive::add(before, gradient) : gradient);
 }
 
-// Hooks may run Python code, so the GIL is free meanwhile.
+// Runs without the GIL; hooks that are Python functions acquire it.
 void run_backward(const Backward& backward) {
   for (const TensorBase& input : backward.inputs) {
     OPGEN_CHECK(autograd::requires_grad(input),
@@ -478,7 +477,8 @@ PyObject* is_inference_mode_enabled(PyObject*, PyObject*) {
   return PyBool_FromLong(InferenceMode::is_enabled() ? 1 : 0);
 }
 
-// The scopes of this thread, innermost last: a scope restores the state before it.
+// The scopes that this thread has entered, innermost last. The end of a scope restores the state
+// before it.
 std::vector<std::unique_ptr<InferenceMode>>& inference_scopes() {
   thread_local std::vector<std::unique_ptr<InferenceMode>> all;
   return all;
@@ -495,9 +495,9 @@ PyObject* leave_inference(PyObject*, PyObject* depth) {
   const std::size_t entered = PyLong_AsSize_t(depth);
   if (PyErr_Occurred() != nullptr) return nullptr;
   if (entered != inference_scopes().size()) {
-    return raise(PyExc_RuntimeError,
-                 "a scope of inference_mode ends in the thread that entered it, the innermost "
-                 "first");
+    return raise(
+        PyExc_RuntimeError,
+        "leave a scope of inference_mode in the thread that entered it, the innermost scope first");
   }
   inference_scopes().pop_back();
   Py_RETURN_NONE;
@@ -547,20 +547,23 @@ PyGetSetDef autograd_attributes[] = {
      "The gradient that backward() has accumulated, or None. Assign None to reset it.", nullptr},
     {"grad_fn", grad_fn, nullptr, "The recorded operator that made the tensor; None for a leaf.",
      nullptr},
-    {"is_leaf", is_leaf, nullptr, "Whether no recorded operator made the tensor.", nullptr},
-    {"output_nr", output_nr, nullptr, "Which output of grad_fn the tensor is.", nullptr},
+    {"is_leaf", is_leaf, nullptr, "Whether the tensor is a leaf: no recorded operator made it.",
+     nullptr},
+    {"output_nr", output_nr, nullptr, "The index of the tensor among the outputs of grad_fn.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef autograd_methods[] = {
     {"requires_grad_", as_method(&requires_grad_), METH_VARARGS | METH_KEYWORDS,
-     "Changes whether a gradient is computed for the tensor, and returns the tensor."},
+     "Sets whether backward() computes a gradient for the tensor. Returns the tensor."},
     {"backward", as_method(&backward), METH_VARARGS | METH_KEYWORDS,
      "Adds the gradient of this tensor to the .grad of every leaf that it depends on. A tensor of "
-     "several elements needs a weight for each: `gradient`. The graph can be used once, unless "
-     "retain_graph is True; create_graph records the gradients, for second derivatives. With "
-     "`inputs`, only these tensors get a gradient."},
-    {"detach", detach, METH_NOARGS, "A tensor on the same bytes, without a history."},
+     "several elements needs `gradient`, with a weight for each element. The graph can be used "
+     "only once, unless retain_graph is True. With create_graph, the gradients can be "
+     "differentiated again. With `inputs`, only these tensors get a gradient."},
+    {"detach", detach, METH_NOARGS, "Returns a tensor on the same bytes, without history."},
     {"detach_", detach_, METH_NOARGS, "Removes the tensor's history: it becomes a leaf."},
-    {"is_inference", is_inference, METH_NOARGS, "Whether it was made in inference mode."},
+    {"is_inference", is_inference, METH_NOARGS,
+     "Returns whether the tensor was made in inference mode."},
     {nullptr, nullptr, 0, nullptr}};
 PyMethodDef autograd_functions[] = {
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS,

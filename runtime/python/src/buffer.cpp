@@ -48,7 +48,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   const TensorBase& tensor = tensor_of(self);
   const char* format = format_of(tensor.scalar_type());
-  if (format == nullptr) return refuse("elements of this dtype have no format; convert it first");
+  if (format == nullptr) return refuse("this dtype has no buffer format; convert the tensor first");
   if (!tensor.is_cpu()) return refuse("the elements are not in the memory of the CPU");
   if (!tensor.has_storage()) return refuse("inside vmap a tensor has no bytes of its own");
   if (autograd::requires_grad(tensor)) {
@@ -103,8 +103,8 @@ ScalarType type_of(const Py_buffer& view) {
 TensorBase tensor_from_buffer(PyObject* object) {
   auto view = std::make_unique<Py_buffer>();
   if (PyObject_CheckBuffer(object) == 0) {
-    OPGEN_CHECK_TYPE(false, "this is not an array but ", Py_TYPE(object)->tp_name,
-                     ": tensor() makes a tensor of numbers and lists");
+    OPGEN_CHECK_TYPE(false, "expected an array, but got ", Py_TYPE(object)->tp_name,
+                     ": tensor() converts numbers and lists");
   }
   if (PyObject_GetBuffer(object, view.get(), PyBUF_RECORDS_RO) != 0) return {};
   std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> held(
@@ -116,18 +116,18 @@ TensorBase tensor_from_buffer(PyObject* object) {
   DimVector strides;
   for (int i = 0; i < held->ndim; ++i) {
     OPGEN_CHECK_VALUE(held->strides[i] >= 0,
-                      "a tensor cannot have strides below zero, as array[::-1] has: copy the array "
+                      "a tensor cannot have negative strides, as array[::-1] has: copy the array "
                       "with array.copy(), or use tensor(array)");
-    OPGEN_CHECK_VALUE(
-        held->strides[i] % itemsize == 0,
-        "a stride of the array is no multiple of an element: copy it, or use tensor()");
+    OPGEN_CHECK_VALUE(held->strides[i] % itemsize == 0,
+                      "a stride of the array is not a multiple of the element size: copy the "
+                      "array, or use tensor()");
     sizes.push_back(held->shape[i]);
     strides.push_back(held->strides[i] / itemsize);
   }
   void* data = held->buf;
-  OPGEN_CHECK_VALUE(held->len == 0 || is_aligned(data, type),
-                    "the elements of the array do not lie at multiples of their size: copy it, or "
-                    "use tensor()");
+  OPGEN_CHECK_VALUE(
+      held->len == 0 || is_aligned(data, type),
+      "the elements of the array are not aligned to their size: copy the array, or use tensor()");
   return opgen::detail::from_blob(data, sizes, strides, TensorOptions(type), held.release(),
                                   &release_borrowed);
 }

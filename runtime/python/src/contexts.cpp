@@ -46,7 +46,7 @@ bool read_tensors(PyObject* object, const char* what, std::vector<TensorBase>& t
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* item = one ? object : PySequence_Fast_GET_ITEM(object, i);
     if (!is_tensor(item)) {
-      PyErr_Format(PyExc_TypeError, "%s must be Tensors, and item %zd is %s", what, i,
+      PyErr_Format(PyExc_TypeError, "%s must be Tensors, but item %zd is %s", what, i,
                    Py_TYPE(item)->tp_name);
       return false;
     }
@@ -71,8 +71,8 @@ PyObject* text_of(const std::string& text) {
 
 // ---- dump_table ---------------------------------------------------------------------------------
 
-// dump_table("aten::add.Tensor"), or "add.Tensor", or "add" for all overloads; whole=True for a
-// line per key.
+// dump_table("aten::add.Tensor"), or "add.Tensor", or "add" for all overloads; whole=True prints
+// one line for each key.
 PyObject* dump_table(PyObject*, PyObject* args, PyObject* keywords) {
   PyObject* operator_name = nullptr;
   int whole = 0;
@@ -96,8 +96,7 @@ PyObject* dump_table(PyObject*, PyObject* args, PyObject* keywords) {
       text += full + "\n" + op.dump_table(whole != 0);
     }
     if (!text.empty()) return text_of(text);
-    return PyErr_Format(PyExc_ValueError, "no library that is imported has an operator '%s'",
-                        words);
+    return PyErr_Format(PyExc_ValueError, "no imported library has an operator '%s'", words);
   });
 }
 
@@ -120,7 +119,7 @@ PyObject* trace_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
     for (Py_ssize_t i = 1; i < count; ++i) {
       if (!read_tensors(args[i], "the inputs of record_graph()", inputs)) return nullptr;
       if (!is_tensor(args[i])) {
-        PyErr_SetString(PyExc_TypeError, "the inputs of record_graph() are Tensors, one by one");
+        PyErr_SetString(PyExc_TypeError, "record_graph() takes its inputs as separate Tensors");
         return nullptr;
       }
     }
@@ -128,7 +127,7 @@ PyObject* trace_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
     Owned result(
         PyObject_Vectorcall(args[0], args + 1, static_cast<std::size_t>(count - 1), nullptr));
     std::vector<TensorBase> outputs;
-    if (!result || !read_tensors(result.get(), "what the function returns", outputs))
+    if (!result || !read_tensors(result.get(), "the result of the function", outputs))
       return nullptr;
     auto traced =
         std::make_unique<Traced>(Traced{recording.finish(outputs), is_tensor(result.get())});
@@ -165,13 +164,13 @@ PyObject* graph_replay(PyObject* self, PyObject* args) {
   });
 }
 
-PyGetSetDef graph_attributes[] = {
-    {"operators", graph_operators, nullptr, "The names of what is called, in order.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMethodDef graph_methods[] = {
-    {"replay", graph_replay, METH_VARARGS,
-     "replay(*inputs): calls the operators again; on Meta inputs, what comes out are shapes."},
-    {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef graph_attributes[] = {{"operators", graph_operators, nullptr,
+                                   "The names of the called operators, in order.", nullptr},
+                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef graph_methods[] = {{"replay", graph_replay, METH_VARARGS,
+                                "replay(*inputs): calls the operators again. Meta inputs give Meta "
+                                "outputs, which have shapes but no elements."},
+                               {nullptr, nullptr, 0, nullptr}};
 PyType_Slot graph_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&free_holder<Traced>)},
                              {Py_tp_str, reinterpret_cast<void*>(&graph_text)},
                              {Py_tp_repr, reinterpret_cast<void*>(&graph_text)},
@@ -191,7 +190,8 @@ struct Autocast {
   bool cache_enabled;
 };
 
-// The scopes of this thread. A Mode restores the previous state, so they end in reverse order.
+// The scopes that this thread has entered. A Mode restores the previous state, so scopes must end
+// in reverse order.
 struct Entered {
   PyObject* by;
   std::unique_ptr<autocast::Mode> mode;
@@ -231,7 +231,7 @@ PyObject* make_autocast(PyTypeObject* type, PyObject* args, PyObject* keywords) 
   }
   return guarded([&]() -> PyObject* {
     const DeviceType on = Device(std::string_view(device)).type();
-    (void)autocast::key_of(on);  // Error for a device without such a key
+    (void)autocast::key_of(on);  // throws Error for a device without such a key
     PyObject* self = type->tp_alloc(type, 0);
     if (self != nullptr) {
       held<Autocast>(self) = new Autocast{on, lower, enabled != 0, cache_enabled != 0};
@@ -253,8 +253,9 @@ PyObject* enter_autocast(PyObject* self, PyObject*) {
 }
 PyObject* exit_autocast(PyObject* self, PyObject*) {
   if (entered().empty() || entered().back().by != self) {
-    PyErr_SetString(PyExc_RuntimeError,
-                    "an autocast scope ends in the thread that entered it, the innermost first");
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "leave an autocast scope in the thread that entered it, the innermost scope first");
     return nullptr;
   }
   entered().pop_back();
@@ -268,8 +269,9 @@ PyType_Slot autocast_slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(&make_autocast)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&free_holder<Autocast>)},
     {Py_tp_methods, autocast_methods},
-    {Py_tp_doc, const_cast<char*>("autocast(device_type='cpu', dtype=None, enabled=True, "
-                                  "cache_enabled=True): mixed precision in a with block.")},
+    {Py_tp_doc,
+     const_cast<char*>("autocast(device_type='cpu', dtype=None, enabled=True, cache_enabled=True): "
+                       "computes in mixed precision in a with block.")},
     {0, nullptr}};
 PyType_Spec autocast_spec = {"opgen.autocast", sizeof(Holder<Autocast>), 0, Py_TPFLAGS_DEFAULT,
                              autocast_slots};
@@ -314,8 +316,9 @@ PyObject* profile_rows(PyObject* self, PyObject*) {
 PyMethodDef profile_methods[] = {
     {"__enter__", enter_profile, METH_NOARGS, nullptr},
     {"__exit__", exit_profile, METH_VARARGS, nullptr},
-    {"table", profile_table, METH_NOARGS, "What was called, how often and how long, as text."},
-    {"rows", profile_rows, METH_NOARGS, "The same as dicts: op, calls, total_ns, own_ns."},
+    {"table", profile_table, METH_NOARGS,
+     "Formats the calls of each operator, their number and their times, as a table."},
+    {"rows", profile_rows, METH_NOARGS, "Returns the same as dicts: op, calls, total_ns, own_ns."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot profile_slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(&make_profile)},
@@ -337,7 +340,8 @@ bool find_dim(PyObject* object, std::optional<std::int64_t>& dim) {
   return PyErr_Occurred() == nullptr;
 }
 
-// The batch dimension of each argument: one number for all, or a sequence; nullopt: no batch.
+// Reads the batch dimension of each argument: one number for all, or a sequence. None means no
+// batch.
 bool find_dims(PyObject* in_dims, BatchDims& dims) {
   if (!is_sequence(in_dims)) {
     std::optional<std::int64_t> dim;
@@ -361,9 +365,10 @@ PyObject* enter_argument(batching::Scope& scope, PyObject* argument,
                          std::optional<std::int64_t> dim, Py_ssize_t i) {
   if (is_tensor(argument)) return new_tensor(scope.enter(tensor_of(argument), dim));
   if (dim.has_value()) {
-    return PyErr_Format(PyExc_TypeError,
-                        "vmap: argument %zd is %s: give None in in_dims for what is no Tensor", i,
-                        Py_TYPE(argument)->tp_name);
+    return PyErr_Format(
+        PyExc_TypeError,
+        "vmap: argument %zd is %s: pass None in in_dims for an argument that is not a Tensor", i,
+        Py_TYPE(argument)->tp_name);
   }
   Py_INCREF(argument);
   return argument;
@@ -394,7 +399,7 @@ PyObject* vmap_call(PyObject*, PyObject* const* args, Py_ssize_t count) {
     if (!entered_all) return nullptr;
     Owned result(PyObject_CallObject(args[0], entered_all.get()));
     std::vector<TensorBase> outputs;
-    if (!result || !read_tensors(result.get(), "what the function of vmap() returns", outputs)) {
+    if (!result || !read_tensors(result.get(), "the result of the function of vmap()", outputs)) {
       return nullptr;
     }
     for (TensorBase& output : outputs) output = scope.leave(output, out_dim);
@@ -416,7 +421,7 @@ PyObject* make_vmap(PyObject* module, PyObject* args, PyObject* keywords) {
   }
   const bool different = std::string_view(randomness) == "different";
   if (!different && std::string_view(randomness) != "error") {
-    return PyErr_Format(PyExc_ValueError, "randomness is 'error' or 'different', not '%s'",
+    return PyErr_Format(PyExc_ValueError, "randomness must be 'error' or 'different', not '%s'",
                         randomness);
   }
   Owned zero(PyLong_FromLong(0));
@@ -462,13 +467,14 @@ int make_context_types(PyObject* module, const char* package) {
 
 PyMethodDef context_functions[] = {
     {"dump_table", as_method(&dump_table), METH_VARARGS | METH_KEYWORDS,
-     "dump_table(operator, *, whole=False): which kernel a call reaches for each dispatch key, and "
-     "why."},
+     "dump_table(operator, *, whole=False): shows which kernel a call reaches for each dispatch "
+     "key, and why."},
     {"record_graph", fast(&trace_call), METH_FASTCALL,
-     "record_graph(function, *inputs): the Graph of the operators that the function calls."},
+     "record_graph(function, *inputs): returns the Graph of the operators that the function "
+     "calls."},
     {"vmap", as_method(&make_vmap), METH_VARARGS | METH_KEYWORDS,
-     "vmap(function, in_dims=0, out_dims=0, randomness='error'): a function of one example as one "
-     "of a batch."},
+     "vmap(function, in_dims=0, out_dims=0, randomness='error'): turns a function of one example "
+     "into a function of a batch."},
     {"_vmap_call", fast(&vmap_call), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

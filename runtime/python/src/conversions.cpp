@@ -1,4 +1,4 @@
-// conversions.cpp: convert Python objects to the arguments that an overload declares.
+// conversions.cpp: converts Python objects to the arguments that an overload declares.
 #include <cstring>
 
 #include "attempt.h"
@@ -34,17 +34,17 @@ bool takes_integers(const Argument& argument) {
          (type == Type::Tensor && (argument.flags & kNumbers) != 0);
 }
 
-// Returns how to make a tensor of an object.
+// Returns a hint how to make a tensor from the object.
 const char* remedy(PyObject* object) {
   const std::string_view name = Py_TYPE(object)->tp_name;
-  if (name == "numpy.ndarray") return "; from_numpy() makes one of an array";
-  if (name == "torch.Tensor" || name == "Tensor") return "; from_dlpack() makes one of it";
-  return PyList_Check(object) || PyTuple_Check(object) ? "; tensor() makes one" : "";
+  if (name == "numpy.ndarray") return "; from_numpy() converts an array";
+  if (name == "torch.Tensor" || name == "Tensor") return "; from_dlpack() converts it";
+  return PyList_Check(object) || PyTuple_Check(object) ? "; tensor() converts it" : "";
 }
 
 }  // namespace
 
-// "Tensor", not "opgen.Tensor": its module is the one that imports it.
+// Returns "Tensor", not "opgen.Tensor": users import it from their own package.
 std::string type_name(PyObject* object) {
   const char* name = Py_TYPE(object)->tp_name;
   return std::strncmp(name, "opgen.", 6) == 0 ? name + 6 : name;
@@ -61,7 +61,7 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
     return fail(quoted(argument.name) + " is too large: ints have 64 bits here");
   }
   if (argument.type == Type::Str && PyUnicode_Check(object)) {
-    return fail(quoted(argument.name) + " cannot be written as UTF-8");
+    return fail(quoted(argument.name) + " cannot be encoded as UTF-8");
   }
   if (argument.type == Type::ScalarType && PyUnicode_Check(object)) {
     return fail(quoted(argument.name) + ": " + unknown_dtype(object));
@@ -164,7 +164,7 @@ bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot&
     PyObject* item = items[i];
     if (!find_integer(item, values[i])) {
       if (is_too_large(item)) return wrong_type(argument, item);
-      return fail(quoted(argument.name) + " must be a sequence of ints, and its item " +
+      return fail(quoted(argument.name) + " must be a sequence of ints, but its item " +
                   std::to_string(i) + " is " + type_name(item));
     }
     if (__builtin_mul_overflow(product, values[i], &product)) product = 0;
@@ -214,7 +214,7 @@ bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& 
     if (item == Py_None && argument.type == Type::OptionalTensors) continue;
     if (!is_tensor(item)) {
       return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
-                  ", and its item " + std::to_string(i) + " is " + type_name(item));
+                  ", but its item " + std::to_string(i) + " is " + type_name(item));
     }
     tensors[i] = tensor_of(item);
     work = std::max(work, tensors[i].numel());
@@ -229,13 +229,14 @@ bool Attempt::convert_outs(const Argument& argument, PyObject* object, Slot* fir
     return fail("argument 'out' must be a tuple of " + std::to_string(argument.size) + " Tensors");
   };
   if (!is_sequence(object)) return wrong_count();
-  // Kept for the whole call: another thread may remove them from a list while the kernel writes.
+  // Kept for the whole call: another thread may remove the tensors from the list while the kernel
+  // writes to them.
   const OwnedItems& items = scratch.make<OwnedItems>(object);
   if (items.size() != argument.size) return wrong_count();
   for (std::size_t i = 0; i < argument.size; ++i) {
     PyObject* item = items[i];
     if (!is_tensor(item)) {
-      return fail("argument 'out' must hold Tensors, and its item " + std::to_string(i) + " is " +
+      return fail("argument 'out' must hold Tensors, but its item " + std::to_string(i) + " is " +
                   type_name(item));
     }
     first[i].object = item;

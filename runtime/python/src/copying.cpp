@@ -1,4 +1,4 @@
-// copying.cpp: copy and pickle tensors, and convert them to NumPy arrays.
+// copying.cpp: copies and pickles tensors, and converts them to NumPy arrays.
 #include "library_operator.h"
 #include "objects.h"
 #include "opgen/autograd/autograd.h"
@@ -40,13 +40,13 @@ struct Place {
 TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad) {
   for (std::int64_t stride : place.strides) {
     OPGEN_CHECK_VALUE(stride >= 0,
-                      "a tensor cannot have strides below zero: ", IntArrayRef(place.strides));
+                      "a tensor cannot have negative strides: ", IntArrayRef(place.strides));
   }
   const std::size_t bytes = opgen::checked_storage_bytes(place.sizes, place.strides, place.offset,
                                                          elementSize(place.type));
   OPGEN_CHECK_VALUE(bytes <= storage.nbytes(), "sizes ", IntArrayRef(place.sizes), " and strides ",
                     IntArrayRef(place.strides), " from element ", place.offset,
-                    " on do not lie in ", storage.nbytes(), " bytes");
+                    " on do not fit into ", storage.nbytes(), " bytes");
   const Device device = storage.device();
   const DispatchKey key = compute_dispatch_key(place.type, std::nullopt, device);
   TensorBase whole = TensorBase::adopt(TensorImpl::create(
@@ -80,7 +80,7 @@ PyObject* deep_copied(PyObject* self, PyObject* memo) {
     if (!to) return nullptr;
     // The memo may hold any object.
     OPGEN_CHECK_TYPE(Py_TYPE(to.get()) == types.storage,
-                     "the deep copy of a tensor's storage is a storage, not ",
+                     "the deep copy of a tensor's storage must be a storage, not ",
                      Py_TYPE(to.get())->tp_name);
     const Place place{tensor.scalar_type(), DimVector(tensor.sizes()), DimVector(tensor.strides()),
                       tensor.storage_offset()};
@@ -91,15 +91,15 @@ PyObject* deep_copied(PyObject* self, PyObject* memo) {
       Owned made(given ? PyObject_CallMethod(module.get(), "deepcopy", "OO", given.get(), memo)
                        : nullptr);
       if (!made) return nullptr;
-      OPGEN_CHECK_TYPE(is_tensor(made.get()), "the deep copy of a gradient is a tensor");
+      OPGEN_CHECK_TYPE(is_tensor(made.get()), "the deep copy of a gradient must be a tensor");
       autograd::set_grad(copy, tensor_of(made.get()));
     }
     return new_tensor(std::move(copy));
   });
 }
 
-// A pickle has no history: a tensor that requires a gradient is read as a leaf that does.
-// Pickles as _rebuild_tensor(storage, dtype, sizes, strides, offset, requires_grad).
+// Pickles as _rebuild_tensor(storage, dtype, sizes, strides, offset, requires_grad). The pickle has
+// no history: a tensor that requires a gradient is read back as a leaf that requires one.
 PyObject* reduced(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const TensorBase& tensor = tensor_of(self);
@@ -193,7 +193,7 @@ PyObject* to_array(PyObject* self, PyObject* args, PyObject* keywords) {
       array = std::move(cast);
     }
     OPGEN_CHECK_VALUE(wanted != 0 || !is_copy,
-                      "an array of another dtype is a copy, and copy is False");
+                      "an array of another dtype needs a copy, but copy is False");
     if (wanted == 1 && !is_copy) return PyObject_CallMethod(array.get(), "copy", nullptr);
     return array.release();
   });
@@ -202,14 +202,15 @@ PyObject* to_array(PyObject* self, PyObject* args, PyObject* keywords) {
 }  // namespace
 
 PyMethodDef copying_methods[] = {
-    {"numpy", numpy, METH_NOARGS, "An array of NumPy on the same bytes."},
-    {"storage", storage, METH_NOARGS, "The bytes that the tensor shares with its views."},
-    {"untyped_storage", storage, METH_NOARGS, "The bytes that the tensor shares with its views."},
+    {"numpy", numpy, METH_NOARGS, "Returns a NumPy array on the same bytes."},
+    {"storage", storage, METH_NOARGS, "Returns the bytes that the tensor shares with its views."},
+    {"untyped_storage", storage, METH_NOARGS,
+     "Returns the bytes that the tensor shares with its views."},
     {"__array__", as_method(&to_array), METH_VARARGS | METH_KEYWORDS,
-     "An array of NumPy, on the same bytes if it can be."},
-    {"__copy__", copied, METH_NOARGS, "Another tensor on the same bytes."},
-    {"__deepcopy__", deep_copied, METH_O, "A tensor on bytes of its own."},
-    {"__reduce_ex__", reduced, METH_O, "How pickle makes it again."},
+     "Returns a NumPy array, on the same bytes if possible."},
+    {"__copy__", copied, METH_NOARGS, "Returns another tensor on the same bytes."},
+    {"__deepcopy__", deep_copied, METH_O, "Returns a copy with its own bytes."},
+    {"__reduce_ex__", reduced, METH_O, "Supports pickle."},
     {nullptr, nullptr, 0, nullptr}};
 PyMethodDef copying_functions[] = {{"_rebuild_tensor", rebuild_tensor, METH_VARARGS, nullptr},
                                    {nullptr, nullptr, 0, nullptr}};

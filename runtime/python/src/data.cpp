@@ -1,4 +1,4 @@
-// data.cpp: make tensors from Python numbers, nested lists and arrays.
+// data.cpp: makes tensors from Python numbers, nested lists and arrays.
 #include <vector>
 
 #include "objects.h"
@@ -19,7 +19,8 @@ struct Nested {
   bool is_integer = true;
   bool is_complex = false;
 
-  // Reads the sizes off the first items; collect() compares the others. No Python code runs here.
+  // Reads the sizes from the first items; collect() compares the other items with them. Runs no
+  // Python code.
   bool measure(PyObject* data) {
     while (PyList_Check(data) || PyTuple_Check(data)) {
       if (sizes.size() == 64) {
@@ -53,7 +54,7 @@ struct Nested {
   bool number(PyObject* data) {
     Scalar value;
     if (!find_scalar(data, value)) {
-      PyErr_Format(PyExc_TypeError, "a tensor is made of numbers, not of %s",
+      PyErr_Format(PyExc_TypeError, "a tensor is made from numbers, not from %s",
                    Py_TYPE(data)->tp_name);
       return false;
     }
@@ -64,12 +65,14 @@ struct Nested {
     return true;
   }
   static bool uneven(std::size_t dim) {
-    PyErr_Format(PyExc_ValueError, "the lists of dimension %zu are not all of one length", dim);
+    PyErr_Format(PyExc_ValueError, "the lists of dimension %zu do not all have the same length",
+                 dim);
     return false;
   }
 };
 
-// Floating dtypes round a value, to infinity too; all other dtypes must represent it.
+// Converts a number to T. Floating-point types round it, possibly to infinity; other types must be
+// able to represent it.
 template <class T>
 T element(const Scalar& number) {
   if constexpr (std::is_same_v<T, complex<float>>) {
@@ -93,7 +96,8 @@ TensorBase filled(const Nested& nested, ScalarType type) {
 
 TensorBase from_numbers(const Nested& nested, ScalarType type) {
   if (nested.is_complex) {
-    OPGEN_CHECK_TYPE(isComplexType(type), "complex numbers cannot be of dtype ", dtype_name(type));
+    OPGEN_CHECK_TYPE(isComplexType(type), "complex numbers cannot be converted to dtype ",
+                     dtype_name(type));
     return opgen::detail::to_dtype(filled<complex<double>>(nested, kComplexDouble), type);
   }
   switch (type) {
@@ -140,7 +144,7 @@ PyObject* make_tensor(PyObject*, PyObject* args, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     Device device = kCPU;
     if (where != Py_None && !find_device(where, device)) {
-      return PyErr_Format(PyExc_TypeError, "there is no device %R", where);
+      return PyErr_Format(PyExc_TypeError, "unknown device %R", where);
     }
     TensorBase tensor = tensor_from_data(data, type);
     if (tensor.defined()) tensor = opgen::detail::to_device(tensor, device);
@@ -175,11 +179,10 @@ TensorBase tensor_from_data(PyObject* data, ScalarType type) {
 
 PyMethodDef module_functions[] = {
     {"tensor", as_method(&make_tensor), METH_VARARGS | METH_KEYWORDS,
-     "tensor(data, *, dtype=None, device=None, requires_grad=False): a tensor of a number, nested "
-     "lists or an array; "
-     "always a copy."},
+     "tensor(data, *, dtype=None, device=None, requires_grad=False): makes a tensor from a number, "
+     "nested lists or an array. Always copies."},
     {"from_numpy", from_numpy, METH_O,
-     "from_numpy(array): a tensor on the bytes of an array that can be written."},
+     "from_numpy(array): makes a tensor on the bytes of a writable array."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

@@ -1,4 +1,4 @@
-// dlpack.cpp: exchange tensors with other libraries on the same bytes, by DLPack capsules.
+// dlpack.cpp: exchanges tensors with other libraries through DLPack capsules, without a copy.
 #include "dlpack.h"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ PyObject* refuse(const char* why) {
 
 // ---- Export -----------------------------------------------------------------------------------
 
-// It refers to no Python object: a consumer may delete it on any thread, without the GIL.
+// The exported struct. It refers to no Python object, so a consumer may delete it on any thread,
+// without the GIL.
 template <class M>
 struct Exported {
   explicit Exported(const TensorBase& tensor)
@@ -68,7 +69,7 @@ struct Exported {
   DimVector strides;
 };
 
-// A capsule that was not consumed owns its contents.
+// Destroys a capsule. If no consumer has taken the contents, the capsule owns them.
 template <class M>
 void free_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, M::kName) == 0) return;
@@ -88,21 +89,24 @@ PyObject* new_capsule(const TensorBase& tensor, bool copied) {
   return capsule;
 }
 
-// Sets a BufferError, and returns null, if these bytes cannot be exported.
+// Returns whether the tensor can be exported; if not, sets a BufferError.
 bool check_exported(const TensorBase& tensor) {
   if (!tensor.is_cpu()) {
-    refuse("the elements are not in the memory of the CPU, and no other is shared by DLPack");
+    refuse(
+        "the elements are not in the memory of the CPU, the only memory that can be shared by "
+        "DLPack");
   } else if (!tensor.has_storage()) {
     refuse("the tensor has no bytes of its own: inside vmap it stands for a whole batch");
   } else if (autograd::requires_grad(tensor)) {
-    refuse("the tensor requires a gradient, which no other library would follow: detach it");
+    refuse("the tensor requires a gradient, which other libraries do not record: detach it");
   } else {
     return true;
   }
   return false;
 }
 
-// Whether (type, id) is given and is not the CPU.
+// Sets `other` to whether a device other than the CPU is given. Returns false, with an exception
+// set, if the argument is invalid.
 bool names_other_device(PyObject* device, bool& other) {
   other = false;
   if (device == Py_None) return true;
@@ -137,7 +141,7 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   }
   bool other = false;
   if (!names_other_device(device, other)) return nullptr;
-  if (other) return refuse("no elements are copied to another device: ask for (1, 0), the CPU");
+  if (other) return refuse("elements cannot be copied to another device: pass (1, 0), the CPU");
   const int copied = copy == Py_None ? 0 : PyObject_IsTrue(copy);
   if (copied < 0) return nullptr;
   return guarded([&]() -> PyObject* {
@@ -152,7 +156,8 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
 PyObject* dlpack_device(PyObject* self, PyObject*) {
   if (!tensor_of(self).is_cpu()) {
     return refuse(
-        "the elements are not in the memory of the CPU, and no other is shared by DLPack");
+        "the elements are not in the memory of the CPU, the only memory that can be shared by "
+        "DLPack");
   }
   return Py_BuildValue("(ii)", int(dlpack::kCpu), 0);
 }
@@ -200,28 +205,29 @@ bool read_layout(const dlpack::Tensor& from, Layout& to) {
   }
   to.type = scalar_type_of(from.dtype);
   if (to.type == ScalarType::Undefined) {
-    PyErr_Format(PyExc_BufferError, "no dtype is that of DLPack's code %d with %d bits, %d lanes",
+    PyErr_Format(PyExc_BufferError,
+                 "no dtype matches DLPack's type code %d with %d bits and %d lanes",
                  int(from.dtype.code), int(from.dtype.bits), int(from.dtype.lanes));
     return false;
   }
   if (from.ndim < 0 || (from.ndim > 0 && from.shape == nullptr)) {
-    refuse("the capsule says nothing of the sizes");
+    refuse("the capsule has no sizes");
     return false;
   }
   if (!read_sizes(from, to)) {
     refuse(
-        "a tensor cannot have negative sizes, nor strides below zero, as array[::-1] has: copy the "
+        "a tensor cannot have negative sizes, or negative strides as array[::-1] has: copy the "
         "array first");
     return false;
   }
   if (from.data == nullptr && std::find(to.sizes.begin(), to.sizes.end(), 0) == to.sizes.end()) {
-    refuse("the capsule has elements, but no address of them");
+    refuse("the capsule has elements, but no address");
     return false;
   }
   to.data = static_cast<char*>(from.data);
   if (to.data != nullptr) to.data += from.byte_offset;
   if (!is_aligned(to.data, to.type)) {
-    refuse("the elements do not lie at multiples of their size: copy the array first");
+    refuse("the elements are not aligned to their size: copy the array first");
     return false;
   }
   return true;
@@ -235,15 +241,15 @@ PyObject* take(PyObject* capsule, Copy copy) {
   bool copied = false;
   if constexpr (requires { managed->flags; }) {
     if (managed->major != dlpack::kMajor) {
-      return PyErr_Format(PyExc_BufferError, "DLPack %u.%u is not understood, only 1.x",
+      return PyErr_Format(PyExc_BufferError, "DLPack %u.%u is not supported, only 1.x",
                           unsigned(managed->major), unsigned(managed->minor));
     }
     copied = (managed->flags & dlpack::kIsCopied) != 0;
     if ((managed->flags & dlpack::kReadOnly) != 0 && copy != Copy::Always) {
-      return refuse("the array is read-only, and every tensor may be written to: give copy=True");
+      return refuse("the array is read-only, but tensors can be written to: pass copy=True");
     }
   }
-  if (copied && copy == Copy::Never) return refuse("the array was copied, and copy is False");
+  if (copied && copy == Copy::Never) return refuse("the array was copied, but copy is False");
   Layout layout;
   if (!read_layout(managed->tensor, layout)) return nullptr;
   if (PyCapsule_SetName(capsule, M::kUsedName) != 0) return nullptr;
@@ -264,12 +270,13 @@ PyObject* take_capsule(PyObject* capsule, Copy copy) {
     }
     const char* name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : nullptr;
     return PyErr_Format(
-        PyExc_ValueError, "a capsule of DLPack is needed that nobody has taken yet, not %s%s",
+        PyExc_ValueError, "expected a DLPack capsule that was not used before, but got %s%s",
         name != nullptr ? "one named " : "something else", name != nullptr ? name : "");
   });
 }
 
-// Returns the capsule of `producer`. One from before DLPack 1.0 does not take the arguments.
+// Asks `producer` for a capsule. Producers from before DLPack 1.0 do not take the arguments, so the
+// second attempt passes none.
 PyObject* ask(PyObject* producer, bool to_cpu, Copy copy) {
   Owned method(PyObject_GetAttrString(producer, "__dlpack__"));
   Owned none(PyTuple_New(0));
@@ -288,7 +295,8 @@ PyObject* ask(PyObject* producer, bool to_cpu, Copy copy) {
   return PyObject_CallObject(method.get(), nullptr);
 }
 
-// Whether the producer must copy its elements to the CPU, as requested; -1 with an exception set.
+// Returns 1 if the producer must copy its elements to the CPU and the caller allows it, 0 if they
+// are there, and -1 with an exception set on failure.
 int needs_cpu(PyObject* producer, bool wished) {
   Owned device(PyObject_CallMethod(producer, "__dlpack_device__", nullptr));
   int type = 0;
@@ -296,7 +304,7 @@ int needs_cpu(PyObject* producer, bool wished) {
   if (!device) return -1;
   if (!PyTuple_Check(device.get())) {
     PyErr_Format(PyExc_TypeError,
-                 "__dlpack_device__() gives a tuple (device_type, device_id), not %s",
+                 "__dlpack_device__() must return a tuple (device_type, device_id), not %s",
                  Py_TYPE(device.get())->tp_name);
     return -1;
   }
@@ -304,14 +312,14 @@ int needs_cpu(PyObject* producer, bool wished) {
   if (type == dlpack::kCpu || type == dlpack::kCudaHost || type == dlpack::kRocmHost) return 0;
   if (wished) return 1;
   PyErr_Format(PyExc_BufferError,
-               "the elements are on DLPack's device (%d, %d): give device=\"cpu\" to have them "
-               "copied to the memory of the CPU",
+               "the elements are on DLPack's device (%d, %d): pass device=\"cpu\" to copy them to "
+               "the memory of the CPU",
                type, id);
   return -1;
 }
 
-// Whether `device` is None or the CPU, by object or name; false with an exception set for any
-// other.
+// Returns whether `device` is None or the CPU, given as an object or by name. Sets an exception for
+// any other device.
 bool check_cpu(PyObject* device) {
   if (device == Py_None) return true;
   Owned text(PyObject_Str(device));
@@ -319,7 +327,8 @@ bool check_cpu(PyObject* device) {
   if (words == nullptr) return false;
   Owned done(guarded([&]() -> PyObject* {
     if (Device(std::string_view(words)).is_cpu()) Py_RETURN_NONE;
-    return PyErr_Format(PyExc_BufferError, "elements come to the CPU by DLPack, not to %s", words);
+    return PyErr_Format(PyExc_BufferError, "DLPack can import elements to the CPU only, not to %s",
+                        words);
   }));
   return static_cast<bool>(done);
 }
@@ -347,15 +356,16 @@ PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
 
 }  // namespace
 
-PyMethodDef dlpack_methods[] = {{"__dlpack__", as_method(&to_dlpack), METH_VARARGS | METH_KEYWORDS,
-                                 "A capsule of DLPack on the same bytes."},
-                                {"__dlpack_device__", dlpack_device, METH_NOARGS,
-                                 "Where the elements are, in DLPack's numbers."},
-                                {nullptr, nullptr, 0, nullptr}};
+PyMethodDef dlpack_methods[] = {
+    {"__dlpack__", as_method(&to_dlpack), METH_VARARGS | METH_KEYWORDS,
+     "Returns a DLPack capsule on the same bytes."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS,
+     "Returns the device in DLPack's numbers: (device_type, device_id)."},
+    {nullptr, nullptr, 0, nullptr}};
 PyMethodDef dlpack_functions[] = {
     {"from_dlpack", as_method(&from_dlpack), METH_VARARGS | METH_KEYWORDS,
-     "from_dlpack(x, /, *, device=None, copy=None): a tensor on the bytes of an array of another "
-     "library, or of a capsule of DLPack."},
+     "from_dlpack(x, /, *, device=None, copy=None): makes a tensor on the bytes of another "
+     "library's array, or of a DLPack capsule."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

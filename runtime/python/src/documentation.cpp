@@ -1,4 +1,5 @@
-// documentation.cpp: the text of help() and inspect.signature() for a function, made on request.
+// documentation.cpp: makes the texts of help() and inspect.signature() for a function when they are
+// requested.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@ std::size_t argument_end(std::string_view arguments, std::size_t at) {
   return at;
 }
 
-// Removes the argument of this index.
+// Removes the argument with this index.
 std::string without(std::string_view arguments, int index) {
   std::size_t begin = 0;
   for (int i = 0; i < index; ++i) begin = argument_end(arguments, begin) + 2;
@@ -47,18 +48,19 @@ std::string without(std::string_view arguments, int index) {
   return std::string(arguments.substr(0, begin < 2 ? 0 : begin - 2));
 }
 
-// A method's arguments are those of the function, without the tensor that it is called on.
+// Returns the part of the signature between the parentheses. A method does not list the tensor that
+// it is called on.
 std::string arguments_of(const Function& function, const Overload& overload) {
   const std::string_view all = parts_of(overload).arguments;
   return function.method ? without(all, overload.self) : std::string(all);
 }
 
-// A parameter of inspect.signature(), which reads no annotations: "alpha" with the default "1".
+// A parameter for inspect.signature(), without annotation: "alpha" with the default "1".
 struct Parameter {
   std::string name;
   std::optional<std::string> value;
 };
-// "alpha: Number = 1" is such a parameter.
+// Parses "alpha: Number = 1".
 Parameter parameter_of(std::string_view argument) {
   const std::size_t colon = argument.find(':');
   const std::size_t equals = argument.find(" = ");
@@ -67,7 +69,7 @@ Parameter parameter_of(std::string_view argument) {
   return found;
 }
 
-// zeros(2, 3) is zeros((2, 3)): a function that can be called in two ways.
+// Returns whether the function can also be called with separate ints, as in zeros(2, 3).
 bool takes_several_ints(const Function& function, const Overload& overload) {
   const int first = function.method && overload.self == 0 ? 1 : 0;
   const int own = function.method ? 1 : 0;
@@ -75,7 +77,7 @@ bool takes_several_ints(const Function& function, const Overload& overload) {
          overload.arguments[first].size == 0;
 }
 
-// The parameters of one overload. `several` is the one that takes any number of ints.
+// The parameters of one overload. `several` is the parameter that takes any number of ints.
 struct Parameters {
   std::vector<Parameter> positional, keyword;
   std::string several;
@@ -108,8 +110,8 @@ const Parameter* find(const std::vector<Parameter>& parameters, std::string_view
   return at == parameters.end() ? nullptr : &*at;
 }
 
-// The parameter `name` of several overloads. It has a default if any overload can be called without
-// it: the one that all overloads with the parameter have, or "...".
+// Merges the parameters `name` of several overloads. The result has a default if any overload can
+// be called without the parameter: the default that all overloads share, or else "...".
 Parameter merged(const std::vector<Parameters>& overloads, const std::string& name) {
   Parameter found{name, std::nullopt};
   bool is_first = true;
@@ -127,8 +129,7 @@ Parameter merged(const std::vector<Parameters>& overloads, const std::string& na
   return found;
 }
 
-// The signature of a function with all of its overloads: it accepts each call that one of them
-// accepts.
+// Merges the signatures of all overloads into one that accepts each call that an overload accepts.
 class Merged {
  public:
   explicit Merged(const std::vector<Parameters>& overloads) : overloads_(overloads) {
@@ -162,8 +163,7 @@ class Merged {
   }
 
  private:
-  // Adds the next positional parameter. Returns false if there is none that has the same name in
-  // all overloads.
+  // Adds the next positional parameter. Returns false if its name is not the same in all overloads.
   bool add_positional() {
     const std::size_t at = positional_.size();
     const std::string* name = nullptr;
@@ -193,10 +193,10 @@ class Merged {
   const std::vector<Parameters>& overloads_;
   std::vector<Parameter> positional_, keyword_;
   std::string several_;
-  bool is_open_ = false;  // what follows has different names
+  bool is_open_ = false;  // the names of later parameters differ
 };
 
-// Appends lines that are indented by four blanks.
+// Appends the lines, indented by four spaces.
 void append_indented(std::string& text, std::string_view lines) {
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n') + 1;
@@ -234,7 +234,7 @@ PyObject* documentation(const Function& function) {
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
-// "(self, other, *, alpha = 1)", also for a function with several overloads.
+// Returns "(self, other, *, alpha = 1)", also for a function with several overloads.
 PyObject* text_signature(const Function& function) {
   std::vector<Parameters> overloads;
   for (std::size_t i = 0; i < function.count; ++i) {

@@ -33,7 +33,7 @@ bool find_results(FunctionObject* object) {
     if (result == nullptr) continue;
     Owned found(PyObject_GetAttrString(module.get(), result));
     if (!found) return false;
-    // Another thread may have set it first, and use it.
+    // If another thread has already set it, that object may be in use: keep it.
     if (object->result_types[i] == nullptr) object->result_types[i] = found.release();
   }
   object->finds_results = false;

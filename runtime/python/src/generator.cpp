@@ -34,7 +34,7 @@ PyObject* make_generator(PyTypeObject*, PyObject* args, PyObject* keywords) {
   if (words == nullptr) return nullptr;
   return guarded([&] {
     const Device on{std::string_view(words)};
-    OPGEN_CHECK_NOT_IMPLEMENTED(on.is_cpu(), "there is no generator on ", on);
+    OPGEN_CHECK_NOT_IMPLEMENTED(on.is_cpu(), "generators are not available on ", on);
     return new_generator(Generator(Ref<GeneratorImpl>::adopt(new CPUGeneratorImpl(kDefaultSeed))));
   });
 }
@@ -84,8 +84,7 @@ PyObject* get_state(PyObject* self, PyObject*) {
 }
 PyObject* set_state(PyObject* self, PyObject* state) {
   if (!PyBytes_Check(state)) {
-    PyErr_SetString(PyExc_TypeError,
-                    "the state of a Generator is bytes, as get_state() gives them");
+    PyErr_SetString(PyExc_TypeError, "the state of a Generator must be bytes from get_state()");
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
@@ -112,16 +111,20 @@ PyObject* seed_default(PyObject*, PyObject* seed) {
   return set_seed(opgen::default_cpu_generator(), seed);
 }
 
-PyGetSetDef attributes[] = {{"device", device, nullptr, "Where it draws numbers.", nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef attributes[] = {
+    {"device", device, nullptr, "The device for which it draws numbers.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {
-    {"manual_seed", manual_seed, METH_O, "Start again from this seed; the Generator itself."},
-    {"initial_seed", initial_seed, METH_NOARGS, "The seed it was started from."},
-    {"seed", fresh_seed, METH_NOARGS, "Start again from a seed of the system, which is returned."},
-    {"get_state", get_state, METH_NOARGS, "Where it is in its numbers, as bytes."},
-    {"set_state", set_state, METH_O, "Go on from what get_state() gave."},
-    {"clone_state", cloned, METH_NOARGS, "Another Generator that draws the same numbers."},
-    {"__deepcopy__", deep_copied, METH_O, "Another Generator that draws the same numbers."},
+    {"manual_seed", manual_seed, METH_O, "Restarts from this seed. Returns the Generator."},
+    {"initial_seed", initial_seed, METH_NOARGS, "Returns the seed of the last start."},
+    {"seed", fresh_seed, METH_NOARGS,
+     "Restarts from a random seed of the system, and returns the seed."},
+    {"get_state", get_state, METH_NOARGS, "Returns the state as bytes."},
+    {"set_state", set_state, METH_O, "Restores a state from get_state()."},
+    {"clone_state", cloned, METH_NOARGS,
+     "Returns another Generator that will draw the same numbers."},
+    {"__deepcopy__", deep_copied, METH_O,
+     "Returns another Generator that will draw the same numbers."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&make_generator)},
                        {Py_tp_dealloc, reinterpret_cast<void*>(&free_generator)},
@@ -137,7 +140,8 @@ PyTypeObject* make_generator_type() {
 }
 
 PyMethodDef generator_functions[] = {
-    {"manual_seed", seed_default, METH_O, "manual_seed(seed): start the random numbers again."},
+    {"manual_seed", seed_default, METH_O,
+     "manual_seed(seed): restarts the default Generator from this seed. Returns the Generator."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

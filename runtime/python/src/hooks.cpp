@@ -1,5 +1,5 @@
-// hooks.cpp: Python functions that backward() calls with gradients on their way, and the handles
-// that remove them.
+// hooks.cpp: Python functions that backward() calls during the backward pass, and the handles that
+// remove them.
 #include "opgen/autograd/hooks.h"
 
 #include <memory>
@@ -43,7 +43,7 @@ void free_handle(PyObject* self) {
 }
 PyObject* remove_hook(PyObject* self, PyObject*) {
   return guarded([&] {
-           const GilRelease released(true);  // the lock of the hooks is waited for
+           const GilRelease released(true);  // remove() may wait for the hooks' lock
            handle_of(self)->handle.remove();
            return Py_None;
          }) == nullptr
@@ -56,8 +56,9 @@ PyObject* enter_handle(PyObject* self, PyObject*) {
 PyObject* handle_id(PyObject* self, void*) {
   return PyLong_FromLongLong(handle_of(self)->id);
 }
-PyGetSetDef handle_attributes[] = {{"id", handle_id, nullptr, "A number of its own.", nullptr},
-                                   {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef handle_attributes[] = {
+    {"id", handle_id, nullptr, "The handle's unique number.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef handle_methods[] = {
     {"remove", remove_hook, METH_NOARGS, "Removes the hook, if it is still there."},
     {"__enter__", enter_handle, METH_NOARGS, nullptr},
@@ -67,21 +68,21 @@ PyType_Slot handle_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(&free_handle)},
     {Py_tp_getset, handle_attributes},
     {Py_tp_methods, handle_methods},
-    {Py_tp_doc, const_cast<char*>("What removes a hook: remove(), or the end of a with block.")},
+    {Py_tp_doc, const_cast<char*>("Removes a hook: call remove(), or leave the with block.")},
     {0, nullptr}};
 PyType_Spec handle_spec = {"opgen.RemovableHandle", sizeof(HandleObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, handle_slots};
 
 // ---- Calls --------------------------------------------------------------------------------------
 
-// A function of Python that C++ owns, and copies, on any thread.
+// A Python function. C++ code may copy and destroy it on any thread, without the GIL.
 class Callable {
  public:
   explicit Callable(PyObject* function)
       : function_(Py_NewRef(function),
                   [](PyObject* held) { give_back([held] { Py_DECREF(held); }); }) {}
 
-  // Throws what the function raises. Needs the GIL.
+  // Calls the function. Throws PythonError if it raises. Needs the GIL.
   template <class... A>
   [[nodiscard]] Owned call(const A&... arguments) const {
     if (!(... && static_cast<bool>(arguments))) throw PythonError();
@@ -122,7 +123,7 @@ std::string type_of(const TensorBase& tensor) {
   return std::string(toString(tensor.scalar_type())) + " on " + toString(tensor.device().type());
 }
 
-// Reads the gradient that a hook returned in place of `before`.
+// Reads the gradient that a hook returned to replace `before`.
 TensorBase read_gradient(const Callable& hook, PyObject* object, const TensorBase& before) {
   if (object == Py_None) return {};
   if (!is_tensor(object)) {
@@ -141,7 +142,7 @@ TensorBase read_gradient(const Callable& hook, PyObject* object, const TensorBas
   return after;
 }
 
-// Reads the gradients that a hook returned in place of `before`; none for None.
+// Reads the gradients that a hook returned to replace `before`. Returns none if it returned None.
 Gradients read_gradients(const Callable& hook, PyObject* object, const Gradients& before) {
   Gradients after;
   if (object == Py_None) return after;
@@ -172,8 +173,8 @@ bool check_callable(PyObject* hook) {
   return false;
 }
 
-// Registers a hook by `work`, which runs without the GIL: it waits for the lock of the hooks, and
-// who holds that may wait for the GIL.
+// Registers a hook by `work`, which runs without the GIL: it waits for the hooks' lock, and the
+// thread that holds the lock may be waiting for the GIL.
 template <class Work>
 PyObject* registered(PyObject* hook, Work&& work) {
   if (!check_callable(hook)) return nullptr;
@@ -272,17 +273,17 @@ int make_handle_type() {
 
 PyGetSetDef hook_attributes[] = {
     {"retains_grad", retains_grad, nullptr,
-     "Whether backward() keeps the gradient of this tensor, which is no leaf.", nullptr},
+     "Whether backward() keeps the gradient of this non-leaf tensor in .grad.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef hook_methods[] = {
     {"register_hook", register_hook, METH_O,
-     "Calls hook(grad) whenever the tensor's gradient is known; what it returns, unless None, "
-     "takes "
-     "the place of the gradient. Returns a handle with remove()."},
+     "Makes backward() call hook(grad) as soon as the tensor's gradient is known. If the hook "
+     "returns a tensor, that replaces the gradient. Returns a handle with remove()."},
     {"register_post_accumulate_grad_hook", register_post_accumulate_grad_hook, METH_O,
-     "Calls hook(tensor) whenever backward() has added to the .grad of this leaf."},
+     "Makes backward() call hook(tensor) after it has added to the .grad of this leaf. Returns a "
+     "handle with remove()."},
     {"retain_grad", retain_grad, METH_NOARGS,
-     "Makes backward() keep the gradient of a tensor that is no leaf, in .grad."},
+     "Makes backward() keep the gradient of a non-leaf tensor in .grad."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

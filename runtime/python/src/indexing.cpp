@@ -1,6 +1,6 @@
 // indexing.cpp: a[1, ::2, None, ..., mask] and assignment to it. Keys other than index tensors make
-// a view of the bytes. Operators are called only if a key above the backends (tracer, vmap,
-// autograd) needs to see them.
+// a view of the bytes. That needs no operator, unless a dispatch key above the backends (tracer,
+// vmap, autograd) must see the call.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -34,16 +34,17 @@ LibraryOperator index_put_operator("aten::index_put_", "", "assignment to items 
 
 enum class Kind : std::uint8_t { None, Ellipsis, Slice, Bool, Int, Tensor, Other };
 
-// All keys are read before the first is applied, since an __index__ may change the tensor.
+// One key of an index. All keys are read before the first is applied, because an __index__ may
+// change the tensor.
 struct Key {
   Kind kind;
-  Py_ssize_t start;  // of Kind::Slice; the index of Kind::Int; 0 or 1 for Kind::Bool
+  Py_ssize_t start;  // start of a Kind::Slice; the index for Kind::Int; 0 or 1 for Kind::Bool
   Py_ssize_t stop;
   Py_ssize_t step;
   bool has_start;
   bool has_stop;
-  TensorBase tensor;  // of Kind::Tensor
-  // How many dimensions of the indexed tensor the key consumes.
+  TensorBase tensor;  // for Kind::Tensor
+  // Returns how many dimensions of the indexed tensor the key consumes.
   [[nodiscard]] std::int64_t taken() const {
     if (kind == Kind::Tensor) return is_mask(tensor) ? tensor.dim() : 1;
     return kind == Kind::Int || kind == Kind::Slice ? 1 : 0;
@@ -61,7 +62,7 @@ Kind kind_of(PyObject* object) {
   if (PyBool_Check(object) || is_numpy_bool(object)) return Kind::Bool;
   if (is_tensor(object)) {
     const TensorBase& tensor = tensor_of(object);
-    // A batched number differs by example, so it counts as an index tensor.
+    // A batched number differs between examples, so it counts as an index tensor.
     if (tensor.dim() != 0 || !tensor.has_storage()) return Kind::Tensor;
     if (Key::is_mask(tensor)) return Kind::Bool;
     return isIntegralType(tensor.scalar_type(), false) ? Kind::Int : Kind::Tensor;
@@ -71,7 +72,8 @@ Kind kind_of(PyObject* object) {
   return PyIndex_Check(object) ? Kind::Int : Kind::Other;
 }
 
-// Index tensors are int64, int32, or masks; int8 and int16 are accepted as in NumPy.
+// Converts an object to an index tensor: int64, int32 or a mask. int8 and int16 are accepted as in
+// NumPy.
 TensorBase index_tensor(PyObject* object) {
   TensorBase tensor =
       is_tensor(object) ? tensor_of(object) : tensor_from_data(object, ScalarType::Undefined);
@@ -89,10 +91,9 @@ TensorBase index_tensor(PyObject* object) {
 bool read_slice(PyObject* object, Key& key) {
   if (PySlice_Unpack(object, &key.start, &key.stop, &key.step) != 0) return false;
   if (key.step < 1) {
-    PyErr_SetString(
-        PyExc_ValueError,
-        "the step of a slice of a tensor must be positive: a tensor cannot have strides "
-        "below zero. Reverse a copy: from_numpy(x.numpy()[::-1].copy())");
+    PyErr_SetString(PyExc_ValueError,
+                    "the step of a slice of a tensor must be positive: a tensor cannot have "
+                    "negative strides. Reverse a copy: from_numpy(x.numpy()[::-1].copy())");
     return false;
   }
   const auto* slice = reinterpret_cast<PySliceObject*>(object);
@@ -141,7 +142,7 @@ class Indexer {
   Indexer(const TensorBase& from, bool by_operators)
       : tensor_(from), by_operators_(by_operators), geometry_{{}, {}, from.storage_offset()} {}
 
-  // `left`: how many dimensions the keys after this one consume.
+  // Applies a key. `left` is the number of dimensions that the keys after it consume.
   bool apply(const Key& key, std::int64_t left);
   void keep(std::int64_t count);
   TensorBase view();
@@ -150,7 +151,8 @@ class Indexer {
   std::vector<IValue> places;
 
  private:
-  // The position of the next dimension in tensor_, which operators have already changed.
+  // The position of the next dimension in tensor_. If operators are used, tensor_ already has the
+  // dimensions of the view.
   [[nodiscard]] std::int64_t at() const { return by_operators_ ? made_ : next_; }
   bool pick(Py_ssize_t index);
   void cut(const Key& key);
@@ -163,7 +165,7 @@ class Indexer {
   ViewGeometry geometry_;
   std::int64_t next_ = 0;
   std::int64_t made_ = 0;
-  std::int64_t masked_ = 0;  // dimensions of masks beyond the first of each
+  std::int64_t masked_ = 0;  // dimensions consumed by masks, beyond the first of each mask
 };
 
 void Indexer::keep(std::int64_t count) {
@@ -209,7 +211,7 @@ bool Indexer::pick(Py_ssize_t index) {
 
 void Indexer::cut(const Key& key) {
   if (by_operators_) {
-    // Pass the slice as written, so that a recorded graph fits tensors of other sizes.
+    // Pass the bounds as written, so that a recorded graph also fits tensors of other sizes.
     const bool whole = !key.has_start && !key.has_stop && key.step == 1;
     if (!whole) {
       tensor_ = slice_operator
@@ -250,7 +252,7 @@ bool Indexer::apply(const Key& key, std::int64_t taken_after) {
       add_one();
       return true;
     case Kind::Bool:
-      // All of a dimension of size one, or none of it.
+      // True and False become a dimension of size one or zero.
       add_one();
       add_places(opgen::detail::full({key.start}, 0, TensorOptions(kLong)), 1);
       return true;
@@ -324,7 +326,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 // ---- Assignment ---------------------------------------------------------------------------------
 
-// Removes leading dimensions of size one from `value` that `view` does not have, as NumPy allows.
+// Removes leading dimensions of size one from `value` until it has `dims` dimensions, as NumPy
+// does.
 TensorBase without_leading_ones(const TensorBase& value, std::int64_t dims) {
   std::size_t extra = 0;
   while (value.dim() - static_cast<std::int64_t>(extra) > dims && value.sizes()[extra] == 1)
@@ -376,8 +379,8 @@ void assign_places(Selection& items, TensorBase value) {
       {std::move(items.view), std::move(items.places), std::move(value), false});
 }
 
-// Converts a number, in the tensor's dtype, or a list or array; undefined with an exception set on
-// failure.
+// Converts a number (to the tensor's dtype), a list or an array to a tensor. Returns an undefined
+// tensor, with an exception set, on failure.
 TensorBase value_tensor(PyObject* value, ScalarType type) {
   if (is_tensor(value)) return tensor_of(value);
   Scalar number;
@@ -422,7 +425,7 @@ Py_ssize_t length(PyObject* self) {
   return tensor_of(self).sizes()[0];
 }
 
-// Items in turn until there are no more.
+// Returns an iterator over the items of the first dimension.
 PyObject* iterate(PyObject* self) {
   return length(self) < 0 ? nullptr : PySeqIter_New(self);
 }

@@ -1,4 +1,4 @@
-// library_operator.cpp: look up operators by name, call them boxed, and decide when they are
+// library_operator.cpp: looks up operators by name, calls them boxed, and decides when they are
 // needed.
 #include "library_operator.h"
 
@@ -13,8 +13,8 @@ namespace opgen::python {
 
 namespace {
 
-// Keys that do not matter for a view or an element. Autograd is checked separately, and autocast
-// converts where a tensor is used.
+// Keys that do not matter when a view is made or an element is read. Autograd is checked
+// separately; autocast converts a tensor only where it is used.
 constexpr std::uint64_t kQuiet = DispatchKeySet::backend_bits() |
                                  DispatchKeySet::functionality_bit(DispatchKey::Dense) |
                                  (kDefaultIncludedKeys | kAutogradKeys)
@@ -35,7 +35,7 @@ bool LibraryOperator::exists() {
 IValue LibraryOperator::call(Stack arguments) {
   OPGEN_CHECK_NOT_IMPLEMENTED(exists(), use_, " calls the operator ", name_,
                               *overload_ == 0 ? "" : ".", overload_,
-                              ", which no library that is imported has");
+                              ", which no imported library has");
   bool release = false;
   for (const IValue& value : arguments) {
     release = release || (value.isTensor() && value.toTensor().numel() >= kWorthReleasing);

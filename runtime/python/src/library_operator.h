@@ -7,7 +7,7 @@
 
 namespace opgen::python {
 
-// Looked up at the first call. Call it with the GIL held.
+// An operator of any imported library, looked up at the first call. Use it with the GIL held.
 class LibraryOperator {
  public:
   constexpr LibraryOperator(const char* name, const char* overload, const char* use)

@@ -1,4 +1,4 @@
-// module.cpp: fill a module from tables: classes, functions, submodules, methods.
+// module.cpp: fills a module from tables: classes, functions, submodules, methods.
 #include "opgen/python/module.h"
 
 #include "objects.h"
@@ -31,7 +31,7 @@ int add_function(PyObject* module, const char* package, const Function& function
   return 0;
 }
 
-// The types belong to the package that was imported first, where pickle finds them.
+// Sets __module__ of the types to the package that was imported first; pickle finds them there.
 int name_types(const char* package) {
   Owned name(PyUnicode_FromString(package));
   if (!name) return -1;
@@ -43,7 +43,8 @@ int name_types(const char* package) {
   return 0;
 }
 
-// Python before 3.12, and interpreters created with the old API, load a module in any interpreter.
+// Rejects sub-interpreters and free-threaded Python. Python before 3.12, and interpreters created
+// with the old API, would load the module in any interpreter.
 int check_interpreter(const char* package) {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
     PyErr_Format(PyExc_ImportError, "module %s does not support loading in subinterpreters",
@@ -51,7 +52,7 @@ int check_interpreter(const char* package) {
     return -1;
   }
 #ifdef Py_GIL_DISABLED
-  // With PYTHON_GIL=0, Python ignores the module's slot.
+  // With PYTHON_GIL=0, Python ignores the module's slot for the GIL.
   PyObject* asked = PySys_GetObject("_is_gil_enabled");
   Owned enabled(asked == nullptr ? nullptr : PyObject_CallNoArgs(asked));
   if (!enabled) return -1;

@@ -1,4 +1,4 @@
-// nodes.cpp: class Node: a recorded operator of a graph, as tensor.grad_fn.
+// nodes.cpp: class Node, a recorded operator of a graph (tensor.grad_fn).
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -22,7 +22,7 @@ NodeObject* of(PyObject* self) {
 }
 
 PyTypeObject* node_type;
-// The objects of nodes that are alive, borrowed. The GIL guards them.
+// Maps each live node to its Python object, which is borrowed. The GIL protects the map.
 std::unordered_map<const Node*, PyObject*>& objects() {
   static auto* all = new std::unordered_map<const Node*, PyObject*>;
   return *all;
@@ -102,23 +102,24 @@ PyObject* register_before(PyObject* self, PyObject* hook) {
 
 PyGetSetDef attributes[] = {
     {"next_functions", next_functions, nullptr,
-     "Where the gradients of the inputs go: pairs of a Node, or None, and which of its outputs.",
+     "For each input, a pair: the Node that receives its gradient (or None), and the index of that "
+     "Node's output.",
      nullptr},
-    {"metadata", metadata, nullptr, "A dict for your own notes, as long as the object lives.",
+    {"metadata", metadata, nullptr, "A dict for your own data. It lives as long as this object.",
      nullptr},
     {"_input_metadata", input_metadata, nullptr,
-     "The shape, dtype and device of each gradient that it takes.", nullptr},
+     "The shape, dtype and device of each gradient that the node receives.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {
-    {"name", name_of, METH_NOARGS, "The name, such as MulBackward0."},
+    {"name", name_of, METH_NOARGS, "Returns the name, such as MulBackward0."},
     {"register_hook", register_after, METH_O,
-     "Calls hook(grad_inputs, grad_outputs) after the node has run; a tuple that it returns takes "
-     "the "
-     "place of grad_inputs. Returns a handle with remove()."},
+     "Calls hook(grad_inputs, grad_outputs) after the node has run; if it returns a tuple, that "
+     "replaces grad_inputs. Returns a handle with remove()."},
     {"register_prehook", register_before, METH_O,
-     "Calls hook(grad_outputs) before the node runs; a tuple that it returns takes their place. "
+     "Calls hook(grad_outputs) before the node runs; if it returns a tuple, that replaces them. "
      "Returns a handle with remove()."},
-    {"_sequence_nr", sequence_nr, METH_NOARGS, "Later nodes have higher numbers and run first."},
+    {"_sequence_nr", sequence_nr, METH_NOARGS,
+     "Returns the node's number. Later nodes have higher numbers and run first."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(&free_node)},
@@ -127,8 +128,8 @@ PyType_Slot slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(&show_node)},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},
-    {Py_tp_doc, const_cast<char*>("A recorded operator: gradients of its outputs become gradients "
-                                  "of its inputs.")},
+    {Py_tp_doc, const_cast<char*>("A recorded operator: it computes the gradients of its inputs "
+                                  "from those of its outputs.")},
     {0, nullptr}};
 PyType_Spec spec = {"opgen.Node", sizeof(NodeObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -148,7 +149,7 @@ PyObject* new_node(NodeRef node) {
   if (found != objects().end()) return Py_NewRef(found->second);
   PyObject* self = node_type->tp_alloc(node_type, 0);
   if (self == nullptr) return nullptr;
-  // tp_alloc has zeroed it.
+  // The other members are zero, set by tp_alloc.
   objects()[node.get()] = self;
   new (&of(self)->node) NodeRef(std::move(node));
   return self;

@@ -1,4 +1,5 @@
-// number.cpp: a + b, a < b, -a, int(a): Python operators, by the tensor's methods of that name.
+// number.cpp: a + b, a < b, -a, int(a): Python's operators, implemented by calls of the tensor's
+// methods.
 #include <cstring>
 
 #include "library_operator.h"
@@ -54,7 +55,8 @@ constexpr const char* kNames[kMethodCount] = {
     "gt",           "ge"};
 const Function* methods[kMethodCount];
 
-// An int that is too large counts too: the call reports it.
+// Returns whether `object` can be an operand. An int that is too large counts too: the call reports
+// it.
 bool is_operand(Method method, PyObject* object) {
   Scalar ignored;
   return is_tensor(object) ||
@@ -77,7 +79,7 @@ PyObject* binary_with_array(Method method, PyObject* a, PyObject* b) {
   return is_array(a) ? binary(method, array.get(), b) : binary(method, a, array.get());
 }
 
-// A number on the left becomes a wrapped number, an array a tensor.
+// Calls a binary operator. An array becomes a tensor, and a number on the left a wrapped number.
 PyObject* binary(Method method, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (is_array(a) || is_array(b)) return binary_with_array(method, a, b);
@@ -119,7 +121,7 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
   static constexpr Method by_how[] = {kLt, kLe, kEq, kNe, kGt, kGe};  // in the order of Py_LT, …
   return binary(by_how[how], a, b);
 }
-// == compares element by element, so as dict keys tensors are compared by identity.
+// Tensors are hashed by identity, because == compares element by element.
 Py_hash_t hash(PyObject* self) {
   return PyBaseObject_Type.tp_hash(self);
 }
@@ -128,13 +130,13 @@ Py_hash_t hash(PyObject* self) {
 PyObject* element(PyObject* self, const char* what) {
   const TensorBase& tensor = tensor_of(self);
   if (tensor.numel() != 1) {
-    return PyErr_Format(PyExc_ValueError, "%s of a tensor of %lld elements: it needs one", what,
-                        static_cast<long long>(tensor.numel()));
+    return PyErr_Format(PyExc_ValueError, "%s needs a tensor of exactly one element, not %lld",
+                        what, static_cast<long long>(tensor.numel()));
   }
   return guarded([&] { return wrap_scalar(item_of(tensor)); });
 }
 int truth(PyObject* self) {
-  Owned value(element(self, "the truth"));
+  Owned value(element(self, "bool()"));
   return value ? PyObject_IsTrue(value.get()) : -1;
 }
 PyObject* as_int(PyObject* self) {
@@ -147,13 +149,13 @@ PyObject* as_float(PyObject* self) {
 }
 PyObject* as_index(PyObject* self) {
   if (!isIntegralType(tensor_of(self).scalar_type(), true)) {
-    return PyErr_Format(PyExc_TypeError, "a tensor of %s is not an index",
+    return PyErr_Format(PyExc_TypeError, "a tensor of dtype %s cannot be an index",
                         dtype_name(tensor_of(self).scalar_type()));
   }
   return as_int(self);
 }
 
-// Whether an element is equal to `value`, by the operators eq and any.
+// Returns whether an element is equal to `value`, with the operators eq and any.
 int contains(PyObject* self, PyObject* value) {
   Owned equal(PyObject_RichCompare(self, value, Py_EQ));
   if (!equal) return -1;

@@ -37,7 +37,7 @@ struct GeneratorObject {
   PyObject_HEAD Generator generator;
 };
 
-// Created once per process and never freed: tensors outlive modules.
+// The classes. Created once per process and never freed, because tensors outlive modules.
 struct Types {
   PyTypeObject* tensor;
   PyTypeObject* dtype;
@@ -49,7 +49,7 @@ struct Types {
   PyTypeObject* storage;
   PyTypeObject* node;
   PyTypeObject* handle;
-  // The functions that pickle calls, in the package that was imported first.
+  // The functions that pickle calls, from the package that was imported first.
   PyObject* rebuild_tensor;
   PyObject* rebuild_storage;
 };
@@ -81,7 +81,8 @@ inline TensorBase& tensor_of(PyObject* object) {
 }
 PyObject* new_tensor(TensorBase tensor);  // tensor.cpp
 
-// Saves the exception that is being raised, while other Python code runs in this scope.
+// Saves the current Python exception while other Python code runs in this scope, and restores it at
+// the end.
 class KeptException {
  public:
 #if PY_VERSION_HEX >= 0x030C0000
@@ -108,8 +109,8 @@ class KeptException {
 #endif
 };
 
-// Releases an object that a tensor borrowed from Python, on any thread. After Python has ended, it
-// leaks.
+// Runs `work`, which releases an object that a tensor borrowed from Python, with the GIL. May be
+// called on any thread. After Python has ended, the object leaks.
 template <class Work>
 void give_back(Work&& work) {
   if (Py_IsInitialized() == 0) return;
@@ -121,11 +122,11 @@ void give_back(Work&& work) {
   PyGILState_Release(state);
 }
 
-// A Python exception on its way through C++ frames, for example from a hook through backward(). Not
-// a std::exception: those get other texts on their way, and this one must stay what it is.
+// A Python exception that passes through C++ frames, for example from a hook through backward(). It
+// is not a std::exception, because C++ code adds text to those, and this exception must not change.
 class PythonError final {
  public:
-  // Takes the exception that is raised. Needs the GIL.
+  // Takes over the current Python exception. Needs the GIL.
   PythonError();
   // Raises it again. Needs the GIL.
   void restore() const noexcept;
@@ -147,11 +148,12 @@ class GilHeld {
   PyGILState_STATE state_;
 };
 
-// Sets the Python exception for the C++ exception being handled, and returns null. `where` is
+// Sets a Python exception for the C++ exception that is being handled, and returns null. `where` is
 // appended to the message.
 PyObject* raise_current(const char* where = "");
 void warn_in_python(const char* text);
-// The thread state for GilRelease::restore; null if this thread does not hold the GIL.
+// Releases the GIL. Returns the thread state for GilRelease::restore; null if this thread does not
+// hold the GIL.
 void* let_go_of_the_gil() noexcept;
 template <class Work>
 PyObject* guarded(Work&& work) {
@@ -173,10 +175,11 @@ PyObject* dtype_object(ScalarType type);  // borrowed
 const char* dtype_name(ScalarType type);
 // Returns false, and sets no exception, if `object` is not a dtype.
 bool find_dtype(PyObject* object, ScalarType& type);
-// Returns a message about an object that names no dtype, with the one that it is likely to mean.
+// Returns the message for an object that is not a dtype or the name of one. It suggests the most
+// similar name.
 std::string unknown_dtype(PyObject* object);
-// Reads a device or its name. Returns false without an exception if it is neither; throws Error for
-// a name that is no device's.
+// Reads a device or its name. Returns false without an exception if it is neither; throws Error if
+// a string is not the name of a device.
 bool find_device(PyObject* object, Device& device);
 PyObject* new_device(Device device);
 // Reads an object of class `type` (layout or memory_format), or its name.
@@ -187,7 +190,7 @@ int make_tensor_type();
 PyObject* tuple_of(IntArrayRef values);
 PyObject* to_list(const TensorBase& tensor);
 
-// number.cpp: operators, comparisons and conversions, by the methods of that name.
+// number.cpp: Python's operators, comparisons and conversions, which call methods.
 extern PyType_Slot number_slots[];
 void keep_operator(const Function& function);
 
@@ -197,16 +200,16 @@ extern PyType_Slot indexing_slots[];
 // text.cpp
 PyObject* show_tensor(PyObject* self);
 
-// buffer.cpp: the buffer protocol, by which NumPy shares arrays without a copy.
+// buffer.cpp: the buffer protocol, which lets NumPy share arrays without a copy.
 extern PyType_Slot buffer_slots[];
 TensorBase tensor_from_buffer(PyObject* object);
-// Whether the address is aligned for the type. Complex elements are read by one instruction each,
-// so they need the alignment of both parts.
+// Returns whether the address is aligned for the type. Complex elements are read by one instruction
+// each, so they need the alignment of both parts.
 [[nodiscard]] inline bool is_aligned(const void* data, ScalarType type) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) % elementSize(type) == 0;
 }
 
-// generator.cpp: class Generator and the seed of the default one.
+// generator.cpp: class Generator, and the seed of the default Generator.
 PyTypeObject* make_generator_type();
 extern PyMethodDef generator_functions[];
 
@@ -217,7 +220,7 @@ extern PyMethodDef autograd_methods[];
 extern PyMethodDef autograd_functions[];
 int make_autograd_types(PyObject* module, const char* package);
 enum class AskedBy : std::uint8_t { Attribute, Method, Factory };
-// Throws Error in PyTorch's words if the tensor cannot require a gradient, or must.
+// Throws Error, with PyTorch's message, if the tensor cannot require a gradient, or must.
 void set_requires_grad(const TensorBase& tensor, bool value, AskedBy by);
 
 // hooks.cpp: Python functions that backward() calls, and class RemovableHandle.
@@ -229,7 +232,8 @@ PyObject* register_node_hook(autograd::Node& node, PyObject* hook);
 
 // nodes.cpp: class Node, a recorded operator.
 int make_node_type();
-// Null becomes None. Each node has one object, as long as that is referenced.
+// Returns the Python object of a node; None for null. A node has the same object as long as that is
+// referenced.
 PyObject* new_node(autograd::NodeRef node);
 
 // contexts.cpp: dump_table, record_graph, autocast, vmap, profile.
@@ -237,7 +241,7 @@ int make_context_types(PyObject* module, const char* package);
 extern PyMethodDef context_functions[];
 extern std::size_t imported_packages;
 
-// storage.cpp: class UntypedStorage; one object for each storage.
+// storage.cpp: class UntypedStorage. Each storage has one Python object.
 int make_storage_type();
 PyObject* new_storage(Storage storage);
 const Storage& storage_in(PyObject* object);
@@ -247,18 +251,18 @@ extern PyMethodDef storage_functions[];
 extern PyMethodDef copying_methods[];
 extern PyMethodDef copying_functions[];
 
-// dlpack.cpp: the same for every library that supports DLPack.
+// dlpack.cpp: exchange of bytes with libraries that support DLPack.
 extern PyMethodDef dlpack_methods[];
 extern PyMethodDef dlpack_functions[];
 
 // data.cpp: tensors from numbers, lists and arrays.
 extern PyMethodDef module_functions[];
-// Returns a new tensor, of the elements' own dtype if `type` is Undefined. Throws, or returns an
-// undefined tensor with a Python exception set.
+// Makes a tensor from Python data. If `type` is Undefined, the data determine the dtype. On
+// failure, throws or returns an undefined tensor with a Python exception set.
 TensorBase tensor_from_data(PyObject* data, ScalarType type);
 
-// From this many elements on, a call releases the GIL. With fewer, the kernel takes about as long
-// as acquiring the GIL again.
+// A call on at least this many elements releases the GIL. With fewer, the kernel takes about as
+// long as acquiring the GIL again.
 inline constexpr std::int64_t kWorthReleasing = 16384;
 
 // documentation.cpp

@@ -1,4 +1,4 @@
-// parser.cpp: match a Python call with one overload after the other.
+// parser.cpp: matches a Python call with one overload after the other.
 #include <string>
 
 #include "attempt.h"
@@ -12,7 +12,7 @@ bool fits(const Function& function, const Overload& overload) {
   return !function.method || overload.self >= 0;
 }
 
-// Formats the arguments of a call: "(Tensor, str, out=Tensor)".
+// Formats the types of a call's arguments: "(Tensor, str, out=Tensor)".
 std::string described(const Arguments& given) {
   const std::size_t named =
       given.names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(given.names));
@@ -28,23 +28,25 @@ std::string described(const Arguments& given) {
   return text + ")";
 }
 
-// A check deep inside a kernel knows sizes, but no argument names.
+// Describes the call after an error message: a check inside a kernel knows sizes, but not the names
+// of arguments.
 std::string place_of(const OperatorSlot& slot, const Arguments& given) {
   std::string text = std::string("\n  in ") + slot.name;
   if (*slot.overload_name != 0) text += std::string(".") + slot.overload_name;
   return text + described(given);
 }
 
-// "(input: Tensor) -> Tensor": the message has the name already.
+// Returns "(input: Tensor) -> Tensor", without the name, which the message already has.
 std::string without_name(std::string_view signature, std::string_view name) {
   const bool is_named = signature.substr(0, name.size()) == name;
   return std::string(signature.substr(is_named ? name.size() : 0));
 }
 
-// The message names the function and, for every signature, the reason why the call does not fit.
+// Raises TypeError. The message names the function and, for each signature, says why the call does
+// not match.
 PyObject* raise_no_fit(const Function& function, const Arguments& given) {
   std::string message = std::string(function.method ? "Tensor." : "") + function.name +
-                        described(given) + " fits no signature:";
+                        described(given) + " does not match any signature:";
   bool too_large = false;
   for (std::size_t i = 0; i < function.count; ++i) {
     const Overload& overload = *function.overloads[i];
@@ -61,7 +63,7 @@ PyObject* raise_no_fit(const Function& function, const Arguments& given) {
   return nullptr;
 }
 
-// What a factory made, as a leaf that requires a gradient.
+// Makes the result of a factory a leaf that requires a gradient.
 PyObject* requiring_grad(PyObject* made) {
   Owned result(made);
   if (result && is_tensor(result.get())) {

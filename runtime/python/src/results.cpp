@@ -1,4 +1,4 @@
-// results.cpp: convert C++ results, exceptions and warnings to Python's.
+// results.cpp: converts C++ results, exceptions and warnings to Python's.
 #include <cxxabi.h>
 
 #include <chrono>
@@ -19,8 +19,9 @@ Types types;
 void* GilRelease::save() {
   return PyEval_SaveThread();
 }
-// At its end, Python unwinds threads that wait for the GIL, through C++ frames that must not be
-// unwound. They wait for the end of the process instead, as in Python 3.14.
+// When Python ends, it unwinds the stacks of threads that wait for the GIL, including C++ frames
+// that must not be unwound. Such threads wait here for the end of the process instead, as in Python
+// 3.14.
 [[noreturn]] static void wait_for_the_end() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
@@ -86,7 +87,7 @@ static bool begins_with_name(std::string_view text, std::string_view place) {
 
 PyObject* raise_current(const char* where) {
   const auto raise_text = [](PyObject* kind, const char* what, const char* place) {
-    // A warning that became an exception is already a Python exception.
+    // If a warning became an exception, the Python exception is already set.
     return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, place);
   };
   const auto raise = [&](PyObject* kind, const Error& error) {
@@ -127,8 +128,8 @@ PyObject* raise_current(const char* where) {
 
 namespace {
 
-// Warnings of libraries that are being loaded, kept with the GIL held: raised there as exceptions,
-// they would end the process.
+// Warnings from libraries that are being loaded. They are issued later, because an exception would
+// end the process there. Use it with the GIL held.
 std::vector<std::string>& kept_warnings() {
   static std::vector<std::string> all;
   return all;
@@ -147,7 +148,8 @@ int give_kept_warnings(void*) {
 }  // namespace
 
 // Issues a C++ warning as a Python warning, or as an exception if Python's filters say so. A thread
-// that Python does not know must not wait for the GIL: its owner may wait for that thread.
+// that Python does not know must not wait for the GIL: the thread that holds the GIL may be waiting
+// for it.
 void warn_in_python(const char* text) {
   if (PyGILState_GetThisThreadState() == nullptr) {
     std::fprintf(stderr, "opgen warning: %s\n", text);
@@ -165,8 +167,8 @@ void warn_in_python(const char* text) {
   if (raised != 0) throw Error(text);
 }
 
-// contiguous() of a contiguous tensor returns the same object in Python too. A tensor with a single
-// owner cannot be an argument.
+// If the result is one of the arguments, as for contiguous() of a contiguous tensor, returns the
+// same Python object. A tensor with a single owner cannot be an argument.
 PyObject* wrap_tensor(TensorBase tensor, const Call& call) {
   if (!tensor.defined()) Py_RETURN_NONE;
   const std::size_t searched = tensor.use_count() == 1 ? 0 : call.count;

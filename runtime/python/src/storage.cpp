@@ -79,7 +79,7 @@ Storage copy_of(const Storage& from) {
 void check_bytes(const Storage& storage, const char* what) {
   OPGEN_CHECK_NOT_IMPLEMENTED(storage.device().is_cpu() || storage.device().is_meta(), what,
                               " of a tensor on ", storage.device(),
-                              ": its bytes are not in the memory of the CPU");
+                              ": the bytes are not in the memory of the CPU");
 }
 PyObject* deep_copy(PyObject* self, PyObject*) {
   return guarded([&] {
@@ -88,8 +88,8 @@ PyObject* deep_copy(PyObject* self, PyObject*) {
   });
 }
 
-// Pickles as _rebuild_storage(bytes, nbytes, device). From protocol 5 on, the bytes need not be
-// copied.
+// Pickles as _rebuild_storage(bytes, nbytes, device). With protocol 5 or later, the bytes need not
+// be copied.
 PyObject* reduce(PyObject* self, PyObject* protocol) {
   const long version = PyLong_AsLong(protocol);
   if (version == -1 && PyErr_Occurred() != nullptr) return nullptr;
@@ -113,7 +113,7 @@ void release_view(void* context) {
   });
 }
 
-// Uses writable bytes without a copy; copies others.
+// Makes a storage on a bytes-like object. Shares writable bytes; copies others.
 PyObject* storage_on(PyObject* object) {
   auto view = std::make_unique<Py_buffer>();
   const bool writable = PyObject_GetBuffer(object, view.get(), PyBUF_WRITABLE) == 0;
@@ -142,20 +142,21 @@ PyObject* rebuild_storage(PyObject*, PyObject* args) {
   }
   return guarded([&] {
     if (bytes != Py_None) return storage_on(bytes);
-    OPGEN_CHECK_VALUE(size >= 0, "a storage of ", size, " bytes");
+    OPGEN_CHECK_VALUE(size >= 0, "a storage cannot have ", size, " bytes");
     return new_storage(
         Storage(static_cast<std::size_t>(size), reinterpret_cast<DeviceObject*>(place)->device));
   });
 }
 
-PyGetSetDef attributes[] = {{"nbytes", nbytes, nullptr, "How many bytes there are.", nullptr},
-                            {"device", device, nullptr, "Where the bytes are.", nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef attributes[] = {
+    {"nbytes", nbytes, nullptr, "The number of bytes.", nullptr},
+    {"device", device, nullptr, "The device on which the bytes are.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {
-    {"data_ptr", data_ptr, METH_NOARGS, "The address of the first byte."},
-    {"resizable", resizable, METH_NOARGS, "Whether there may be more bytes later."},
-    {"__deepcopy__", deep_copy, METH_O, "The same bytes elsewhere."},
-    {"__reduce_ex__", reduce, METH_O, "How pickle makes it again."},
+    {"data_ptr", data_ptr, METH_NOARGS, "Returns the address of the first byte."},
+    {"resizable", resizable, METH_NOARGS, "Returns whether the storage can grow."},
+    {"__deepcopy__", deep_copy, METH_O, "Returns a copy."},
+    {"__reduce_ex__", reduce, METH_O, "Supports pickle."},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(&free_storage)},

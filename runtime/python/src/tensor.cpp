@@ -1,4 +1,4 @@
-// tensor.cpp: class Tensor: the attributes and methods that do not depend on operators.
+// tensor.cpp: attributes and methods of class Tensor that do not depend on operators.
 #include <cstring>
 #include <new>
 #include <vector>
@@ -12,7 +12,8 @@ namespace opgen::python {
 
 namespace {
 
-// Free wrappers for reuse, since a call creates one and drops another. The GIL guards them.
+// Keeps freed wrappers for reuse, because most calls create one and free another. The GIL protects
+// the list.
 constexpr std::size_t kKept = 64;
 PyObject* kept[kKept];
 std::size_t kept_count = 0;
@@ -52,14 +53,15 @@ PyObject* version(PyObject* self, void*) {
 PyGetSetDef attributes[] = {
     {"shape", shape, nullptr, "The size of each dimension.", nullptr},
     {"dtype", dtype, nullptr, "The type of the elements.", nullptr},
-    {"device", device, nullptr, "Where the elements are.", nullptr},
-    {"ndim", ndim, nullptr, "How many dimensions there are.", nullptr},
-    {"itemsize", itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"nbytes", nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"_version", version, nullptr, "How often the bytes were changed in place.", nullptr},
+    {"device", device, nullptr, "The device on which the elements are.", nullptr},
+    {"ndim", ndim, nullptr, "The number of dimensions.", nullptr},
+    {"itemsize", itemsize, nullptr, "The size of an element in bytes.", nullptr},
+    {"nbytes", nbytes, nullptr, "The size of all elements in bytes.", nullptr},
+    {"_version", version, nullptr, "The number of in-place changes of the bytes.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-// Read `values` last: an __index__ may have changed the tensor.
+// Returns all values, or the one of a dimension. Reads `values` last, because an __index__ may
+// change the tensor.
 PyObject* sizes_or_one(PyObject* self, PyObject* args, PyObject* keywords,
                        IntArrayRef (*values)(const TensorBase&)) {
   static const char* names[] = {"dim", nullptr};
@@ -107,7 +109,8 @@ PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* keywords) {
   }
   std::int64_t value = static_cast<std::int64_t>(MemoryFormat::Contiguous);
   if (format != nullptr && !find_constant(format, types.memory_format, value)) {
-    return PyErr_Format(PyExc_TypeError, "memory_format must be a memory_format, not %R", format);
+    return PyErr_Format(PyExc_TypeError, "argument 'memory_format' must be a memory_format, not %R",
+                        format);
   }
   return guarded(
       [&] { return wrap_bool(tensor_of(self).is_contiguous(static_cast<MemoryFormat>(value))); });
@@ -115,7 +118,7 @@ PyObject* is_contiguous(PyObject* self, PyObject* args, PyObject* keywords) {
 PyObject* item(PyObject* self, PyObject*) {
   const TensorBase& tensor = tensor_of(self);
   if (tensor.numel() != 1) {
-    return PyErr_Format(PyExc_ValueError, "item() of a tensor of %lld elements: it needs one",
+    return PyErr_Format(PyExc_ValueError, "item() needs a tensor of exactly one element, not %lld",
                         static_cast<long long>(tensor.numel()));
   }
   return guarded([&] { return wrap_scalar(item_of(tensor)); });
@@ -147,27 +150,30 @@ PyObject* rounded(PyObject* self, PyObject* args) {
   if (!method || !none || !options) return nullptr;
   return PyObject_Call(method.get(), none.get(), options.get());
 }
-// The same for all libraries; a library's operator of the same name takes precedence.
+// These methods exist in all libraries. A library's operator of the same name takes precedence.
 PyMethodDef methods[] = {
     {"size", as_method(size), METH_VARARGS | METH_KEYWORDS,
-     "The size of each dimension, or of one."},
+     "Returns the size of each dimension, or of the given dimension."},
     {"stride", as_method(stride), METH_VARARGS | METH_KEYWORDS,
-     "Elements from one index to the next, of each dimension or one."},
-    {"dim", dim, METH_NOARGS, "How many dimensions there are."},
-    {"numel", numel, METH_NOARGS, "How many elements there are."},
-    {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
-    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first, in the storage."},
-    {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
+     "Returns the stride, in elements, of each dimension or of the given dimension."},
+    {"dim", dim, METH_NOARGS, "Returns the number of dimensions."},
+    {"numel", numel, METH_NOARGS, "Returns the number of elements."},
+    {"element_size", element_size, METH_NOARGS, "Returns the size of an element in bytes."},
+    {"storage_offset", storage_offset, METH_NOARGS,
+     "Returns the position of the first element in the storage, in elements."},
+    {"data_ptr", data_ptr, METH_NOARGS, "Returns the address of the first element."},
     {"is_contiguous", as_method(is_contiguous), METH_VARARGS | METH_KEYWORDS,
-     "Whether the elements lie in row-major order, or in another."},
-    {"item", item, METH_NOARGS, "The one element as a number of Python."},
-    {"tolist", tolist, METH_NOARGS, "The elements as nested lists."},
-    {"__format__", format, METH_O, "The one element as text, or the tensor's."},
-    {"__complex__", as_complex, METH_NOARGS, "The one element as a complex number."},
-    {"__round__", rounded, METH_VARARGS, "The elements rounded to integers, or to decimals."},
+     "Returns whether the elements are contiguous, in row-major order or in that of a "
+     "memory_format."},
+    {"item", item, METH_NOARGS, "Returns the only element as a Python number."},
+    {"tolist", tolist, METH_NOARGS, "Returns the elements as nested lists."},
+    {"__format__", format, METH_O, "Formats the only element, or else the tensor."},
+    {"__complex__", as_complex, METH_NOARGS, "Returns the only element as a complex number."},
+    {"__round__", rounded, METH_VARARGS,
+     "Rounds the elements to integers, or to the given number of decimals."},
     {nullptr, nullptr, 0, nullptr}};
 
-// A type has one table of attributes and one of methods, and keeps their addresses.
+// Returns the attributes in one table, whose address the type keeps.
 PyGetSetDef* all_attributes() {
   static std::vector<PyGetSetDef> all;
   for (const PyGetSetDef* some : {attributes, autograd_attributes, hook_attributes}) {
@@ -216,7 +222,8 @@ int make_tensor_type() {
       {Py_tp_repr, reinterpret_cast<void*>(&show_tensor)},
       {Py_tp_getset, all_attributes()},
       {Py_tp_methods, all_methods()},
-      {Py_tp_doc, const_cast<char*>("A tensor of the opgen runtime; methods are its operators.")}};
+      {Py_tp_doc, const_cast<char*>(
+                      "A tensor of the opgen runtime. Its methods are the libraries' operators.")}};
   for (const PyType_Slot* some : {number_slots, indexing_slots, buffer_slots}) {
     for (; some->slot != 0; ++some) slots.push_back(*some);
   }
@@ -227,7 +234,8 @@ int make_tensor_type() {
   if (types.tensor == nullptr) return -1;
   set_warning_handler(&warn_in_python);
   set_blocking_hooks(&let_go_of_the_gil, &GilRelease::restore);
-  // A NumPy number on the left leaves the operation to the tensor, so that the result is a tensor.
+  // Makes NumPy numbers leave the operation to the tensor on the right, so that the result is a
+  // tensor.
   Owned priority(PyFloat_FromDouble(1000));
   PyObject* type = reinterpret_cast<PyObject*>(types.tensor);
   return priority ? PyObject_SetAttrString(type, "__array_priority__", priority.get()) : -1;

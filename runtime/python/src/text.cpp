@@ -1,4 +1,4 @@
-// text.cpp: convert elements to lists, and print tensors.
+// text.cpp: converts elements to lists, and prints tensors.
 #include <string>
 
 #include "objects.h"
@@ -46,7 +46,7 @@ PyObject* list_of(const TensorBase& tensor, std::size_t dim, const char* data) {
 
 bool append_element(std::string& text, ScalarType type, const char* data) {
   Owned number(wrap_scalar(element(type, data)));
-  // A float prints with as many digits as a float has.
+  // Print a float32 with only as many digits as identify it among float32 values.
   if (number && PyFloat_Check(number.get()) && type != kDouble) {
     char* digits =
         PyOS_double_to_string(PyFloat_AS_DOUBLE(number.get()), 'g', 6, Py_DTSF_ADD_DOT_0, nullptr);
@@ -67,7 +67,7 @@ bool append_elements(std::string& text, const TensorBase& tensor, std::size_t di
   const std::size_t dims = tensor.sizes().size();
   if (dim == dims) return append_element(text, tensor.scalar_type(), data);
   const std::int64_t step = tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
-  // Rows are aligned below each other, after "tensor(" and the brackets.
+  // Align rows below each other, after "tensor(" and the brackets.
   const std::string between = dim + 1 == dims ? ", " : ",\n" + std::string(dim + 8, ' ');
   bool done = true;
   text += "[";
@@ -95,9 +95,9 @@ std::string sizes_text(const TensorBase& tensor) {
 PyObject* to_list(const TensorBase& tensor) {
   OPGEN_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), "tolist() of a tensor on ", tensor.device(),
                               ": its elements are not in the memory of the CPU");
-  OPGEN_CHECK_NOT_IMPLEMENTED(tensor.has_storage(),
-                              "tolist() inside vmap: the tensor stands for a "
-                              "whole batch");
+  OPGEN_CHECK_NOT_IMPLEMENTED(
+      tensor.has_storage(),
+      "tolist() does not work inside vmap, where a tensor stands for a whole batch");
   if (tensor.dim() == 0) return list_of(tensor, 0, static_cast<const char*>(tensor.data_ptr()));
   // Creating lists may run finalizers, which may change or resize the tensor.
   const TensorBase copy = opgen::detail::clone(tensor);
@@ -120,7 +120,7 @@ PyObject* show_tensor(PyObject* self) {
       text += sizes_text(tensor);
     }
     const ScalarType type = tensor.scalar_type();
-    // Elements tell Long and Bool.
+    // Elements show whether a tensor is Long or Bool.
     if (type != kFloat && !(shown && (type == kLong || type == kBool))) {
       text += std::string(", dtype=") + dtype_name(type);
     }

@@ -44,7 +44,7 @@ constexpr ConstantName kFormats[] = {{"contiguous_format", 0},
 PyObject* show_constant(PyObject* self) {
   return PyUnicode_FromString(reinterpret_cast<ConstantObject*>(self)->name);
 }
-// Pickled and copied by name: each has one object.
+// Pickles and copies a constant by its name, because each constant has one object.
 PyObject* reduce_constant(PyObject* self, PyObject*) {
   return Py_BuildValue("O(s)", Py_TYPE(self), reinterpret_cast<ConstantObject*>(self)->name);
 }

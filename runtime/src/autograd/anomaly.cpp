@@ -1,4 +1,4 @@
-// anomaly.cpp: what nodes note of the forward call, and errors that say it.
+// anomaly.cpp: records the forward call in each node, and adds it to errors of backward().
 #include "opgen/autograd/anomaly.h"
 
 #include <cstring>
@@ -17,7 +17,7 @@ Atomic<bool> checks_nan = true;
 
 template <class E>
 [[noreturn]] void throw_longer(const E& error, const std::string& said) {
-  // The operators of the error come last in its text.
+  // The operators come last in the error's text.
   const char* operators = error.what() + std::strlen(error.msg());
   const std::string text = error.msg() + said;
   throw E(text.data(), text.size(), operators);
@@ -52,7 +52,7 @@ namespace internal {
 void note_forward_call(Node& node) {
   NodeExtras& extras = extras_of(node);
   extras.trace = opgen::detail::operator_trace();
-  if (extras.trace.empty()) extras.trace = "\n  in a call whose operator is not known";
+  if (extras.trace.empty()) extras.trace = "\n  in a call of an unknown operator";
   if (const Node* parent = running_node()) {
     extras.parent = std::make_shared<const std::string>(describe_forward_call(*parent));
   }

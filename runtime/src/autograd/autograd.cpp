@@ -37,8 +37,8 @@ AccumulateGrad::AccumulateGrad(TensorImpl* leaf) : leaf_(leaf) {
 
 namespace {
 
-// Returns a tensor that no one else has, so that a user who changes the gradient in place changes
-// no other tensor.
+// Returns the gradient, or a copy if it has other owners, so that a user who changes the gradient
+// in place does not change another tensor.
 TensorBase own(TensorBase gradient) {
   if (requires_grad(gradient) || !gradient.has_storage()) return gradient;
   if (primitive::is_unshared(gradient)) return gradient;
@@ -97,7 +97,7 @@ bool requires_grad(const TensorBase& tensor) noexcept {
 void set_requires_grad(const TensorBase& tensor, bool value) {
   if (!value && !requires_grad(tensor)) return;
   OPGEN_CHECK(tensor.defined(), "an undefined tensor cannot require a gradient");
-  OPGEN_CHECK(is_leaf(tensor), "whether a gradient is required can only be changed for a leaf; ",
+  OPGEN_CHECK(is_leaf(tensor), "requires_grad can only be changed for a leaf; ",
               grad_fn(tensor)->name(), " made this tensor: detach() it first");
   OPGEN_CHECK(!value || is_differentiable(tensor.scalar_type()),
               "only tensors of floating-point and complex dtype can require gradients, not ",
@@ -123,8 +123,9 @@ TensorBase grad_of(const TensorBase& tensor) {
 }
 
 void set_grad(const TensorBase& tensor, const TensorBase& gradient) {
-  OPGEN_CHECK(!gradient.defined() || gradient.sizes() == tensor.sizes(), "a gradient of sizes ",
-              gradient.sizes(), " for a tensor of sizes ", tensor.sizes());
+  OPGEN_CHECK(!gradient.defined() || gradient.sizes() == tensor.sizes(),
+              "cannot set a gradient of sizes ", gradient.sizes(), " for a tensor of sizes ",
+              tensor.sizes());
   AutogradPart& part = autograd_of(tensor);
   internal::GradSlot& slot =
       part.retained != nullptr ? *part.retained : internal::leaf_state(tensor, part).slot;
@@ -179,7 +180,7 @@ void check_inplace(const TensorBase& tensor, std::string_view op) {
     CreationMeta meta = creation_meta(tensor);
     OPGEN_CHECK(meta == CreationMeta::Default || !(requires_grad(tensor) || requires_grad(base)),
                 op, " would change a view in place that was made ", toString(meta),
-                ", where autograd cannot follow it; change a clone()");
+                ", where autograd cannot record it; change a clone()");
     return;
   }
   OPGEN_CHECK(!(requires_grad(tensor) && is_leaf(tensor)), op,
@@ -192,7 +193,7 @@ namespace {
 
 thread_local constinit std::uint64_t next_sequence_nr OPGEN_TLS = 0;
 
-// Nodes that this thread is to delete, linked by the field that backward() uses.
+// The nodes that this thread must delete, linked through the field that backward() uses.
 struct Deletion {
   bool runs;
   Node* first;
@@ -275,7 +276,7 @@ TensorBase SavedTensor::unpack(Node& owner) const {
 void SavedTensor::throw_changed(const Node& owner) const {
   OPGEN_CHECK(false, "a tensor of sizes ", tensor_.sizes(), " that ", owner.name(),
               " needs for its gradient was changed in place: it is at version ", tensor_._version(),
-              ", it was saved at version ", version_);
+              ", but was saved at version ", version_);
   __builtin_unreachable();
 }
 

@@ -41,7 +41,7 @@ void check_written(const OperatorHandle& op, const std::vector<TensorBase>& writ
     if (is_view(tensor)) {
       OPGEN_WARN(op.full_name(),
                  " changes a view in place and has no gradient: neither the view nor its base can "
-                 "be differentiated from here on");
+                 "be differentiated after this call");
     }
   }
 }
@@ -88,7 +88,7 @@ void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
     collect(stack[stack.size() - plan.returns + r], results);
     for (const TensorBase& tensor : results) {
       if (!is_differentiable(tensor)) continue;
-      // A result without a derivative, such as a mask, loses nothing.
+      // A result without a derivative, such as a mask, needs no tangent.
       if (has_tangent) autograd::throw_no_forward_formula(op.full_name());
       autograd::set_history(tensor, node);
     }

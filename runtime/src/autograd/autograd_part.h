@@ -1,4 +1,4 @@
-// autograd_part.h: AutogradPart, what a tensor carries for gradients. Internal.
+// autograd_part.h: AutogradPart, a tensor's record for gradients. Internal.
 #pragma once
 
 #include <memory>
@@ -9,23 +9,23 @@
 
 namespace opgen::autograd::internal {
 
-// A gradient that backward() keeps: of a leaf, or of a tensor whose gradient is retained.
+// A gradient that backward() keeps: that of a leaf, or a retained one.
 struct GradSlot {
   std::mutex mutex;
   TensorBase grad;
 };
 
-struct LeafState;  // leaf.h
+struct LeafState;  // defined in autograd.cpp
 
 struct AutogradPart final : TensorPart {
   static constexpr TensorPartKind kKind = TensorPartKind::Autograd;
   ~AutogradPart() override;
 
-  bool requires_grad = false;  // of a leaf
+  bool requires_grad = false;  // set for a leaf
   std::uint32_t output_nr = 0;
   Ref<Node> grad_fn;
   Atomic<LeafState*> leaf = nullptr;   // owned
-  std::shared_ptr<GradSlot> retained;  // of a tensor that is no leaf
+  std::shared_ptr<GradSlot> retained;  // for a non-leaf tensor
 };
 
 [[nodiscard]] inline AutogradPart* find_autograd(const TensorBase& tensor) noexcept {
@@ -37,7 +37,7 @@ struct AutogradPart final : TensorPart {
 [[nodiscard]] inline bool is_differentiable(ScalarType dtype) noexcept {
   return isFloatingType(dtype) || isComplexType(dtype);
 }
-// Returns a tensor of the same bytes, sizes and strides, without any part.
+// Returns a tensor with the same bytes, sizes and strides, without any part.
 [[nodiscard]] inline TensorBase bare_alias(const TensorBase& tensor) {
   return opgen::detail::alias_with_sizes_and_strides(tensor, tensor.sizes(), tensor.strides(),
                                                      tensor.storage_offset());
@@ -45,8 +45,8 @@ struct AutogradPart final : TensorPart {
 // Returns such a tensor with the same history.
 [[nodiscard]] TensorBase alias_with_history(const TensorBase& tensor);
 
-// The node that adds gradients to a leaf. It is part of the leaf, whose count it shares: an edge to
-// it keeps the leaf.
+// The node that adds gradients to a leaf. It is part of the leaf and shares its count: an edge to
+// it keeps the leaf alive.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(TensorImpl* leaf);
@@ -69,7 +69,7 @@ struct LeafState {
 };
 [[nodiscard]] LeafState& leaf_state(const TensorBase& leaf, AutogradPart& part);
 
-// The engine's and the hooks' view of a node.
+// Gives the engine and the hooks access to a node's private members.
 struct NodeAccess {
   static bool is_accumulator(const Node& node) noexcept { return node.counted_ != &node.count_; }
   static void share_count(Node& node, const RefCounted* count) noexcept { node.counted_ = count; }

@@ -1,4 +1,4 @@
-// derived.cpp: what the Autograd kernels of operators with formulas share.
+// derived.cpp: the code that the Autograd kernels of operators with formulas share.
 #include "opgen/autograd/derived.h"
 
 #include <string>
@@ -70,7 +70,7 @@ void DerivedNode::connect(const DerivedOperator& op, const TensorSpan* arguments
   for (std::size_t i = 0; i < op.input_count; ++i) {
     const TensorSpan& input = arguments[op.inputs[i]];
     lists |= input.list;
-    // An absent optional tensor has an edge, too, so that edges have the numbers of inputs.
+    // An absent optional tensor also gets an edge, so that edges and inputs have the same indices.
     if (input.count == 0 && !input.list) add_next_edge({});
     for (std::size_t k = 0; k < input.count; ++k) {
       add_next_edge(gradient_edge(input.first[k]));
@@ -160,7 +160,7 @@ TensorBase SavedVariable::get(const BackwardCall& call) const {
   }
   OPGEN_CHECK(state_ != State::Freed, node.name(),
               ": Trying to backward through the graph a second time: its saved tensors were freed "
-              "by the first time; pass retain_graph=True there");
+              "by the first backward; pass retain_graph=True there");
   return saved.unpack(node);
 }
 
@@ -176,7 +176,7 @@ void SavedVariable::release(Released& released) {
 
 namespace {
 
-// Passes the gradient on.
+// Passes the gradient on unchanged.
 class CloneNode final : public Node {
  public:
   [[nodiscard]] std::string name() const override { return "CloneBackward0"; }
@@ -238,7 +238,7 @@ void throw_not_implemented(std::string_view name, std::string_view reason) {
 }
 
 void throw_no_strides(std::string_view name) {
-  OPGEN_CHECK(false, "the gradient of '", name, "' needs strides, and the tensor has none");
+  OPGEN_CHECK(false, "the gradient of '", name, "' needs strides, but the tensor has none");
   __builtin_unreachable();
 }
 
@@ -395,20 +395,22 @@ void check_no_gradient(const OperatorSlot& slot, const TensorSpan* arguments, st
 }  // namespace internal
 
 void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& tangent) {
-  OPGEN_CHECK(i < outputs_[output].count, "a formula gave more tangents than there are outputs");
+  OPGEN_CHECK(i < outputs_[output].count,
+              "a formula returned more tangents than there are outputs");
   const TensorBase& tensor = outputs_[output].first[i];
   if (!tangent.defined() || !tensor.defined()) return;
-  // The view of a tensor with a tangent has one already: a view of that.
+  // A view of a tensor with a tangent already has one: a view of that tangent.
   const TensorBase old = tangent_of(tensor);
   if (kind_ == Kind::view && old.defined()) return;
-  // In place, so that tangents of views change, too.
+  // Write in place, so that the tangents of views change, too.
   if (old.defined() &&
       !(GradMode::is_enabled() && (requires_grad(old) || requires_grad(tangent)))) {
     copy_(old, tangent);
     increment_version(old);
     return;
   }
-  // A formula that returns a tangent as it is must not make two tensors share it.
+  // If a formula returns an existing tangent unchanged, copy it, so that two tensors do not share
+  // it.
   const bool is_shared = kind_ != Kind::view && tangent.use_count() > 1;
   set_tangent(tensor, is_shared ? internal::clone_with_history(tangent) : tangent);
 }

@@ -21,13 +21,13 @@ using internal::NodeAccess;
 
 struct NodeState {
   Node* node;
-  std::uint32_t waits_for = 0;  // edges whose gradient is missing
-  std::uint32_t first = 0;      // of its gradients among all
-  bool claimed = false;         // the node has this state's index
+  std::uint32_t waits_for = 0;  // number of edges whose gradient is missing
+  std::uint32_t first = 0;      // index of its first gradient among all gradients
+  bool claimed = false;         // the node stores the index of this state
   bool is_target = false;       // one of grad()'s inputs
-  bool wanted = true;           // is, or leads to, an input of grad()
-  bool runs = true;             // leads to a wanted node
-  bool met = false;             // while nodes are ordered
+  bool wanted = true;           // it is an input of grad(), or leads to one
+  bool runs = true;             // it leads to a wanted node
+  bool met = false;             // used while nodes are ordered
 };
 
 struct Ready {
@@ -38,12 +38,13 @@ struct Ready {
   }
 };
 
-// The nodes are kept by the edges of the roots. A node refers to its state by an index, which costs
-// less than a look-up in a table. That is for one backward() at a time: another one that meets the
-// node meanwhile, on another thread or inside of this one, has a table.
+// One run of backward() or grad(). The edges of the roots keep the nodes alive. A node stores the
+// index of its state, which costs less than a look-up in a table. Only one backward() at a time can
+// use that index. If another one, on another thread or nested in this one, meets the same node, it
+// uses a table instead.
 class Run {
  public:
-  // `targets`: the edges of grad()'s inputs; empty for backward().
+  // `targets` are the edges of grad()'s inputs; empty for backward().
   Run(const Edges& roots, const Edges& targets, bool retain_graph, bool accumulates)
       : targets_(targets), retain_graph_(retain_graph), selective_(!accumulates) {
     captured_.resize(targets.size());
@@ -67,7 +68,7 @@ class Run {
     for (const Edge& root : roots) {
       const std::uint32_t i = index_of(*root.function);
       NodeState& state = states_[i];
-      // The same root twice is ready once.
+      // A root that is given twice becomes ready only once.
       if (state.waits_for != 0 || !state.met) continue;
       state.met = false;
       enqueue(i);
@@ -106,7 +107,7 @@ class Run {
     Atomic<void*>& claimed_by = NodeAccess::claimed_by(node);
     if (claimed_by.load_relaxed() == this) return NodeAccess::index(node);
     const auto index = static_cast<std::uint32_t>(states_.size());
-    // What is in the table stays there: the other backward() may have ended meanwhile.
+    // A node in the table stays there, although the other backward() may have ended.
     if (OPGEN_UNLIKELY(!elsewhere_.empty())) {
       const auto found = elsewhere_.find(&node);
       if (found != elsewhere_.end()) return found->second;
@@ -125,7 +126,7 @@ class Run {
     return index;
   }
 
-  // The states are the queue: a chain may be long, so there is no recursion.
+  // Uses the list of states as a queue instead of recursion, because a chain may be long.
   void visit(const Edges& roots) {
     for (const Edge& root : roots) meet(*root.function);
     for (std::uint32_t i = 0; i < states_.size(); ++i) {
@@ -136,7 +137,7 @@ class Run {
     gradients_.resize(gradient_count_);
   }
 
-  // From the nodes that lead nowhere to the roots.
+  // Marks nodes in order, from those without successors to the roots.
   void mark_wanted() {
     for (NodeState& state : states_) state.wanted = state.runs = false;
     for (const Edge& target : targets_) {
@@ -166,7 +167,7 @@ class Run {
 
   void enqueue(std::uint32_t i) {
     Node& node = *states_[i].node;
-    // Gradients of leaves are done with as soon as they are complete.
+    // Gradients of leaves are finished once complete.
     if (NodeAccess::is_accumulator(node)) return run_node(i);
     ready_.push_back({node.sequence_nr(), i});
     std::push_heap(ready_.begin(), ready_.end());
@@ -235,12 +236,12 @@ class Run {
 
   static Gradients apply_with_extras(Node& node, internal::HookTable* hooks, Gradients gradients);
 
-  // Returns the gradient in the shape and dtype of the output that it is for: sums over broadcast
-  // dimensions, converts the dtype.
+  // Returns the gradient with the shape and dtype of the output to which it belongs: sums over
+  // broadcast dimensions, and converts the dtype.
   static TensorBase fitted(TensorBase gradient, const Edge& edge, const Node& from,
                            std::size_t index) {
     if (OPGEN_UNLIKELY(NodeAccess::is_accumulator(*edge.function))) {
-      // The leaf may have other sizes than when its accumulator was made.
+      // The leaf's sizes may have changed since its accumulator was made.
       const TensorImpl& leaf = *static_cast<internal::AccumulateGrad*>(edge.function.get())->leaf();
       return fitted(std::move(gradient), leaf.sizes(), leaf.dtype(), leaf.device(), from, index);
     }
@@ -282,7 +283,7 @@ class Run {
   std::unordered_map<const Node*, std::uint32_t> elsewhere_;
 };
 
-// What this thread is in, from the innermost backward().
+// The state of this thread's innermost backward().
 struct Current {
   const Run* run;
   const Node* node;
@@ -315,7 +316,7 @@ Gradients Run::apply_with_extras(Node& node, internal::HookTable* hooks, Gradien
   return results;
 }
 
-// A backward() inside of a function's own backward runs on the same stack.
+// A backward() that a function's own backward() calls runs on the same stack.
 class Nested {
  public:
   explicit Nested(const Run& run) : outer_(current), was_selective_(internal::selective_backward) {
@@ -336,11 +337,12 @@ class Nested {
 
 TensorBase root_gradient(const TensorBase& root, const TensorBase& gradient) {
   if (!gradient.defined()) {
-    OPGEN_CHECK(root.numel() == 1, "a tensor of sizes ", root.sizes(),
-                " needs a weight for backward(): only that of a single element is known");
+    OPGEN_CHECK(
+        root.numel() == 1, "a tensor of sizes ", root.sizes(),
+        " needs a weight for backward(): only a tensor of one element has a default weight");
     return opgen::detail::full(root.sizes(), 1, root.options());
   }
-  OPGEN_CHECK(gradient.sizes() == root.sizes(), "a gradient of sizes ", gradient.sizes(),
+  OPGEN_CHECK(gradient.sizes() == root.sizes(), "cannot use a gradient of sizes ", gradient.sizes(),
               " for a tensor of sizes ", root.sizes());
   return gradient;
 }

@@ -61,7 +61,8 @@ struct TangentPart final : TensorPart {
   return opgen::detail::find_part<TangentPart>(tensor.unsafeGetTensorImpl());
 }
 
-// The tensor of whose tangent this tensor's is a view; null if it has a tangent of its own.
+// Returns the tensor whose tangent contains this tensor's tangent as a view; null if this tensor
+// has its own tangent.
 const TensorBase* tangent_base(const TensorBase& tensor) noexcept {
   const ViewPart* view = find_view(tensor);
   if (view == nullptr || !view->has_tangent_base) return nullptr;
@@ -75,7 +76,8 @@ void store(const TensorBase& tensor, TensorBase tangent) {
   part.join(*level_of_thread);
 }
 
-// Returns the tangent in the strides of the tensor, so that views of one are views of the other.
+// Returns the tangent with the strides of the tensor, so that a view of the tensor corresponds to a
+// view of the tangent.
 TensorBase in_layout_of(const TensorBase& tensor, const TensorBase& tangent) {
   if (tangent.strides() == tensor.strides() || requires_grad(tangent) ||
       !tensor.is_non_overlapping_and_dense() || !tangent.has_storage()) {
@@ -87,7 +89,7 @@ TensorBase in_layout_of(const TensorBase& tensor, const TensorBase& tangent) {
   return moved;
 }
 
-// The part of the base's tangent that lies where the view lies in the base.
+// Returns the part of the base's tangent that corresponds to the view.
 TensorBase view_of_tangent(const TensorBase& view, const TensorBase& base,
                            const TensorBase& tangent) {
   const auto geometry = internal::SliceGeometry::of(view, base);
@@ -106,22 +108,23 @@ void check_tangent(const TensorBase& tensor, const TensorBase& tangent) {
   OPGEN_CHECK(!tensor.is_inference(),
               "a tensor made in inference mode cannot have a tangent; clone() it outside of the "
               "mode");
-  OPGEN_CHECK(tangent.sizes() == tensor.sizes(), "a tangent of sizes ", tangent.sizes(),
+  OPGEN_CHECK(tangent.sizes() == tensor.sizes(), "cannot set a tangent of sizes ", tangent.sizes(),
               " for a tensor of sizes ", tensor.sizes());
-  OPGEN_CHECK(tangent.scalar_type() == tensor.scalar_type(), "a tangent of dtype ",
+  OPGEN_CHECK(tangent.scalar_type() == tensor.scalar_type(), "cannot set a tangent of dtype ",
               tangent.scalar_type(), " for a tensor of dtype ", tensor.scalar_type());
-  OPGEN_CHECK(tangent.device() == tensor.device(), "a tangent on ", tangent.device(),
+  OPGEN_CHECK(tangent.device() == tensor.device(), "cannot set a tangent on ", tangent.device(),
               " for a tensor on ", tensor.device());
-  OPGEN_CHECK(!has_tangent(tangent), "a tangent cannot have a tangent itself: there is one level");
+  OPGEN_CHECK(!has_tangent(tangent),
+              "a tangent cannot have a tangent itself: there is only one level");
   OPGEN_CHECK(level_of_thread != nullptr,
-              "no ForwardLevel is open on this thread: tangents belong to one");
+              "no ForwardLevel is open on this thread, but a tangent needs one");
 }
 
 }  // namespace
 
 ForwardLevel::ForwardLevel() {
   OPGEN_CHECK(level_of_thread == nullptr,
-              "a ForwardLevel inside of another is not supported: a tensor has one tangent");
+              "a ForwardLevel inside of another is not supported: a tensor has only one tangent");
   level_of_thread = new Level;
   internal::open_forward_levels.add_relaxed(1);
 }

@@ -20,10 +20,9 @@ bool AutogradContext::needs_input_grad(std::size_t i) const {
 std::vector<TensorBase> AutogradContext::unpack() const {
   bool released = false;
   const std::vector<SavedTensor> all = node_->saved(released);
-  OPGEN_CHECK(
-      !released, node_->name(),
-      " runs backward a second time: its saved tensors were freed; pass retain_graph the first "
-      "time");
+  OPGEN_CHECK(!released, node_->name(),
+              " runs backward a second time, but its saved tensors were freed; pass retain_graph "
+              "the first time");
   std::vector<TensorBase> tensors;
   for (const SavedTensor& saved : all) {
     tensors.push_back(saved.unpack(*node_));
@@ -72,13 +71,13 @@ void FunctionNode::finish(const std::vector<TensorBase*>& outputs) {
     OPGEN_CHECK(contains(inputs_, tensor), name_, " marks a tensor dirty that is not an input");
     if (recorded_) check_inplace(tensor, name_);
     OPGEN_CHECK_NOT_IMPLEMENTED(!recorded_ || !is_view(tensor) || tensor.is_same(inputs_[0]), name_,
-                                " changes a view in place that is not its first tensor: the view's "
-                                "base would need a new history");
+                                " changes a view in place that is not its first tensor; then the "
+                                "view's base would need a new history");
     increment_version(tensor);
   }
   for (TensorBase* output : outputs) {
     if (!recorded_ || !output->defined()) continue;
-    // An input that is returned must not get another history.
+    // An input that is returned unchanged must keep its history.
     if (contains(inputs_, *output) && !contains(dirty, *output)) *output = detach(*output);
     const bool is_dirty = contains(dirty, *output);
     if (is_view(*output) && !is_dirty) {

@@ -54,7 +54,7 @@ void replace(const Node& node, Gradients& gradients, Gradients given) {
   gradients = std::move(given);
 }
 
-// Hooks run without the lock: they may register and remove hooks.
+// Hooks run without the lock, because they may register and remove hooks.
 template <class List>
 List copy_of(std::mutex& mutex, const List& list) {
   std::lock_guard lock(mutex);
@@ -156,8 +156,8 @@ HookHandle register_post_hook(Node& node, NodePostHook hook) {
 HookHandle register_post_accumulate_grad_hook(const TensorBase& leaf, LeafHook hook) {
   const Edge edge = gradient_edge(leaf);
   OPGEN_CHECK(edge.is_valid() && is_leaf(leaf),
-              "only a leaf that requires a gradient can have a hook for after its gradient has "
-              "grown");
+              "only a leaf that requires a gradient can have a hook that runs after its gradient "
+              "has grown");
   return internal::add(*edge.function, &HookTable::accumulated, 0, std::move(hook));
 }
 

@@ -1,4 +1,4 @@
-// node_extras.h: what only some nodes have: hooks, and the records of anomaly mode. Internal.
+// node_extras.h: data that only some nodes have: hooks, and the records of anomaly mode. Internal.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct HookTable {
   template <class F>
   struct Hook {
     std::uint64_t id;
-    std::uint32_t output_nr;  // of a tensor's hook
+    std::uint32_t output_nr;  // for the hook of a tensor
     F run;
   };
   struct Retained {
@@ -34,31 +34,30 @@ struct HookTable {
 };
 
 struct NodeExtras {
-  std::mutex mutex;  // guards `hooks`, not the table
+  std::mutex mutex;  // protects `hooks`, not the table
   std::shared_ptr<HookTable> hooks;
-  std::string trace;  // of the forward call; empty without anomaly mode
-  std::shared_ptr<const std::string>
-      parent;  // what is said of the node whose backward made this one
+  std::string trace;  // the operators of the forward call; empty without anomaly mode
+  std::shared_ptr<const std::string> parent;  // the text for the node whose backward made this one
 };
 
 [[nodiscard]] NodeExtras& extras_of(Node& node);
 [[nodiscard]] std::shared_ptr<HookTable> find_hooks(const Node& node);
 [[nodiscard]] HookTable& hooks_of(Node& node);
 
-// Each returns or changes the gradients as the node's hooks say.
+// Run the node's hooks, and replace or return the gradients accordingly.
 void run_tensor_hooks(HookTable& table, const Node& node, Gradients& gradients);
 void run_pre_hooks(HookTable& table, const Node& node, Gradients& gradients);
 void run_post_hooks(HookTable& table, const Node& node, Gradients& results,
                     const Gradients& gradients);
 void run_leaf_hooks(HookTable& table, const TensorBase& leaf);
 
-// The node whose apply() this thread is in; null if none.
+// Returns the node whose apply() this thread is executing; null if none.
 [[nodiscard]] const Node* running_node() noexcept;
 
 // Anomaly mode (anomaly.cpp).
 void note_forward_call(Node& node);
 [[nodiscard]] std::string describe_forward_call(const Node& node);
-// Throws the exception in flight again, with the forward call of `node` in its text.
+// Rethrows the current exception, with the forward call of `node` in its text.
 [[noreturn]] void rethrow_with_forward_call(const Node& node);
 void check_no_nan(const Node& node, const Gradients& results);
 

@@ -19,7 +19,8 @@ namespace opgen::primitive {
 
 namespace {
 
-// A primitive's handle, looked up once; the library below defines it for the life of the process.
+// Returns a primitive's handle, which callers keep: the library below defines it for the life of
+// the process.
 OperatorHandle find(const char* name) {
   return Dispatcher::singleton().findSchemaOrThrow(name, "");
 }
@@ -112,7 +113,7 @@ TensorBase stack_kernel(const std::vector<IValue>& tensors, std::int64_t dim) {
   TensorBase out = opgen::detail::empty(sizes, first.options());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     TensorBase tensor = tensors[i].toTensor();
-    OPGEN_CHECK(tensor.sizes() == first.sizes(), "stack() needs tensors of one shape, got ",
+    OPGEN_CHECK(tensor.sizes() == first.sizes(), "stack() needs tensors of the same shape, got ",
                 first.sizes(), " and ", tensor.sizes());
     opgen::copy_(select_kernel(out, dim, static_cast<std::int64_t>(i)), tensor);
   }
@@ -133,7 +134,8 @@ Stack box_geometry(const TensorBase& self, const SliceGeometry& geometry) {
           geometry.offset};
 }
 
-// A tensor of the base's sizes and strides. Negative strides do not occur. Gaps hold zeros.
+// A tensor with the sizes and strides of the base, which are never negative. Its gaps contain
+// zeros.
 struct Whole {
   Whole(const SliceGeometry& geometry, const TensorOptions& options) {
     std::int64_t last = 0;
@@ -163,7 +165,7 @@ TensorBase take_slice_kernel(const TensorBase& self, const SliceGeometry& geomet
 }
 TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
   Whole whole(geometry, self.options());
-  // What an expanded dimension repeats is added up.
+  // The gradients of repeated elements in an expanded dimension are added up.
   DimVector sizes = geometry.sizes;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     if (geometry.strides[d] == 0 && sizes[d] > 1) sizes[d] = 1;
@@ -249,7 +251,7 @@ struct Movedim : autograd::Function<Movedim> {
     return {movedim(g[0], ctx->saved_data["to"].toInt(), ctx->saved_data["from"].toInt()), {}, {}};
   }
 };
-// The gradient is zero but for one slice.
+// The gradient is zero except in one slice.
 struct Select : autograd::Function<Select> {
   static TensorBase forward(AutogradContext* ctx, TensorBase self, std::int64_t dim,
                             std::int64_t index) {
@@ -269,7 +271,8 @@ struct Select : autograd::Function<Select> {
   }
 };
 
-// Slices: each is the transpose of another, so that second derivatives follow.
+// Functions on slices. The gradient of each is another of them, so second derivatives need no
+// further code.
 template <class Derived, auto kForward, auto kBackward>
 struct SliceFunction : autograd::Function<Derived> {
   static TensorBase forward(AutogradContext* ctx, TensorBase self, SliceGeometry geometry) {
@@ -324,7 +327,7 @@ TensorBase record_stack(const std::vector<TensorBase>& tensors, std::int64_t dim
 
 // ---- Tangents ----------------------------------------------------------------------------------
 
-// All primitives are linear: the tangent of a result is the result for the tangent.
+// All primitives are linear, so the tangent of a result is the result for the tangents.
 template <class F>
 TensorBase linear(const TensorBase& self, F&& f) {
   if (!autograd::has_tangent(self)) return f(self);
@@ -488,7 +491,7 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
       !is_plain(more) || !sum.is_non_overlapping_and_dense()) {
     return false;
   }
-  // An iterator over a few elements costs more than their sum.
+  // For fewer elements, an iterator would cost more than the sum.
   constexpr std::int64_t kFew = 64;
   const bool is_short = sum.numel() <= kFew && sum.is_contiguous() && more.is_contiguous();
   OPGEN_DISPATCH_ALL(sum.scalar_type(), "add", [&] {

@@ -17,7 +17,7 @@ namespace internal {
 
 namespace {
 
-// The history of a view, made from that of its base.
+// The node of a view whose history is made from that of its base.
 class AsStridedBackward final : public Node {
  public:
   explicit AsStridedBackward(SliceGeometry geometry) : geometry_(std::move(geometry)) {}
@@ -30,7 +30,7 @@ class AsStridedBackward final : public Node {
   SliceGeometry geometry_;
 };
 
-// The history of a base of which a view was changed in place by the operator of `changed`.
+// The node of a base after the operator of `changed` has changed a view of it in place.
 class CopySlices final : public Node {
  public:
   CopySlices(SliceGeometry geometry, Ref<Node> changed, std::uint32_t output_nr)
@@ -63,14 +63,14 @@ class CopySlices final : public Node {
   std::uint32_t output_nr_;
 };
 
-std::mutex view_mutex;  // threads may ask for the history of one view
+std::mutex view_mutex;  // several threads may request the history of the same view
 
 }  // namespace
 
 SliceGeometry SliceGeometry::of(const TensorBase& view, const TensorBase& base) {
   OPGEN_CHECK_NOT_IMPLEMENTED(
       view.itemsize() == base.itemsize() && view.has_storage() && base.has_storage(),
-      "autograd cannot follow an in-place change of a ", base.scalar_type(),
+      "autograd cannot record an in-place change of a ", base.scalar_type(),
       " tensor that has a view of dtype ", view.scalar_type());
   return {DimVector(base.sizes()), DimVector(base.strides()), DimVector(view.sizes()),
           DimVector(view.strides()), view.storage_offset() - base.storage_offset()};
@@ -103,7 +103,7 @@ void rebase_history(const TensorBase& tensor, Ref<Node> node) {
     slices->add_next_edge(changed.next_edges()[i]);
   }
   set_history(base, std::move(slices));
-  // Other views find their version old when they are asked.
+  // Other views update their history when it is read, because their version is old.
   view->version = tensor.unsafeGetTensorImpl()->version() - 1;
   internal::update_view_history(tensor);
 }

@@ -1,5 +1,4 @@
-// view_history.h: histories of views whose base, or which themselves, were changed in place.
-// Internal.
+// view_history.h: histories of views after an in-place change of the view or of its base. Internal.
 #pragma once
 
 #include "autograd/view_part.h"
@@ -8,7 +7,7 @@
 
 namespace opgen::autograd::internal {
 
-// Where a view lies in its base; the offset counts from the base's.
+// The position of a view in its base. The offset is relative to that of the base.
 struct SliceGeometry {
   DimVector base_sizes;
   DimVector base_strides;
@@ -19,21 +18,22 @@ struct SliceGeometry {
   [[nodiscard]] static SliceGeometry of(const TensorBase& view, const TensorBase& base);
 };
 
-// Linear functions; all have gradients. `full` has the sizes of the base, `part` those of the view.
-// Returns the view's part of `full`, in a new tensor.
+// These functions are linear, and all have gradients. `full` has the sizes of the base, and `part`
+// those of the view. take_slice() returns the view's part of `full`, in a new tensor.
 [[nodiscard]] TensorBase take_slice(const TensorBase& full, const SliceGeometry& geometry);
-// Returns zeros with `part` in their place; what overlaps is added up.
+// Returns `part` at its position in a tensor of zeros. Overlapping elements are added up.
 [[nodiscard]] TensorBase put_slice(const TensorBase& part, const SliceGeometry& geometry);
-// Returns `full` with zeros in place of the view's part.
+// Returns a copy of `full` with zeros in the view's part.
 [[nodiscard]] TensorBase without_slice(const TensorBase& full, const SliceGeometry& geometry);
 
-// Whether changes of the base give the view a new history.
+// Returns whether a change of the base gives the view a new history.
 [[nodiscard]] inline bool follows_base(const TensorBase& tensor, const ViewPart& view) noexcept {
   return (view.creation == CreationMeta::Default || view.creation == CreationMeta::MultiOutput) &&
          view.version != tensor.unsafeGetTensorImpl()->version();
 }
 OPGEN_HIDDEN void make_view_history(const TensorBase& tensor, ViewPart& view);
-// Gives a view the history that follows from its base, if an in-place change made its own old.
+// Gives a view a new history from that of its base, if an in-place change has invalidated the
+// view's own.
 inline void update_view_history(const TensorBase& tensor) {
   ViewPart* view = find_view(tensor);
   if (view != nullptr && follows_base(tensor, *view)) make_view_history(tensor, *view);

@@ -1,4 +1,4 @@
-// view_part.h: ViewPart, what a view carries: its base. Internal.
+// view_part.h: ViewPart, a view's record of its base. Internal.
 #pragma once
 
 #include "opgen/autograd/inplace_or_view.h"
@@ -9,11 +9,12 @@ namespace opgen {
 struct ViewPart final : TensorPart {
   static constexpr TensorPartKind kKind = TensorPartKind::View;
   TensorBase base;
-  TensorBase tangent_base;  // of which the tangent's view is this tensor's tangent; else `base`
+  TensorBase tangent_base;  // the tensor of whose tangent the view's tangent is a view; if
+                            // undefined, `base`
   CreationMeta creation = CreationMeta::Default;
-  bool has_tangent_base = true;  // false: the tangent is this tensor's own
-  bool is_dual = false;          // made by make_dual(): views of it have views of its tangent
-  std::uint32_t version = 0;     // for which the tensor's history is
+  bool has_tangent_base = true;  // if false, the tensor has its own tangent
+  bool is_dual = false;       // made by make_dual(); views of this tensor have views of its tangent
+  std::uint32_t version = 0;  // the version to which the tensor's history belongs
 };
 
 [[nodiscard]] inline ViewPart* find_view(const TensorBase& tensor) noexcept {

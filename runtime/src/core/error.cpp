@@ -33,7 +33,7 @@ void print_warning(const char* text) {
 
 std::atomic<WarningHandler> warning_handler{&print_warning};
 
-// Returns `operators`, a line for each, without the first one if `text` begins with its name.
+// Returns `operators` (one line for each) without the first one if `text` begins with its name.
 std::string not_named_in(const std::string& text, std::string operators) {
   constexpr std::string_view kBefore = "\n  in ";
   if (operators.compare(0, kBefore.size(), kBefore) != 0) return operators;
@@ -42,7 +42,7 @@ std::string not_named_in(const std::string& text, std::string operators) {
   const std::string_view name = line.substr(kBefore.size(), line.find('(') - kBefore.size());
   const bool is_named = text.compare(0, name.size(), name) == 0 && text.size() > name.size() &&
                         (text[name.size()] == ' ' || text[name.size()] == ':');
-  // A kernel that several operators share names more than the message does.
+  // Keep the line of a kernel that several operators share: it names more than the message.
   if (!is_named || line.find(" or ") != std::string_view::npos) return operators;
   return operators.substr(line_end);
 }
@@ -68,7 +68,7 @@ std::string not_named_in(const std::string& text, std::string operators) {
 
 template <class T>
 void append_number(Message& message, T value) {
-  char buffer[24];  // 64 bits have 20 digits at most
+  char buffer[24];  // 64 bits have at most 20 digits
   const char* end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   message.append(buffer, static_cast<std::size_t>(end - buffer));
 }
@@ -88,7 +88,7 @@ void Message::append_unsigned(unsigned long long value) {
 }
 
 void Message::append_double(double value) {
-  // The shortest digits that read back as the same value, laid out as printf's %g lays them out.
+  // Writes the shortest digits that read back as the same value, in the format of printf's %g.
   char buffer[40];
   const char* end =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
@@ -148,7 +148,8 @@ const char* Error::msg() const noexcept {
   return text_ != nullptr ? text_->text + text_->message : "out of memory";
 }
 
-// Key functions: one vtable and one type_info per class, in this library.
+// These are the key functions, so that the vtable and type_info of each class are only in this
+// library.
 IndexError::~IndexError() = default;
 ValueError::~ValueError() = default;
 TypeError::~TypeError() = default;
@@ -167,7 +168,7 @@ void throw_error(ErrorKind kind, const char* condition, std::initializer_list<Me
   if (parts.size() == 0) {
     message.append("expected ");
     message.append(condition);
-    message.append(", which does not hold");
+    message.append(", which is false");
   }
   throw_kind(kind, message.text());
 }
@@ -181,7 +182,7 @@ void throw_internal_error(const char* condition, const char* file, int line,
   message.append_integer(line);
   message.append(": ");
   message.append(condition);
-  message.append(" does not hold. ");
+  message.append(" is false. ");
   for (const MessagePart& part : parts) part.append_to(message);
   throw_kind(ErrorKind::Error, message.text());
 }

@@ -1,4 +1,4 @@
-// loading.cpp: how many LoadingScopes this thread is in.
+// loading.cpp: counts the LoadingScopes of this thread.
 #include "opgen/core/loading.h"
 
 namespace opgen {

@@ -1,4 +1,4 @@
-// nearest_name.cpp: the distance of Damerau and Levenshtein, one row at a time.
+// nearest_name.cpp: computes the Damerau-Levenshtein distance row by row.
 #include "opgen/core/nearest_name.h"
 
 #include <algorithm>

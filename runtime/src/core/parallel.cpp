@@ -43,18 +43,18 @@ int default_num_threads() {
 // 0: not set yet.
 constinit Atomic<int> num_threads = 0;
 
-// Workers wait for a job, take pieces of it by number and report. One job runs at a time: a second
-// caller, and a nested region, run their pieces themselves.
+// Workers wait for a job, run their pieces of it and report. The pool runs one job at a time: a
+// second caller, or a nested region, runs its pieces itself.
 class Pool {
  public:
   using Body = FunctionRef<void(std::int64_t)>;
 
-  // Whether this caller may use the workers; release() gives them back.
+  // Returns whether the caller may use the workers. If so, it must call release() afterwards.
   bool try_acquire() noexcept { return busy_.try_lock(); }
   void release() noexcept { busy_.unlock(); }
 
-  // Piece i runs on thread i: which thread touches which memory stays the same from call to call.
-  // The caller also takes the pieces of threads that could not be started.
+  // Runs piece i on thread i, so that each thread uses the same memory in all calls. The caller
+  // also runs the pieces of threads that could not be started.
   void run(std::int64_t pieces, Body body) noexcept {
     start_workers(static_cast<std::size_t>(pieces) - 1);
     const auto workers = static_cast<std::int64_t>(workers_.size());
@@ -73,7 +73,7 @@ class Pool {
   }
 
  private:
-  // Start as many as the system allows. If it refuses, try again after some regions.
+  // Starts as many as the system allows. If it fails to start one, tries again after some regions.
   void start_workers(std::size_t count) noexcept {
     if (workers_.size() >= count) return;
     if (regions_to_wait_ > 0) {
@@ -123,7 +123,7 @@ class Pool {
 Pool* pool = nullptr;
 std::mutex pool_mutex;
 
-// Threads do not survive fork(): the child starts with a pool of its own.
+// The child process of fork() has no threads, so it starts a new pool.
 void forget_pool() {
   pool = nullptr;
 }

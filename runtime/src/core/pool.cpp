@@ -29,7 +29,7 @@ constexpr std::size_t class_bytes(int c) noexcept {
   return c < kFineClasses ? (static_cast<std::size_t>(c) + 1) * 64
                           : std::size_t(1024) << (c - kFineClasses);
 }
-// At most 256 KiB per class and thread.
+// Returns the limit of a class: at most 256 KiB per class and thread.
 constexpr std::int32_t class_limit(int c) noexcept {
   std::size_t limit = 256 * 1024 / class_bytes(c);
   return static_cast<std::int32_t>(limit > 256 ? 256 : limit);

@@ -1,4 +1,4 @@
-// pool.h: thread-local free lists for the runtime's small blocks. Internal.
+// pool.h: thread-local free lists for small blocks of memory. Internal.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// `limit` is 0 until the thread's first free sets it, and again after the thread's end: no block is
-// kept then. `head` belongs to one thread, so no lock is needed.
+// `limit` is 0, so that no block is kept, until the thread first frees a block and after the thread
+// has ended. Only the owning thread uses a FreeList, so it needs no lock.
 struct FreeList {
   FreeBlock* head;
   std::int32_t count;
@@ -31,7 +31,7 @@ struct FreeList {
 inline constexpr int kFineClasses = 8;
 inline constexpr int kSizeClasses = kFineClasses + 6;
 
-// Freed tensors with inline bytes, each still attached to its storage record; see TensorPool.
+// Freed tensors with inline bytes. Each still owns its storage record; see TensorPool.
 struct SmallTensors {
   TensorImpl* head;
   std::int32_t count;
@@ -55,9 +55,9 @@ constexpr int size_class(std::size_t bytes) noexcept {
 [[nodiscard]] void* pool_allocate_slow(std::size_t bytes);
 void pool_free_slow(void* block, std::size_t bytes) noexcept;
 
-// Returns 64-byte aligned memory. Pass the allocated size to pool_free. A block may be freed on
-// another thread; it then goes to that thread's list. Under AddressSanitizer every block comes from
-// the system, so that use after free is reported.
+// Returns 64-byte aligned memory. Pass the same size to pool_free(). A block may be freed on any
+// thread, whose list then keeps it. Under AddressSanitizer every block comes from the system, so
+// that use after free is reported.
 [[nodiscard]] inline void* pool_allocate(std::size_t bytes) {
   if (OPGEN_LIKELY(bytes <= kLargestPooled)) {
     FreeList& list = thread_cache.lists[size_class(bytes)];

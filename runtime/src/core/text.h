@@ -1,4 +1,4 @@
-// text.h: format a value as a string for a message. Internal.
+// text.h: formats a value as a string for a message. Internal.
 #pragma once
 
 #include <cxxabi.h>
@@ -21,7 +21,7 @@ template <class T>
   return std::move(sink.out);
 }
 
-// type_info has the mangled name; messages show C++.
+// Returns the C++ name for messages; type_info has the mangled name.
 [[nodiscard]] inline std::string readable(const std::type_info& type) {
   int status = 0;
   char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);

@@ -1,5 +1,5 @@
-// blas.cpp: load the BLAS at the first matrix product that is large enough, so that other programs
-// do not pay for its threads and its start-up.
+// blas.cpp: loads the BLAS at the first matrix product that is large enough, so that other programs
+// do not have its threads and start-up time.
 #include "opgen/cpu/blas.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,8 @@ namespace opgen {
 
 namespace {
 
-// Fortran's names and conventions: every argument by address, matrices column-major.
+// BLAS functions have Fortran's names and conventions: arguments are passed by address, and
+// matrices are column-major.
 template <class T>
 using Gemm = void (*)(const char* transa, const char* transb, const int* m, const int* n,
                       const int* k, const T* alpha, const T* a, const int* lda, const T* b,
@@ -47,7 +48,7 @@ const Blas& blas() noexcept {
   return one;
 }
 
-// A column-major matrix; a row-major one is passed as its transpose.
+// A column-major matrix. A row-major matrix is passed as its transpose.
 struct Operand {
   char transposed = 'N';
   int lead = 0;
@@ -64,8 +65,8 @@ struct Operand {
   }
 
  private:
-  // Whether lines of `length` neighbours lie apart; the stride of a dimension of size one does not
-  // matter.
+  // Returns whether lines of `length` adjacent elements do not overlap. The stride of a dimension
+  // of size one does not matter.
   bool leads(std::int64_t lines, std::int64_t step, std::int64_t length, std::int64_t stride) {
     if (lines == 1) step = length;
     if ((stride != 1 && length != 1) || step < length || step < 1 || step > INT_MAX) return false;
@@ -86,7 +87,7 @@ struct Product {
 
   template <class T>
   void run(Gemm<T> gemm, const Scalar& beta, const Scalar& alpha) const {
-    // Compute a row-major result as out^T = b^T * a^T, column-major.
+    // A row-major result is computed as out^T = b^T * a^T, which is column-major.
     bool swap = result.transposed == 'T';
     auto flip = [](char c) { return c == 'N' ? 'T' : 'N'; };
     char trans_first = swap ? flip(right.transposed) : left.transposed;
@@ -103,7 +104,7 @@ struct Product {
   }
 };
 
-// A smaller product takes less time than a BLAS needs to check its arguments.
+// A smaller product takes less time than the BLAS needs to check its arguments.
 constexpr std::int64_t kWorthIt = 16 * 16 * 16;
 
 }  // namespace

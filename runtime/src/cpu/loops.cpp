@@ -17,8 +17,9 @@ void throw_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<S
                          int noutputs) {
   OPGEN_INTERNAL_ASSERT(
       iter.ntensors() == static_cast<int>(dtypes.size()) && iter.noutputs() == noutputs,
-      "a kernel of ", dtypes.size() - static_cast<std::size_t>(noutputs), " inputs and ", noutputs,
-      " outputs runs over ", iter.ninputs(), " inputs and ", iter.noutputs(), " outputs");
+      "a kernel with ", dtypes.size() - static_cast<std::size_t>(noutputs), " inputs and ",
+      noutputs, " outputs runs over an iterator with ", iter.ninputs(), " inputs and ",
+      iter.noutputs(), " outputs");
   int i = 0;
   for (ScalarType dtype : dtypes) {
     OPGEN_INTERNAL_ASSERT(iter.dtype(i) == dtype, "operand ", i, " has dtype ", iter.dtype(i),
@@ -29,9 +30,9 @@ void throw_kernel_dtypes(const TensorIteratorBase& iter, std::initializer_list<S
 
 namespace {
 
-// Runs a row function over blocks that fit the first-level cache if an operand is transposed, that
-// is, if its inner stride is long and its outer stride short. A block of such an input is first
-// copied row by row, so that the row function reads contiguous elements.
+// Runs a row function over blocks that fit the first-level cache if an operand is transposed: its
+// inner stride is longer than its outer stride. A block of such an input is first copied row by
+// row, so that the row function reads contiguous elements.
 class TiledRows {
  public:
   static constexpr int kMostOperands = 8;
@@ -45,7 +46,7 @@ class TiledRows {
       std::int64_t outer = iter.strides(k)[1];
       if (inner < 64 || outer == 0 || std::abs(outer) > 16) continue;
       wanted_ = true;
-      // Two at most: a block of each lies on the stack.
+      // At most two, because a block of each is on the stack.
       if (k < iter.noutputs() || outer != item || staged_ == kMostStaged) continue;
       transpose_[k] = transpose_tile_of(static_cast<std::size_t>(item));
       if (transpose_[k] == nullptr) continue;
@@ -101,7 +102,7 @@ class TiledRows {
 
 namespace {
 
-// For a few hundred elements in one or two dimensions, without the set-up of TiledRows.
+// Runs a few hundred elements in one or two dimensions, without the set-up of TiledRows.
 void for_each_small_row(TensorIteratorBase::loop1d_t row, char** data, int n,
                         const std::int64_t* inner_strides, const std::int64_t* outer_strides,
                         std::int64_t inner, std::int64_t outer) {

@@ -1,4 +1,4 @@
-// reduce.cpp: which dimensions of an iteration are reduced, and where each output's elements are.
+// reduce.cpp: finds the reduced dimensions of an iteration and the elements of each output.
 #include "opgen/cpu/reduce.h"
 
 #include "opgen/tensor/shape_utils.h"
@@ -33,7 +33,7 @@ namespace detail {
 ReductionPlan::ReductionPlan(const TensorIteratorBase& iter)
     : out(static_cast<char*>(iter.data_ptr(0))), in(static_cast<const char*>(iter.data_ptr(1))) {
   IntArrayRef shape = iter.shape();
-  // Without elements there is nothing to reduce: visit the outputs in their own order.
+  // Without input elements there is nothing to reduce: visit the outputs in their own order.
   if (iter.numel() == 0) {
     const TensorBase& result = iter.tensor(0);
     row = 0;

@@ -1,5 +1,5 @@
-// transpose_tile.cpp: blocks of 8 x 8 or 4 x 4 elements are transposed in registers where the
-// processor has AVX2: ten times as fast as element by element.
+// transpose_tile.cpp: transposes blocks of 8 x 8 or 4 x 4 elements in registers if the processor
+// has AVX2, ten times as fast as element by element.
 #include "cpu/transpose_tile.h"
 
 #include "opgen/device/dispatch_stub.h"
@@ -74,7 +74,8 @@ __attribute__((target("avx2"))) inline void block_4x4(double* to, const char* fr
   }
 }
 
-// T: float or double, for any elements of that size; block<T> transposes Size x Size of them.
+// T is float or double, and stands for all elements of that size. block<T> transposes Size x Size
+// elements.
 template <class T, int Size, void (*block)(T*, const char*, std::int64_t, std::int64_t)>
 __attribute__((target("avx2"))) void transpose_avx2(char* to, const char* from, std::int64_t step,
                                                     std::int64_t rows, std::int64_t columns) {

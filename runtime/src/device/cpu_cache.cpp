@@ -127,7 +127,7 @@ void* allocate_block(std::size_t bytes) noexcept {
 #if defined(MADV_HUGEPAGE)
   if (bytes >= kFirstHuge) {
     void* block = std::aligned_alloc(kHugePage, (bytes + kHugePage - 1) & ~(kHugePage - 1));
-    // Whole pages only: the rest of the last page would be wasted.
+    // Use huge pages only for whole pages, because the rest of the last page would be wasted.
     if (block != nullptr) madvise(block, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);
     return block;
   }
@@ -142,7 +142,7 @@ DataPtr allocate_cached(std::size_t bytes, Device device) {
   if (block == nullptr) {
     block = new Block{allocate_block(rounded), rounded};
     if (block->data == nullptr) {
-      // The cache may hold the memory that is missing: clear it and try again.
+      // The cache may contain enough memory: clear it and try again.
       cache().clear();
       block->data = allocate_block(rounded);
     }

@@ -35,13 +35,40 @@ std::uint64_t CPUGeneratorImpl::seed() {
   return fresh;
 }
 
+namespace {
+
+std::uint32_t mixed(std::uint32_t word, std::uint32_t next, std::uint32_t shifted) {
+  std::uint32_t y = (word & 0x80000000u) | (next & 0x7fffffffu);
+  return shifted ^ (y >> 1) ^ (-(y & 1u) & 0x9908b0dfu);
+}
+
+}  // namespace
+
+// Three loops instead of indices modulo the number of words: the compiler vectorises the first two.
 void CPUGeneratorImpl::refill() {
   std::uint32_t* words = state_.words;
-  for (std::uint32_t i = 0; i < kWords; ++i) {
-    std::uint32_t y = (words[i] & 0x80000000u) | (words[(i + 1) % kWords] & 0x7fffffffu);
-    words[i] = words[(i + kShift) % kWords] ^ (y >> 1) ^ ((y & 1u) != 0 ? 0x9908b0dfu : 0u);
+  constexpr std::uint32_t first = kWords - kShift;
+  for (std::uint32_t i = 0; i < first; ++i) {
+    words[i] = mixed(words[i], words[i + 1], words[i + kShift]);
   }
+  for (std::uint32_t i = first; i < kWords - 1; ++i) {
+    words[i] = mixed(words[i], words[i + 1], words[i - first]);
+  }
+  words[kWords - 1] = mixed(words[kWords - 1], words[0], words[kShift - 1]);
   state_.next = 0;
+}
+
+void CPUGeneratorImpl::random(std::uint32_t* out, std::int64_t n) {
+  while (n > 0) {
+    if (state_.next == kWords) refill();
+    const std::int64_t left = kWords - state_.next;
+    const std::int64_t count = n < left ? n : left;
+    const std::uint32_t* words = state_.words + state_.next;
+    for (std::int64_t i = 0; i < count; ++i) out[i] = tempered(words[i]);
+    state_.next += static_cast<std::uint32_t>(count);
+    out += count;
+    n -= count;
+  }
 }
 
 void CPUGeneratorImpl::get_state(void* bytes) const {

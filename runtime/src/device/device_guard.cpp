@@ -43,7 +43,7 @@ Stream DeviceGuardImpl::current_stream(Device device) const {
 }
 Stream DeviceGuardImpl::exchange_stream(Stream stream) const {
   OPGEN_CHECK(stream.id() == 0, "devices of type ", stream.device().type(),
-              " have one stream each; there is no stream ", stream.id());
+              " have only the default stream; there is no stream ", stream.id());
   return stream;
 }
 Stream DeviceGuardImpl::new_stream(Device device) const {
@@ -58,7 +58,7 @@ const DeviceGuardImpl& guard_impl(DeviceType type) {
               " is loaded: set_device_guard_impl was not called");
   return *impl;
 }
-// Returns `device` with an index: the current device's if it has none.
+// Returns `device` with an index. If it has none, the index is that of the current device.
 Device with_index(const DeviceGuardImpl& impl, Device device) {
   return device.has_index() ? device : impl.device();
 }
@@ -108,8 +108,8 @@ void OptionalDeviceGuard::restore() noexcept {
 
 namespace detail {
 void throw_different_devices(const char* op, std::size_t argument, Device common, Device device) {
-  OPGEN_CHECK(false, op, ": expected all tensors on one device, found ", common, " and ", device,
-              " (argument ", argument, ")");
+  OPGEN_CHECK(false, op, ": expected all tensors on the same device, found ", common, " and ",
+              device, " (argument ", argument, ")");
   __builtin_unreachable();
 }
 }  // namespace detail

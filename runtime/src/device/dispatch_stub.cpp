@@ -1,4 +1,4 @@
-// dispatch_stub.cpp: detect the processor's instruction sets, and choose the function for them.
+// dispatch_stub.cpp: detects the processor's instruction sets, and chooses the function for them.
 #include "opgen/device/dispatch_stub.h"
 
 #include <cstdlib>
@@ -19,7 +19,11 @@ CPUCapability processor_capability() noexcept {
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
     return CPUCapability::AVX512;
   }
-  if (__builtin_cpu_supports("avx2")) return CPUCapability::AVX2;
+  // All processors with AVX2 except a few have the other two, and loops for AVX2 use them.
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("f16c")) {
+    return CPUCapability::AVX2;
+  }
 #endif
   return CPUCapability::DEFAULT;
 }

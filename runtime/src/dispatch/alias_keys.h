@@ -1,4 +1,4 @@
-// alias_keys.h: which runtime keys an alias key stands for. Internal.
+// alias_keys.h: the runtime keys for which an alias key stands. Internal.
 #pragma once
 
 #include "opgen/core/dispatch_key_set.h"
@@ -7,7 +7,7 @@ namespace opgen::detail {
 
 inline constexpr DispatchKeySet kAllBackends{DispatchKeySet::RAW, DispatchKeySet::backend_bits()};
 
-// Backends without an autograd key of their own: they share AutogradOther.
+// The backends that have no autograd key of their own and share AutogradOther.
 inline constexpr DispatchKeySet kAutogradOtherBackends =
     DispatchKeySet{DispatchKey::FPGA,     DispatchKey::MAIA,      DispatchKey::Vulkan,
                    DispatchKey::Metal,    DispatchKey::MKLDNN,    DispatchKey::OpenGL,
@@ -15,7 +15,7 @@ inline constexpr DispatchKeySet kAutogradOtherBackends =
                    DispatchKey::Sparse,   DispatchKey::SparseCsr, DispatchKey::MkldnnCPU,
                    DispatchKey::Quantized} |
     kAllBackends;
-// NestedTensor is left out: explicit composites assume that sizes exist.
+// Without NestedTensor, because explicit composites assume that sizes exist.
 inline constexpr DispatchKeySet kBackendKeys =
     kAutogradOtherBackends | DispatchKeySet(DispatchKey::Dense);
 inline constexpr DispatchKeySet kAutogradRuntimeKeys = kAutogradKeys | kAllBackends;
@@ -24,7 +24,7 @@ inline constexpr DispatchKeySet kImplicitKeys =
     kBackendKeys | kAutogradRuntimeKeys | DispatchKeySet(DispatchKey::NestedTensor);
 inline constexpr DispatchKeySet kNestedKeys =
     DispatchKeySet{DispatchKey::NestedTensor, DispatchKey::AutogradNestedTensor} | kAllBackends;
-// Sparse tensors and graph-building backends are functional: out= kernels cannot be composed for
+// Sparse tensors and graph-building backends are functional, so out= kernels cannot be composed for
 // them.
 inline constexpr DispatchKeySet kNonFunctionalKeys = kBackendKeys.remove(DispatchKey::Sparse)
                                                          .remove_backend(BackendComponent::XLA)

@@ -1,4 +1,4 @@
-// alias_plan.cpp: convert alias annotations to positions.
+// alias_plan.cpp: converts alias annotations to positions.
 #include "dispatch/alias_plan.h"
 
 #include <mutex>
@@ -10,7 +10,8 @@ namespace opgen::detail {
 
 namespace {
 
-// "a|b" and "a" share a set. A wildcard may alias anything, so it shares no set.
+// Returns whether, for example, "a|b" and "a" share a set. A wildcard may alias anything, so it
+// shares no set.
 bool share_set(std::string_view left, std::string_view right) {
   while (!left.empty()) {
     std::size_t bar = left.find('|');

@@ -10,7 +10,7 @@
 namespace opgen::detail {
 
 struct AliasPlan {
-  // Return `result` is a view of argument `argument`.
+  // The return at position `result` is a view of the argument at position `argument`.
   struct View {
     std::uint16_t result;
     std::uint16_t argument;
@@ -18,9 +18,10 @@ struct AliasPlan {
   };
   std::uint16_t arguments = 0;
   std::uint16_t returns = 0;
-  std::vector<std::uint16_t> written;  // arguments
+  std::vector<std::uint16_t> written;  // positions of arguments
   std::vector<View> views;
-  std::vector<std::uint16_t> returned;  // per return: 1 + the written argument that it is, or 0
+  std::vector<std::uint16_t>
+      returned;  // per return: 1 + the position of the written argument that it is, or 0
 
   [[nodiscard]] auto operator<=>(const AliasPlan&) const = default;
 };

@@ -1,4 +1,4 @@
-// boxed_kernel.h: OPGEN_BOXED makes a boxed kernel from an expression, for the runtime's own
+// boxed_kernel.h: OPGEN_BOXED, which makes a boxed kernel from an expression for the runtime's own
 // operators. Internal.
 #pragma once
 

@@ -1,4 +1,5 @@
-// cpp_signature.cpp: infer a schema from a C++ function type, and compare a schema with one.
+// cpp_signature.cpp: infers a schema from a C++ function type, and compares a schema with a
+// function type.
 #include "opgen/dispatch/cpp_signature.h"
 
 #include <memory>
@@ -24,10 +25,11 @@ SchemaType schema_type(const CppType& type) {
 }
 
 std::string text_of(const CppType& type) {
-  return type.any ? "any value" : schema_type(type).str();  // IValue also stands for a class
+  return type.any ? "any value" : schema_type(type).str();  // an IValue may also be a custom class
 }
 
-// Several schema types have one C++ type, and C++ does not distinguish custom classes.
+// Several schema types have the same C++ type, and custom classes have no C++ types of their own
+// here.
 bool same_kind(TypeKind written, TypeKind cpp) noexcept {
   switch (written) {
     case TypeKind::SymIntType:
@@ -99,7 +101,7 @@ std::string CppSignature::infer_schema(std::string_view name) const {
   std::string text = std::string(name) + "(";
   for (std::size_t i = 0; i < argument_count; ++i) {
     OPGEN_CHECK(!arguments[i]->any, name, ": argument ", i,
-                " is an IValue, which has no type to infer; write the schema");
+                " is an IValue, from which no type can be inferred; write the schema");
     bool is_written = i < 64 && (written >> i & 1) != 0;
     text += (i == 0 ? "" : ", ") + (is_written ? written_tensor(i) : text_of(*arguments[i])) +
             " _" + std::to_string(i);
@@ -121,15 +123,15 @@ std::string CppSignature::infer_schema(std::string_view name) const {
 std::string CppSignature::mismatch(const FunctionSchema& schema) const {
   auto counts = [](std::size_t declared, std::size_t got, const char* what) {
     return "the schema has " + std::to_string(declared) + " " + what + (declared == 1 ? "" : "s") +
-           ", the function " + std::to_string(got);
+           ", but the function has " + std::to_string(got);
   };
   if (schema.arguments.size() != argument_count)
     return counts(schema.arguments.size(), argument_count, "argument");
   for (std::size_t i = 0; i < argument_count; ++i) {
     const SchemaArgument& argument = schema.arguments[i];
     if (serves(*arguments[i], argument.type)) continue;
-    return "argument " + argument.name + " is " + argument.type.str() + ", the function takes " +
-           text_of(*arguments[i]);
+    return "argument " + argument.name + " is " + argument.type.str() +
+           ", but the function takes " + text_of(*arguments[i]);
   }
   if (return_count == 0 && schema.returns.empty()) return {};
   if (schema.returns.size() != return_count)
@@ -137,7 +139,7 @@ std::string CppSignature::mismatch(const FunctionSchema& schema) const {
   for (std::size_t i = 0; i < return_count; ++i) {
     if (serves(*returns[i], schema.returns[i].type)) continue;
     return "result " + std::to_string(i) + " is " + schema.returns[i].type.str() +
-           ", the function returns " + text_of(*returns[i]);
+           ", but the function returns " + text_of(*returns[i]);
   }
   return {};
 }

@@ -32,7 +32,7 @@ const std::string* find_device_argument(const FunctionSchema& schema) {
   return nullptr;
 }
 
-// Throws for a call without a tensor whose keys could choose a backend.
+// Throws for a call without a tensor that could select a backend.
 [[noreturn]] void throw_no_backend(const OperatorHandle& op, const std::string& registered) {
   const FunctionSchema* schema = op.has_schema() ? &op.schema() : nullptr;
   const std::string* device = schema != nullptr ? find_device_argument(*schema) : nullptr;
@@ -41,9 +41,9 @@ const std::string* find_device_argument(const FunctionSchema& schema) {
       schema == nullptr || may_take_tensors(*schema)
           ? " was called without any of the tensors that it may take"
           : " takes no tensors",
-      ", so nothing names a backend, and its kernels for ", registered,
-      " are not reached. Register one for CompositeExplicitAutograd, which serves every call",
-      device != nullptr ? ", or one for BackendSelect, which chooses by argument '" : "",
+      ", so nothing selects a backend, and the call cannot reach its kernels for ", registered,
+      ". Register a kernel for CompositeExplicitAutograd, which serves every call",
+      device != nullptr ? ", or one for BackendSelect, which selects by argument '" : "",
       device != nullptr ? *device + "'" : std::string());
   __builtin_unreachable();
 }
@@ -86,20 +86,20 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
       case KernelFunction::Kind::Missing:
         throw_no_kernel(slot, live);
       case KernelFunction::Kind::Ambiguous:
-        OPGEN_CHECK(false, OperatorHandle(slot.entry.load_acquire()).full_name(),
-                    " has both a CompositeImplicitAutograd kernel and a kernel of a backend that "
-                    "shares AutogradOther; "
-                    "register a kernel for AutogradOther to say which gradient is meant");
+        OPGEN_CHECK(
+            false, OperatorHandle(slot.entry.load_acquire()).full_name(),
+            " has both a CompositeImplicitAutograd kernel and a kernel of a backend that shares "
+            "AutogradOther; register a kernel for AutogradOther to specify the gradient");
         break;
       case KernelFunction::Kind::Fallthrough: {
         DispatchKey passed = live.highestPriorityTypeId();
         keys = live.remove(live.highest_functionality());
-        // A backend key that falls through has nothing below it: the kernel for calls without
-        // tensors is not meant.
+        // Below a backend key that falls through there is only the kernel for calls without
+        // tensors, which is not for this call.
         OPGEN_CHECK_NOT_IMPLEMENTED(
             !is_backend(passed) || keys.highest_functionality() != DispatchKey::Undefined,
             OperatorHandle(slot.entry.load_acquire()).full_name(), " has no kernel for ", passed,
-            ", which opted out of composite kernels by a fallthrough");
+            ", which opted out of composite kernels with a fallthrough");
         break;
       }
       default:
@@ -112,7 +112,7 @@ const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys
 void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, DispatchKeySet keys,
                        Stack& stack) {
   if (kernel.kind == KernelFunction::Kind::Boxed) {
-    for (IValue& value : stack) value.own();  // the kernel may keep them
+    for (IValue& value : stack) value.own();  // the kernel may keep the values
     return kernel.boxed(OperatorHandle(slot.entry.load_acquire()), keys, stack, kernel.context);
   }
   OPGEN_CHECK(kernel.boxing != nullptr, slot.name,
@@ -121,7 +121,7 @@ void call_boxed_kernel(const OperatorSlot& slot, const KernelFunction& kernel, D
 }
 
 void throw_stack_size(const Stack& stack, std::size_t expected) {
-  OPGEN_CHECK(false, "the kernel takes ", expected, " arguments, the stack has ", stack.size());
+  OPGEN_CHECK(false, "the kernel takes ", expected, " arguments, but the stack has ", stack.size());
   __builtin_unreachable();
 }
 
@@ -131,8 +131,8 @@ void throw_tuple_size(std::size_t expected, std::size_t got) {
 }
 
 void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_t expected) {
-  OPGEN_CHECK(stack.size() == expected, slot.name, ": a boxed kernel left ", stack.size(),
-              " results where ", expected, " are declared");
+  OPGEN_CHECK(stack.size() == expected, slot.name, ": a boxed kernel returned ", stack.size(),
+              " results, but the schema declares ", expected);
 }
 
 }  // namespace detail
@@ -140,7 +140,7 @@ void check_result_count(const OperatorSlot& slot, const Stack& stack, std::size_
 namespace {
 
 inline void run_boxed(const OperatorSlot& slot, DispatchKeySet keys, Stack& stack) {
-  // A slot with an address has an unboxed kernel.
+  // If the slot has an address, the kernel is unboxed.
   const DispatchTable* table = slot.table.load_acquire();
   auto [live, index] = detail::look_up(*table, keys);
   const KernelAddress& address = table->addresses()[index];

@@ -1,4 +1,4 @@
-// dispatch_slots.h: the slots of a dispatch table, and the keys they are for. Internal.
+// dispatch_slots.h: the slots of a dispatch table, and their keys. Internal.
 #pragma once
 
 #include "opgen/core/dispatch_key_set.h"
@@ -11,7 +11,7 @@ namespace opgen {
   return functionality_of(key) <= DispatchKey::NestedTensor;
 }
 
-// Calls f(slot, key) for every slot. The slots of a functionality without backends have no key.
+// Calls f(slot, key) for every slot that has a key.
 template <class F>
 void for_each_slot(F&& function) {
   for (int f = 0; f < detail::kNumFunctionalities; ++f) {

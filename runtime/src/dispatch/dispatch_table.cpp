@@ -1,4 +1,4 @@
-// dispatch_table.cpp: compute which kernel serves an operator at each key, on first use.
+// dispatch_table.cpp: computes which kernel serves an operator at each key, on first use.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -52,10 +52,10 @@ ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey
   };
   bool undefined = key == DispatchKey::Undefined;
 
-  // A kernel registered for the key itself.
+  // First choice: a kernel registered for the key itself.
   if (!undefined && entry.has(key)) return newest(key, "kernel");
 
-  // Explicit composites stand in for backends.
+  // Explicit composites serve backends.
   for (DispatchKey alias : {DispatchKey::CompositeExplicitAutogradNonFunctional,
                             DispatchKey::CompositeExplicitAutograd}) {
     if (entry.has(alias) && (undefined || detail::alias_includes(alias, key))) {
@@ -63,8 +63,7 @@ ComputedKernel Dispatcher::Impl::compute(const OperatorEntry& entry, DispatchKey
     }
   }
 
-  // An implicit composite also stands in for autograd keys, unless a backend has a kernel of its
-  // own.
+  // An implicit composite also serves autograd keys, unless a backend has its own kernel.
   auto has_any = [&](DispatchKeySet keys) {
     return std::any_of(entry.kernels.begin(), entry.kernels.end(), [&](const auto& stack) {
       return !stack.second.empty() && !is_alias_key(stack.first) && keys.has(stack.first);
@@ -104,7 +103,7 @@ ComputedKernel Dispatcher::Impl::compute_fallback(const OperatorEntry& entry,
     if (kernel.kind != KernelFunction::Kind::Fallthrough)
       return {kernel, "fallback", &stack.back()};
   }
-  // Above the backends, a missing kernel falls through.
+  // Above the backends, a key without a kernel falls through.
   if (!is_backend(key)) {
     return {KernelFunction::fallthrough(), "fallthrough"};
   }
@@ -115,7 +114,7 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
   const DispatchTable* published = entry.own.table.load_acquire();
   if (published != &detail::unresolved_table.table) return published;
 
-  std::vector<KernelFunction> distinct(1);  // 0: missing
+  std::vector<KernelFunction> distinct(1);  // index 0: no kernel
   std::uint8_t index[detail::kNumSlots] = {};
   std::uint64_t masks[kNumBackends + 1];
   std::fill(std::begin(masks), std::end(masks), DispatchKeySet::all_bits());

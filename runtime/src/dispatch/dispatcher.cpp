@@ -1,4 +1,4 @@
-// dispatcher.cpp: the known operators and their registrations: add, check and remove them.
+// dispatcher.cpp: adds, checks and removes operators and their registrations.
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/core/nearest_name.h"
 
@@ -47,8 +47,8 @@ KernelStack& stack_at(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, 
   return stacks.emplace_back(key, KernelStack()).second;
 }
 
-// Returns what the kernel captured, to be destroyed without the lock: its destructor may run any
-// code.
+// Returns the kernel's captures. Destroy them without holding the lock, because a destructor may
+// run any code.
 Ref<HeapValue> remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stacks, DispatchKey key,
                          std::uint64_t id) noexcept {
   for (auto& [registered, stack] : stacks) {
@@ -69,7 +69,7 @@ void check_against_schema(const FunctionSchema& schema, std::string_view defined
                           std::string_view library) {
   std::string why = signature.mismatch(schema);
   OPGEN_CHECK(why.empty(), schema.full_name(), ": the kernel for ", key,
-              " does not fit the schema: ", why, "\n  schema:   ", schema.str(), ", from ",
+              " does not match the schema: ", why, "\n  schema:   ", schema.str(), ", from ",
               defined_by, "\n  function: ", signature.str(), ", from ", library);
 }
 
@@ -137,7 +137,7 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
   if (slot != nullptr) {
     const Boxing* known = entry.own.boxing;
     OPGEN_CHECK(known == nullptr || *known->signature == *slot->boxing->signature,
-                entry.full_name(), ": a kernel was registered with another C++ signature, ",
+                entry.full_name(), ": a kernel was registered with a different C++ signature, ",
                 readable(*known->signature), " instead of ", readable(*slot->boxing->signature));
     if (known == nullptr) entry.own.boxing = slot->boxing;
     slot->entry.store_release(&entry);
@@ -191,7 +191,7 @@ RegistrationHandle Dispatcher::register_kernel(std::string_view name,
     impl_->registrations.emplace(
         id, Impl::Registration{Impl::Registration::Kind::Kernel, &entry, key, nullptr, {}});
   }
-  RegistrationHandle handle(id);  // removed if the warning handler throws
+  RegistrationHandle handle(id);  // removes the registration if the warning handler throws
   if (replaces) {
     OPGEN_WARN(full, ": the kernel for ", key, " from ", library,
                " replaces one that was registered before");
@@ -204,7 +204,7 @@ RegistrationHandle Dispatcher::register_fallback(DispatchKey key, KernelFunction
   check_registrable(key, false);
   OPGEN_CHECK(kernel.kind == KernelFunction::Kind::Boxed ||
                   kernel.kind == KernelFunction::Kind::Fallthrough,
-              "a fallback serves every signature: it must be boxed or a fallthrough");
+              "a fallback serves all signatures, so it must be boxed or a fallthrough");
   return impl_->add_fallback(key, {0, kernel, std::string(library)});
 }
 
@@ -244,7 +244,7 @@ RegistrationHandle Dispatcher::claim_namespace(std::string_view ns, std::string_
 }
 
 void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
-  Ref<HeapValue> owner;  // outlives the lock
+  Ref<HeapValue> owner;  // destroyed after the lock is released
   std::lock_guard lock(mutex);
   auto it = registrations.find(id);
   if (it == registrations.end()) return;
@@ -273,8 +273,8 @@ void Dispatcher::Impl::undo(std::uint64_t id) noexcept {
       namespaces.erase(registration.ns);
       break;
   }
-  // The description of the signature lies in a library that may be unloaded next; use another
-  // library's.
+  // The description of the signature is in a library that may now be unloaded; use that of another
+  // library.
   if (entry != nullptr) {
     const Boxing* boxing = nullptr;
     for (OperatorSlot* slot : entry->slots) boxing = slot->boxing;
@@ -316,7 +316,7 @@ OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,
   std::size_t best = detail::most_edits(asked);
   for (const OperatorHandle& op : operators()) {
     std::string candidate = op.full_name();
-    // An overload of the same operator is nearer than any other name.
+    // Another overload of the same operator counts as nearer than any other name.
     std::size_t d = op.name() == name ? 1 : detail::edit_distance(asked, candidate);
     if (d < best) {
       best = d;

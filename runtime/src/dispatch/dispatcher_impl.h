@@ -1,5 +1,5 @@
-// dispatcher_impl.h: the dispatcher's records. Internal; everything is guarded by
-// Dispatcher::Impl::mutex.
+// dispatcher_impl.h: the dispatcher's records. Internal. Dispatcher::Impl::mutex protects
+// everything.
 #pragma once
 
 #include <map>
@@ -19,11 +19,11 @@ struct KernelRegistration {
   std::uint64_t id;
   KernelFunction kernel;
   std::string library;
-  KernelChooser choose = nullptr;           // of a fallback that reads the operator's schema
-  const CppSignature* signature = nullptr;  // of a kernel that its schema is checked against
-  Ref<HeapValue> owner = nullptr;           // what the kernel captured
+  KernelChooser choose = nullptr;  // for a fallback whose kernel depends on the operator's schema
+  const CppSignature* signature = nullptr;  // for a kernel that is checked against the schema
+  Ref<HeapValue> owner = nullptr;           // the kernel's captures
 };
-// Newest last; the newest is in use.
+// The registrations of a key, newest last. The newest is used.
 using KernelStack = std::vector<KernelRegistration>;
 
 class OperatorEntry {
@@ -33,15 +33,15 @@ class OperatorEntry {
   const std::string name;
   const std::string overload_name;
   OperatorSlot own;                  // used by calls through handles
-  std::vector<OperatorSlot*> slots;  // of libraries; not `own`
+  std::vector<OperatorSlot*> slots;  // the slots of libraries; without `own`
   std::uint64_t schema_id = 0;       // 0: no schema
   std::string schema_text;
   std::string tags;
   std::string library;
   mutable std::unique_ptr<FunctionSchema> schema;  // parsed on first use
   mutable Atomic<std::int64_t> argument_count =
-      -1;  // of `schema`, read without the lock; -1: not parsed
-  std::vector<std::unique_ptr<FunctionSchema>> old_schemas;  // someone may hold a reference
+      -1;  // number of arguments of `schema`, read without the lock; -1 until parsed
+  std::vector<std::unique_ptr<FunctionSchema>> old_schemas;  // a caller may hold a reference
   std::vector<std::pair<DispatchKey, KernelStack>> kernels;
 
   [[nodiscard]] const KernelStack* find(DispatchKey key) const noexcept;
@@ -73,7 +73,8 @@ struct Dispatcher::Impl {
     std::string ns;
   };
 
-  mutable std::recursive_mutex mutex;  // recursive: an error thrown under it reads records
+  mutable std::recursive_mutex
+      mutex;  // recursive, because errors that are thrown under it read the records
   std::unordered_map<std::string, std::unique_ptr<OperatorEntry>, NameHash, std::equal_to<>>
       entries;
   std::unordered_map<std::uint64_t, Registration> registrations;

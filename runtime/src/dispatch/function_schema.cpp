@@ -1,4 +1,4 @@
-// function_schema.cpp: print and compare FunctionSchemas.
+// function_schema.cpp: prints and compares FunctionSchemas.
 #include "opgen/dispatch/function_schema.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const char* plain_name(TypeKind kind) noexcept {
   return "?";
 }
 
-// How deeply lists are nested in a type.
+// Returns how deeply lists are nested in a type.
 std::size_t list_depth(const SchemaType& type) noexcept {
   if (type.kind == TypeKind::Optional) return list_depth(*type.element);
   return type.kind == TypeKind::List ? 1 + list_depth(*type.element) : 0;
@@ -38,7 +38,7 @@ std::string members_text(const std::vector<SchemaType>& members) {
   return text + ")";
 }
 
-// Returns the type with its annotations, each after the type or list that it belongs to.
+// Returns the type with its annotations, each after the type or list to which it belongs.
 std::string type_text(const SchemaType& type, const std::vector<AliasInfo>& aliases) {
   std::string text;
   switch (type.kind) {
@@ -66,7 +66,7 @@ std::string type_text(const SchemaType& type, const std::vector<AliasInfo>& alia
   return text;
 }
 
-// "b|a" as "a|b".
+// Sorts the sets: "b|a" becomes "a|b".
 std::vector<std::string_view> sorted_sets(std::string_view joined) {
   std::vector<std::string_view> sets;
   for (std::size_t bar = 0; bar != std::string_view::npos;) {

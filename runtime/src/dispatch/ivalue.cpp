@@ -26,7 +26,7 @@ struct StringValue final : HeapValue {
 
 bool is_same_key(const IValue& a, const IValue& b) {
   if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
-  if (a.isScalar() && b.isScalar()) {  // as in Python: 1 is 1.0, and True is both
+  if (a.isScalar() && b.isScalar()) {  // as in Python, 1 equals 1.0, and True equals both
     return a.toScalar().toComplexDouble() == b.toScalar().toComplexDouble();
   }
   if (a.tag() != b.tag()) return false;
@@ -132,7 +132,7 @@ IValue::IValue(std::vector<IValue> elements, Tag tag) : tag_(tag) {
 }
 IValue::IValue(std::vector<IValue> list) : IValue(std::move(list), Tag::List) {}
 IValue IValue::dict(std::vector<IValue> elements) {
-  OPGEN_CHECK_VALUE(elements.size() % 2 == 0, "a key of a dict has no value");
+  OPGEN_CHECK_VALUE(elements.size() % 2 == 0, "the last key of a dict has no value");
   for (std::size_t i = 0; i < elements.size(); i += 2) {
     OPGEN_CHECK_TYPE(!elements[i].isNone() && !elements[i].has_elements(), "a ",
                      toString(elements[i].tag()), " cannot be the key of a dict");
@@ -246,7 +246,7 @@ std::uint64_t detail::keys_of_any(const IValue& value) noexcept {
   return value.key_bits();
 }
 
-// "[1, 2]", "(1, 2)", "{'a': 1, 'b': 2}"
+// Appends "[1, 2]", "(1, 2)" or "{'a': 1, 'b': 2}".
 void IValue::append_elements(Message& message) const {
   const char* const brackets = isList() ? "[]" : isTuple() ? "()" : "{}";
   message.append(brackets, 1);

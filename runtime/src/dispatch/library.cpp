@@ -1,4 +1,4 @@
-// library.cpp: behind the registration macros.
+// library.cpp: the class behind the registration macros.
 #include "opgen/dispatch/library.h"
 
 #include "opgen/dispatch/function_schema.h"
@@ -19,7 +19,7 @@ Library::Library(Kind kind, std::string_view ns, DispatchKey key, const char* fi
 }
 
 Library::~Library() {
-  // In reverse: a kernel is removed before its schema.
+  // Remove in reverse order, so that a kernel is removed before its schema.
   while (!handles_.empty()) handles_.pop_back();
 }
 
@@ -38,7 +38,7 @@ Library& Library::def(std::string_view schema) {
 
 Library& Library::def(std::string_view schema, const std::vector<std::string>& tags) {
   OPGEN_CHECK(kind_ != Kind::Impl, place_,
-              ": operators are defined in OPGEN_LIBRARY or OPGEN_LIBRARY_FRAGMENT");
+              ": define operators in OPGEN_LIBRARY or OPGEN_LIBRARY_FRAGMENT");
   FunctionSchema parsed = parse_schema(schema, ns_);
   auto [name, overload] = qualified(parsed.full_name());
   std::string joined;
@@ -52,8 +52,8 @@ Library& Library::def(std::string_view schema, const CppFunction& function) {
   std::string text(schema);
   if (schema.find('(') == std::string_view::npos) {
     OPGEN_CHECK(function.signature() != nullptr, place_, ": ", schema,
-                " is defined with a boxed function, which has no type to infer a schema from; "
-                "write the schema");
+                " is defined with a boxed function, from which no schema can be inferred; write "
+                "the schema");
     text = function.signature()->infer_schema(schema);
   }
   def(text);
@@ -69,7 +69,7 @@ Library& Library::impl(std::string_view name, DispatchKey key, const CppFunction
   OPGEN_CHECK(key_ == DispatchKey::Undefined || key == key_ || kind_ != Kind::Impl, place_, ": ",
               name, " is registered for ", key, " in a block for ", key_);
   OPGEN_CHECK(ns_ != "_" || name.find("::") != std::string_view::npos, place_,
-              ": in namespace _, an operator is named with its namespace");
+              ": in namespace _, write the operator's name with its namespace");
   auto [base, overload] = qualified(name);
   handles_.push_back(Dispatcher::singleton().register_kernel(
       base, overload, key, function.kernel(), place_, function.signature(), function.owner()));

@@ -1,4 +1,4 @@
-// operator_handle.cpp: what a handle reports about its operator: names, schema, computed table.
+// operator_handle.cpp: the reports of a handle about its operator: names, schema, computed table.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -124,7 +124,7 @@ std::string cell_text(const ComputedKernel& cell) {
   return text;
 }
 
-// Keys with the same text, of which the first are named.
+// Keys with the same text, of which the line names the first ones.
 struct Line {
   std::string keys;
   std::string text;

@@ -1,4 +1,4 @@
-// operator_trace.cpp: the stack of the thread, read by the unwinder that serves exceptions.
+// operator_trace.cpp: reads the stack of the thread with the unwinder for exceptions.
 #include "dispatch/operator_trace.h"
 
 #include <unwind.h>
@@ -13,7 +13,7 @@ namespace opgen::detail {
 namespace {
 
 struct Frame {
-  void* function;                      // where it starts
+  void* function;                      // its start
   std::vector<std::string> operators;  // one kernel may serve several
 };
 constexpr std::size_t kMostFrames = 200;
@@ -49,7 +49,8 @@ void note(std::vector<Frame>& frames, const OperatorEntry& entry) {
 
 std::string operator_trace() {
   const Dispatcher::Impl& impl = Dispatcher::singleton().impl();
-  // The throwing code may hold this lock, or a lock that the owner of this lock waits for.
+  // Does not wait for the lock: the throwing code may hold it, or hold a lock for which its owner
+  // waits.
   std::unique_lock lock(impl.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return {};
   std::vector<Frame> frames;
@@ -62,7 +63,8 @@ std::string operator_trace() {
     std::vector<std::string>& operators = frame.operators;
     std::sort(operators.begin(), operators.end());
     operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
-    // A kernel that chose the backend, or recorded the call, called the kernel of its own operator.
+    // Do not repeat an operator whose kernel for BackendSelect or Autograd called another of its
+    // kernels.
     if (operators.empty() || operators == inner) continue;
     inner = operators;
     for (const std::string& one : operators) {

@@ -1,4 +1,4 @@
-// registration_tables.cpp: register the rows of a library's tables, and remove them.
+// registration_tables.cpp: registers the rows of a library's tables, and removes them.
 #include "opgen/dispatch/registration_tables.h"
 
 #include <memory>

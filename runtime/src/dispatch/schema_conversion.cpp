@@ -1,4 +1,4 @@
-// schema_conversion.cpp: convert boxed values to the types that a schema declares.
+// schema_conversion.cpp: converts boxed values to the types that a schema declares.
 #include <vector>
 
 #include "opgen/dispatch/function_schema.h"
@@ -13,7 +13,7 @@ bool is_number(TypeKind kind) noexcept {
          kind == TypeKind::Bool;
 }
 
-// Also takes a list.
+// Converts a tuple or a list to a tuple.
 IValue tuple_of(const IValue& value, const SchemaType& type) {
   OPGEN_CHECK_TYPE(value.isTuple() || value.isList(), "expected ", type.str(), ", got ",
                    toString(value.tag()));
@@ -51,7 +51,7 @@ IValue convert_to_type(IValue value, const SchemaType& type) {
         IValue one = convert_to_type(std::move(value), *type.element);
         return IValue(std::vector<IValue>(static_cast<std::size_t>(type.size), one));
       }
-      // A tuple may stand for a list, as in PyTorch's calls from Python.
+      // A tuple is also accepted, as in calls of PyTorch from Python.
       OPGEN_CHECK_TYPE(value.isList() || value.isTuple(), "expected ", type.str(), ", got ",
                        toString(value.tag()));
       std::vector<IValue> items;

@@ -1,4 +1,4 @@
-// schema_parser.cpp: parse schema strings by recursive descent.
+// schema_parser.cpp: parses schema strings by recursive descent.
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -14,7 +14,8 @@ struct NamedValue {
   const char* name;
   std::int64_t value;
 };
-// Valid for any type of number; PyTorch's parser keeps them for old schemas.
+// Names that are valid defaults for all number types. PyTorch's parser accepts them for old
+// schemas.
 constexpr NamedValue kNumbers[] = {{"Mean", 1},
                                    {"Sum", 2},
                                    {"float", 6},
@@ -25,7 +26,7 @@ constexpr NamedValue kNumbers[] = {{"Mean", 1},
 constexpr NamedValue kMemoryFormats[] = {
     {"preserve_format", 1}, {"channels_last", 2}, {"channels_last_3d", 3}};
 constexpr NamedValue kLayouts[] = {{"sparse_coo", 1}, {"sparse_csr", 2}};
-// Also those without a ScalarType here: a backend of its own may have the dtype.
+// Includes dtypes without a ScalarType here, because a user's backend may have them.
 constexpr NamedValue kDtypes[] = {{"uint8", 0},
                                   {"int8", 1},
                                   {"short", 2},
@@ -107,7 +108,7 @@ bool is_blank(char c) noexcept {
   return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
 }
 
-// Types whose only possible default is None.
+// Returns whether None is the only possible default of the type.
 bool takes_only_none(TypeKind kind) noexcept {
   switch (kind) {
     case TypeKind::Tensor:
@@ -152,8 +153,8 @@ class Parser {
     OPGEN_CHECK_VALUE(false, "schema '", text_, "', character ", position_ + 1, ": ", what);
     __builtin_unreachable();
   }
-  // Skips what PyTorch's lexer skips: blanks, comments and, between parentheses or after a
-  // backslash, ends of lines.
+  // Skips the same as PyTorch's lexer: blanks, comments and, between parentheses or after a
+  // backslash, line breaks.
   void skip_blanks() {
     while (position_ < text_.size()) {
       char c = text_[position_];
@@ -168,7 +169,7 @@ class Parser {
       }
     }
   }
-  // Also skips ends of lines: before a schema and after it.
+  // Also skips line breaks: before and after a schema.
   void skip_lines() {
     ++depth_;
     skip_blanks();
@@ -189,10 +190,10 @@ class Parser {
   }
   void expect(std::string_view token, std::string_view what = {}) {
     if (accept(token)) return;
-    if (peek() == '\n') fail("a line may only end between parentheses");
+    if (peek() == '\n') fail("a line break is only allowed between parentheses");
     fail(what.empty() ? std::string("expected '").append(token).append("'") : std::string(what));
   }
-  // Enters parentheses, where lines may end.
+  // Enters parentheses, where line breaks are allowed.
   void open() {
     expect("(");
     ++depth_;
@@ -242,7 +243,8 @@ class Parser {
     bool kwarg_only = false;
     if (accept_close()) return;
     do {
-      if (at("...")) fail("'...' is any number of arguments, which no C++ function takes");
+      if (at("..."))
+        fail("'...' stands for any number of arguments, which a C++ function cannot take");
       if (accept("*")) {
         kwarg_only = true;
         continue;
@@ -261,21 +263,22 @@ class Parser {
     if (accept("=")) parse_default(argument);
     return argument;
   }
-  // A list may follow an argument with a default and have none, as in schemas from before lists
-  // could have defaults.
+  // A list without a default may follow an argument with one: old schemas could not give lists
+  // defaults.
   void check_order(const FunctionSchema& schema) const {
     const SchemaArgument& last = schema.arguments.back();
     if (last.kwarg_only || last.default_text || last.type.kind == TypeKind::List) return;
     for (const SchemaArgument& argument : schema.arguments) {
       if (argument.default_text) {
-        fail("argument " + last.name + " has no default and follows " + argument.name +
+        fail("argument " + last.name + " has no default, but follows " + argument.name +
              ", which has one");
       }
     }
   }
 
   void parse_returns(FunctionSchema& schema) {
-    if (at("...")) fail("'...' is any number of results, which no C++ function returns");
+    if (at("..."))
+      fail("'...' stands for any number of results, which a C++ function cannot return");
     if (!at("(")) {
       schema.returns.push_back(parse_return());
       return;
@@ -283,7 +286,8 @@ class Parser {
     open();
     if (accept_close()) return;
     do {
-      if (at("...")) fail("'...' is any number of results, which no C++ function returns");
+      if (at("..."))
+        fail("'...' stands for any number of results, which a C++ function cannot return");
       schema.returns.push_back(parse_return());
     } while (accept(","));
     close();
@@ -307,12 +311,12 @@ class Parser {
     }
   }
 
-  // A type with the annotations after it. `sized`: its last list may have a length.
+  // Parses a type and the annotations after it. With `sized`, its last list may have a length.
   SchemaType parse_type(std::vector<AliasInfo>& aliases, bool sized) {
     SchemaType type = parse_base(aliases);
     for (std::size_t lists = 0;;) {
       if (accept("?")) {
-        // '??' is '?', as for PyTorch.
+        // '??' means '?', as in PyTorch.
         if (type.kind != TypeKind::Optional) wrap(type, TypeKind::Optional);
         continue;
       }
@@ -379,7 +383,7 @@ class Parser {
     }
     fail(std::string("unknown type '").append(word).append("'"));
   }
-  // Annotations inside do not apply to the whole: PyTorch drops them too.
+  // Drops annotations inside, as PyTorch does, because they do not apply to the whole type.
   void parse_members(SchemaType& type) {
     open();
     if (type.kind == TypeKind::Tuple && accept_close()) return;
@@ -405,16 +409,16 @@ class Parser {
       }
     }
     position_ = start;
-    if (type.members.size() != 2) fail("a Dict has two types, of its keys and of its values");
-    fail("the keys of a Dict are int, float, bool, complex, str, Device or Tensor, not " +
+    if (type.members.size() != 2) fail("a Dict needs two types: those of its keys and its values");
+    fail("the keys of a Dict must be int, float, bool, complex, str, Device or Tensor, not " +
          type.members[0].str());
   }
-  // After "__torch__".
+  // Parses the rest of a class name after "__torch__".
   std::string class_name() {
     std::string full("__torch__");
     while (accept(".")) full.append(".").append(expect_name("a name after '.'"));
     if (!full.starts_with("__torch__.torch.classes.")) {
-      fail("a class is named __torch__.torch.classes.NAMESPACE.NAME");
+      fail("the name of a class must be __torch__.torch.classes.NAMESPACE.NAME");
     }
     return full;
   }
@@ -475,7 +479,7 @@ class Parser {
     argument.default_value = default_value(argument.type);
     argument.default_text = one_line(text_.substr(start, position_ - start));
   }
-  // Removes ends of lines and comments, which a list may contain.
+  // Removes line breaks and comments, which a list may contain.
   static std::string one_line(std::string_view value) {
     if (value.front() != '[' || value.find_first_of("\n#\\") == std::string_view::npos) {
       return std::string(value);
@@ -503,7 +507,7 @@ class Parser {
       if (is_list || !(value.kind == TypeKind::List || takes_only_none(value.kind))) {
         return default_value(value, true);
       }
-      return literal(value);  // of another type, which PyTorch does not check either
+      return literal(value);  // may have another type; PyTorch does not check it either
     }
     if (type.kind == TypeKind::List) return default_of_list(type);
     if (takes_only_none(type.kind)) {
@@ -519,7 +523,7 @@ class Parser {
         position_ = start;
         fail(error.msg());
       }
-      return value;  // a call that needs the default reports that it does not fit, as in PyTorch
+      return value;  // a call that needs the default reports the wrong type, as in PyTorch
     }
   }
   IValue default_of_list(const SchemaType& type) {
@@ -543,7 +547,7 @@ class Parser {
     IValue value = default_value(type);
     const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
     try {
-      // A number would become one tensor that all calls share.
+      // A number would become a tensor that all calls share.
       if (value.isNone() || !takes_only_none(plain.kind)) {
         return convert_to_type(std::move(value), type);
       }
@@ -551,7 +555,7 @@ class Parser {
     }
     std::string text(text_.substr(start, position_ - start));
     position_ = start;
-    fail("'" + text + "' is not an item of a list of type " + type.str());
+    fail("'" + text + "' cannot be an item of a list of type " + type.str());
   }
 
   [[noreturn]] void fail_default(const std::string& what) {
@@ -586,10 +590,10 @@ class Parser {
     }
     position_ = start;
     std::string shown(word.empty() ? text_.substr(start, 1) : word);
-    fail_default("'" + shown + "' is not a default for type " + type.str());
+    fail_default("'" + shown + "' is not a valid default for type " + type.str());
   }
 
-  // Digits with a point or an exponent are a float, with a j an imaginary number.
+  // Parses a number. A point or an exponent makes it a float, and a j an imaginary number.
   IValue number(TypeKind kind) {
     skip_blanks();
     std::size_t start = position_;
@@ -616,9 +620,9 @@ class Parser {
       }
     }
     position_ = start;
-    fail("a number out of range, or none");
+    fail("expected a number that is in range");
   }
-  // Whether it has neither a point nor an exponent.
+  // Skips a number. Returns whether it has neither a point nor an exponent.
   bool scan_number() {
     std::size_t start = position_;
     scan_digits();
@@ -648,7 +652,7 @@ class Parser {
     while (position_ < text_.size() && is_digit(text_[position_])) ++position_;
   }
 
-  // One past the closing quotes of the string at `start`; npos if there are none.
+  // Returns the position after the closing quotes of the string at `start`; npos if there are none.
   static std::size_t string_end(std::string_view text, std::size_t start) {
     std::string_view quotes = text.substr(start, 1);
     std::string_view three = text.substr(start, 3);
@@ -696,7 +700,7 @@ class Parser {
     }
     return result;
   }
-  // Three digits of eight.
+  // Converts three octal digits.
   char octal(std::string_view digits) const {
     int value = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
@@ -711,7 +715,7 @@ class Parser {
   std::string_view text_;
   std::string_view ns_;
   std::size_t position_ = 0;
-  int depth_ = 0;  // of parentheses
+  int depth_ = 0;  // number of open parentheses
   int unnamed_sets_ = 0;
 };
 

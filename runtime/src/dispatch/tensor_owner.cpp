@@ -1,4 +1,4 @@
-// tensor_owner.cpp: the library whose class Tensor the process uses.
+// tensor_owner.cpp: records the library whose class Tensor the process uses.
 #include "opgen/dispatch/tensor_owner.h"
 
 #include <atomic>
@@ -14,10 +14,10 @@ constinit std::atomic<const char*> tensor_owner{nullptr};
 TensorOwner::TensorOwner(const char* library) noexcept : library_(library) {
   const char* owner = nullptr;
   if (tensor_owner.compare_exchange_strong(owner, library)) return;
-  std::fprintf(
-      stderr,
-      "opgen: both '%s' and '%s' own class Tensor; generate one of them with --extends the other\n",
-      owner, library);
+  std::fprintf(stderr,
+               "opgen: both '%s' and '%s' own class Tensor; generate one of them with the option "
+               "--extends and the other\n",
+               owner, library);
   std::abort();
 }
 TensorOwner::~TensorOwner() {

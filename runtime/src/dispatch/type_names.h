@@ -1,4 +1,4 @@
-// type_names.h: how a schema spells its types. Internal.
+// type_names.h: the names of types in a schema. Internal.
 #pragma once
 
 #include "opgen/dispatch/function_schema.h"

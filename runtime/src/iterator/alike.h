@@ -1,19 +1,19 @@
-// alike.h: how the quick set-ups of iterations compare two tensors. Internal.
+// alike.h: comparisons of two tensors for the quick set-ups of iterations. Internal.
 #pragma once
 
 #include "opgen/tensor/tensor.h"
 
 namespace opgen::detail {
 
-// Whether both have one dtype, device, shape and order of elements, so that nothing is promoted,
-// broadcast or sorted.
+// Returns whether both have the same dtype, device, shape and order of elements, so that nothing
+// must be promoted, broadcast or sorted.
 OPGEN_NOINLINE inline bool is_like(const TensorImpl* t, const TensorImpl* model) noexcept {
   return t->dtype() == model->dtype() && t->device() == model->device() && t->is_contiguous() &&
          t->layout() == kStrided && t->dim() == model->dim() && t->sizes() == model->sizes();
 }
 
-// Whether element i can be written after element i is read: the tensors share no memory, or all of
-// it.
+// Returns whether element i can be written after element i is read: the tensors share either no
+// memory or all of it.
 inline bool is_apart_or_same(const TensorImpl* out, const TensorImpl* in) noexcept {
   return out->storage() != in->storage() ||
          (out->storage_offset() == in->storage_offset() && out->numel() == in->numel());

@@ -8,7 +8,7 @@ namespace opgen::detail {
 
 class IteratorBuilder {
  public:
-  // `static_shape`: the shape of the iteration; null: it follows from the operands.
+  // `static_shape` is the shape of the iteration; if it is null, the operands determine the shape.
   IteratorBuilder(TensorIteratorBase& iter, const IteratorSettings& settings,
                   const DimVector* static_shape = nullptr) noexcept
       : iter_(iter),
@@ -17,12 +17,12 @@ class IteratorBuilder {
         settings_(settings),
         static_shape_(static_shape) {}
 
-  // The whole way, from the quickest form that serves the operands. Outputs first. Bit i of
-  // `owned`: operand i is kept, not borrowed.
+  // Builds the iterator in the quickest form that serves the operands, which are given with outputs
+  // first. If bit i of `owned` is set, operand i is kept, not borrowed.
   static void build_from(TensorIteratorBase& iter, ArrayRef<const TensorBase*> tensors,
                          int noutputs, unsigned owned, const IteratorSettings& settings,
                          const DimVector* static_shape);
-  // The same for one output and two to four operands.
+  // Does the same for one output and two to four operands.
   template <const IteratorSettings& settings, unsigned owned, class... T>
   static void build_op(TensorIteratorBase& iter, const T&... operands) {
     const TensorBase* tensors[] = {&operands...};
@@ -35,15 +35,15 @@ class IteratorBuilder {
 
   // Builds the form General.
   void build(ArrayRef<const TensorBase*> tensors, int noutputs, unsigned owned);
-  // The same for one output. Not inlined, so that the callers, of which most calls end in
-  // set_up_contiguous, need fewer registers.
+  // Does the same for one output. Not inlined, so that the callers need fewer registers: most of
+  // their calls end in set_up_contiguous.
   OPGEN_NOINLINE static void build_general(TensorIteratorBase& iter,
                                            ArrayRef<const TensorBase*> tensors, unsigned owned,
                                            const IteratorSettings& settings);
 
  private:
   // These return false, and leave the iterator Unbuilt, if the operands need another form. They
-  // take what they need as arguments: most calls end here.
+  // take their data as arguments, for speed, because most calls end here.
   static bool set_up_contiguous(TensorIteratorBase& iter, const TensorBase* const* tensors, int n,
                                 unsigned owned, const IteratorSettings& settings);
   static bool set_up_small_strided(TensorIteratorBase& iter, ArrayRef<const TensorBase*> tensors,
@@ -77,7 +77,7 @@ class IteratorBuilder {
 
   TensorIteratorBase& iter_;
   IteratorState& state_;
-  OutputSink* const sink_;  // null: the iterator makes its outputs itself
+  OutputSink* const sink_;  // if null, the iterator makes its outputs itself
   const IteratorSettings& settings_;
   const DimVector* const static_shape_;
 };

@@ -64,7 +64,7 @@ constexpr IteratorSettings kReduction = {
 
 constexpr unsigned kAllOwned = ~0u;
 constexpr unsigned kAllBorrowed = 0;
-constexpr unsigned kLastOwned = 1 << 2;  // of three
+constexpr unsigned kLastOwned = 1 << 2;  // the last of three operands
 
 OPGEN_NOINLINE void own_output(OperandInfo& op, IntArrayRef sizes, ScalarType dtype,
                                Device device) {
@@ -79,9 +79,8 @@ OPGEN_NOINLINE void own_output(OperandInfo& op, IntArrayRef sizes, ScalarType dt
 
 namespace detail {
 
-// Handles most calls: one output and inputs of one dtype and shape, contiguous, on the CPU or on
-// Meta. Reads and stores nothing but the tensors, in a tenth of the instructions of the general
-// set-up.
+// Handles most calls: one output and contiguous inputs with the same dtype and shape, on the CPU or
+// on Meta. It stores only the tensors, and takes a tenth of the instructions of the general set-up.
 bool IteratorBuilder::set_up_contiguous(TensorIteratorBase& iter, const TensorBase* const* tensors,
                                         int n, unsigned owned, const IteratorSettings& settings) {
   IteratorState& state = iter.state_;
@@ -128,7 +127,7 @@ bool IteratorBuilder::set_up_contiguous(TensorIteratorBase& iter, const TensorBa
   for (int k = 1; k < n; ++k) state.quick[k] = tensors[k];
   state.quick_count = n;
   state.form.store_release(IteratorState::Form::Contiguous);
-  // Owned tensors need a place to be kept.
+  // Owned tensors are kept in the form General.
   if (OPGEN_UNLIKELY(owned != 0 || allocates)) {
     state.write_general(owned);
     if (allocates) own_output(state.general->operands[0], model->sizes(), out_dtype, device);

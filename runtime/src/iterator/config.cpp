@@ -22,7 +22,7 @@ void TensorIteratorBase::build(TensorIteratorConfig& config) {
 
 TensorIteratorConfig& TensorIteratorConfig::add(const TensorBase& tensor, bool output, bool owned) {
   OPGEN_INTERNAL_ASSERT(!output || num_outputs_ == static_cast<int>(operands_.size()),
-                        "outputs are added before inputs");
+                        "outputs must be added before inputs");
   operands_.push_back(owned ? Operand{nullptr, tensor} : Operand{&tensor, TensorBase()});
   if (output) ++num_outputs_;
   return *this;

@@ -1,4 +1,4 @@
-// general.cpp: build an iterator in the form General: shape, dtypes, temporaries and outputs.
+// general.cpp: builds an iterator in the form General: shape, dtypes, temporaries and outputs.
 #include "iterator/builder.h"
 
 #include "opgen/tensor/copy.h"
@@ -109,7 +109,7 @@ void IteratorBuilder::compute_shape() {
   for (const OperandInfo& op : state_.general->operands) {
     const TensorBase& t = op.tensor();
     if (!t.defined()) continue;
-    // An output that may be resized does not count, unless it is also an input.
+    // Ignore an output that may be resized, unless it is also an input.
     if (op.is_output && settings_.resize_outputs) continue;
     IntArrayRef sizes = t.sizes();
     if (first) {
@@ -122,13 +122,13 @@ void IteratorBuilder::compute_shape() {
   }
 }
 
-// Resizing would move the bytes of an input, or lay the output over them.
+// Throws Error if resizing would move the bytes of an input, or let the output overlap them.
 void IteratorBuilder::check_may_resize(const TensorBase& out) const {
   for (int j = state_.num_outputs; j < ntensors(); ++j) {
     OPGEN_CHECK(!out.is_alias_of(tensor(j)), "an output would be resized from ", out.sizes(),
                 " to ", state_.general->shape,
                 " while it shares its storage with an input of sizes ", tensor(j).sizes(),
-                "; give it a storage of its own");
+                "; pass an output with its own storage");
   }
 }
 
@@ -190,7 +190,7 @@ void IteratorBuilder::compute_types() {
        (state_.common_dtype != output_dtype && output_dtype != ScalarType::Undefined))) {
     for (const OperandInfo& op : state_.general->operands) {
       OPGEN_CHECK(!op.tensor().defined() || op.target_dtype == state_.common_dtype,
-                  "expected tensors of one dtype, ", state_.common_dtype, ", but ",
+                  "expected tensors of the same dtype, ", state_.common_dtype, ", but ",
                   op.is_output ? "the output" : "an input", " has ", op.target_dtype);
     }
   }
@@ -203,7 +203,7 @@ void IteratorBuilder::compute_types() {
     if (inputs_differ) state_.common_dtype = ScalarType::Undefined;
     return;
   }
-  // Numbers alone have no precision of their own: two Python floats have the default dtype.
+  // Numbers have no precision: the result of two Python floats has the default dtype.
   const bool lacks_precision =
       only_numbers && (isFloatingType(state_.common_dtype) || isComplexType(state_.common_dtype));
   if ((inputs_differ || lacks_precision) && settings_.promote_inputs_to_common_dtype) {
@@ -228,8 +228,8 @@ void IteratorBuilder::compute_types() {
       bool is_cpu_number = settings_.allow_cpu_scalars && !op.is_output && op.device.is_cpu() &&
                            op.tensor().dim() == 0;
       OPGEN_CHECK(is_cpu_number && cpu_scalars == 0,
-                  "expected all tensors on one device, but found some on ", state_.common_device,
-                  " and on ", op.device);
+                  "expected all tensors on the same device, but found some on ",
+                  state_.common_device, " and on ", op.device);
       ++cpu_scalars;
     }
     if (settings_.enforce_safe_casting_to_output && op.is_output &&
@@ -238,8 +238,9 @@ void IteratorBuilder::compute_types() {
                   state_.common_dtype, " cannot be stored in an output of dtype ",
                   op.current_dtype);
     }
-    // Only on the CPU: kernels of other devices convert when they load and store. Meta tensors are
-    // replaced, too, because the strides of a new output follow those of the operands.
+    // Replace operands only on the CPU: kernels of other devices convert when they load and store.
+    // Meta tensors are replaced, too, because the strides of a new output depend on those of the
+    // operands.
     if (!state_.common_device.is_cpu() && !state_.is_meta) continue;
     if (op.is_output) {
       ScalarType computed = settings_.compute_outputs_as_static_dtype ? settings_.static_dtype
@@ -257,8 +258,8 @@ void IteratorBuilder::replace_by_temporary(OperandInfo& op, ScalarType dtype) {
   const TensorBase& original = op.tensor();
   TensorBase temporary = op.is_output ? detail::empty_like(original, TensorOptions().dtype(dtype))
                                       : detail::to_dtype(original, dtype);
-  // Nothing is copied into the temporary of an output. An output that is also an input is read
-  // through the input's own temporary.
+  // The temporary of an output is not filled. If the output is also an input, it is read through
+  // the input's temporary.
   op.original_borrowed = op.borrowed;
   op.original_owned = std::move(op.owned);
   op.borrowed = nullptr;
@@ -279,7 +280,8 @@ void IteratorBuilder::allocate_or_resize_outputs() {
   for (int i = 0; i < state_.num_outputs; ++i) {
     OperandInfo& op = state_.general->operands[std::size_t(i)];
     if (op.tensor().defined() && !op.will_resize) {
-      // Called also if nothing changes: the sink checks dtype and device and sets the guard.
+      // Call this even if nothing changes, because the sink checks dtype and device and sets the
+      // guard.
       set_output(i, DimVector(op.original_tensor().sizes()), {}, output_options(op));
       continue;
     }
@@ -305,8 +307,8 @@ void IteratorBuilder::set_output(int i, IntArrayRef sizes, IntArrayRef strides,
                                  TensorOptions options) {
   OperandInfo& op = state_.general->operands[std::size_t(i)];
   if (sink_ != nullptr) {
-    // `sizes` may be state_.general->shape, which does not belong to the sink's out= tensor, so no
-    // copy is needed.
+    // `sizes` needs no copy: it may be state_.general->shape, which is not part of the out= tensor
+    // that the sink resizes.
     iter_.set_output_raw_strided(i, sizes, strides, options);
     return;
   }

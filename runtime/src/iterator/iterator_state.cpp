@@ -1,4 +1,4 @@
-// iterator_state.cpp: from a quick form to the form General.
+// iterator_state.cpp: converts a quick form to the form General.
 #include "opgen/iterator/iterator_state.h"
 
 #include <mutex>

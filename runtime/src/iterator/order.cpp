@@ -1,4 +1,4 @@
-// order.cpp: order the dimensions: strides in bytes, fastest dimension first, adjacent dimensions
+// order.cpp: orders the dimensions: strides in bytes, fastest dimension first, adjacent dimensions
 // coalesced.
 #include "iterator/builder.h"
 
@@ -16,8 +16,8 @@ std::int64_t product(IntArrayRef sizes) noexcept {
 
 }  // namespace
 
-// Handles operands of one shape that are all contiguous, or all have the same dense strides: one
-// dimension, no sorting.
+// Handles operands with the same shape that are all contiguous, or all have the same dense strides.
+// They become one dimension, without sorting.
 bool IteratorBuilder::set_up_one_dimension() {
   if (state_.is_reduction || !state_.all_ops_same_shape) return false;
   bool contiguous = true;
@@ -91,8 +91,8 @@ void IteratorBuilder::compute_strides() {
     for (std::size_t d = 0; d < sizes.size(); ++d) {
       bool broadcast = sizes[d] == 1 && state_.general->shape[offset + d] != 1;
       if (broadcast) continue;
-      // Strides of a tensor without elements may have any value. Overflow wraps and does no harm:
-      // no element is visited.
+      // Strides of a tensor without elements may have any value. Overflow wraps, which is harmless
+      // because no element is visited.
       op.stride_bytes[offset + d] = static_cast<std::int64_t>(
           static_cast<std::uint64_t>(strides[d]) * static_cast<std::uint64_t>(t.element_size()));
     }
@@ -105,7 +105,8 @@ void IteratorBuilder::reorder_dimensions(bool linear) {
   for (std::size_t i = 0; i < n; ++i)
     state_.general->perm[i] = static_cast<std::int64_t>(n - 1 - i);
   if (n > 1 && !linear) {
-    // 1: dimension a is slower than b; -1: faster; 0: the operands do not decide.
+    // Returns 1 if dimension a is slower than b, -1 if it is faster, and 0 if the operands do not
+    // decide.
     auto compare = [this](std::size_t a, std::size_t b) {
       for (const OperandInfo& op : state_.general->operands) {
         if (op.stride_bytes.empty() || op.will_resize) continue;
@@ -121,8 +122,8 @@ void IteratorBuilder::reorder_dimensions(bool linear) {
       }
       return 0;
     };
-    // Insertion sort: the comparison is not a strict order, so the result depends on the steps,
-    // which are those of ATen.
+    // The comparison is not a strict order, so the result depends on the algorithm. This insertion
+    // sort has the same steps as ATen's.
     for (std::size_t i = 1; i < n; ++i) {
       std::size_t at = i;
       for (std::size_t j = i; j-- > 0;) {

@@ -1,5 +1,5 @@
-// quick.cpp: set-ups that avoid the general one: few tensors of few dimensions, and tensors with
-// numbers. set_up_contiguous, the quickest, is in builders.cpp.
+// quick.cpp: set-ups that avoid the general one, for few tensors with few dimensions, and for
+// tensors with numbers. set_up_contiguous, the quickest, is in builders.cpp.
 #include <type_traits>
 #include <utility>
 
@@ -14,8 +14,8 @@ namespace opgen::detail {
 
 namespace {
 
-// The state of set_up_small_strided: dimensions as in the result, slowest first. The number of
-// operands is a template parameter, so that loops over them are unrolled.
+// The state of set_up_small_strided. Dimensions are in the order of the result, slowest first. The
+// number of operands is a template parameter, so that loops over them are unrolled.
 template <std::size_t count>
 struct SmallStridesPlan {
   std::size_t ndim = 0;
@@ -23,8 +23,8 @@ struct SmallStridesPlan {
   std::int64_t shape[SmallStrides::kDims];
   std::int64_t strides[SmallStrides::kDims][SmallStrides::kOperands];  // bytes
 
-  // Broadcasts the common shape with one more input's sizes; false if they do not broadcast. Sets
-  // `same` to false if the sizes differ.
+  // Broadcasts the common shape with the sizes of another input. Returns false if they do not
+  // broadcast. Sets `same` to false if the sizes differ.
   bool broadcast(IntArrayRef sizes, bool& same) noexcept {
     std::int64_t* at = shape + (ndim - sizes.size());
     same = same && sizes.size() == ndim;
@@ -47,7 +47,8 @@ struct SmallStridesPlan {
       strides[d][k] = *sizes == shape[d] ? *steps * item : 0;
     }
   }
-  // 1: dimension a is slower than b; -1: faster; 0: the operands do not decide.
+  // Returns 1 if dimension a is slower than b, -1 if it is faster, and 0 if the operands do not
+  // decide.
   [[nodiscard]] int compare(std::size_t a, std::size_t b) const noexcept {
     for (std::size_t k = first; k < count; ++k) {
       std::int64_t stride_a = strides[a][k];
@@ -58,9 +59,9 @@ struct SmallStridesPlan {
     }
     return 0;
   }
-  // Sorts as reorder_dimensions does. Returns whether the order is row-major.
+  // Sorts in the same way as reorder_dimensions. Returns whether the order is row-major.
   bool sort(std::uint8_t* perm) const noexcept {
-    // The second bound tells g++ what the callers have checked.
+    // The second bound is for g++: the callers have checked it.
     for (std::size_t i = 0; i < ndim && i < SmallStrides::kDims; ++i) {
       perm[i] = static_cast<std::uint8_t>(ndim - 1 - i);
     }
@@ -84,7 +85,7 @@ struct SmallStridesPlan {
     to.shape[row] = shape[from];
     for (std::size_t k = 0; k < count; ++k) to.strides[row][k] = strides[from][k];
   }
-  // Writes the dimensions in their order, fastest first, adjacent ones coalesced.
+  // Writes the sorted dimensions, fastest first, and coalesces adjacent ones.
   void coalesce_into(SmallStrides& to) const noexcept {
     to.ndim = to.result_ndim = static_cast<std::uint8_t>(ndim);
     if (ndim == 0) return;
@@ -114,11 +115,11 @@ struct SmallStridesPlan {
 struct SmallStridedResult {
   ScalarType dtype;
   Device device;
-  bool same_shape;  // of all inputs
+  bool same_shape;  // whether all inputs have the same shape
   const TensorBase* out;
 };
 
-// set_up_small_strided for `count` operands. Sets `to` and `result` if it returns true.
+// Does set_up_small_strided for `count` operands. Sets `to` and `result` if it returns true.
 template <std::size_t count>
 bool set_up_operands(const TensorBase* const* tensors, const IteratorSettings& settings,
                      OutputSink& sink, SmallStrides& to, SmallStridedResult& result) {
@@ -127,7 +128,7 @@ bool set_up_operands(const TensorBase* const* tensors, const IteratorSettings& s
   for (std::size_t k = 0; k < count; ++k) impls[k] = tensors[k]->unsafeGetTensorImpl();
   const TensorImpl* model = impls[1];
   ScalarType dtype = model->dtype();
-  // An undefined tensor has no dtype that fits.
+  // This check also rejects undefined tensors, whose dtype never matches.
   const Device device = model->device();
   auto fits = [dtype, device](const TensorImpl* t) {
     return t->dtype() == dtype && t->device() == device && t->layout() == kStrided &&
@@ -143,7 +144,7 @@ bool set_up_operands(const TensorBase* const* tensors, const IteratorSettings& s
     }
   }
   if (settings.promote_integer_inputs_to_float && isIntegralType(dtype, true)) return false;
-  if (plan.ndim == 0 && model->is_wrapped_number()) return false;  // numbers alone, perhaps
+  if (plan.ndim == 0 && model->is_wrapped_number()) return false;  // all operands may be numbers
   const std::int64_t* largest = impls[first_of_most]->sizes().data();
   for (std::size_t d = 0; d < plan.ndim; ++d) plan.shape[d] = largest[d];
   bool same_shape = true;
@@ -151,7 +152,7 @@ bool set_up_operands(const TensorBase* const* tensors, const IteratorSettings& s
     if (k != first_of_most && !plan.broadcast(impls[k]->sizes(), same_shape)) return false;
   }
   IntArrayRef shape(plan.shape, plan.ndim);
-  // set_up_one_dimension handles strides that the output takes over, and channels last.
+  // set_up_one_dimension handles channels last and other strides that the output inherits.
   if (same_shape) {
     bool same_strides = true;
     for (std::size_t k = 2; k < count; ++k) {
@@ -207,9 +208,9 @@ bool set_up_operands(const TensorBase* const* tensors, const IteratorSettings& s
 
 }  // namespace
 
-// Handles few broadcast or strided tensors of one dtype and few dimensions, on the CPU or on Meta,
-// in a quarter of the general set-up's instructions: nothing is promoted, replaced or resized.
-// Returns false for all other cases, wrong shapes included.
+// Handles a few broadcast or strided tensors with the same dtype and few dimensions, on the CPU or
+// on Meta, if nothing must be promoted, replaced or resized. Takes a quarter of the general
+// set-up's instructions. Returns false in all other cases, including invalid shapes.
 bool IteratorBuilder::set_up_small_strided(TensorIteratorBase& iter,
                                            ArrayRef<const TensorBase*> tensors,
                                            const IteratorSettings& settings) {
@@ -242,8 +243,7 @@ bool IteratorBuilder::set_up_small_strided(TensorIteratorBase& iter,
   return true;
 }
 
-// Handles inputs among which are zero-dim tensors (numbers) that do not change the dtype, on the
-// CPU.
+// Handles inputs on the CPU that include zero-dim tensors (numbers) which do not change the dtype.
 bool IteratorBuilder::set_up_with_numbers() {
   const TensorImpl* model = nullptr;  // the first input with dimensions
   bool has_numbers = false;

@@ -1,4 +1,4 @@
-// run.cpp: queries of a built iteration, and running it: whole, in parts, or over threads.
+// run.cpp: queries a built iteration, and runs it as a whole, in parts, or on several threads.
 #include "opgen/iterator/tensor_iterator.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ std::int64_t TensorIteratorBase::num_output_elements() const {
 
 void TensorIteratorBase::throw_no_common_dtype() {
   OPGEN_CHECK(false,
-              "the inputs of this iteration have no common dtype: they have several and are not "
-              "promoted, or there are none");
+              "the inputs of this iteration have no common dtype: they have different dtypes and "
+              "are not promoted, or there are no inputs");
   __builtin_unreachable();
 }
 
@@ -117,7 +117,7 @@ void TensorIteratorBase::serial_for_each_2d(loop2d_t loop, std::int64_t begin,
       for (std::size_t d = 0; d < ndim; ++d)
         at[k] += index[d] * state_.general->operands[k].stride_bytes[d];
     }
-    // A whole block of rows if one starts here, else the rest of a row.
+    // Run a whole block of rows if one starts here, else the rest of a row.
     std::int64_t inner = std::min(state_.general->shape[0] - index[0], end - done);
     std::int64_t outer = 1;
     if (inner == state_.general->shape[0])
@@ -181,7 +181,7 @@ void TensorIteratorBase::borrow(const TensorIteratorBase& other) {
 
 void TensorIteratorBase::parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const {
   materialize();
-  // The largest dimension along which outputs differ.
+  // Split the largest dimension of the output.
   std::size_t split = state_.general->shape.size();
   for (std::size_t d = 0; d < state_.general->shape.size(); ++d) {
     if (state_.general->operands[0].stride_bytes[d] == 0) continue;
@@ -239,7 +239,7 @@ void TensorIteratorBase::with_32bit_indexing(FunctionRef<void(TensorIteratorBase
     }
   }
   OPGEN_CHECK(split < state_.general->shape.size(),
-              "32 bits do not hold the offsets of a reduction over ", numel(), " elements");
+              "the offsets do not fit into 32 bits in a reduction over ", numel(), " elements");
   std::int64_t half = state_.general->shape[split] / 2;
   for (std::int64_t begin : {std::int64_t(0), half}) {
     TensorIteratorBase part;

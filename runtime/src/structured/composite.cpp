@@ -1,4 +1,4 @@
-// composite.cpp: helpers of the composite kernels that opgen generates.
+// composite.cpp: helpers for the composite kernels that opgen generates.
 #include "opgen/structured/composite.h"
 
 namespace opgen::detail {

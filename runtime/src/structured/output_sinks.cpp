@@ -1,4 +1,5 @@
-// output_sinks.cpp: outputs of structured operators: allocated, or checked and resized.
+// output_sinks.cpp: allocates the outputs of structured operators, or checks and resizes given
+// ones.
 #include "opgen/structured/output_sinks.h"
 
 #include <iterator>
@@ -83,7 +84,7 @@ void check_out(const TensorBase& out, std::int64_t index, const TensorOptions& o
               " but got one on ", out.device());
 }
 
-// "add.out: out", by the schema.
+// The name of an argument for messages. The schema contains it.
 struct ArgumentName {
   const WrittenCall& call;
   std::size_t position;
@@ -105,7 +106,7 @@ std::string operator_name(const WrittenCall& call) {
                                            std::size_t input, IntArrayRef from, IntArrayRef to) {
   OPGEN_CHECK(false, operator_name(call), ": ", ArgumentName{call, out}, " would be resized from ",
               from, " to ", to, " while it shares its storage with ", ArgumentName{call, input},
-              "; give it a storage of its own");
+              "; pass an output with its own storage");
   __builtin_unreachable();
 }
 [[noreturn]] OPGEN_COLD void throw_shared(const WrittenCall& call, std::size_t out,
@@ -123,7 +124,7 @@ struct InputChecks {
   const WrittenCall& call;
   const TensorBase& out;
   std::size_t out_position;
-  IntArrayRef sizes;  // the output's, after the call
+  IntArrayRef sizes;  // sizes of the output after the call
   bool is_first = true;
 
   void look_at(const TensorBase& input, std::size_t position) {
@@ -139,7 +140,8 @@ struct InputChecks {
   }
 };
 
-// A value written to one would be overwritten through the other.
+// Throws Error if two outputs share elements: a value written to one would be overwritten through
+// the other.
 void check_apart(const TensorBase& a, const TensorBase& b, std::int64_t i, std::int64_t j) {
   MemOverlapStatus status = get_overlap_status(a, b);
   OPGEN_CHECK(status != MemOverlapStatus::Full && status != MemOverlapStatus::Partial,
@@ -161,17 +163,17 @@ void check_inplace(const TensorBase& self, IntArrayRef sizes, const TensorOption
 
 void check_view(const TensorBase& base, std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                 std::int64_t storage_offset) {
-  OPGEN_CHECK(base.defined(), "output ", index, " is to be a view of an undefined tensor");
-  OPGEN_CHECK(sizes.size() == strides.size(), "output ", index, " is to be a view of ",
+  OPGEN_CHECK(base.defined(), "output ", index, " cannot be a view of an undefined tensor");
+  OPGEN_CHECK(sizes.size() == strides.size(), "output ", index, " cannot be a view with ",
               sizes.size(), " sizes and ", strides.size(), " strides");
   check_sizes_nonnegative(sizes);
-  OPGEN_CHECK(storage_offset >= 0, "output ", index, " is to be a view at the storage offset ",
+  OPGEN_CHECK(storage_offset >= 0, "output ", index, " cannot be a view at the storage offset ",
               storage_offset);
   for (std::int64_t stride : strides) {
     OPGEN_CHECK(stride >= 0, "output ", index, " is a view: ", detail::kNoNegativeStrides, strides);
   }
   const std::size_t bytes = checked_storage_bytes(sizes, strides, storage_offset, base.itemsize());
-  OPGEN_CHECK(bytes <= base.storage().nbytes(), "output ", index, " is to be a view of sizes ",
+  OPGEN_CHECK(bytes <= base.storage().nbytes(), "output ", index, " cannot be a view of sizes ",
               sizes, ", strides ", strides, " and storage offset ", storage_offset,
               ", which needs ", bytes / base.itemsize(), " elements, but the storage has ",
               base.storage().nbytes() / base.itemsize());
@@ -215,8 +217,8 @@ struct OutputsAndInputs {
   }
 };
 
-// Finds whether two tensors of a call share a storage. Calls have few tensors, so the usual case
-// takes one pass.
+// Finds out whether two tensors of a call share a storage. Calls have few tensors, so the usual
+// case takes one pass.
 struct Storages {
   const StorageImpl* seen[16];
   std::size_t count = 0;
@@ -335,7 +337,7 @@ void OutputSink::set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef s
   guard_.enter(options.device());
   if (OPGEN_UNLIKELY(kind_ == Kind::View || kind_ == Kind::InplaceView)) {
     OPGEN_CHECK(kind_ == Kind::View && static_cast<ViewSink*>(this)->bases_[index] == nullptr,
-                "output ", index, " is a view: its meta function calls set_output_view");
+                "output ", index, " is a view: its meta function must call set_output_view");
   }
   if (kind_ == Kind::Fresh || kind_ == Kind::View) {
     fresh_[index] = strides.empty() ? detail::empty(sizes, options)

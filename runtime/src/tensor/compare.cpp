@@ -15,18 +15,21 @@ namespace {
 
 // Returns the tensor whose elements can be read: itself, or a copy on the CPU.
 TensorBase readable_elements(const TensorBase& tensor, const char* function) {
-  OPGEN_CHECK(!tensor.is_meta(), function, "() of a tensor on meta, which has no elements");
+  OPGEN_CHECK(!tensor.is_meta(), function,
+              "() cannot compare tensors on meta, which have no elements");
   TensorBase read = detail::to_device(tensor, kCPU);
-  OPGEN_CHECK(read.has_storage(), function, "() inside vmap: the tensor stands for a whole batch");
+  OPGEN_CHECK(read.has_storage(), function,
+              "() does not work inside vmap, where a tensor stands for a whole batch");
   return read;
 }
 
 void check_comparable(const TensorBase& a, const TensorBase& b, const char* function) {
-  OPGEN_CHECK(a.defined() && b.defined(), function, "() of an undefined tensor");
-  OPGEN_CHECK(a.scalar_type() == b.scalar_type(), function, "() of tensors of different dtypes, ",
-              a.scalar_type(), " and ", b.scalar_type());
-  OPGEN_CHECK(a.device() == b.device(), function, "() of tensors on different devices, ",
-              a.device(), " and ", b.device());
+  OPGEN_CHECK(a.defined() && b.defined(), function, "() cannot compare an undefined tensor");
+  OPGEN_CHECK(a.scalar_type() == b.scalar_type(), function,
+              "() cannot compare tensors of different dtypes, ", a.scalar_type(), " and ",
+              b.scalar_type());
+  OPGEN_CHECK(a.device() == b.device(), function,
+              "() cannot compare tensors on different devices, ", a.device(), " and ", b.device());
 }
 
 template <class T>
@@ -63,8 +66,8 @@ bool is_close(T p, T q, const Tolerance* tolerance) {
          apart <= tolerance->absolute + tolerance->relative * distance(q, T(0));
 }
 
-// Returns whether all pairs of elements of two tensors with the same sizes are equal or, with a
-// tolerance, close.
+// Compares two tensors with the same sizes. Returns whether all pairs of elements are equal or,
+// with a tolerance, close.
 template <class T>
 OPGEN_NOINLINE bool all_close(const TensorBase& a, const TensorBase& b, std::size_t dim, const T* x,
                               const T* y, const Tolerance* tolerance) {
@@ -100,8 +103,8 @@ bool equal(const TensorBase& a, const TensorBase& b) {
 
 bool allclose(const TensorBase& a, const TensorBase& b, double rtol, double atol, bool equal_nan) {
   check_comparable(a, b, "allclose");
-  OPGEN_CHECK(rtol >= 0 && atol >= 0, "allclose() with a negative tolerance: rtol ", rtol,
-              ", atol ", atol);
+  OPGEN_CHECK(rtol >= 0 && atol >= 0, "allclose() needs tolerances that are not negative: rtol ",
+              rtol, ", atol ", atol);
   const DimVector sizes = detail::infer_size(a.sizes(), b.sizes());
   const TensorBase x = detail::expand_view(readable_elements(a, "allclose"), sizes);
   const TensorBase y = detail::expand_view(readable_elements(b, "allclose"), sizes);

@@ -1,7 +1,9 @@
-// copy.cpp: copy and convert elements. Rows are plain loops, which compilers vectorise at -O3.
+// copy.cpp: copies and converts elements. Rows are plain loops, which compilers vectorise at -O3.
 #include "opgen/tensor/copy.h"
 
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "opgen/core/atomic.h"
 #include "opgen/core/convert_element.h"
@@ -60,7 +62,7 @@ struct Bytes16 {
   std::uint64_t parts[2];
 };
 
-// Elements of one dtype move as integers of their size.
+// Elements are copied as integers of their size, if the dtype does not change.
 Row1d move_row(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
@@ -98,7 +100,7 @@ void copy_bytes(char* to, const char* from, std::size_t bytes) {
                });
 }
 
-// Whether both hold the same elements in the same order in memory, without gaps.
+// Returns whether the elements of both are in the same order in memory, without gaps.
 bool same_dense_layout(const TensorBase& a, const TensorBase& b) {
   return a.sizes() == b.sizes() &&
          ((a.is_contiguous() && b.is_contiguous()) ||
@@ -141,18 +143,43 @@ void fill_row(char** data, const std::int64_t* strides, std::int64_t n, T value)
   for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
 }
 
+// Adjacent elements, as integers of their size: compilers do not vectorise loops over half types.
+template <class T>
+struct BitsOf {
+  using type = std::conditional_t<
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<
+          sizeof(T) == 2, std::uint16_t,
+          std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                             std::conditional_t<sizeof(T) == 8, std::uint64_t, Bytes16>>>>;
+};
+template <class T>
+OPGEN_NOINLINE void fill_elements(T* to, std::int64_t n, T value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fill_elements_avx2(T* to, std::int64_t n, T value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#endif
+
 template <class T>
 void fill_cpu(const TensorBase& self, T value) {
   if (self.is_non_overlapping_and_dense()) {
     char* data = static_cast<char*>(self.mutable_data_ptr());
     parallel_for(0, self.numel(), kGrainSize, [&](std::int64_t begin, std::int64_t end) {
-      char* at = data + begin * std::int64_t(sizeof(T));
-      constexpr std::int64_t stride = sizeof(T);
-      fill_row<T>(&at, &stride, end - begin, value);
+      using Bits = typename BitsOf<T>::type;
+      Bits* to = reinterpret_cast<Bits*>(data) + begin;
+      const Bits bits = std::bit_cast<Bits>(value);
+#if OPGEN_LOOPS_AVX2
+      if (use_avx2()) return fill_elements_avx2(to, end - begin, bits);
+#endif
+      fill_elements(to, end - begin, bits);
     });
     return;
   }
-  // Elements may share memory: all receive the same value.
+  // The tensor's elements may share memory, because all receive the same value.
   TensorIteratorConfig config;
   config.add_borrowed_output(self).set_check_mem_overlap(false).resize_outputs(false);
   config.check_all_same_dtype(false);
@@ -178,8 +205,8 @@ void register_device_copy(DeviceType type, const DeviceCopy* functions) noexcept
 }
 
 void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
-  OPGEN_CHECK(dst.defined(), "the tensor that is copied to is undefined");
-  OPGEN_CHECK(src.defined(), "the tensor that is copied from is undefined");
+  OPGEN_CHECK(dst.defined(), "the destination of the copy is undefined");
+  OPGEN_CHECK(src.defined(), "the source of the copy is undefined");
   if (dst.is_same(src)) return;
   check_expandable(dst, src);
   if (dst.is_meta()) return;
@@ -197,7 +224,7 @@ void copy_(const TensorBase& dst, const TensorBase& src, bool non_blocking) {
 }
 
 void fill_(const TensorBase& self, const Scalar& value) {
-  OPGEN_CHECK(self.defined(), "the tensor that is filled is undefined");
+  OPGEN_CHECK(self.defined(), "the tensor to fill is undefined");
   if (self.is_meta()) return;
   if (!self.is_cpu()) {
     const DeviceCopy* device = find_device_copy(self.device());

@@ -15,7 +15,7 @@ TensorBase empty_like(const TensorBase& self, const TensorOptions& options,
     return empty(self.sizes(), merged, format);
   }
   if (self.layout() != kStrided) return empty(self.sizes(), merged);
-  // Strides of dimensions of size 1 are kept too.
+  // Strides of dimensions of size 1 are kept, too.
   if (self.is_non_overlapping_and_dense()) {
     return empty_strided(self.sizes(), self.strides(), merged);
   }

@@ -1,4 +1,4 @@
-// memory_overlap.cpp: whether tensors share memory.
+// memory_overlap.cpp: finds out whether tensors share memory.
 #include "opgen/tensor/memory_overlap.h"
 
 #include <algorithm>
@@ -68,8 +68,8 @@ struct ByteRange {
   }
 };
 
-// Two tensors of one dtype that lie beside each other in every period of their memory, such as
-// halves of the columns of a matrix, or every other element. False means unknown.
+// Returns whether two tensors with the same dtype are interleaved without overlap, such as the two
+// halves of the columns of a matrix, or even and odd elements. False means unknown.
 bool are_interleaved(const TensorBase& a, const TensorBase& b) {
   if (a.itemsize() != b.itemsize()) return false;
   std::int64_t period[2] = {0, 0};
@@ -99,8 +99,8 @@ bool are_interleaved(const TensorBase& a, const TensorBase& b) {
   return extent[0] <= place && place + extent[1] <= period[0];
 }
 
-// Whether the stride of each dimension is larger than all that the dimensions of smaller strides
-// reach together, as in slices of a tensor without overlap. False means unknown.
+// Returns whether the stride of each dimension is larger than the whole range of the dimensions
+// with smaller strides, as in slices of a tensor without overlap. False means unknown.
 bool steps_apart(const TensorBase& tensor) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, size
   for (std::size_t d = 0; d < tensor.sizes().size(); ++d) {
@@ -116,8 +116,8 @@ bool steps_apart(const TensorBase& tensor) {
   return true;
 }
 
-// Calls f with the offset of each element's first byte until f returns true. Returns whether it
-// did.
+// Calls f with the offset of each element's first byte until f returns true. Returns whether f
+// returned true.
 template <class F>
 bool any_element(const TensorBase& tensor, F f) {
   IntArrayRef sizes = tensor.sizes();
@@ -149,8 +149,8 @@ std::vector<std::int64_t> sorted_places(const TensorBase& tensor) {
   return places;
 }
 
-// Whether two elements of a tensor with gaps share memory. Looks at each element unless the strides
-// decide.
+// Returns whether two elements of a tensor with gaps share memory. Compares all elements unless the
+// strides decide.
 bool repeats_elements(const TensorBase& tensor) {
   if (tensor.numel() == 0 || steps_apart(tensor)) return false;
   const std::vector<std::int64_t> places = sorted_places(tensor);
@@ -196,7 +196,7 @@ void assert_no_internal_overlap(const TensorBase& tensor) {
   }
   OPGEN_CHECK(overlap != MemOverlap::Yes, "a tensor of sizes ", tensor.sizes(), " and strides ",
               tensor.strides(),
-              " cannot be written to: several elements share one place; clone() it first");
+              " cannot be written to: several elements share memory; clone() it first");
 }
 
 void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b) {

@@ -1,11 +1,12 @@
-// negative_strides.h: why no tensor has a stride below zero, for messages. Internal.
+// negative_strides.h: the message about negative strides. Internal.
 #pragma once
 
 namespace opgen::detail {
 
-// Iterators and copies go forward from the first byte of a tensor. The strides follow this text.
+// Iterators and copies go forward from the first byte of a tensor, so strides cannot be negative.
+// The strides follow this text.
 inline constexpr const char* kNoNegativeStrides =
-    "a tensor cannot have strides below zero, so no view runs backwards (write the reversed "
+    "a tensor cannot have negative strides, so a view cannot reverse elements (write the reversed "
     "elements into a new tensor): ";
 
 }  // namespace opgen::detail

@@ -15,7 +15,7 @@ namespace opgen {
 
 namespace {
 
-// Rows that are longer continue on the next line.
+// Longer rows continue on the next line.
 constexpr std::size_t kLine = 80;
 constexpr int kMostDigits = 40;
 
@@ -39,7 +39,7 @@ std::string number_text(T value, int digits) {
   }
 }
 
-// Appends the texts of all elements that are shown, in order.
+// Appends the texts of all printed elements, in order.
 template <class T>
 OPGEN_NOINLINE void append_texts(std::vector<std::string>& texts, const TensorBase& tensor,
                                  std::size_t dim, const T* data, int digits) {
@@ -55,7 +55,7 @@ OPGEN_NOINLINE void append_texts(std::vector<std::string>& texts, const TensorBa
       [] {});
 }
 
-// Lays the texts out in brackets, right-aligned in columns.
+// Prints the texts in brackets, right-aligned in columns.
 class Columns {
  public:
   Columns(const TensorBase& tensor, std::vector<std::string> texts)
@@ -73,7 +73,7 @@ class Columns {
   void append(std::size_t dim) {
     const std::size_t dims = tensor_.sizes().size();
     const bool innermost = dim + 1 == dims;
-    // Appended to, since g++ 12 warns of operator+ of strings with -O3.
+    // Appends instead of using operator+, for which g++ 12 gives a false warning at -O3.
     std::string indented(1, '\n');
     indented.append(dim + 1, ' ');
     std::string between(1, ',');

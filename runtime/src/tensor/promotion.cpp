@@ -1,4 +1,4 @@
-// promotion.cpp: the lattice of element types.
+// promotion.cpp: the type promotion of element types.
 #include "opgen/tensor/promotion.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace {
 
 constinit std::atomic<ScalarType> default_dtype{kFloat};
 
-// One number per type: the category first, then the size within it.
+// Returns a rank that orders types by category, then by size.
 int integer_rank(ScalarType t) noexcept {
   switch (t) {
     case ScalarType::Bool:
@@ -29,14 +29,14 @@ int integer_rank(ScalarType t) noexcept {
 }
 
 ScalarType promote_integers(ScalarType a, ScalarType b) noexcept {
-  // No 8-bit type holds both signed and unsigned bytes.
+  // No 8-bit type can represent both signed and unsigned bytes.
   if ((a == kByte && b == kChar) || (a == kChar && b == kByte)) return kShort;
   return integer_rank(a) >= integer_rank(b) ? a : b;
 }
 
 ScalarType promote_floats(ScalarType a, ScalarType b) noexcept {
   if (a == kDouble || b == kDouble) return kDouble;
-  // Two different 16-bit formats meet in Float.
+  // Two different 16-bit formats are promoted to Float.
   return kFloat;
 }
 
@@ -57,7 +57,7 @@ ScalarType merge(ScalarType a, ScalarType b) noexcept {
   return opgen::promote_types(a, b);
 }
 
-// A number has no precision of its own: 1.5 takes the default dtype.
+// Returns the dtype of a number. It has no precision of its own: 1.5 takes the default dtype.
 ScalarType number_type(ScalarType t) noexcept {
   if (isComplexType(t)) return get_default_complex_dtype();
   if (isFloatingType(t)) return get_default_dtype();

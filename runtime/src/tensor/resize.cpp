@@ -1,4 +1,4 @@
-// resize.cpp: resize out= tensors of the wrong shape, and resize_().
+// resize.cpp: resizes out= tensors with the wrong shape; resize_().
 #include "opgen/tensor/resize.h"
 
 #include <utility>

@@ -1,11 +1,12 @@
-// row_major.h: whether elements lie in the order of their indices. Internal.
+// row_major.h: finds out whether elements are in row-major order. Internal.
 #pragma once
 
 #include "opgen/tensor/tensor_impl.h"
 
 namespace opgen::detail {
 
-// Compares dimensions of size one too: their strides decide the order of an iterator's output.
+// Also compares dimensions of size one, because their strides decide the order of an iterator's
+// output.
 inline bool has_row_major_strides(const TensorImpl* t) noexcept {
   std::int64_t expected = 1;
   for (std::size_t d = t->sizes().size(); d-- > 0;) {

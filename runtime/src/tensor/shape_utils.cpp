@@ -56,12 +56,13 @@ DimVector infer_size(IntArrayRef shape, std::int64_t numel) {
     }
   }
   if (unknown == shape.size()) {
-    OPGEN_CHECK(known == numel, "shape ", shape, " does not fit a tensor of ", numel, " elements");
+    OPGEN_CHECK(known == numel, "shape ", shape, " does not match a tensor of ", numel,
+                " elements");
     return result;
   }
   OPGEN_CHECK(known != 0, "the -1 of shape ", shape,
-              " could be any size: the others have no elements");
-  OPGEN_CHECK(numel % known == 0, "shape ", shape, " does not fit a tensor of ", numel,
+              " could be any size, because another size is 0");
+  OPGEN_CHECK(numel % known == 0, "shape ", shape, " does not match a tensor of ", numel,
               " elements");
   result[unknown] = numel / known;
   return result;
@@ -127,7 +128,7 @@ TensorBase as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef str
   const std::size_t needed = checked_storage_bytes(sizes, strides, offset, self.itemsize());
   const std::size_t there = self.storage().nbytes();
   OPGEN_CHECK(needed <= there, "as_strided: sizes ", sizes, ", strides ", strides, " and offset ",
-              offset, " reach ", needed, " bytes of a storage of ", there);
+              offset, " need ", needed, " bytes, but the storage has ", there);
   return alias_with_sizes_and_strides(self, sizes, strides, offset);
 }
 
@@ -183,7 +184,8 @@ DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides) {
   std::size_t ndim = sizes.size();
   SmallVector<std::size_t, 5> order;  // fastest dimension first
   for (std::size_t i = 0; i < ndim; ++i) order.push_back(ndim - 1 - i);
-  // 1: dimension a comes after b; -1: before; 0: undecided, so look further.
+  // Returns 1 if dimension a comes after b, -1 if before, and 0 if undecided, so that the search
+  // continues.
   auto compare = [&](std::size_t a, std::size_t b) {
     if (strides[a] == 0 || strides[b] == 0) return 0;
     if (strides[a] != strides[b]) return strides[a] < strides[b] ? -1 : 1;
@@ -218,8 +220,8 @@ std::optional<DimVector> computeStride(IntArrayRef old_sizes, IntArrayRef old_st
   if (numel == 0) return contiguous_strides(new_sizes);
 
   DimVector strides(new_sizes.size());
-  // Walks both shapes from the back in chunks: a run of old dimensions that are
-  // contiguous in memory, and the new ones that have as many elements.
+  // Goes through both shapes from the back in chunks: a run of old dimensions that are contiguous
+  // in memory, and the new dimensions with the same number of elements.
   std::size_t next = new_sizes.size();
   std::int64_t base = old_strides.back();
   std::int64_t old_chunk = 1;

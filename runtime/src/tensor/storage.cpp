@@ -14,8 +14,9 @@ namespace opgen {
 
 Allocator::~Allocator() = default;
 void Allocator::copy_data(void*, const void*, std::size_t) const {
-  OPGEN_CHECK_NOT_IMPLEMENTED(
-      false, "a storage that holds data was resized: its allocator does not say how to move data");
+  OPGEN_CHECK_NOT_IMPLEMENTED(false,
+                              "a storage with data cannot be resized, because its allocator does "
+                              "not implement copy_data()");
 }
 void Allocator::record_stream(void*, Stream) {}
 
@@ -37,7 +38,7 @@ class CPUAllocator final : public Allocator {
   }
 };
 
-// Allocates no bytes: a Meta tensor has sizes only.
+// Allocates no bytes, because a Meta tensor has only sizes.
 class MetaAllocator final : public Allocator {
  public:
   DataPtr allocate(std::size_t, Device device) override {
@@ -156,10 +157,10 @@ void StorageImpl::destroy(StorageImpl* storage) noexcept {
 
 void StorageImpl::check_resizable(std::size_t bytes) const {
   OPGEN_CHECK(resizable_, "a tensor on memory of ", nbytes_,
-              " bytes that someone else owns cannot be resized to ", bytes, " bytes");
+              " bytes that the runtime does not own cannot be resized to ", bytes, " bytes");
   OPGEN_CHECK(!is_held(), "the ", nbytes_, " bytes of a tensor cannot be resized to ", bytes,
-              " while others hold them (a memoryview, an array of NumPy, a capsule of DLPack): let "
-              "go of it first, or resize a clone()");
+              " while other objects use them (a memoryview, a NumPy array, a DLPack capsule): "
+              "release these first, or resize a clone()");
 }
 
 void StorageImpl::resize(std::size_t bytes) {
@@ -169,7 +170,7 @@ void StorageImpl::resize(std::size_t bytes) {
   std::size_t old_bytes = nbytes_;
   void* old_context = context_;
   void (*old_deleter)(void*) = deleter_;
-  // Inline bytes stay inline: nothing to move.
+  // Inline bytes stay inline, so there is nothing to move.
   if (old_kind == Kind::Inline && bytes <= kInlineStorageBytes) {
     nbytes_ = bytes;
     return;

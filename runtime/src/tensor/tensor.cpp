@@ -21,7 +21,7 @@ constinit TensorImpl undefined_tensor{TensorImpl::Undefined{}};
 
 void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim, bool wrap_scalar) {
   std::int64_t range = ndim == 0 && wrap_scalar ? 1 : ndim;
-  OPGEN_CHECK_INDEX(range != 0, "dimension ", dim, " given for a tensor without dimensions");
+  OPGEN_CHECK_INDEX(range != 0, "dimension ", dim, " was given for a tensor without dimensions");
   OPGEN_CHECK_INDEX(false, "dimension ", dim, " is out of range: expected ", -range, " to ",
                     range - 1);
   __builtin_unreachable();
@@ -91,15 +91,15 @@ void TensorImpl::set_dim(std::size_t ndim) {
 
 namespace {
 
-// Returns the stride of the next outer dimension, for one of this stride and size, where size 0
-// counts as 1. Saturates at the largest int64_t: only empty tensors reach it, and their strides do
-// not matter.
+// Returns the stride of the next outer dimension after a dimension with this stride and size; size
+// 0 counts as 1. Saturates at the largest int64_t, which happens only for empty tensors, whose
+// strides do not matter.
 std::int64_t next_stride(std::int64_t stride, std::int64_t size) noexcept {
   std::int64_t next = 0;
   return __builtin_mul_overflow(stride, size > 1 ? size : 1, &next) ? INT64_MAX : next;
 }
 
-// The arguments may point into this tensor's own sizes, which set_dim moves.
+// Returns whether the argument points into this tensor's own sizes, which set_dim moves.
 bool overlaps(IntArrayRef range, const std::int64_t* begin, const std::int64_t* end) noexcept {
   return range.data() >= begin && range.data() < end;
 }
@@ -114,7 +114,7 @@ std::int64_t checked_numel(IntArrayRef sizes) {
     empty |= size == 0;
   }
   OPGEN_CHECK(!overflow || empty, "the number of elements of sizes ", sizes,
-              " does not fit 64 bits");
+              " does not fit into 64 bits");
   return empty ? 0 : numel;
 }
 
@@ -172,7 +172,7 @@ void TensorImpl::refresh_contiguous() noexcept {
 
 namespace {
 
-// Dimensions from the innermost outwards.
+// The order of dimensions, from the innermost outwards.
 constexpr int kChannelsLast2d[] = {1, 3, 2, 0};
 constexpr int kChannelsLast3d[] = {1, 4, 3, 2, 0};
 
@@ -200,7 +200,7 @@ bool TensorImpl::is_contiguous(MemoryFormat format) const noexcept {
 bool TensorImpl::is_strides_like(MemoryFormat format) const noexcept {
   ArrayRef<int> order = channels_last_order(format);
   if (order.empty() || static_cast<std::size_t>(ndim_) != order.size()) return false;
-  if (strides_[1] == 0) return false;  // broadcast channels do not show the order
+  if (strides_[1] == 0) return false;  // if channels are broadcast, the order is unknown
   std::int64_t least = 0;
   for (int d : order) {
     if (sizes_[d] == 0 || strides_[d] < least) return false;
@@ -213,7 +213,8 @@ bool TensorImpl::is_strides_like(MemoryFormat format) const noexcept {
 
 bool TensorImpl::is_non_overlapping_and_dense() const noexcept {
   if (contiguous_) return true;
-  // Insertion sort by stride of the dimensions that matter: they are few, and often sorted already.
+  // Sort the dimensions that matter by stride. Insertion sort is fastest, because they are few and
+  // often already sorted.
   SmallVector<std::int32_t, 8> order;
   for (std::int32_t d = 0; d < ndim_; ++d) {
     if (sizes_[d] == 1) continue;
@@ -260,7 +261,7 @@ namespace detail {
 
 namespace {
 
-// Returns an alias of `base` whose sizes are still to be set.
+// Returns an alias of `base`, whose sizes the caller must set.
 TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
   if (!base.defined()) throw_undefined("storage");
   const TensorImpl* from = base.unsafeGetTensorImpl();
@@ -305,7 +306,7 @@ void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVector& strid
   ArrayRef<int> order = channels_last_order(format);
   if (order.empty()) return contiguous_strides(sizes, strides);
   OPGEN_CHECK(sizes.size() == order.size(), "memory format ", format, " needs ", order.size(),
-              " dimensions, the sizes are ", sizes);
+              " dimensions, but the sizes are ", sizes);
   strides.resize(sizes.size());
   std::int64_t stride = 1;
   for (int d : order) {
@@ -337,7 +338,7 @@ TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
   Device device = options.device();
   ScalarType dtype = options.dtype();
   Layout layout = options.layout();
-  OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only cpu memory can be pinned");
+  OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only CPU memory can be pinned");
   DispatchKeySet keys =
       keys_of_fresh_tensor(default_key_set(compute_dispatch_key(dtype, layout, device)));
   return TensorBase::adopt(TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
@@ -407,7 +408,7 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options,
   format = check_tensor_options_and_extract_memory_format(options, format);
   MemoryFormat asked = format.value_or(MemoryFormat::Contiguous);
   OPGEN_CHECK(asked != MemoryFormat::Preserve,
-              "empty() has no input whose memory format it could preserve");
+              "empty() has no input whose memory format it can preserve");
   DimVector strides;
   strides_for_format(sizes, asked, strides);
   std::size_t bytes = checked_storage_bytes(sizes, strides, 0, elementSize(options.dtype()));
@@ -430,7 +431,7 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
 
 namespace {
 
-// Calls the deleter of memory that from_blob was given, unless a storage takes ownership.
+// Owns the memory passed to from_blob() until a storage takes it over: otherwise calls its deleter.
 class GivenBytes {
  public:
   explicit GivenBytes(const DataPtr& bytes) noexcept : bytes_(bytes) {}

@@ -1,4 +1,5 @@
-// tensor_parts.cpp: attach a part to a tensor. If two threads do so at once, the first wins.
+// tensor_parts.cpp: attaches a part to a tensor. If two threads do so at once, the first one's part
+// is used.
 #include "opgen/tensor/tensor_parts.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// tensor_pool.h: create and free tensors and storages in a few dozen instructions. Internal.
+// tensor_pool.h: creates and frees tensors and storages in a few dozen instructions. Internal.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace opgen {
 
 namespace detail {
 
-// Whether someone replaced the allocator of the CPU or of Meta.
+// Whether the allocator of the CPU or of Meta was replaced.
 OPGEN_HIDDEN extern Atomic<bool> allocators_replaced;
 [[nodiscard]] inline bool has_own_allocators() noexcept {
   return allocators_replaced.load_acquire();
@@ -22,7 +22,8 @@ OPGEN_HIDDEN extern Atomic<bool> allocators_replaced;
 }  // namespace detail
 
 struct StoragePool {
-  // CPU bytes inside the record itself. `bytes` is at most kInlineStorageBytes.
+  // Creates a storage whose CPU bytes are inside the record. `bytes` is at most
+  // kInlineStorageBytes.
   static StorageImpl* create_inline(std::size_t bytes) {
     StorageImpl* storage = ::new (detail::pool_allocate(sizeof(StorageImpl))) StorageImpl;
     storage->device_ = Device(kCPU);
@@ -30,7 +31,7 @@ struct StoragePool {
     storage->nbytes_ = bytes;
     return storage;
   }
-  // Allocates no bytes: `bytes` is only recorded.
+  // Creates a storage without bytes; only records their number.
   static StorageImpl* create_meta(std::size_t bytes, Device device) {
     StorageImpl* storage = ::new (detail::pool_allocate(sizeof(StorageImpl))) StorageImpl;
     storage->kind_ = StorageImpl::Kind::External;
@@ -38,7 +39,8 @@ struct StoragePool {
     storage->nbytes_ = bytes;
     return storage;
   }
-  // Whether nothing else refers to the storage and its bytes are inline: it can be reused as it is.
+  // Returns whether the storage can be reused unchanged: nothing else refers to it, and its bytes
+  // are inline.
   [[nodiscard]] static bool is_reusable(const StorageImpl* storage) noexcept {
     return storage->kind_ == StorageImpl::Kind::Inline && storage->use_count() == 1;
   }
@@ -124,11 +126,11 @@ struct TensorPool {
       numel *= size;
       seen |= size - 1;
     }
-    // Five sizes from 1 to 2,048: nothing can have overflowed.
+    // The product of five sizes from 1 to 2,048 cannot overflow.
     return OPGEN_LIKELY(seen < 2048) ? static_cast<std::int64_t>(numel) : -1;
   }
-  // Sets row-major sizes and strides of a record without sizes on the heap; `numel` is their
-  // product.
+  // Sets row-major sizes and strides of a record whose sizes are inline. `numel` is the product of
+  // the sizes.
   static void set_small(TensorImpl* impl, IntArrayRef sizes, std::int64_t numel) noexcept {
     std::int64_t stride = 1;
     for (std::size_t i = sizes.size(); i-- > 0;) {

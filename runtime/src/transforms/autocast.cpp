@@ -22,9 +22,9 @@ struct CachedCast {
 };
 
 struct ThreadState {
-  int depth = 0;  // of nested scopes
+  int depth = 0;  // number of nested scopes
   bool cache_enabled = true;
-  ScalarType dtypes[kMaxDeviceTypes] = {};  // Undefined: the default
+  ScalarType dtypes[kMaxDeviceTypes] = {};  // Undefined means the default
   std::unordered_map<const TensorImpl*, CachedCast> cache;
 
   ThreadState() {
@@ -54,7 +54,7 @@ DispatchKey key_of(DeviceType device) {
     case DeviceType::XPU:
       return DispatchKey::AutocastXPU;
     default:
-      OPGEN_CHECK(false, "there is no autocast key for device ", Device(device));
+      OPGEN_CHECK(false, "no autocast key exists for device ", Device(device));
       __builtin_unreachable();
   }
 }
@@ -68,7 +68,8 @@ Mode::Mode(DeviceType device, ScalarType dtype, bool enabled, bool cache_enabled
   OPGEN_CHECK(dtype == ScalarType::Undefined || dtype == kHalf || dtype == kBFloat16,
               "autocast converts to Half or BFloat16, not to ", dtype);
   if (enabled) {
-    detail::local_keys.kept |= DispatchKeySet(key_of(device)).raw_repr();  // a wrapper's exclusion
+    detail::local_keys.kept |=
+        DispatchKeySet(key_of(device)).raw_repr();  // ends the exclusion by a wrapper
     dtype_slot(device) = dtype;
   }
   state().cache_enabled = cache_enabled;
@@ -132,7 +133,7 @@ ScalarType internal::promote_type(ScalarType current, DeviceType device, const T
   OPGEN_CHECK(current != kDouble, "autocast does not promote from Double");
   if (!is_eligible(tensor, device)) return current;
   ScalarType next = tensor.scalar_type();
-  return current == next ? current : kFloat;  // Half and BFloat16 only agree there
+  return current == next ? current : kFloat;  // the common dtype of Half and BFloat16
 }
 
 // ---- Boxed wrappers ----------------------------------------------------------------------------
@@ -173,7 +174,7 @@ void wrapper_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack)
   op.call_boxed(stack);
 }
 
-// Those that PyTorch documents for the CPU.
+// The operators that PyTorch documents for the CPU.
 constexpr const char* kLowerPrecision[] = {
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "bmm",    "mm",     "addmm",  "addbmm",           "baddbmm",          "linear",

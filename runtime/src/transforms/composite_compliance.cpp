@@ -18,7 +18,7 @@ namespace opgen {
 
 namespace {
 
-// kMode is set on the thread, for calls without tensors; kStandIn on stand-ins.
+// The thread has the key kMode, for calls without tensors; stand-ins have kStandIn.
 constexpr DispatchKey kMode = DispatchKey::TESTING_ONLY_GenericMode;
 constexpr DispatchKey kStandIn = DispatchKey::TESTING_ONLY_GenericWrapper;
 constexpr DispatchKeySet kBoth{kMode, kStandIn};
@@ -33,7 +33,8 @@ const TensorBase* stands_for(const TensorImpl* impl) noexcept {
   return part != nullptr ? &part->tensor : nullptr;
 }
 
-// Operators may change sizes and strides in place, and add keys.
+// Updates a stand-in after an operator, which may have changed sizes and strides in place, and
+// added keys.
 void refresh(TensorImpl* stand_in, const TensorImpl* of) {
   stand_in->set_sizes_and_strides(of->sizes(), of->strides());
   stand_in->set_storage_offset(of->storage_offset());
@@ -51,7 +52,7 @@ TensorBase stand_in_for(const TensorBase& tensor) {
   return result;
 }
 
-// The composite kernel that this thread runs.
+// The composite kernel that this thread is executing.
 struct Frame {
   const OperatorHandle& op;
   bool is_out;
@@ -72,7 +73,7 @@ class Running {
   Frame frame_;
 };
 
-// Tensors and their stand-ins within one call: a tensor that is passed twice has one.
+// Maps tensors to their stand-ins within one call. A tensor that is passed twice has one stand-in.
 class StandIns {
  public:
   IValue of(const IValue& value) {
@@ -121,12 +122,12 @@ void check_allowed(const OperatorHandle& op, const FunctionSchema& schema) {
   name.remove_prefix(name.find("::") + 2);
   std::string by = innermost->op.full_name() + " is composite, but its kernel ";
   OPGEN_CHECK(!is_one_of(name, kResizing), by, "calls ", op.full_name(),
-              ": not every tensor has memory that can grow. Compute a result of the right size");
+              ": not every tensor can be resized. Compute a result of the right size");
   OPGEN_CHECK(!is_one_of(name, kReading), by, "calls ", op.full_name(),
-              ", item(): what depends on the number cannot be traced, batched or computed without "
+              ", item(): code that depends on the number cannot be traced, batched or run without "
               "data. Compute with the tensor");
   OPGEN_CHECK(innermost->is_out || !takes_out(schema), by, "calls ", op.full_name(),
-              ", an out= operator: it has no gradient. Call the functional one");
+              ", an out= operator, which has no gradient. Call the functional operator");
 }
 
 DispatchKey backend_of_call(DispatchKeySet keys) {
@@ -210,7 +211,7 @@ void throw_stand_in(const TensorImpl& impl, const char* act) {
               innermost != nullptr ? innermost->op.full_name() + " is composite, but its kernel "
                                    : std::string("a composite kernel kept a tensor, and now "),
               act, " of a tensor, ", impl.dtype(), impl.sizes(),
-              ": not every backend has memory to be read here. Call operators");
+              ": not every backend has memory that can be read here. Call operators");
   __builtin_unreachable();
 }
 

@@ -1,4 +1,4 @@
-// graph.cpp: graphs of recorded calls, printed and run again.
+// graph.cpp: prints graphs of recorded calls, and runs them again.
 #include "core/text.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/tensor/empty.h"
@@ -12,11 +12,11 @@ namespace {
 using Operand = Graph::Operand;
 
 std::string name_of(std::size_t value) {
-  std::string name("%");  // "%" + to_string(…) is a false warning of g++ 12 at -O3
+  std::string name("%");  // for "%" + to_string(…), g++ 12 gives a false warning at -O3
   return name.append(std::to_string(value));
 }
 
-// Enumerations are stored as numbers; the schema knows their type.
+// Formats a constant. Enumerations are stored as numbers, and the schema has their type.
 std::string constant_text(const IValue& value, const SchemaType& type) {
   if (type.kind == TypeKind::Optional && !value.isNone()) {
     return constant_text(value, *type.element);
@@ -39,7 +39,7 @@ std::string constant_text(const IValue& value, const SchemaType& type) {
 const SchemaType& type_of_element(const SchemaType& container, std::size_t i) {
   if (container.element != nullptr) return *container.element;
   if (container.kind == TypeKind::Dict) return container.members[i % 2];
-  return i < container.members.size() ? container.members[i] : container;  // Any: unknown
+  return i < container.members.size() ? container.members[i] : container;  // unknown for Any
 }
 
 std::string operand_text(const Operand& operand, const SchemaType& type) {
@@ -111,7 +111,7 @@ class Replay {
   }
 
  private:
-  // Wrapped numbers stay: their values may matter.
+  // Moves a tensor to Meta. Wrapped numbers are not moved, because their values may matter.
   [[nodiscard]] TensorBase moved(const TensorBase& tensor) const {
     if (!on_meta_ || tensor.is_meta() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
       return tensor;
@@ -135,7 +135,7 @@ class Replay {
     } else if (operand.kind == Operand::Kind::List) {
       const std::vector<IValue>& items = value.elements();
       OPGEN_CHECK(items.size() == operand.items.size(), "a call returns a list of ", items.size(),
-                  " where the trace has ", operand.items.size());
+                  " items, but in the trace it has ", operand.items.size());
       for (std::size_t i = 0; i < items.size(); ++i) output(operand.items[i], items[i]);
     }
   }

@@ -1,4 +1,4 @@
-// profiler.cpp: the fallback of observers, and the counts of a profiler.
+// profiler.cpp: the fallback for observers, and the counts of a profiler.
 #include "opgen/transforms/profiler.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Registry {
   std::shared_ptr<const Observers> observers = std::make_shared<Observers>();
   std::unique_ptr<RegistrationHandle> fallback;
 
-  // Never destroyed: other threads may still call while the process ends.
+  // Never destroyed, because other threads may still call operators while the process ends.
   static Registry& singleton() {
     static Registry* registry = new Registry;
     return *registry;

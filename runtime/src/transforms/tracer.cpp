@@ -1,4 +1,4 @@
-// tracer.cpp: map tensors to values of the graph; the fallback that records calls.
+// tracer.cpp: maps tensors to values of the graph; the fallback that records calls.
 #include "opgen/transforms/tracer.h"
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace opgen {
 struct Trace::State {
   Graph graph;
   std::unordered_map<const TensorImpl*, std::size_t> value_of;
-  // Kept alive until the trace ends: the address of a destroyed tensor could be reused.
+  // These tensors are kept alive until the trace ends, because the address of a destroyed tensor
+  // could be reused.
   std::vector<TensorBase> seen;
 
   std::size_t add_value(const TensorBase& tensor) {
@@ -47,7 +48,8 @@ struct Trace::State {
     }
     return operand;
   }
-  // A result is a new value, also where an operator returns its argument: later uses come after it.
+  // Makes each result a new value, even if an operator returns its argument, so that later uses
+  // depend on this call.
   Graph::Operand output(const IValue& value) {
     Graph::Operand operand;
     if (value.isTensor() && value.toTensor().defined()) {
@@ -90,7 +92,7 @@ void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
     if (!type.may_hold_tensors()) {
       OPGEN_WARN("a trace records ", op.full_name(), ", which returns ",
                  results[i].isScalar() ? "a number" : type.str(),
-                 ": what is computed from it is a constant of the graph");
+                 ": values computed from it become constants of the graph");
     }
     node.outputs.push_back(state->output(results[i]));
   }
@@ -102,10 +104,11 @@ void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
 Trace::Trace(const std::vector<TensorBase>& inputs)
     : state_(std::make_unique<State>()),
       keys_(DispatchKeySet(DispatchKey::Tracer), DispatchKeySet()) {
-  // Registered by the first trace of the process: until then no operator's table changes.
+  // The first trace of the process registers the fallback, so until then no operator's table
+  // changes.
   static const RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
       DispatchKey::Tracer, KernelFunction::from_boxed(&trace_kernel), "tracer");
-  OPGEN_CHECK(current == nullptr, "this thread records a trace already");
+  OPGEN_CHECK(current == nullptr, "this thread is already recording a trace");
   for (const TensorBase& input : inputs) {
     OPGEN_CHECK(input.defined(), "an input of a trace is undefined");
     state_->graph.inputs_.push_back(state_->add_value(input));

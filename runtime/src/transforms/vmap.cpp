@@ -35,7 +35,8 @@ struct Call {
   std::int64_t level = 0;
   std::int64_t batch_size = 0;
 
-  // Whether every tensor in `value` is a wrapper of this level; true if there is none.
+  // Returns whether every tensor in `value` is a wrapper of this level; true if there are no
+  // tensors.
   [[nodiscard]] bool is_batched(const IValue& value) const {
     bool all = true;
     for_each_tensor(value, [&](const TensorBase& t) { all &= level_of(t) == level; });
@@ -54,7 +55,7 @@ void check_random(const Call& call) {
       std::any_of(call.schema.arguments.begin(), call.schema.arguments.end(), is_generator) ||
       std::find(tags.begin(), tags.end(), "nondeterministic_seeded") != tags.end();
   OPGEN_CHECK(!random, "vmap: ", call.op.full_name(),
-              " draws random numbers; say Randomness::Different to draw them for each example");
+              " draws random numbers; pass Randomness::Different to draw them for each example");
 }
 
 void check_written(const Call& call) {
@@ -65,7 +66,7 @@ void check_written(const Call& call) {
   }
 }
 
-// Tensors, or lists and tuples of nothing else.
+// Returns whether the type contains only tensors.
 bool only_tensors(const SchemaType& type) {
   if (type.element != nullptr) return only_tensors(*type.element);
   if (type.kind != TypeKind::Tuple) return type.kind == TypeKind::Tensor;
@@ -75,14 +76,14 @@ bool only_tensors(const SchemaType& type) {
 void check_returns(const Call& call) {
   for (const SchemaArgument& result : call.schema.returns) {
     OPGEN_CHECK(only_tensors(result.type), "vmap: ", call.op.full_name(), " returns ",
-                result.type.str(), ", which would be another value for each example");
+                result.type.str(), ", which may differ between examples");
   }
 }
 
 // ---- Results of the loop -----------------------------------------------------------------------
 
-// One view of all the examples' views, which share their strides and lie at equal distances;
-// undefined if they do not.
+// Joins the views of all examples into one view. Returns an undefined tensor unless they have the
+// same strides and are equally spaced.
 TensorBase join_views(const std::vector<TensorBase>& views) {
   const TensorBase& first = views[0];
   if (const Batched* inner = find_batched(first)) {
@@ -145,7 +146,7 @@ IValue join(const Call& call, const std::vector<IValue>& results, bool is_view) 
   return IValue(make_batched(joined, 0, call.level));
 }
 
-// An argument that is written is a slice of the batch, so it cannot be resized.
+// Throws Error if a written argument was resized: it is a slice of the batch.
 void check_shapes(const Call& call, const std::vector<IValue>& example) {
   for (std::uint16_t i : call.plan.written) {
     std::vector<TensorBase> wrappers;
@@ -195,8 +196,8 @@ void run_loop(const Call& call, Stack& stack) {
 
 // ---- Element by element ------------------------------------------------------------------------
 
-// Zero-dim examples are promoted as zero-dim tensors; as one batch they have a dimension and would
-// not be.
+// Returns whether a batch is promoted like its examples. Zero-dim examples are promoted as zero-dim
+// tensors, but as a batch they have a dimension.
 bool promotes_alike(const Call& call) {
   bool alike = true;
   ScalarType dtype = ScalarType::Undefined;
@@ -250,7 +251,7 @@ Call take_call(const OperatorHandle& op, Stack& stack) {
     });
   }
   OPGEN_CHECK(call.level != 0, "vmap: ", op.full_name(),
-              " was called at the key Batched without a tensor of a batch");
+              " was called at the key Batched without a batched tensor");
   return call;
 }
 
@@ -271,7 +272,7 @@ void pointwise_kernel(const OperatorHandle& op, DispatchKeySet, Stack& stack) {
   run_loop(call, stack);
 }
 
-// The runtime's own operators, which the loop itself uses.
+// The rules for the runtime's own operators, which the loop itself uses.
 TensorBase select_rule(const TensorBase& self, std::int64_t dim, std::int64_t index) {
   std::int64_t level = level_of(self);
   dim = maybe_wrap_dim(dim, self.dim(), false);
@@ -305,7 +306,7 @@ const Batched* find_batched(const TensorBase& tensor) noexcept {
 TensorBase make_batched(const TensorBase& value, std::int64_t dim, std::int64_t level) {
   dim = maybe_wrap_dim(dim, value.dim(), false);
   OPGEN_CHECK(level_of(value) < level, "a batch of level ", level,
-              " cannot be made of one of level ", level_of(value));
+              " cannot be made from one of level ", level_of(value));
   DispatchKeySet keys{DispatchKey::Batched, DispatchKey::ADInplaceOrView};
   TensorBase wrapper = TensorBase::adopt(
       TensorImpl::create(Storage(), keys, value.scalar_type(), value.device(), value.layout()));
@@ -337,7 +338,8 @@ CppFunction pointwise() {
 }
 
 Scope::Scope(Randomness randomness) : outer_(randomness_now) {
-  // Registered by the first vmap of the process: until then no operator's table changes.
+  // The first vmap of the process registers the fallback, so until then no operator's table
+  // changes.
   static const RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
       DispatchKey::Batched, KernelFunction::from_boxed(&fallback_kernel), "vmap");
   level_ = ++levels;
@@ -363,8 +365,9 @@ TensorBase Scope::leave(const TensorBase& tensor, std::int64_t dim) const {
   OPGEN_CHECK(batch_size_ != -1, "vmap: no argument has a batch");
   if (!tensor.defined()) return tensor;
   Unwrapped result = unwrap(tensor, level_);
-  OPGEN_CHECK(level_of(result.value) < level_, "vmap: a tensor of an inner vmap is returned");
-  if (!result.batched) {  // the same for every example
+  OPGEN_CHECK(level_of(result.value) < level_,
+              "vmap: the function returned a tensor of an inner vmap");
+  if (!result.batched) {  // the same tensor for every example
     DimVector sizes{batch_size_};
     for (std::int64_t size : tensor.sizes()) sizes.push_back(size);
     result.value = primitive::expand(result.value, sizes);

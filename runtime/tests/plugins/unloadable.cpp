@@ -1,5 +1,5 @@
-// unloadable.cpp: a library as opgen generates it, with registrations by hand beside them, that
-// unload_test.cpp loads and unloads.
+// unloadable.cpp: a library with generated and hand-written registrations, which unload_test.cpp
+// loads and unloads.
 #include "opgen/library.h"
 #include "opgen/register.h"
 #include "opgen/tensor/copy.h"

@@ -14,13 +14,14 @@ from opgen.autograd.formula_checks import called_functions
 from opgen.autograd.formula_text import parts
 from opgen.autograd.helpers import HELPERS
 from opgen.cpp.cpp_types import type_of_return
-from opgen.cpp.names import cpp_name, operator_namespace
+from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.type_values import TypeContext
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.derivatives import DerivativeEntry, FormulaRow
+from opgen.model.profile import operator_namespace
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"

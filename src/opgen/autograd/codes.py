@@ -6,8 +6,8 @@ The examples are read beside the operators of tests/golden/errors/fixtures/diffe
 from __future__ import annotations
 
 from opgen.diagnostics.codes import Code, Example
+from opgen.model.derivatives import DERIVATIVES_YAML
 
-FILE = "derivatives.yaml"
 _NEG = "- name: neg(Tensor self) -> Tensor\n"
 _SCALE = "- name: scale(Tensor self, float factor) -> Tensor\n"
 _MUL = "- name: mul(Tensor self, Tensor other) -> Tensor\n"
@@ -21,7 +21,7 @@ _GOOD_MUL = _MUL + "  self: grad * other\n  other: grad * self\n"
 def _code(
     name: str, title: str, explanation: str, example: Example, facts: tuple[str, ...]
 ) -> Code:
-    return Code(name, title, explanation, example, facts, FILE)
+    return Code(name, title, explanation, example, facts, DERIVATIVES_YAML)
 
 
 E1210 = _code(

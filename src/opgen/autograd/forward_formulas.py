@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from opgen.autograd import codes
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
 from opgen.autograd.formula_text import find, uses, with_name
-from opgen.cpp.names import operator_namespace
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import I_TENSOR_LIST_REF, TENSOR_LIST, ConstRef
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import FormulaRow
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 from opgen.model.types import Type
 
 _RESULT = re.compile(r"result(\d+)")

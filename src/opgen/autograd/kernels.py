@@ -15,8 +15,7 @@ from opgen.cpp.names import cpp_name, native_name, return_names
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
-
-_ATEN = "aten"
+from opgen.model.profile import ATEN
 
 
 class AutogradKernel(Enum):
@@ -48,7 +47,7 @@ def _rows() -> frozenset[tuple[str, ...]]:
 
 
 def _is_listed(f: NativeFunction, name: str, *rules: str) -> bool:
-    return f.namespace == _ATEN and any((rule, name) in _rows() for rule in rules)
+    return f.namespace == ATEN and any((rule, name) in _rows() for rule in rules)
 
 
 def autograd_kernel(fn: DifferentiableFunction) -> AutogradKernel | None:
@@ -91,7 +90,7 @@ def inplace_or_view_kernel(fn: DifferentiableFunction) -> InplaceOrViewKernel | 
 
 
 def _returns_view(f: NativeFunction) -> bool:
-    if f.namespace == _ATEN:
+    if f.namespace == ATEN:
         return _is_listed(f, f.root_name, "view", "may_view")
     return f.is_view_op
 

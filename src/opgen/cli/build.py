@@ -227,7 +227,7 @@ def _configure(
     if result.returncode:
         click.echo(result.stdout + result.stderr, err=True)
         raise SystemExit(1)
-    # What is taken from the user's cache, or compiled and kept there (runtime/cmake/opgenCache.cmake).
+    # Parts that are taken from the user's cache, or compiled and kept there (runtime/cmake/opgenCache.cmake).
     for line in result.stdout.splitlines():
         if line.startswith("-- opgen: "):
             _progress(line.removeprefix("-- opgen: "))
@@ -247,7 +247,7 @@ def _named(sources: list[Path]) -> str:
 
 
 def _progress(text: str) -> None:
-    """Say what is done now, and may take long, on a terminal and in a log alike."""
+    """Print the current step, which may take long, on a terminal and in a log alike."""
     click.echo(f"{text} ...", err=True)
 
 

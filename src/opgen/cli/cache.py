@@ -32,7 +32,7 @@ _LABELS = {
     rows=(
         ("list", "Print the entries with their sizes.  [default]"),
         ("path", "Print the folder of the cache."),
-        ("prune", "Remove the entries that were not used for long."),
+        ("prune", "Remove entries that have not been used for a long time."),
         ("clear", "Remove all entries."),
     ),
 )
@@ -42,7 +42,7 @@ _LABELS = {
     default=60,
     show_default=True,
     metavar="N",
-    help="For prune: remove what no build used for so many days.",
+    help="For prune: remove entries that no build has used for this many days.",
 )
 def cache(action: str, days: float) -> None:
     """List or remove compiled parts that builds share.

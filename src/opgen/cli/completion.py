@@ -42,7 +42,7 @@ def completion(context: click.Context, shell: str) -> None:
 def complete_operator(
     context: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete operators of the YAML that the command line names so far; the names of files if there is none."""
+    """Complete operators of the YAML files on the command line; file names if it has none yet."""
     names = [CompletionItem(name) for name in _operators(context) if name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]
 
@@ -62,7 +62,7 @@ def complete_explanation(
 def _operators(context: click.Context) -> Iterator[str]:
     files, _ = split_arguments(context.params.get("given") or (), context.params.get("yaml") or ())
     yaml = files or (DEFAULT_YAML,)
-    # The command itself reports problems. The namespace of names without one does not matter: completions lack it.
+    # The command itself reports problems. The default namespace does not matter, because completions do not contain it.
     registry = loading.load(Inputs(yaml, namespace="mylib"), Diagnostics())
     if registry is not None:
         yield from sorted({str(f.func.name) for f in registry.functions})

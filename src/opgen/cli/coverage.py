@@ -13,6 +13,7 @@ from opgen.cli.options import default_schema, report_options
 from opgen.cli.report import finish_with, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import replace_file
+from opgen.model.profile import ATEN
 from opgen.pipeline.coverage import CoverageReport, report_coverage
 from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
@@ -80,7 +81,7 @@ def coverage(
     """
     diagnostics = Diagnostics()
     schemas = (*operators, *yaml) or (default_schema(target, backend),)
-    inputs = Inputs(schemas, tags, target, backend_yaml=backend, namespace="aten")
+    inputs = Inputs(schemas, tags, target=target, backend_yaml=backend, namespace=ATEN)
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and svg is not None:
         _draw(svg, found.svg, diagnostics)

@@ -34,7 +34,7 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
 def docs(page: str | None, path: bool) -> None:
     """List the pages of the documentation, or print one.
 
-    The pages are Markdown, and belong to this version of opgen. They need no network.
+    The pages are Markdown, and belong to this version of opgen. The command works offline.
     """
     pages = documentation()
     if page is None:
@@ -53,7 +53,9 @@ def docs(page: str | None, path: bool) -> None:
 
 
 def _find(page: str, names: Iterable[str]) -> list[str]:
-    """Return the page with this name, or all whose names end so; `docs/` and `.md` may surround it."""
+    """Return the page with this name, or all pages whose names end with it; it may begin with `docs/` and end with
+    `.md`.
+    """
     wanted = page.removeprefix("docs/").removesuffix(".md")
     found = [name for name in names if f"/{name}".endswith(f"/{wanted}")]
     return [wanted] if wanted in found else found

@@ -33,7 +33,7 @@ _FORMER = {"views": "files"}
     metavar=f"[{'|'.join(_STAGES)}]",
     default="signatures",
     show_default=True,
-    help="How far to go.",
+    help="The last stage to run.",
 )
 @click.option("--ndjson", is_flag=True, help="Print one object per line instead of an array.")
 @click.option("--extra", is_flag=True, help="Also print fields that no later stage uses.")
@@ -48,7 +48,7 @@ def dump(
 ) -> None:
     """Print what opgen derives from the YAML, as JSON.
 
-    Rows are sorted by name and schema. Each stage has what the stages before it derived, and more.
+    Rows are sorted by name and schema. Each stage includes the results of the stages before it.
     """
     diagnostics = Diagnostics()
     registry = loading.load(inputs, diagnostics)

@@ -1,4 +1,4 @@
-"""`opgen generate`: write the tree, unless the stamp of the folder says that it is there.
+"""`opgen generate`: write the tree, unless the stamp of the folder says that it is up to date.
 
 If there is work to do, the command returns a `Generation`, and `main.py` passes it to `generating.py`: importing the stages
 takes longer than a run that does nothing.

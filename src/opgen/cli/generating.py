@@ -1,4 +1,4 @@
-"""The work of `opgen generate`, if there is some."""
+"""Do the work of `opgen generate`, if there is any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from opgen.pipeline.stamp import Request, Stamp, leave_stamp
 
 
 def generate(run: Generation) -> None:
-    """Write the tree, unless the stamp says that it is there, and the files for build systems; or list files."""
+    """Write the tree, unless the stamp says that it is up to date, and the files for build systems; or list files."""
     if run.list_inputs:
         click.echo("\n".join(map(str, _files_read(run.request.inputs))))
         return
@@ -47,7 +47,7 @@ def generate(run: Generation) -> None:
 def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
     """Write the tree and the stamp; end the process if there is nothing to write."""
     diagnostics, inputs = Diagnostics(), run.request.inputs
-    # Apart: a later run that does nothing prints the report of this one again, but not this.
+    # Kept apart: a later run that does nothing prints the report of this run again, without these.
     early = Diagnostics()
     written = None if run.stamp is None else _write_edit(run.request, run.stamp, run.output)
     if written is None:

@@ -25,7 +25,7 @@ Row = tuple[str, str]
 
 
 class CommandReference(Struct, frozen=True):
-    """What help says about one command. A row is a term (an argument, an option, an exit code) and its meaning."""
+    """The help page of one command. A row is a term (an argument, an option, an exit code) and its meaning."""
 
     name: str
     purpose: str
@@ -41,7 +41,7 @@ class CommandReference(Struct, frozen=True):
 
 
 class Argument(click.Argument):
-    """An argument with help: a term and its meaning for each thing that may stand there."""
+    """An argument with help: a term and its meaning for each kind of value."""
 
     def __init__(self, *args: Any, rows: Iterable[Row], **attrs: Any) -> None:
         super().__init__(*args, **attrs)
@@ -138,7 +138,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def advise(self, ctx: click.Context, word: str) -> str:
-        """Return what to write in place of a word that is no command."""
+        """Return what to write in place of a word that is not a command."""
         raise NotImplementedError
 
     def _command(self, ctx: click.Context, name: str) -> click.Command:

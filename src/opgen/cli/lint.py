@@ -43,7 +43,7 @@ def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warning
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
-        return diagnostics, linting.inspect(overlaid, diagnostics, refused=True)
+        return diagnostics, linting.inspect(overlaid, diagnostics, unsupported=True)
 
     if not (fix or diff):
         diagnostics, registry = check({})

@@ -23,7 +23,7 @@ def lsp() -> None:
     # rare collections are enough.
     gc.set_threshold(100_000, 20, 20)
     gc.enable()
-    # pygls is optional.
+    # Imported here because pygls is optional.
     from opgen.lsp.server import serve  # noqa: PLC0415
 
     serve()

@@ -1,7 +1,13 @@
 """The `opgen` command: the group of all commands.
 
-The module of a command is imported when the command runs: `opgen --version` needs none of them. No other module imports
-opgen's modules late.
+Imports take most of the time of a short run, so this module imports a command's module only when the command runs, and
+`cli/generating.py` only if `opgen generate` has work to do. Three other modules import late, each for its own reason:
+
+* `opgen/__init__.py` imports `opgen.api`, and with it all stages, when one of the public names is first used.
+* `cli/lsp.py` imports the language server after it has checked that pygls, which is optional, is installed.
+* `importing/library/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
+
+All other imports are at the top of their modules; ruff's rule PLC0415 checks this.
 """
 
 from __future__ import annotations
@@ -85,7 +91,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {name: module for commands in _PURPOSES.values() for name, module in commands.items()}
 )
 
-# What other tools call our commands.
+# The names that other tools have for these commands.
 _OTHER_NAMES = MappingProxyType(
     {
         "init": "opgen new",

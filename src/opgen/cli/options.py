@@ -14,7 +14,7 @@ import click
 
 from opgen.cli.help import Argument, SharedOption
 from opgen.pipeline import installed
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.inputs import MAX_SHARDS, Inputs, split_names
 from opgen.targets import TARGETS
 
 
@@ -44,15 +44,19 @@ _YAML_ARGUMENT = click.argument(
     metavar="[YAML]...",
     rows=(_YAML_ROW,),
 )
-# How commands whose arguments are operators took the YAML before it was an argument.
+# The former spelling: commands whose arguments are operators took the YAML as an option.
 _FORMER_YAML = click.option(
     "--yaml", "yaml", multiple=True, type=click.Path(path_type=Path), hidden=True
 )
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
+# The fields of `Inputs` that have the value of an option of the same name.
+_OTHER_FIELDS = frozenset(Inputs.__struct_fields__) - {
+    *("yaml", "target", "backends", "ignore_keys", "backend_yaml", "overlay")
+}
 
 shards_option = click.option(
     "--shards",
-    type=click.IntRange(1, 64),
+    type=click.IntRange(1, MAX_SHARDS),
     default=1,
     show_default=True,
     metavar="N",
@@ -179,7 +183,7 @@ def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def operator_options(
     metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str = "(?!)"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
+    """Do as `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
 
     The command is called with `words: tuple[str, ...]`, too. An argument that ends in .yaml or .yml or has a slash is a
     file. `metavar` and `meaning` describe the words, and `complete` completes them. No YAML is needed if all words match
@@ -224,37 +228,18 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_inputs(
         yaml: tuple[Path, ...],
         target: str,
-        tags: Path | None,
-        derivatives: tuple[Path, ...],
         backends: str,
         ignore_keys: str,
-        extends: Path | None,
-        name: str | None,
-        select: tuple[Path, ...],
         backend_yaml: Path | None,
-        impl_path: Path | None,
-        strict_torchgen: bool,
-        namespace: str | None,
-        shards: int = 1,
-        python: bool = False,
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
             yaml=yaml or (default_schema(target, backend_yaml),),
-            tags=tags,
             target=target,
-            backends=_names(backends),
-            ignore_keys=_names(ignore_keys),
-            extends=extends,
-            name=name,
-            select=select,
+            backends=split_names(backends),
+            ignore_keys=split_names(ignore_keys),
             backend_yaml=backend_yaml,
-            impl_path=impl_path,
-            strict_torchgen=strict_torchgen,
-            namespace=namespace,
-            shards=shards,
-            python=python,
-            derivatives=derivatives,
+            **{name: rest.pop(name) for name in _OTHER_FIELDS if name in rest},
         )
         return command(inputs=inputs, **rest)
 
@@ -267,7 +252,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 def default_schema(target: str, backend_yaml: Path | None) -> Path:
     """Return the YAML for a command line that names none.
 
-    That of the installed package, for an external backend of its operators; otherwise native_functions.yaml. Raises
+    For an external backend, that is the YAML of the installed package; otherwise it is native_functions.yaml. Raises
     UsageError if there is no such file.
     """
     package = None if backend_yaml is None else installed.installed_package(target)
@@ -275,7 +260,7 @@ def default_schema(target: str, backend_yaml: Path | None) -> Path:
         path: Path | None = installed.installed_schema(target)
         if path is None:
             raise click.UsageError(
-                f"no YAML is given, and the Python package {package}, which has that of {target}, is not installed"
+                f"no YAML is given, and the Python package {package}, which contains the YAML of {target}, is not installed"
                 f" for {sys.executable}"
             )
         return path
@@ -284,7 +269,3 @@ def default_schema(target: str, backend_yaml: Path | None) -> Path:
             f"Missing argument 'YAML...': there is no {DEFAULT_YAML} in this folder."
         )
     return DEFAULT_YAML
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -44,7 +44,7 @@ def announce(early: Diagnostics, report_format: str) -> None:
 
 
 def fails(diagnostics: Diagnostics, deny_warnings: bool) -> bool:
-    """Whether the run ends with code 1: an error, or a warning that is denied."""
+    """Return whether the run ends with code 1: an error, or a warning that is denied."""
     return diagnostics.has_errors or (deny_warnings and diagnostics.has_warnings)
 
 
@@ -67,5 +67,5 @@ def rendered(diagnostics: Diagnostics, report_format: str) -> str:
 
 
 def wants_color() -> bool:
-    """Whether text on stderr has colors."""
+    """Return whether text on stderr has colors."""
     return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

@@ -26,7 +26,8 @@ class Alignment(Struct, frozen=True):
 
 
 def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
-    """Match arguments by name. Two at the same position without other counterparts are one that was renamed.
+    """Match arguments by name. Two arguments at the same position without other counterparts count as one that was
+    renamed.
 
     If the lists differ position by position, the result always has a difference.
     """

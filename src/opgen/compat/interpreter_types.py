@@ -1,4 +1,4 @@
-"""Schema types as the interpreter of saved programs distinguishes them, and the rules for which accepts which.
+"""Schema types as the interpreter of saved programs distinguishes them, and which of them accept values of others.
 
 For the interpreter, an enumeration is an int, and so is a symbolic size. Element types of lists must be equal. Source:
 `torch.FunctionSchema`, whose verdicts are the same (tests/differential/parity/test_compat.py).

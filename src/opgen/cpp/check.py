@@ -141,7 +141,7 @@ def _raise_for_inner_references(ctype: CType) -> None:
 
 
 def _has_known_classes(f: NativeFunction, checker: _Checker) -> bool:
-    """Return whether each custom class of `f` has a C++ class. One without is reported once."""
+    """Return whether each custom class of `f` has a C++ class. A class without one is reported once."""
     for a in f.func.arguments.flat_all:
         for custom_class in custom_classes(a.type):
             if not _is_known_class(custom_class, f.argument_type_span(a.name), checker):
@@ -297,7 +297,10 @@ def _check_translation(
     *,
     method: bool = False,
 ) -> bool:
-    """Return whether there is a conversion for each parameter of `want`. The first without is reported."""
+    """Return whether there is a conversion for each parameter of `want`.
+
+    The first parameter without one is reported.
+    """
     try:
         translate(have, want, checker.conversions, method=method)
     except NoConversion as problem:

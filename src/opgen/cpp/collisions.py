@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from opgen.cpp.codes import E0711, E0712, E0713
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import CppSignature, Signatures
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 
 
 def check_collisions(

@@ -6,7 +6,7 @@ from __future__ import annotations
 def mangled_prefix(function: str) -> str:
     """Return what the linker's names of a function's overloads begin with; their parameters follow.
 
-    `function` is its qualified name, such as `leaky::native::structured_ramp_out_cpu::impl`. It is no template.
+    `function` is its qualified name, such as `leaky::native::structured_ramp_out_cpu::impl`. It must not be a template.
     """
     parts = function.split("::")
     spelled = [

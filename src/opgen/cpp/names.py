@@ -7,6 +7,7 @@ from functools import cache
 from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.model.types import BaseTy
 
 # Names that the class of an operator uses for its members, or refers to. The class itself cannot have them.
@@ -24,11 +25,6 @@ _HIDING = frozenset(
         *("DimnameList", "List", "Dict", "Int", "dispatchKeySet"),
     )
 )
-
-
-def operator_namespace(namespace: str) -> str:
-    """Return the C++ namespace of a schema namespace: `at` for `aten`, and the same name for any other."""
-    return "at" if namespace == "aten" else namespace
 
 
 def kernel_namespace(namespace: str, written: str | None) -> str:
@@ -66,7 +62,7 @@ def operator_struct_name(func: FunctionSchema) -> CppIdentifier:
 @cache
 def _struct_name(operator: OperatorName) -> CppIdentifier:
     name = operator.unambiguous_name
-    # A suffix `_` would be the class of the in-place variant, and `foo_out` is that of foo.out: so use a prefix.
+    # `foo_` would be the struct of the in-place variant, and `foo_out` that of foo.out, so use a prefix.
     is_out = not operator.overload_name and name.endswith("_out")
     taken = name in CPP_KEYWORDS or name in _MEMBERS or is_out
     return CppIdentifier(f"opgen_{name}" if taken else name)

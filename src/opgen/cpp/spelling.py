@@ -24,7 +24,7 @@ from opgen.cpp.type_values import (
 
 
 class TypeSpelling(Struct, frozen=True, dict=True):
-    """How a target writes types, with namespaces.
+    """The spelling of types, with namespaces.
 
     `names` maps base types to their spelling if that is not their name with `prefix`, which all other base types have
     except C++'s fundamental types. `standard` is the prefix of the standard library's templates. `array_ref`, `list`,

@@ -37,7 +37,7 @@ from opgen.cpp.type_values import (
 
 
 class Conversions(Struct, frozen=True):
-    """How a target writes each conversion. `{0}` is the converted expression."""
+    """The C++ text of each conversion. `{0}` is the converted expression."""
 
     this_tensor: str
     dtype_of_options: str

@@ -107,7 +107,7 @@ class Diagnostics(Struct):
         self._items.append(diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Add problems that were collected apart."""
+        """Add problems that were collected separately."""
         for item in diagnostics:
             self.add(item)
 
@@ -174,7 +174,7 @@ class Diagnostics(Struct):
 
 
 def _stopped(most: int) -> Diagnostic:
-    message = f"{most} errors are reported; if there are more, they are not"
+    message = f"opgen stops after {most} errors"
     return Diagnostic(E0911, Severity.error, message, None)
 
 

@@ -18,7 +18,7 @@ _MAX_EDITS = 3
 _BEGINNING = 4
 # In names up to this length, two edits lead to a different word.
 _SHORT = 5
-# They take half a second.
+# So many comparisons take half a second.
 _MOST_COMPARISONS = 3_000_000
 
 _Known = tuple[int, int, str, str]

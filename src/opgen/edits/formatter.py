@@ -185,7 +185,7 @@ def _last_line(source: Source, key: ScalarNode, value: Node, margin: str) -> _Li
 
 
 def _is_block(node: Node) -> bool:
-    """Whether the value ends in a literal or folded block, which ends after a line end."""
+    """Return whether the value ends in a literal or folded block, which ends after a line end."""
     match node:
         case ScalarNode():
             return node.style in ("|", ">")

@@ -34,6 +34,20 @@ class ImportedEntry(Record, frozen=True):
     tags: str
     left_out: bool
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of the entry, without comments about the whole of it."""
+        yield f"# - func: {self.func}" if self.left_out else f"- func: {self.func}"
+        if self.left_out:
+            return
+        if self.has_rows:
+            yield "  dispatch:"
+        yield from (f"    {row}" if self.has_rows else f"  {row}" for row in self.rows)
+        if self.tags:
+            yield f"  tags: {self.tags}"
+        if not self.has_rows:
+            yield "  manual_kernel_registration: True"
+
 
 class ImportedClass(Record, frozen=True):
     name: str
@@ -41,10 +55,26 @@ class ImportedClass(Record, frozen=True):
     header: str
 
 
+class HeaderKey(Record, frozen=True):
+    """A key of the first item of the file, which sets properties of the whole file."""
+
+    line: str
+    classes: tuple[ImportedClass, ...] = ()
+
+
 class ImportedFile(GeneratedFile, frozen=True):
     includes: str
     classes: tuple[ImportedClass, ...]
     entries: tuple[ImportedEntry, ...]
+
+    @property
+    def header_keys(self) -> tuple[HeaderKey, ...]:
+        keys = []
+        if self.includes:
+            keys.append(HeaderKey(f"- include: [{self.includes}]"))
+        if self.classes:
+            keys.append(HeaderKey("  classes:" if keys else "- classes:", self.classes))
+        return tuple(keys)
 
 
 class KernelDeclaration(Record, frozen=True):
@@ -98,7 +128,7 @@ def build_kernels_header(path: str, yaml: str, entries: Sequence[Entry]) -> Kern
 
 
 def yaml_text(text: str) -> str:
-    """A scalar that YAML reads as `text`: plain if possible, otherwise in quotes."""
+    """Return a scalar that YAML reads as `text`: plain if possible, otherwise in quotes."""
     if not text.isprintable():
         return f'"{"".join(map(_escaped, text))}"'
     if not text or text in _KEYS_OF_YAML or _INDICATOR.match(text) or _BREAKS_OFF.search(text):
@@ -108,7 +138,7 @@ def yaml_text(text: str) -> str:
 
 
 def _in_list(text: str) -> str:
-    """A scalar of a list in brackets."""
+    """Return a scalar of a list in brackets."""
     if re.fullmatch(r"[\w./+-]+", text) and text.isascii():
         return yaml_text(text)
     return f'"{"".join(map(_escaped, text))}"'
@@ -141,7 +171,7 @@ def _class(one: CustomClass) -> ImportedClass:
 
 
 def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
-    """Whether the class occurs in the schema of an entry that is not left out."""
+    """Return whether the class occurs in the schema of an entry that is not left out."""
     name = re.compile(rf"\.{re.escape(one.name)}(?![\w.])")
     return any(name.search(entry.schema) for entry in entries if not entry.left_out)
 
@@ -177,7 +207,7 @@ def _comments(entry: Entry) -> Iterator[str]:
 
 
 def _row(row: Row, entry: Entry) -> Iterator[str]:
-    """The lines of a row: its condition, if the entry has another; the row; and comments with other registrations."""
+    """Yield the lines of a row: its condition, if the entry has another; the row; and comments with other registrations."""
     condition = _condition(row.alternatives)
     if condition and condition != _condition(entry.alternatives):
         yield f"# {_printable(condition)}"
@@ -197,7 +227,7 @@ def _not_written(kernel: Kernel) -> str:
 
 
 def _condition(ways: Sequence[Conditions]) -> str:
-    """`Only #if A && B`, or several alternatives; empty if one of them has no condition."""
+    """Return `Only #if A && B`, or several alternatives; empty if one of them has no condition."""
     several = list(unique(ways))
     if _ALWAYS in several or _are_opposite(several):
         return ""
@@ -219,7 +249,7 @@ def _printable(text: str) -> str:
 
 
 def _words(one: Declaration) -> tuple[str, str]:
-    """`template <typename T>`, and `at::Tensor f(const at::Tensor& x);`."""
+    """Return `template <typename T>`, and `at::Tensor f(const at::Tensor& x);`."""
     signature = one.declared.signature
     parameters = ", ".join(f"{p.type} {p.name}".rstrip() for p in signature.parameters)
     return (

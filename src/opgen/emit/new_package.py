@@ -16,6 +16,11 @@ class NewPackageFile(GeneratedFile, frozen=True):
         return self.releases[0]
 
     @property
+    def release_list(self) -> str:
+        """`"2.9.0", "2.10.0"`."""
+        return ", ".join(f'"{release}"' for release in self.releases)
+
+    @property
     def target(self) -> str:
         return "torch" if self.releases else "runtime"
 
@@ -31,7 +36,7 @@ class NewPackageFile(GeneratedFile, frozen=True):
 
 
 def build_new_package(name: str, releases: tuple[str, ...]) -> tuple[NewPackageFile, ...]:
-    """The files of package `name`: two operators, their gradients, kernels and tests, a build, jobs for CI."""
+    """Return the files of package `name`: two operators, their gradients, kernels and tests, a build, jobs for CI."""
     files: tuple[tuple[str, str], ...] = (
         (".github/workflows/ci.yml", "ci.yml.j2"),
         (".gitignore", "gitignore.j2"),

@@ -80,7 +80,7 @@ def build_files(context: Context) -> Iterator[GeneratedFile]:
 
 
 def operator_headers(context: Context) -> dict[str, tuple[str, ...]]:
-    """For every root name, the paths of all headers that its operators may have."""
+    """Return, for every root name, the paths of all headers that its operators may have."""
     suffixes = ["", "_ops", "_native", "_meta"]
     suffixes += sorted(f"_{key.lower()}_dispatch" for key in context.target.dispatch.function_keys)
     folder = f"include/{context.library.name}/ops"

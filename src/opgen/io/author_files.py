@@ -16,7 +16,7 @@ _SUFFIXES = frozenset(
         *(".py", ".pyi", ".yaml", ".yml"),
     )
 )
-# Enough to recognise the folder by.
+# Enough names to recognise the folder.
 _MOST = 3
 _MOST_SEEN = 10_000
 

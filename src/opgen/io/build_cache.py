@@ -14,8 +14,9 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _ENTRY = re.compile(r"(opgen_runtime|opgen_python)-[0-9a-f]{32}|(opgen_new)-[A-Za-z0-9]{16}")
 _OFF = ("0", "off", "no", "false")
@@ -39,8 +40,7 @@ def cache_folder(variables: Mapping[str, str] = os.environ) -> Path | None:
     return Path(home, "Library/Caches" if sys.platform == "darwin" else ".cache", "opgen")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A compiled part: its folder, what it is, what it was made for, its size in bytes and the days since its last use."""
 
     folder: Path
@@ -77,7 +77,8 @@ def _entry(folder: Path, part: str) -> Entry:
 
 
 def remove(found: list[Entry]) -> int:
-    """Remove entries, and return the bytes that they had. Builds that run meanwhile compile, or have their copies.
+    """Remove entries, and return the bytes that they had. Builds that are running compile the parts themselves, or have
+    copies already.
 
     Raises OSError if a folder cannot be removed.
     """
@@ -87,7 +88,7 @@ def remove(found: list[Entry]) -> int:
 
 
 def unused(found: list[Entry], days: float) -> list[Entry]:
-    """Return the entries that no build used for so many days, and what killed builds left behind a day ago."""
+    """Return the entries that no build has used for `days`, and those that killed builds left behind a day ago."""
     left = _ABANDONED_AFTER / 86400
     return [
         entry

@@ -23,7 +23,7 @@ _HEAD = _MAGIC + b"1\n"
 _ROW = re.compile(r"^([0-9a-f]{32}) ([ -~]+)$", re.MULTILINE)
 _MAX_BYTES = 30_000_000
 _GITIGNORE = b"""\
-# Written by opgen: what it notes about this folder holds on one machine only.
+# Written by opgen: these files are valid on one machine only.
 /.opgen_stamp
 /.opgen_stamp_digests
 """

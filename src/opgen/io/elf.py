@@ -10,7 +10,7 @@ from msgspec import Struct
 
 _MAGIC = b"\x7fELF"
 _SYMBOL_TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM
-_SPECIAL = 0xFF00  # The first of the numbers that name no section.
+_SPECIAL = 0xFF00  # Numbers from here on do not name a section.
 
 
 class _Layout(Struct, frozen=True):
@@ -40,7 +40,7 @@ class _Section(Struct, frozen=True):
 def sections_of_symbols(path: Path) -> Mapping[str, str]:
     """Return the name of the section that each symbol is defined in, by the symbol's name as the linker knows it.
 
-    Symbols without a section are left out. Of a stripped file, these are the symbols that other libraries can see.
+    Symbols without a section are left out. In a stripped file, only the symbols that other libraries can see are left.
     Raises ValueError if the file is not ELF or is damaged, and OSError if it cannot be read.
     """
     content = path.read_bytes()

@@ -45,7 +45,7 @@ class Locked(Exception):
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file of this name is a temporary file of opgen."""
+    """Return whether a file of this name is a temporary file of opgen."""
     return _TEMPORARY.fullmatch(name) is not None
 
 
@@ -90,7 +90,7 @@ def rewrite_file(path: Path, content: bytes) -> None:
             new = os.stat(temporary)
             if (new.st_uid, new.st_gid) != (found.st_uid, found.st_gid):
                 os.chown(temporary, found.st_uid, found.st_gid)
-            # Last: a new owner takes some of the mode away.
+            # Set last: a change of owner clears some bits of the mode.
             os.chmod(temporary, stat.S_IMODE(found.st_mode))
             os.replace(temporary, target)
         except BaseException:
@@ -99,7 +99,7 @@ def rewrite_file(path: Path, content: bytes) -> None:
 
 
 def replace_users_file(path: Path, content: bytes) -> None:
-    """As `replace_file`, in a folder that is not an output of opgen, under its lock."""
+    """Replace a file as `replace_file` does, in a folder that is not an output of opgen, under its lock."""
     with alone_in(path.parent):
         replace_file(path, content)
 
@@ -111,7 +111,7 @@ def create_file(path: Path, content: bytes) -> None:
 
 
 def create_locked(path: Path, content: bytes) -> None:
-    """As `create_file`, in a folder whose lock this process holds."""
+    """Create a file as `create_file` does, in a folder whose lock this process holds."""
     temporary, _ = _write_beside(os.fspath(path), content)
     try:
         os.link(temporary, path, follow_symlinks=False)

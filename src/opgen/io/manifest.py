@@ -143,5 +143,5 @@ def _problem(value: object) -> str | None:
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether `path` is relative, in normal form, inside its directory, and printable as it is."""
+    """Return whether `path` is relative, in normal form, inside its directory, and printable as it is."""
     return len(path) <= _MAX_PATH and path != MANIFEST and _SAFE_PATH.fullmatch(path) is not None

@@ -158,7 +158,7 @@ def _write_locked(
     kept = {**manifest.digests, **read_digests(directory), **pending}
     left = _inspect_left_over(directory, left_over, kept, find_unedited)
     if pending and (changed or left.unedited):
-        # The next manifest has other pending files: if this run is killed, too, these digests have to be somewhere.
+        # The next manifest replaces the pending files. If this run is killed, too, these digests must still be known.
         write_digests(directory, kept, required=True)
     return _write_all(tree, contents, states, directory, own, found, left)
 
@@ -314,7 +314,7 @@ def _report_foreign_files(
 
 
 def _exists(path: str, directory: Path, found: FoundFiles) -> bool:
-    # Not from `found`: the file may be gone since, and on a file system that does not distinguish Foo.h and foo.h the
+    # Not from `found`: the file may be gone by now, and on a file system that does not distinguish Foo.h and foo.h the
     # list of its folder has the other name.
     return _folder_of(path) in found.folders and os.path.lexists(directory / path)
 

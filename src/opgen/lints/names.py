@@ -55,11 +55,10 @@ def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
 
 
 def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    arguments = f.func.arguments
-    if arguments.tensor_options is not None or arguments.has_tensor_arg():
+    if f.func.is_factory or not f.func.creates_tensor:
         return
-    named = [a for a in arguments.flat_kwarg_only if a.name in _OPTIONS]
-    if named and any(r.type.is_tensor_like() for r in f.func.returns):
+    named = [a for a in f.func.arguments.flat_kwarg_only if a.name in _OPTIONS]
+    if named:
         missing = [name for name in _OPTIONS if name not in {a.name for a in named}]
         diagnostics.warning(
             W1017,

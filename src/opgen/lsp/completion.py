@@ -18,12 +18,12 @@ from opgen.model.dispatch_key import (
     SUPPORTED_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.native_function import DeviceCheckType, UfuncKey, Variant
+from opgen.model.native_function import FALLTHROUGH, DeviceCheckType, UfuncKey, Variant
+from opgen.model.profile import ATEN
 from opgen.parse.entries.key_descriptions import (
     CLASS_KEYS,
     ENTRY_KEYS,
     EXISTING_DESCRIPTION,
-    FALLTHROUGH,
     FALLTHROUGH_DESCRIPTION,
     HEADER_KEYS,
     ValueKind,
@@ -80,7 +80,7 @@ def complete(
         return ()
     if entry is None or re.fullmatch(r"(- *)?\w*", before):
         return tuple(_new_items(outline, location.line - 1, before, strict_torchgen))
-    is_library = entry.namespace != "aten" and not strict_torchgen
+    is_library = entry.namespace != ATEN and not strict_torchgen
     key = entry.key_at(location.line - 1)
     place = CursorContext(before, entry, key, outlines, known, definitions, is_library)
     return tuple(_complete(place))

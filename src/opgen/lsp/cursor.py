@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from opgen.diagnostics import Span
 from opgen.lsp.outline import Entry, Key, Outline
-from opgen.parse.entries.key_descriptions import FALLTHROUGH
+from opgen.model.native_function import FALLTHROUGH
+from opgen.model.profile import ATEN
 
 _DELEGATES = ("structured_delegate", "autogen")
 
@@ -86,7 +87,7 @@ def _kind(outline: Outline, span: Span, entry: Entry, key: Key) -> Kind | None:
     if key.name == "dispatch":
         if _before_colon(outline, span):
             return Kind.dispatch_key
-        is_fallthrough = span.text == FALLTHROUGH and entry.namespace != "aten"
+        is_fallthrough = span.text == FALLTHROUGH and entry.namespace != ATEN
         return Kind.fallthrough if is_fallthrough else Kind.kernel
     return None
 

@@ -12,6 +12,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from opgen.diagnostics import Diagnostic, Diagnostics, Source
 from opgen.lsp.outline import Outline, build_outline, is_schema
 from opgen.lsp.settings import Settings
+from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
 from opgen.pipeline.inputs import Inputs, input_files
@@ -54,7 +55,7 @@ class Document(Struct):
     version: int | None = None
     analysis: Analysis | None = None
     good: Analysis | None = None
-    default_namespace: str = "aten"
+    default_namespace: str = ATEN
     _outline: Outline | None = None
 
     @property

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from opgen.diagnostics import Source, Span
+from opgen.io.manifest import MANIFEST
 from opgen.pipeline.kernel_definitions import Definition, find_definitions
+from opgen.pipeline.reading import find_cpp_text
 
 _SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".mm")
 # The text after the parameters of a function, and the text before its name.
@@ -23,10 +24,8 @@ _BEFORE = re.compile(r"(\w+|[>&*])[ \t\r\n]*$")
 _NO_TYPES = ("return", "throw", "else", "do", "co_return", "new", "case")
 _MAX_PARAMETERS = 20_000
 _MAX_TYPE = 200
-_MANIFEST = "opgen_manifest.json"
 # The most files that are searched, in case the workspace is a home folder.
 _MAX_FILES = 20_000
-_MAX_BYTES = 4_000_000
 
 
 class KernelIndex(Struct):
@@ -61,7 +60,7 @@ def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
     defined: list[Span] = []
     declared: list[Span] = []
     for path in _sources(roots):
-        text = _text_of(path)
+        text = find_cpp_text(path)
         if text is None or plain not in text:
             continue
         source = Source(path, text)
@@ -72,17 +71,6 @@ def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
             span = Span(source, match.start(1), match.end(1))
             (defined if after == "{" else declared).append(span)
     return defined or declared
-
-
-def _text_of(path: str) -> str | None:
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            return None
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def _after_parameters(text: str, start: int) -> str | None:
@@ -106,7 +94,7 @@ def _sources(roots: Iterable[Path]) -> Iterator[str]:
     for root in roots:
         for folder, folders, files in os.walk(root):
             # Generated trees declare and register kernels, but do not define them.
-            if _MANIFEST in files:
+            if MANIFEST in files:
                 folders[:] = []
                 continue
             folders[:] = sorted(d for d in folders if not d.startswith(".") and d != "node_modules")
@@ -120,7 +108,7 @@ def _sources(roots: Iterable[Path]) -> Iterator[str]:
 
 
 def _read(path: str) -> tuple[Definition, ...]:
-    text = _text_of(path)
+    text = find_cpp_text(path)
     found = () if text is None else find_definitions(Source(path, text))
     # An inner loop has no place in a dispatch table.
     return tuple(definition for definition in found if definition.macro != "OPGEN_UFUNC")

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
+from opgen.model.profile import ATEN
 from opgen.parse.entries.key_descriptions import HEADER_KEYS
 
 _ENTRY = re.compile(r"^( *)-( +|$)")
@@ -44,7 +45,7 @@ class Entry(Struct, frozen=True):
     keys: tuple[Key, ...]
     span: Span
     name: Span | None
-    default_namespace: str = "aten"
+    default_namespace: str = ATEN
 
     @property
     def is_header(self) -> bool:
@@ -106,7 +107,7 @@ def is_schema(text: str) -> bool:
     return _LISTED.search(text) is not None
 
 
-def build_outline(source: Source, namespace: str = "aten") -> Outline:
+def build_outline(source: Source, namespace: str = ATEN) -> Outline:
     """Build the outline of `source`. Entries begin with a dash in the same column as the first dash.
 
     `namespace` is that of names without one, unless the header sets it.

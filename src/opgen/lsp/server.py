@@ -412,7 +412,7 @@ async def _fix_all(
 async def _rewrite(
     server: Server, document: Document, new_text: Callable[..., str]
 ) -> list[types.TextEdit]:
-    """Return the edits that replace a document by `new_text` of it; none if it changes in the meantime."""
+    """Return the edits that replace a document by the result of `new_text`; none if it changes in the meantime."""
     source, inputs = document.source, server.documents.inputs(document)
     loop = asyncio.get_running_loop()
     new = await loop.run_in_executor(None, new_text, document.path, source.text, inputs)

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from opgen.model.profile import ATEN
 from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
 
@@ -38,7 +39,7 @@ class Settings(Struct, frozen=True):
     @property
     def default_namespace(self) -> str:
         """The namespace of operators written without one, in files whose header does not set it."""
-        return "aten" if self.strict_torchgen else self.namespace or "aten"
+        return ATEN if self.strict_torchgen else self.namespace or ATEN
 
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""

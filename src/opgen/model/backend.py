@@ -25,7 +25,7 @@ class WrittenName(Struct, frozen=True):
 
 
 class StructuredRoute(Enum):
-    """Which parts of a structured kernel the backend supplies, and which come from the library that it extends.
+    """The part of a structured kernel that the backend supplies; the rest comes from the library that it extends.
 
     The value is the key of the backend file that lists the operators.
     """

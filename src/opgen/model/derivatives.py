@@ -9,6 +9,8 @@ from msgspec import Struct
 from opgen.diagnostics import Located, Span
 from opgen.model.backend import WrittenName
 
+# The usual name of these files; opgen reads each that is in the folder of a schema file.
+DERIVATIVES_YAML = "derivatives.yaml"
 # The name of the table of an entry without `dispatch`.
 DEFAULT_KEY = "Default"
 
@@ -38,7 +40,7 @@ class WrittenFormula(Struct, frozen=True):
 class FormulaRow(Struct, frozen=True):
     """`self, other: formula`: the names of arguments, or of outputs, and the formula that serves all of them.
 
-    `key` is the text of the names, which torchgen sorts rows by.
+    `key` is the text of the names, by which torchgen sorts rows.
     """
 
     key: str

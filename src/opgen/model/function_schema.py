@@ -376,6 +376,12 @@ class FunctionSchema(Struct, frozen=True):
         """Whether the operator creates a tensor from tensor options, and takes no tensor whose options it could use."""
         return self.arguments.tensor_options is not None and not self.arguments.has_tensor_arg()
 
+    @property
+    def creates_tensor(self) -> bool:
+        """Whether the operator returns a tensor and takes none, with or without tensor options."""
+        makes_tensor = any(r.type.is_tensor_like() for r in self.returns)
+        return makes_tensor and not self.arguments.has_tensor_arg()
+
     def is_functional_fn(self) -> bool:
         """Return whether the overload's name contains "functional". The operator may still write arguments."""
         return "functional" in self.name.overload_name

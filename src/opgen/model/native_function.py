@@ -117,6 +117,10 @@ class Precompute(Struct, frozen=True):
     add: tuple[Argument, ...]
 
 
+# The value of a row in a dispatch table that has no kernel.
+FALLTHROUGH = "fallthrough"
+
+
 class KernelSource(Enum):
     """The origin of the function in a row of a dispatch table.
 
@@ -166,19 +170,19 @@ class EntrySpans(Protocol):
         """The whole entry."""
 
     def key(self, name: str) -> Span:
-        """The key `name`."""
+        """Return the key `name`."""
 
     def value(self, name: str) -> Span:
-        """The value of the key `name`."""
+        """Return the value of the key `name`."""
 
     def item(self, name: str, text: str) -> Span:
-        """One item (a tag, a variant, an operator's name) in the value of the key `name`."""
+        """Return one item (a tag, a variant, an operator's name) in the value of the key `name`."""
 
     def dispatch_key(self, key: DispatchKey) -> Span:
-        """The name of `key` in the dispatch table."""
+        """Return the name of `key` in the dispatch table."""
 
     def kernel(self, key: DispatchKey) -> Span:
-        """The kernel for `key` in the dispatch table."""
+        """Return the kernel for `key` in the dispatch table."""
 
     def schema(self, start: int, end: int) -> Span:
         """Characters of the schema, counted without its namespace."""
@@ -267,14 +271,14 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     shares_namespace: bool = False
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
-    # What it does, in the author's words. Until it is resolved, an empty text means that there is to be none.
+    # The author's documentation. Before the entry is resolved, an empty string means that it has none.
     doc: str | None = None
 
     _places = ("spans",)
 
     @cached_property
     def full_name(self) -> str:
-        """`aten::add.Tensor`. Put together once: it is the key of nearly every table."""
+        """`aten::add.Tensor`. Computed once, because it is the key of nearly every table."""
         return f"{self.namespace}::{self.func.name}"
 
     @property
@@ -336,7 +340,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
 
     @property
     def has_composite_kernel(self) -> bool:
-        """A composite kernel for nested tensors alone does not count."""
+        """Whether a composite kernel serves the operator; one for nested tensors alone does not count."""
         return (
             self.has_composite_implicit_autograd_kernel
             or self.has_composite_explicit_autograd_kernel
@@ -384,21 +388,21 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return self.spans.schema(0, len(str(self.func.name)))
 
     def argument_span(self, name: str) -> Span:
-        """The first argument of this name, from its type to its default."""
+        """Return the first argument of this name, from its type to its default."""
         for argument, start in argument_offsets(self.func):
             if argument.name == name:
                 return self.spans.schema(start, start + len(str(argument)))
         return self.span
 
     def argument_type_span(self, name: str) -> Span:
-        """The type of the first argument of this name."""
+        """Return the type of the first argument of this name."""
         for argument, start in argument_offsets(self.func):
             if argument.name == name:
                 return self.spans.schema(start, start + len(argument.type_text))
         return self.span
 
     def argument_name_span(self, name: str) -> Span:
-        """The name of the first argument of this name."""
+        """Return the name of the first argument of this name."""
         for argument, start in argument_offsets(self.func):
             if argument.name == name:
                 begin = start + len(argument.type_text) + 1
@@ -406,7 +410,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return self.span
 
     def argument_default_span(self, name: str) -> Span:
-        """The default, without `=`, of the first argument of this name."""
+        """Return the default, without `=`, of the first argument of this name."""
         for argument, start in argument_offsets(self.func):
             if argument.name == name and argument.default is not None:
                 end = start + len(str(argument))
@@ -414,7 +418,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return self.span
 
     def return_span(self, index: int) -> Span:
-        """The return at this position, with its name."""
+        """Return the return at this position, with its name."""
         for i, (value, start) in enumerate(return_offsets(self.func)):
             if i == index:
                 return self.spans.schema(start, start + len(str(value)))

@@ -63,7 +63,7 @@ class Selector(Struct, frozen=True):
         return not self.selects_dtypes or dtype in self.kernel_metadata.get(kernel_tag, ())
 
     def _entries(self, name: str) -> tuple[SelectedOperator, ...]:
-        """Yield the entries that select `name`: its own, then that of the name without the overload."""
+        """Return the entries that select `name`: its own, then that of the name without the overload."""
         base_name = name.partition(".")[0]
         own, base = self.operators.get(name), self.operators.get(base_name)
         found = [] if own is None else [own]

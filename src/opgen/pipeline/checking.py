@@ -19,7 +19,7 @@ from opgen.targets import TARGETS, functionalization, unsupported
 
 @until_too_many(Signatures)
 def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> Signatures:
-    """Report what has no C++ form, or none in the target. Returns the signatures, for later stages."""
+    """Report schemas that have no C++ form, or none in the target. Returns the signatures, for later stages."""
     signatures = Signatures()
     target = TARGETS[inputs.target]
     broken = diagnostics.has_errors
@@ -37,7 +37,7 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
 
 
 @until_too_many(lambda: None)
-def check_refused(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+def check_unsupported(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     """Report operators for which the target generates no files."""
     if is_backend_only(inputs):
         unsupported.report_not_installed(registry, TARGETS[inputs.target], diagnostics)

@@ -21,7 +21,7 @@ _PATIENCE_S = 30.0
 def write_tree(
     tree: Tree, inputs: Inputs, directory: Path, diagnostics: Diagnostics
 ) -> WriteReport:
-    """Write the tree that was generated from `inputs`: as `writer.write`, also for a clone."""
+    """Write the tree that was generated from `inputs` as `writer.write` does, also in a clone."""
     return write(
         tree,
         directory,
@@ -55,7 +55,7 @@ def _commits(directory: Path, paths: Collection[str]) -> Iterator[str]:
 
 
 def _inputs_at(commit: str, inputs: Inputs) -> Inputs | None:
-    """The inputs with the contents that their files have in `commit`; None if one of the files is not in it."""
+    """Return the inputs with the contents that their files have in `commit`; None if one of the files is not in it."""
     contents = {}
     for path in input_files(inputs):
         content = _git(path.parent, "cat-file", "blob", f"{commit}:./{path.name}")
@@ -66,7 +66,7 @@ def _inputs_at(commit: str, inputs: Inputs) -> Inputs | None:
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:
-    """The output of a git command, run in `folder`; None if it fails or there is no git."""
+    """Return the output of a git command, run in `folder`; None if it fails or there is no git."""
     git = shutil.which("git")
     if git is None:
         return None

@@ -1,4 +1,4 @@
-"""Compare two versions of a file: what breaks for users of the older one."""
+"""Compare two versions of a file, and find the changes that break users of the older one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compare(
     today: date,
     diagnostics: Diagnostics,
 ) -> Comparison | None:
-    """Return what breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
+    """Return the breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
     before, after = load(old, diagnostics), load(new, diagnostics)
     text = None if allow is None else read_bytes(allow, diagnostics, most=MAX_ALLOW_LIST)
     source = None if text is None else decode_source(str(allow), text, diagnostics)

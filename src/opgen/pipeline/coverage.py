@@ -62,7 +62,7 @@ def report_coverage(
 def _wanted(
     registry: Registry, against: str, diagnostics: Diagnostics
 ) -> list[tuple[NativeFunction, int]] | None:
-    """The wanted operators and how often each is called; None if the file cannot be read."""
+    """Return the wanted operators and how often each is called; None if the file cannot be read."""
     if against == ALL:
         return [(f, 0) for f in registry.functions]
     if against == CORE:
@@ -81,7 +81,7 @@ def _wanted(
 def _named(
     registry: Registry, listed: ListedOperator, known: Vocabulary, diagnostics: Diagnostics
 ) -> Iterator[NativeFunction]:
-    """The operator of that name, or all of its overloads."""
+    """Yield the operator of that name, or all of its overloads."""
     f = registry.find_function(listed.name)
     if f is not None:
         yield f

@@ -1,6 +1,6 @@
 """Find out whether a header declares a function that a formula calls.
 
-Headers are not parsed: a name that one of them contains is taken for declared.
+Headers are not parsed: a name that one of them contains counts as declared.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from opgen.io.resources import runtime_dir
 from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.installed import installed_include
+from opgen.pipeline.reading import find_cpp_text
 from opgen.targets import TARGETS
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 # The folders of PyTorch's headers whose functions formulas may call.
 _OF_PYTORCH = ("ATen", "ATen/core", "c10/core", "c10/util", "torch/csrc/autograd")
-_MAX_BYTES = 4_000_000
 _MAX_HEADERS = 200
 
 
@@ -64,7 +64,7 @@ class DeclaredFunctions:
                     return None
             elif path not in seen:
                 seen.add(path)
-                text = _read(path)
+                text = find_cpp_text(path)
                 if text is None or len(seen) > _MAX_HEADERS:
                     return None
                 names.update(_CALLED.findall(text))
@@ -91,14 +91,4 @@ def _words_in(folder: Path) -> frozenset[str]:
 
 
 def _words(path: Path) -> Iterator[str]:
-    yield from _CALLED.findall(_read(path) or "")
-
-
-def _read(path: Path) -> str | None:
-    """Return the text of a header; None if it cannot be read, or is too large."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return None
-    return None if len(content) > _MAX_BYTES else content.decode("utf-8", "replace")
+    yield from _CALLED.findall(find_cpp_text(path) or "")

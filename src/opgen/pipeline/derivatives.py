@@ -68,7 +68,7 @@ def check_called_functions(
 ) -> None:
     """Report functions of formulas that no header declares. `folders` are those of the author's headers.
 
-    What the headers contain is no input of generated files, so `opgen generate` does not do this.
+    Generated files do not depend on the contents of these headers, so `opgen generate` does not do this.
     """
     if any(fn.func.is_library and fn.infos for fn in gradients.functions):
         declared = DeclaredFunctions(inputs, gradients.includes, folders)

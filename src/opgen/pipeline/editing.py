@@ -24,6 +24,7 @@ from opgen.io.digests import read_digests
 from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from opgen.io.writer import Tree
+from opgen.model.profile import ATEN
 from opgen.parse import is_pytorchs_file
 from opgen.parse.yaml.nodes import may_be_too_large
 from opgen.pipeline.entries import Edit, split_entries
@@ -77,7 +78,7 @@ def _read_manifest(directory: Path, stamp: Stamp) -> dict[str, Any] | None:
 
 
 def _is_whole(manifest: Any) -> bool:
-    """Whether a manifest has every value that this module needs."""
+    """Return whether a manifest has every value that this module needs."""
     kinds = {"name": str, "files": list, "operators": dict, "format": int}
     return isinstance(manifest, dict) and all(
         isinstance(manifest.get(key), kind) for key, kind in kinds.items()
@@ -105,7 +106,7 @@ def _find_edit(inputs: Inputs, schemas: Iterable[str]) -> Edit | None:
     if inputs.namespace is None and all(
         any(map(is_pytorchs_file, side)) for side in (schemas, texts)
     ):
-        inputs = replace(inputs, namespace="aten")
+        inputs = replace(inputs, namespace=ATEN)
     return Edit(inputs, tuple(befores), tuple(rows))
 
 

@@ -113,7 +113,7 @@ def split_entries(text: str) -> SchemaText | None:
 
 
 def _items(text: str) -> list[MappingNode] | None:
-    """The items of a file that is a list of mappings without errors in YAML."""
+    """Return the items of a file that is a list of mappings without errors in YAML."""
     diagnostics = Diagnostics()
     root = compose(Source("", text), diagnostics)
     if not isinstance(root, SequenceNode) or len(diagnostics):
@@ -123,7 +123,7 @@ def _items(text: str) -> list[MappingNode] | None:
 
 
 def _operator_name(node: MappingNode) -> str | None:
-    """The name of an entry's operator without its namespace and overload."""
+    """Return the name of an entry's operator without its namespace and overload."""
     func = node.get("func")
     found = _NAME.match(func.value) if isinstance(func, ScalarNode) else None
     return None if found is None else found[1]
@@ -267,7 +267,7 @@ def _names(registry: Registry) -> Iterator[str]:
 
 
 def _are_alike(old: Registry, new: Registry) -> bool:
-    """Whether both have the same operators in the same places, and kernels for the same keys."""
+    """Return whether both have the same operators in the same places, and kernels for the same keys."""
     names = [[f.full_name for f in registry.functions] for registry in (old, new)]
     first, now_first = _first_members(old), _first_members(new)
     stay = all(now_first.get(what, name) == name for what, name in first.items())
@@ -275,7 +275,7 @@ def _are_alike(old: Registry, new: Registry) -> bool:
 
 
 def _may_lack_meta(registry: Registry) -> bool:
-    """Whether an operator would get a Meta kernel if another operator of the library had one."""
+    """Return whether an operator would get a Meta kernel if another operator of the library had one."""
     if DispatchKey.Meta in registry.dispatch_keys:
         return False
     rows = (find_registration(registry, f, DispatchKey.Meta) for f in registry.functions)

@@ -11,8 +11,8 @@ from opgen.io.writer import Tree
 from opgen.lints import suppress
 from opgen.pipeline.checking import (
     allow_comments,
-    check_refused,
     check_target,
+    check_unsupported,
     read_additions,
 )
 from opgen.pipeline.checking_python import check_python
@@ -64,7 +64,7 @@ def _checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None
         check_derivatives(whole, inputs, signatures, diagnostics)
     else:
         gradients = derive_gradients(whole, inputs, signatures, diagnostics)
-    check_refused(registry, inputs, diagnostics)
+    check_unsupported(registry, inputs, diagnostics)
     suppress(allow_comments(registry), diagnostics)
     if diagnostics.has_errors:
         return None

@@ -12,39 +12,57 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.io.manifest import MAX_MANIFEST_BYTES
+from opgen.model.derivatives import DERIVATIVES_YAML
 
 # The largest file that any run reads; other kinds of files have lower limits.
 MAX_BYTES = MAX_MANIFEST_BYTES
+
+# The largest number of files that large sources are split into.
+MAX_SHARDS = 64
 
 # Contents that are read instead of those of files: unsaved documents, and edits that are not written yet.
 Overlay: TypeAlias = Mapping[Path, bytes]
 
 
-class Inputs(Struct, frozen=True):
-    """The files that a run reads, and the options that its results depend on."""
+class Options(Struct, frozen=True, kw_only=True):
+    """The options whose values are the same on the command line, in the Python API and in the pipeline."""
 
-    yaml: tuple[Path, ...]
-    tags: Path | None = None
+    # "runtime" or "torch".
     target: str = "runtime"
-    backends: tuple[str, ...] = ()
-    ignore_keys: tuple[str, ...] = ()
-    extends: Path | None = None
+    # The name of the library. Default: the namespace of its operators.
     name: str | None = None
-    select: tuple[Path, ...] = ()
-    backend_yaml: Path | None = None
-    impl_path: Path | None = None
-    # Files with the formulas of gradients; if there are none, those beside the schema files.
-    derivatives: tuple[Path, ...] = ()
     # Apply torchgen's rules to every operator, and reject everything that torchgen does not know.
     strict_torchgen: bool = False
     # The namespace of operators that are written without one, in files that do not declare one.
     namespace: str | None = None
-    # The number of source files that large sources are split into.
+    # The number of source files that large sources are split into, 1 to MAX_SHARDS.
     shards: int = 1
     # Whether the library is a Python package, too.
     python: bool = False
+
+
+class Inputs(Options, frozen=True):
+    """The files that a run reads, and the options that its results depend on.
+
+    `opgen.api.Inputs` explains the fields, and also takes other forms of paths and lists.
+    """
+
+    yaml: tuple[Path, ...]
+    tags: Path | None = None
+    derivatives: tuple[Path, ...] = ()
+    backends: tuple[str, ...] = ()
+    ignore_keys: tuple[str, ...] = ()
+    extends: Path | None = None
+    select: tuple[Path, ...] = ()
+    backend_yaml: Path | None = None
+    impl_path: Path | None = None
     # Not an option: contents that are read instead of these files.
     overlay: Overlay = field(default_factory=dict)
+
+
+def split_names(names: str) -> tuple[str, ...]:
+    """Split a list of names at its commas: "CPU, CUDA" has two."""
+    return tuple(part.strip() for part in names.split(",") if part.strip())
 
 
 def input_files(inputs: Inputs) -> tuple[Path, ...]:
@@ -73,7 +91,7 @@ def derivatives_paths(inputs: Inputs) -> tuple[Path, ...]:
     """Return the files of formulas: the given ones, or each derivatives.yaml in the folder of a schema file."""
     if inputs.derivatives:
         return inputs.derivatives
-    beside = dict.fromkeys(y.parent / "derivatives.yaml" for y in inputs.yaml)
+    beside = dict.fromkeys(y.parent / DERIVATIVES_YAML for y in inputs.yaml)
     return tuple(path for path in beside if os.path.isfile(path))
 
 

@@ -1,4 +1,4 @@
-"""Collect the sources of an author's kernels, and report what is not compiled with them, or not called."""
+"""Collect the sources of an author's kernels, and report those that are not compiled, and kernels that are not called."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from opgen.emit.kernels.stubs import known_definitions
 from opgen.io.codes import E0905, W0918, W0919, W0921
 from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.kernel_definitions import Definition, find_compiled_definitions
+from opgen.pipeline.reading import find_cpp_text
 
 # The folder of a generated tree that `opgen build` compiles in.
 BUILD_FOLDER = "cmake-build"
 # Endings of C++ and CUDA sources, which an author may expect to be compiled.
 _SOURCES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C", ".c", ".cu", ".mm"})
-# The most names that a message lists, and the most characters of a source that is searched.
+# The most names that a message lists.
 _MOST_NAMES = 6
-_MAX_BYTES = 4_000_000
 
 
 def find_sources(
@@ -71,7 +71,7 @@ def _sources_in(
     found = [file for file in own if file.suffix in suffixes]
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
-        others = [f"{shown_path(file)} is not compiled: it is no {wanted}" for file in own]
+        others = [f"{shown_path(file)} is not compiled: it is not a {wanted}" for file in own]
         diagnostics.warning(
             W0918,
             f"{folder} has no {wanted}, so every kernel is a stub",
@@ -117,7 +117,7 @@ class _Trees:
         return None
 
     def _generated(self, folder: Path) -> frozenset[str] | None:
-        """Return the files that opgen wrote to a folder; None if that is no generated tree."""
+        """Return the files that opgen wrote to a folder; None if it is not a generated tree."""
         if folder not in self._files:
             found: frozenset[str] | None = None
             if os.path.lexists(folder / MANIFEST):
@@ -176,12 +176,5 @@ def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> 
 
 
 def _read(path: Path) -> Source | None:
-    """Return the text of a source; None if it is too large, or cannot be read, which the compiler reports."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return None
-    if len(content) > _MAX_BYTES:
-        return None
-    return Source(shown_path(path), content.decode("utf-8-sig", "replace"))
+    text = find_cpp_text(path)
+    return None if text is None else Source(shown_path(path), text)

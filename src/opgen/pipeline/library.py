@@ -81,7 +81,7 @@ def library_context(
 
 
 def _extended_name(extended: Extended | None, target: Target, backend_only: bool) -> str | None:
-    """The name by which headers of the extended library are included."""
+    """Return the name by which headers of the extended library are included."""
     if extended is not None:
         return extended.name
     return target.installed.headers if backend_only and target.installed is not None else None
@@ -130,7 +130,7 @@ def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: D
 
 
 def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
-    """The namespace of all operators; report several namespaces, and return None."""
+    """Return the namespace of all operators; report several namespaces, and return None."""
     namespaces = sorted({f.namespace for f in registry.functions})
     if len(namespaces) == 1:
         return namespaces[0]

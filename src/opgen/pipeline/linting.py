@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from opgen.diagnostics import Diagnostics
 from opgen.lints import lint as report_lints
 from opgen.lints import lint_allows, suppress
+from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
-    check_refused,
     check_target,
+    check_unsupported,
     read_additions,
 )
 from opgen.pipeline.checking_python import check_python
@@ -28,7 +29,7 @@ from opgen.targets import TARGETS
 
 
 class Stage(IntEnum):
-    """How far `survey` goes: each stage comes after those above it."""
+    """The last stage that `survey` runs; each stage comes after those above it."""
 
     resolve = 1
     check = 2
@@ -39,15 +40,15 @@ def inspect(
     inputs: Inputs,
     diagnostics: Diagnostics,
     *,
-    refused: bool = False,
+    unsupported: bool = False,
     until: Stage = Stage.lint,
 ) -> Registry | None:
     """Report all problems of the inputs; return None if there are errors.
 
     Later stages skip entries with errors, and check all others.
-    With `refused` also entries that are valid, but for which the target generates no files.
+    With `unsupported`, also report entries that are valid, but for which the target generates no files.
     """
-    registry = survey(inputs, diagnostics, refused=refused, until=until)
+    registry = survey(inputs, diagnostics, unsupported=unsupported, until=until)
     return None if diagnostics.has_errors else registry
 
 
@@ -55,11 +56,11 @@ def survey(
     inputs: Inputs,
     diagnostics: Diagnostics,
     *,
-    refused: bool = False,
+    unsupported: bool = False,
     until: Stage = Stage.lint,
     is_stale: Callable[[], bool] = lambda: False,
 ) -> Registry:
-    """As `inspect`, but return a registry of the entries without errors.
+    """Do as `inspect`, but return a registry of the entries without errors.
 
     Ends after the stage `until`, and between stages when `is_stale()` says that nobody waits for the result.
     """
@@ -71,8 +72,8 @@ def survey(
         signatures = check_target(registry, inputs, diagnostics)
         if inputs.python:
             check_python(registry, inputs, diagnostics)
-        if refused:
-            check_refused(registry, inputs, diagnostics)
+        if unsupported:
+            check_unsupported(registry, inputs, diagnostics)
         read_additions(whole, inputs, diagnostics)
         gradients = check_derivatives(whole, inputs, signatures, diagnostics)
         check_called_functions(gradients, inputs, diagnostics)
@@ -104,7 +105,9 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
 
 
 def _without_base(registry: Registry) -> Registry:
-    """The registry without files that define only operators of `aten`: these are PyTorch's, which a backend is for."""
-    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != "aten"}
+    """Return the registry without files that define only operators of `aten`: these are PyTorch's, for which the
+    backend is.
+    """
+    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != ATEN}
     kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
     return replace(registry, functions=kept)

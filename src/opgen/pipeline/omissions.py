@@ -1,4 +1,4 @@
-"""Say what a compiled library lacks: kernels that are still stubs, and what was left out."""
+"""Describe what a compiled library lacks: kernels that are still stubs, and operators and sources that were left out."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def describe_omissions(
 
 
 class Kernels(Struct, frozen=True):
-    """What the linked library says about its kernels.
+    """The state of a linked library's kernels.
 
-    `stubs` are still stubs. For each of `partly`, that is so for some of the overloads of one name, and of how many.
-    `unknown` are those that the library has no symbol of, because it is stripped.
+    `stubs` are still stubs. `partly` has kernels of which only some overloads are stubs, each with the number of all
+    overloads. `unknown` are kernels without a symbol, because the library is stripped.
     """
 
     stubs: tuple[MissingFunction, ...] = ()

@@ -47,10 +47,10 @@ def command_words(*words: str | Path, options: Iterable[Option] = ()) -> str:
 
 
 def recorded_options(inputs: Inputs, extends: str | None) -> dict[str, Any]:
-    """Return what the manifest says about the options of a run, except what its other values say.
+    """Return the options of a run as the manifest records them, except those that its other values contain.
 
-    That is nothing for the defaults. Of a file it is the name, because its folder differs from machine to machine, and of
-    `--extends` the name of the extended library.
+    Defaults are left out. A file is recorded by its name, because its folder differs from machine to machine, and
+    `--extends` by the name of the extended library.
     """
     recorded: dict[str, Any] = {
         "backends": list(inputs.backends),
@@ -73,7 +73,7 @@ def inputs_recorded(
     """Return `inputs` with the options of the run that left a manifest with `header`.
 
     `own` is the header of a tree of `inputs`. A file is the one in `inputs` with the recorded name, if there is one.
-    Return None if the options are the same, or if the manifest does not say them.
+    Return None if the options are the same, or if the manifest does not record them.
     """
     names = ("options", "target", "name")
     was, now = ([h.get(name, {}) for name in names] for h in (header, own))
@@ -121,7 +121,7 @@ def _are_words(*values: object) -> bool:
 def describe_difference(was: Inputs, now: Inputs) -> str:
     """Say how the options of one run differ from those of another, as in "with --python and without --shards 4".
 
-    Of an option with two values, only the first run's is named.
+    For an option with two values, only that of the first run is named.
     """
     before, after = options_of(was), options_of(now)
     more = [option for option in before if option not in after]

@@ -13,7 +13,7 @@ keep a stamp true:
 * An output that is not older than the stamp is not trusted: it may have been changed since, within one tick of the file
   system's clock. If ticks take more than milliseconds, there is no stamp, because such edits are likely.
 * A link or folder in the place of an output or its folder has another state. Files that a killed run left change the
-  time of their folder, except in the top folder, where other files come and go; there they are looked for.
+  time of their folder, except in the top folder, where other files come and go; there opgen looks for them.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def _is_true(
     folders: Mapping[str, list[int]],
     stamped_ns: int,
 ) -> bool:
-    """Whether every file and folder is unchanged, and every file older than the stamp."""
+    """Return whether every file and folder is unchanged, and every file older than the stamp."""
     if any(map(is_temporary, os.listdir(top))):
         return False
     for path, (kind, mtime_ns, inode) in folders.items():

@@ -63,7 +63,7 @@ def ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[Dispatch
 
 
 def _is_of_others(key: DispatchKey, kept: Collection[DispatchKey]) -> bool:
-    """Whether `key` belongs to a backend that is not kept."""
+    """Return whether `key` belongs to a backend that is not kept."""
     if key in kept:
         return False
     for prefix in _ABOVE:

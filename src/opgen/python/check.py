@@ -10,6 +10,7 @@ from opgen import data
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.codes import E0760, E0761, E0762, E0763, E0764, E0765, E0766
 from opgen.python.overloads import functions_by_name, without_outputs
@@ -63,7 +64,7 @@ def is_bound(f: NativeFunction) -> bool:
     """Return whether `f` has a Python binding that is generated from its schema."""
     if "generated" in f.tags and "view_copy" not in f.tags and not f.is_library:
         return False
-    if f.namespace != "aten":
+    if f.namespace != ATEN:
         return True
     if str(f.func.name) in _UNBOUND_OVERLOADS:
         return False

@@ -11,8 +11,8 @@ _INDENT = "    "
 # The last list in brackets, where black breaks a line.
 _LIST = re.compile(r"(.*\[)([^][]+)(\].*)", re.DOTALL)
 
-# The characters of a docstring that have another meaning there: backslashes, three quotes or one at an end, and what an
-# editor does not show.
+# Characters that have another meaning in a docstring: backslashes, three quotes or one at an end, and characters that
+# an editor does not show.
 _ESCAPED = re.compile(
     r'\\|\A"|"\Z|"(?="")|(?<="")"'
     "|[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"

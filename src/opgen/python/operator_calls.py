@@ -47,7 +47,7 @@ class Parameter(Struct, frozen=True):
         return self._text(self.annotation)
 
     def help_text(self) -> str:
-        """`alpha: float = 1`: with the names of types that users write."""
+        """Return `alpha: float = 1`: with the names of types that users write."""
         return self._text(_public(self.annotation))
 
     def _text(self, annotation: str) -> str:
@@ -73,15 +73,15 @@ class OperatorCall(Struct, frozen=True):
     is_open: bool = False
 
     def declaration(self, doc: str | None = None, name: str | None = None) -> str:
-        """`def plus(self: Tensor, other: Tensor) -> Tensor: ...`, with a documentation or another name."""
+        """Return `def plus(self: Tensor, other: Tensor) -> Tensor: ...`, with a documentation or another name."""
         return with_docstring(self._declaration(name or self.name, []), doc)
 
     def method(self, doc: str | None) -> str:
-        """`def __call__(_self, /, self: Tensor) -> Tensor: ...`: the operator as a method of an object."""
+        """Return `def __call__(_self, /, self: Tensor) -> Tensor: ...`: the operator as a method of an object."""
         return with_docstring(self._declaration("__call__", ["_self"]), doc)
 
     def help_text(self) -> str:
-        """`plus(self: Tensor, other: Tensor) -> Tensor`: one line, with the names of types that users write."""
+        """Return `plus(self: Tensor, other: Tensor) -> Tensor`: one line, with the names of types that users write."""
         parameters = [p if isinstance(p, str) else p.help_text() for p in self._parameters([])]
         return f"{self.name}({', '.join(parameters)}) -> {_public(self.returns)}"
 
@@ -166,7 +166,7 @@ def _merged_parameter(name: str, calls: Sequence[OperatorCall]) -> Parameter:
 
 
 def _union(annotations: Iterable[str]) -> str:
-    """`_Tensor | None`, with each alternative once."""
+    """Return `_Tensor | None`, with each alternative once."""
     parts = (part for annotation in annotations for part in _alternatives(annotation))
     return " | ".join(dict.fromkeys(parts))
 

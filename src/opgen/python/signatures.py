@@ -26,7 +26,7 @@ REQUIRES_GRAD = "requires_grad"
 
 
 class Spellings(Struct, frozen=True):
-    """How a target writes types and defaults: in C++, from which Python's defaults are derived, and in Python."""
+    """The spelling of types and defaults: in C++, from which Python's defaults are derived, and in Python."""
 
     cpp: TypeSpelling
     python: PythonSpelling
@@ -245,5 +245,4 @@ def _is_factory(func: FunctionSchema) -> bool:
     name = str(func.name.name)
     if name.startswith("new_") or (name.endswith("_like") and not func.is_out_fn()):
         return True
-    makes_tensor = any(r.type.is_tensor_like() for r in func.returns)
-    return makes_tensor and not func.arguments.has_tensor_arg()
+    return func.creates_tensor

@@ -10,7 +10,7 @@ from opgen.model.types import BaseTy, Type
 
 
 class PythonSpelling(Struct, frozen=True):
-    """How a target writes Python signatures.
+    """The spelling of Python signatures.
 
     `string`, `array` and `optional_tensors` are the argument parser's names for str, a list of bool with a size, and
     `Tensor?[]`. `return_types` is the module of named tuples. `stub_defaults` maps C++ defaults to those in stubs.

@@ -92,7 +92,7 @@ class _Resolver(Struct, frozen=True):
             self.diagnostics.error(codes.E0806, message, span, hint=hint)
             return None
         if key in self.registry.dispatch_keys or key in _OWN_KEYS:
-            message = f"dispatch key '{name}' has kernels already"
+            message = f"dispatch key '{name}' already has kernels"
             named = (f for f in self.registry.functions if f.find_kernel(key) is not None)
             labels = [(f.spans.dispatch_key(key), "the first") for f in named][:1]
             self.diagnostics.error(codes.E0807, message, span, labels=labels)

@@ -44,7 +44,7 @@ class Entries(Struct, frozen=True):
         return Entries(tuple(by_name.values()), by_name, base_names, invalid, structured)
 
     def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
-        """The operators that name `out` as their structured delegate."""
+        """Return the operators that name `out` as their structured delegate."""
         return tuple(
             f
             for f in self.functions
@@ -52,14 +52,14 @@ class Entries(Struct, frozen=True):
         )
 
     def find_delegate(self, f: NativeFunction) -> NativeFunction | None:
-        """The operator that `f` names as its structured delegate."""
+        """Return the operator that `f` names as its structured delegate."""
         if f.structured_delegate is None:
             return None
         name = str(f.structured_delegate)
         return self.by_name.get(f"{f.scope}::{name}" if f.scope else name)
 
     def is_meant_by_delegate(self, out: NativeFunction) -> bool:
-        """Whether an operator names a delegate that does not exist, but is similar to `out`."""
+        """Return whether an operator names a delegate that does not exist, but is similar to `out`."""
         return any(
             f.structured_delegate is not None
             and f.scope == out.scope
@@ -69,16 +69,16 @@ class Entries(Struct, frozen=True):
         )
 
     def has_base_name(self, f: NativeFunction, name: BaseOperatorName) -> bool:
-        """Whether there is an operator `name` in the scope of `f`."""
+        """Return whether there is an operator `name` in the scope of `f`."""
         return (f.scope, name) in self.base_names
 
     def has_structured_delegate(self, f: NativeFunction) -> bool:
-        """Whether the structured delegate that `f` names exists and is structured."""
+        """Return whether the structured delegate that `f` names exists and is structured."""
         target = self.find_delegate(f)
         return target is not None and target.structured
 
     def functionals(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
-        """The functional operators of the root name of `out`."""
+        """Return the functional operators of the root name of `out`."""
         return tuple(
             f
             for f in self.functions
@@ -231,7 +231,7 @@ def _arguments_are_no_keywords(f: NativeFunction, diagnostics: Diagnostics) -> N
         if keyword.iskeyword(a.name) and (str(f.func.name), a.name) not in _KEYWORD_ARGUMENTS:
             diagnostics.error(
                 codes.E0404,
-                f"argument '{a.name}' of '{f.func.name}' is called like a Python keyword",
+                f"argument '{a.name}' of '{f.func.name}' has the name of a Python keyword",
                 f.argument_name_span(a.name),
                 hint="give it another name",
             )

@@ -22,7 +22,7 @@ E0806 = Code(
 E0807 = Code(
     "E0807",
     "a backend whose dispatch key is taken",
-    "The dispatch key has kernels already: entries of native_functions.yaml name it, or opgen itself registers "
+    "The dispatch key already has kernels: entries of native_functions.yaml name it, or opgen itself registers "
     "kernels for it. A second kernel would replace the first without a warning.",
     Example("backend: CPU\ncpp_namespace: torch_xla\nsupported:\n- neg\n", _GOOD),
     ("B14", "B17", "B20", "BA5"),

@@ -246,7 +246,7 @@ def _own_reason(row: Registration) -> str:
         case RegistrationKind.fallthrough:
             return "none: a call goes on to the next key"
         case RegistrationKind.meta_of_written:
-            return "returns what is written, if anything: nothing is to be computed on meta tensors"
+            return "returns the written arguments, if any: meta tensors have no values to compute"
         case RegistrationKind.select_by_device:
             return "computes the backend from the device and the tensors, and dispatches again"
         case RegistrationKind.meta_inplace_stub:
@@ -270,7 +270,7 @@ def _alias_reason(row: Registration) -> str:
     if row.kind is RegistrationKind.fallthrough:
         return f"{row.key}: {_own_reason(row)}"
     if row.kernel is None:
-        return f"{row.key}: the meta function makes the views on every backend"
+        return f"{row.key}: the meta function creates the views on every backend"
     if row.kind is RegistrationKind.existing:
         return f"{row.key}: {_own_reason(row)} serves every backend without one of its own"
     return f"{row.key}: the kernel {row.kernel.name} serves every backend without one of its own"

@@ -21,7 +21,7 @@ _DEVICE = BaseType(BaseTy.Device)
 
 
 class RegistrationKind(Enum):
-    """How the registered function is obtained."""
+    """The origin of the registered function."""
 
     # Calls the kernel that the entry names.
     unstructured = auto()

@@ -13,7 +13,7 @@ from opgen.model.native_function import NativeFunction
 def with_documentation(functions: tuple[NativeFunction, ...]) -> tuple[NativeFunction, ...]:
     """Give each out variant without documentation that of its functional variant.
 
-    An empty text, with which an entry asks for no documentation, becomes None.
+    An empty text, by which an entry suppresses its documentation, becomes None.
     """
     if all(f.doc is None for f in functions):
         return functions

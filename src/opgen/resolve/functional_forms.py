@@ -60,7 +60,7 @@ class TwinReturn(Struct, frozen=True):
 
 
 class TwinForm(Enum):
-    """How an operator is replaced by its twin."""
+    """The way in which a twin replaces an operator."""
 
     # The twin writes the same arguments and returns the new results, as PyTorch itself replaces operators: the operator
     # decomposes into it. Memory is copied only if the old values are still needed.

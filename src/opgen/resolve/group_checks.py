@@ -299,7 +299,7 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
         variants.autogen_span,
         hint=_other_name(variants)
         or (f"write 'autogen: {text}'" if wanted else "remove 'autogen'"),
-        fix=None if _other_name(variants) else _mend_autogen(variants, text),
+        fix=None if _other_name(variants) else _fix_autogen(variants, text),
     )
     return True
 
@@ -316,7 +316,7 @@ def _other_name(variants: Completed) -> str | None:
     return f"one of the two names is misspelt: '{name}' in 'func', '{min(asked)}' here"
 
 
-def _mend_autogen(variants: Completed, wanted: str) -> Edit | None:
+def _fix_autogen(variants: Completed, wanted: str) -> Edit | None:
     """Return the edit that sets `autogen` to `wanted`, if exactly one entry has the key or should have it."""
     asking = [f for f in variants.written.members if f.autogen]
     if not asking:

@@ -26,7 +26,7 @@ class Selection(Struct, frozen=True):
 
 
 def select(registry: Registry, selector: Selector, diagnostics: Diagnostics) -> Selection:
-    """Return the operators of `registry` that `selector` selects. Warn of names that select nothing."""
+    """Return the operators of `registry` that `selector` selects. Warn about names that select nothing."""
     known = {f.full_name for f in registry.functions}
     names = known | {name.partition(".")[0] for name in known}
     written = [(operator.name, operator.span) for operator in selector.operators.values()]
@@ -38,7 +38,7 @@ def select(registry: Registry, selector: Selector, diagnostics: Diagnostics) -> 
 def find_mentioned(
     registry: Registry, mentions: Iterable[Mention], diagnostics: Diagnostics
 ) -> frozenset[str]:
-    """Return the full names of the operators that `mentions` name. Warn of names that do not exist."""
+    """Return the full names of the operators that `mentions` name. Warn about names that do not exist."""
     overloads: dict[str, list[str]] = {}
     for f in registry.functions:
         overloads.setdefault(f.full_name.partition(".")[0], []).append(f.full_name)
@@ -61,7 +61,7 @@ def _warn_of_unknown(
     registry: Registry,
     diagnostics: Diagnostics,
 ) -> None:
-    """Warn of names that are not `known`. Ignore those of other libraries' namespaces."""
+    """Warn about names that are not `known`. Ignore those of other libraries' namespaces."""
     namespaces = {f.namespace for f in registry.functions}
     unknown = [
         (name, span)

@@ -72,7 +72,7 @@ def _arguments_are_elements(loops: _Loops, diagnostics: Diagnostics) -> None:
         if a.type not in (TENSOR, BaseType(BaseTy.Scalar)):
             diagnostics.error(
                 codes.E0524,
-                f"'{a.name}' of '{functional.func.name}' is '{a.type}', of which no element can be taken",
+                f"'{a.name}' of '{functional.func.name}' is '{a.type}', which has no elements",
                 functional.argument_type_span(a.name),
                 labels=[(loops.span, "the inner loop")],
             )
@@ -93,9 +93,7 @@ def _functors_have_two_tensors(loops: _Loops, diagnostics: Diagnostics) -> bool:
     found = [key for key in _SPECIAL_FUNCTORS if key in loops.by_key]
     if loops.is_binary or not found:
         return False
-    message = (
-        f"{found[0].name} takes one of two tensors as a number, and '{loops.name}' has not two"
-    )
+    message = f"{found[0].name} takes one of two tensors as a number, but '{loops.name}' does not have two"
     diagnostics.error(codes.E0522, message, loops.span)
     return True
 
@@ -108,7 +106,7 @@ def _kernels_can_be_made(loops: _Loops, diagnostics: Diagnostics) -> bool:
         message = f"no inner loop of '{loops.name}' is for the CPU"
     elif missing:
         names = " and ".join(key.name for key in missing)
-        message = f"nothing makes the {names} of '{loops.name}'"
+        message = f"no inner loop provides {names} for '{loops.name}'"
     else:
         return False
     diagnostics.error(codes.E0523, message, loops.span, hint="write a loop for Generic")
@@ -119,7 +117,7 @@ def _functors_have_one_name(loops: _Loops, diagnostics: Diagnostics) -> bool:
     names = {loops.by_key[key].name for key in _SHARED if key in loops.by_key}
     if len(names) < 2 or not loops.missing_functors():
         return False
-    message = f"ScalarOnly and Generic of '{loops.name}' are called differently"
+    message = f"ScalarOnly and Generic of '{loops.name}' have different names"
     diagnostics.error(codes.E0520, message, loops.span)
     return True
 

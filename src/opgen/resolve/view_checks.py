@@ -33,7 +33,7 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
     group = find_view_group(variants)
     if group is None:
         return
-    if _may_be_refused(group.view, entries):
+    if _may_be_invalid(group.view, entries):
         pass
     elif group.view_copy is None:
         _view_has_copy(group.view, entries, diagnostics)
@@ -43,7 +43,7 @@ def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: D
         _inplace_matches_view(group, group.view_inplace, diagnostics)
 
 
-def _may_be_refused(view: NativeFunction, entries: Entries) -> bool:
+def _may_be_invalid(view: NativeFunction, entries: Entries) -> bool:
     """Return whether the copying form of `view` may be among the invalid entries."""
     base = view.func.name.name.base
     return entries.invalid.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
@@ -151,14 +151,18 @@ def _copy_matches_view(
     view = group.view
     labels = [(view.span, "the view")]
     if not copy.root_name.endswith(("_copy", "_scatter")):
-        message = f"'{copy.func.name}' copies what '{view.func.name}' views, but is not called so"
+        message = (
+            f"'{copy.func.name}' is the copying form of '{view.func.name}', but has another name"
+        )
         diagnostics.error(
             codes.E0605, message, copy.span, labels=labels, hint="end its name in '_copy'"
         )
     elif view.func.signature() != copy.func.signature(strip_view_copy_name=True):
         _report_name(view, copy, diagnostics)
     elif "view_copy" not in copy.tags:
-        message = f"'{copy.func.name}' copies what '{view.func.name}' views, so it needs the tag"
+        message = (
+            f"'{copy.func.name}' is the copying form of '{view.func.name}', so it needs the tag"
+        )
         fix = copy.spans.add_tag("view_copy")
         diagnostics.error(codes.E0607, f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
     elif _lacks_generated_kernel(view, copy):

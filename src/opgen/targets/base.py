@@ -49,7 +49,7 @@ class FileKind(Enum):
 
 
 class CppSpelling(Struct, frozen=True):
-    """How a target writes types, values, and the classes of structured operators in C++.
+    """The spelling of types, values, and classes of structured operators in C++.
 
     `spelling` and `conversions` are for signatures. With `symint_overloads`, SymInt is a type of its own, and each
     function with a SymInt argument has a second C++ signature. `tensor_header` declares the types of signatures where
@@ -79,7 +79,7 @@ class CppSpelling(Struct, frozen=True):
 
 
 class FilePlan(Struct, frozen=True):
-    """Which files a target generates, and from what.
+    """The files that a target generates, and their templates.
 
     `templates` are folders of templates; a template is taken from the first that has it. A generated CMakeLists.txt
     finds `cmake_package`. `kernel_suffixes` are those of the sources in a folder of kernels, and `runtime_abi` is
@@ -94,7 +94,7 @@ class FilePlan(Struct, frozen=True):
 
 
 class SchemaPolicy(Struct, frozen=True):
-    """Which operators a target accepts, and how it registers them.
+    """The operators that a target accepts, and the form of their registration.
 
     Nobody may add operators to `own_namespaces`. With `knows_all_tags`, a tags.yaml may add to the built-in tags;
     `registered_tags` returns the tags that an operator is registered with. `makes_ufuncs` says whether kernels are
@@ -109,7 +109,7 @@ class SchemaPolicy(Struct, frozen=True):
 
 
 class DispatchPolicy(Struct, frozen=True):
-    """How generated code calls kernels, and what it checks.
+    """The calls of kernels in generated code, and the checks before them.
 
     `function_keys` are the dispatch keys with direct functions (`at::cpu::add`) and a <Key>Functions.h.
     `functionalizes` says whether operators that write their arguments, and views, are replaced by others.
@@ -146,7 +146,7 @@ class InstalledLibrary(Struct, frozen=True):
 
 
 class Target(Struct, frozen=True):
-    """How operators are generated for one C++ library, by concern.
+    """The settings for one C++ library, by concern.
 
     `python` has the types and defaults of Python signatures. `call_words` are those of stubs, if the target itself makes
     operators callable from Python. `installed` is the library for which external backends are written, unless opgen

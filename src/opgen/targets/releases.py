@@ -23,6 +23,6 @@ TAG_SINCE: Mapping[str, Release] = {
 # Tags that are not registered because a release handles them wrongly, and how. Seen with 2.12.1, 2.13.0 and
 # 2.15.0.
 UNREGISTERED_TAGS: Mapping[str, str] = {
-    "out": "inductor calls the overload for the functional one, and fails where sizes change (2.13) or in AOTInductor (2.15)",
-    "out_variant": "inductor calls the overload for the functional one, and fails where sizes change (2.12)",
+    "out": "inductor calls the overload instead of the functional one, and fails where sizes change (2.13) or in AOTInductor (2.15)",
+    "out_variant": "inductor calls the overload instead of the functional one, and fails where sizes change (2.12)",
 }

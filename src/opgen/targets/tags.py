@@ -1,4 +1,4 @@
-"""Which tags of an operator a target registers, and how they are spelled.
+"""Choose and spell the tags of an operator that a target registers.
 
 Facts about PyTorch's releases are in `releases`.
 """
@@ -13,12 +13,12 @@ from opgen.targets.releases import TAG_SINCE, UNREGISTERED_TAGS
 
 
 def registered_tags(f: NativeFunction) -> frozenset[str]:
-    """The tags that `f` is registered with: all of its tags."""
+    """Return the tags that `f` is registered with: all of its tags."""
     return f.tags
 
 
 def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
-    """The tags of `f`, except those with which some release of PyTorch compiles wrong code: `releases.UNREGISTERED_TAGS`,
+    """Return the tags of `f`, except those with which some release of PyTorch compiles wrong code: `releases.UNREGISTERED_TAGS`,
     and `inplace` for operators that PyTorch misunderstands.
 
     For `inplace`, functionalization assumes that the first argument is a tensor, the only one that is written, and
@@ -30,7 +30,7 @@ def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
 
 
 def _writes_self_alone(f: NativeFunction) -> bool:
-    """Whether the first argument is a tensor, the only one that is written, and the only result."""
+    """Return whether the first argument is a tensor, the only one that is written, and the only result."""
     arguments = f.func.arguments
     if not arguments.flat_positional:
         return False
@@ -43,8 +43,8 @@ def _writes_self_alone(f: NativeFunction) -> bool:
 
 
 def spell_tags(names: Collection[str]) -> str:
-    """The list of tags for PyTorch's `m.def`. opgen/core/release.h leaves out tags that the release does not have."""
+    """Return the list of tags for PyTorch's `m.def`. opgen/core/release.h leaves out tags that the release does not have."""
     always = ", ".join(f"at::Tag::{name}" for name in names if name not in TAG_SINCE)
     later = ", ".join(f"opgen::tag::{name}" for name in names if name in TAG_SINCE)
-    # In braces: m.def would take a vector without braces for a kernel.
+    # In braces: m.def would treat a vector without braces as a kernel.
     return f"{{opgen::tags_there_are<{later}>({{{always}}})}}" if later else f"{{{always}}}"

@@ -130,7 +130,7 @@ def report_not_installed(registry: Registry, target: Target, diagnostics: Diagno
     namespaces = target.installed.namespaces
     f = next((f for f in registry.functions if f.namespace not in namespaces), None)
     if f is not None:
-        message = f"'{f.full_name}' is not an operator of {target.name}'s own"
+        message = f"'{f.full_name}' is not one of {target.name}'s own operators"
         hint = "name the backend's kernel under 'dispatch', without --backend-yaml"
         diagnostics.error(E0756, message, f.span, hint=hint)
 
@@ -142,11 +142,11 @@ def report_operators(registry: Registry, target: Target, diagnostics: Diagnostic
     known = None if target.schema.knows_all_tags else frozenset(builtin_tags().names)
     for f in registry.functions:
         if f.namespace in target.schema.own_namespaces:
-            message = f"'{f.full_name}' is in a namespace of {target.name}'s own"
-            hint = f"write `func: mylib::{f.func.name}(...)`, with a namespace of yours"
+            message = f"'{f.full_name}' is in one of {target.name}'s own namespaces"
+            hint = f"write `func: mylib::{f.func.name}(...)`, with your own namespace"
             diagnostics.error(E0753, message, f.span, hint=hint)
         if f.ufunc_inner_loop and not target.schema.makes_ufuncs:
-            message = f"target {target.name} makes no inner loops"
+            message = f"target {target.name} does not support inner loops"
             diagnostics.error(E0754, message, f.spans.key("ufunc_inner_loop"))
         for tag in () if known is None else sorted(f.tags - known):
             message = f"target {target.name} does not know the tag '{tag}'"
@@ -164,7 +164,7 @@ def report_methods(registry: Registry, diagnostics: Diagnostics) -> None:
         if Variant.method in f.variants:
             diagnostics.warning(
                 W1001,
-                f"'{f.func.name}' cannot be a method of a class Tensor that is another library's",
+                f"'{f.func.name}' cannot be a method: class Tensor belongs to another library",
                 f.spans.value("variants"),
             )
 
@@ -176,10 +176,10 @@ def report_backend(
     span, fallback = file.backend.span, backend.cpu_fallback
     if target.installed is not None and backend.structured and backend.cpp_namespace == "at":
         message = f"target {target.name} has classes of the same names in this namespace"
-        hint = "write a namespace of yours, or one within it: 'at::mine'"
+        hint = "use your own namespace, or one within it: 'at::mine'"
         diagnostics.error(E0819, message, file.cpp_namespace.span, hint=hint)
     if target.plan.kinds and FileKind.BACKEND not in target.plan.kinds:
-        message = f"target {target.name} makes no files for external backends"
+        message = f"target {target.name} does not support external backends"
         diagnostics.error(E0813, message, span)
     elif fallback and target.installed is None:
         message = f"target {target.name} has no CPU fallback"

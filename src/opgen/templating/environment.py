@@ -47,7 +47,7 @@ class _ItemMarks(Extension):
 def make_environment(
     folders: Sequence[Path], compiled: Path | None = None, *, marked: bool = False
 ) -> jinja2.Environment:
-    """The environment of the templates in `folders`; the first folder that has a template counts.
+    """Return the environment of the templates in `folders`; the first folder that has a template counts.
 
     `compiled` is the folder that `compile_templates` filled for templates that include all of `folders`, if there is
     one. With `marked`, the text of each item is rendered between ITEM_BEGINS and ITEM_ENDS.
@@ -87,7 +87,7 @@ def compile_templates(folders: Iterable[Path], target: Path) -> None:
 
 
 def _module_folder(folder: Path) -> str:
-    """Only the version of Jinja that compiled a module is known to run it."""
+    """Return the folder of modules that this version of Jinja compiled; other versions may not run them."""
     return f"{folder.parent.name}-{folder.name}-{jinja_version()}"
 
 

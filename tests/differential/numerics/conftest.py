@@ -29,4 +29,4 @@ def torch_installed() -> None:
     if importlib.util.find_spec("torch") is None:
         if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
             pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
-        pytest.skip("torch is not installed: nothing to compare with")
+        pytest.skip("torch is not installed: it is needed for the comparison")

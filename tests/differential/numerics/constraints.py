@@ -1,4 +1,4 @@
-"""Which arguments are valid, where the schema's types and names do not say it.
+"""Rules for valid arguments, which the schema's types and names do not express.
 
 Keys are "operator:argument", with or without the overload ("max.dim:dim", "select:index"), or ":argument" for all
 operators; the most specific one counts. A new operator needs a line here only if PyTorch rejects what is drawn by
@@ -149,7 +149,7 @@ def index_list(draw: Draw) -> tuple[TensorValue | None, ...]:
         if draw.chance(0.3):
             indices.append(None)
         elif writes:
-            # Writing twice to one place has no defined result: one index, with each number once.
+            # Writing twice to one element has no defined result, so there is only one index, with each number once.
             numbers = [draw.random.randrange(-size, size) for _ in range(1)] if size else []
             if free == 1 and not any(indices):
                 numbers = draw.random.sample(range(size), min(size, 3))
@@ -498,7 +498,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":sparse_grad": lambda d: d.chance(0.5),
     ":scale_grad_by_freq": lambda d: False,
     ":pin_memory": lambda d: d.choose(None, False),
-    # Their order is not specified otherwise.
+    # If this is false, the order of results is not specified.
     ":sorted": lambda d: True,
     ":stable": lambda d: True,
     ":unsafe": lambda d: False,
@@ -670,7 +670,7 @@ DOMAINS: Mapping[str, str] = {
     **{f"{name}:self": "distinct" for name in ("sort", "argsort", "topk")},
     "sort.stable:self": "any",
     "argsort.stable:self": "any",
-    # The order in which infinities meet differs, or one is subtracted from another.
+    # Sums of infinities depend on the order of the additions, and some operators subtract infinities.
     **{f"{name}:self": "finite" for name in _REDUCTIONS},
     **{
         f"{name}:{tensor}": "finite"

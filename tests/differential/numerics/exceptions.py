@@ -21,7 +21,7 @@ UNSPECIFIED = frozenset(
 # Operators whose results never have elements.
 EMPTY_ONLY = frozenset({"set", "set_", "set.out"})
 
-# Ours does not raise where PyTorch does, by operator; not a failure.
+# Operators that accept some calls that PyTorch rejects; this is not a failure.
 LENIENT: dict[str, str] = {
     "linear": "PyTorch takes a one-dimensional weight only without a bias",
     "abs.out": "PyTorch takes an out argument of a wider complex dtype only for some shapes",
@@ -32,7 +32,7 @@ LENIENT: dict[str, str] = {
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
 }
 
-# Ours raises where PyTorch does not.
+# Operators that reject some calls that PyTorch accepts.
 STRICT: dict[str, str] = {
     "mean.out": "PyTorch drops the imaginary part for a real out argument",
 }
@@ -42,15 +42,15 @@ STRICT: dict[str, str] = {
 OUT_IS_WRONG: dict[str, str] = {
     "tril.out": "elements of out arguments that are not contiguous are left as they were",
     "triu.out": "as tril.out",
-    "gelu.out": "bfloat16 in out arguments that are not contiguous are left as they were",
+    "gelu.out": "bfloat16 elements of out arguments that are not contiguous are left as they were",
     "linear.out": "an out argument that is not contiguous gets other strides, and memory outside of it is written",
     "matmul.out": "as linear.out; or an out argument of the right shape is rejected, because batches are folded",
-    "_softmax.out": "half and bfloat16 are written outside of an out argument that is not contiguous",
+    "_softmax.out": "half and bfloat16 elements are written outside of an out argument that is not contiguous",
 }
 
 # Strides that differ on purpose.
 OTHER_STRIDES: dict[str, str] = {
-    "abs.out": "of complex tensors: PyTorch computes into a contiguous tensor first, and a fresh out takes its strides",
+    "abs.out": "for complex tensors, PyTorch computes into a contiguous tensor first, and a new output takes its strides",
 }
 
 # Integer results that are rounded from fractions: the last bit of the fraction may decide.
@@ -85,7 +85,7 @@ def may_refuse(name: str) -> bool:
 
 
 def off_by_one(name: str, ours: Array, theirs: Array) -> bool:
-    """Return whether integers differ by at most one, and operator `name` may differ so."""
+    """Return whether integers differ by at most one, and operator `name` may differ by one."""
     if name.partition(".")[0] not in OFF_BY_ONE or ours.dtype.kind not in "ui":
         return False
     return bool((np.abs(ours.astype(np.int64) - theirs.astype(np.int64)) <= 1).all())

@@ -36,7 +36,7 @@ from differential.numerics.values import BY_NAME, DTYPES, Dtype
 FEW = 3
 # The limit for the bytes of a tensor; calls with larger ones are made only by the whole run.
 LITTLE = 4096
-# Where PyTorch's function has another name or other arguments than its operator.
+# PyTorch's functions whose name or arguments differ from those of their operator.
 _SPELT: dict[str, str] = {
     "nn.functional.relu": "relu",
     "nn.functional.layer_norm": "layer_norm",

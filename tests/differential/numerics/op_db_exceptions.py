@@ -7,11 +7,11 @@ fails if a row matches nothing, so the list stays true.
 from __future__ import annotations
 
 EXPECTED: dict[str, str] = {
-    "topk:*:values:*": "which of several equal elements is taken is not said; ours takes the first",
-    "matmul:out:strides:*": "PyTorch gives an out argument that is not contiguous other strides",
+    "topk:*:values:*": "PyTorch does not specify which of several equal elements is taken; ours takes the first",
+    "matmul:out:strides:*": "PyTorch changes the strides of an out argument that is not contiguous",
     "abs:out:accepted:complex*": "PyTorch takes an out argument of a wider complex dtype only for some shapes",
-    "abs:out:strides:complex*": "PyTorch computes into a contiguous tensor first, whose strides a fresh out takes",
-    "mul:*:values:complex64": "of parts whose products cancel, what is left depends on where they are rounded",
+    "abs:out:strides:complex*": "PyTorch computes into a contiguous tensor first, whose strides a new output takes",
+    "mul:*:values:complex64": "where products nearly cancel, the difference depends on their rounding",
     "std*:out:accepted:*": "PyTorch computes half types only into an out argument of the same dtype",
     "var*:out:accepted:*": "as std",
     "nonzero:*:missing:*": "as_tuple is not an argument of the operator but of torch.nonzero",

@@ -1,8 +1,8 @@
 """Make invalid inputs from a valid one: in each, one argument that no call may accept.
 
 Kinds: a dimension or an index out of range, a negative size, sizes with more elements than 64 bits count, a tensor on
-another device, an index of a floating type, and an out argument that has all its elements in one place, or a dtype
-that the result does not cast to.
+another device, an index of a floating type, and an out argument whose elements all share one address, or whose dtype
+the result cannot be cast to.
 """
 
 from __future__ import annotations

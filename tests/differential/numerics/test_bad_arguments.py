@@ -41,7 +41,7 @@ DRAWS = 60
 # "operator:kind", or "operator:kind:argument": valid although the name suggests otherwise, and why.
 FINE: dict[str, str] = {
     "copy:device": "copies between devices",
-    "to:device": "asks for the device of another tensor",
+    "to:device": "reads only the device of another tensor",
     "_to_copy:dtype of the result": "converts",
     "is_same_size:device": "looks at sizes only",
     "result_type:device": "looks at dtypes only",
@@ -51,7 +51,7 @@ FINE: dict[str, str] = {
     "expand_as:device": "as resize_as",
     "slice_inverse:device": "takes the sizes of another tensor only",
     "slice_scatter:device:self": "copies src to another device",
-    "empty:dtype of the result": "the out argument says the dtype",
+    "empty:dtype of the result": "the out argument determines the dtype",
     "zeros:dtype of the result": "as empty",
     "ones:dtype of the result": "as empty",
     "full:dtype of the result": "as empty",
@@ -167,7 +167,7 @@ def test_invalid_arguments_are_rejected_by_name(
                     wrong.append(f"{bad.kind} ({bad.argument}): {said}")
                 refused[bad.kind] += 1
             else:
-                wrong.append(f"{bad.kind}: accepted {bad.argument} = {bad.value} beside {good}")
+                wrong.append(f"{bad.kind}: accepted {bad.argument} = {bad.value} with {good}")
     for kind, count in refused.items():
         record_property(f"bad arguments refused: {kind}", count)
     assert not wrong, "\n".join(wrong[:6])

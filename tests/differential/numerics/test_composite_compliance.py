@@ -21,18 +21,18 @@ from support.build import REPOSITORY
 # Inputs per overload and dtype.
 COUNT = 4
 
-_RESIZES = ("calls resize_() on memory", "an out= operator that resizes its out, by the runtime")
+_RESIZES = ("calls resize_() on memory", "the runtime resizes the output of an out= operator")
 
-# Exceptions that some kernels make although they are composite, and why. PyTorch's make the same.
+# Composite kernels that make such calls nevertheless, each with the reason. PyTorch's kernels make the same calls.
 OFFENDERS = {
-    "item": ("calls aten::_local_scalar_dense", "it is the operator that reads a number"),
-    "is_nonzero": ("calls aten::item", "its result is a bool of the program"),
+    "item": ("calls aten::_local_scalar_dense", "reading a number is its purpose"),
+    "is_nonzero": ("calls aten::item", "it returns a bool, not a tensor"),
     "empty.out": _RESIZES,
     "matmul.out": _RESIZES,
     "rand.generator_out": _RESIZES,
     "randn.out": _RESIZES,
     "randn.generator_out": _RESIZES,
-    "narrow.Tensor": ("calls aten::item", "sizes of a view are numbers of the program"),
+    "narrow.Tensor": ("calls aten::item", "the size of a view must be a number, not a tensor"),
 }
 
 

@@ -136,9 +136,9 @@ def test_an_out_argument_may_be_an_input_but_not_overlap_one(name: str, library:
     }[name]
     (result,) = library.call_handles(f"aten::{name}", arguments)
     assert result.array().tolist() == expected.tolist()
-    with pytest.raises(OperatorError, match=r"memory|overlap|share one place"):
+    with pytest.raises(OperatorError, match=r"memory|overlap"):
         shifted = library.view(self, (4,), (1,), 1)
         library.call_handles(f"aten::{name}", {**arguments, "out": shifted})
-    with pytest.raises(OperatorError, match=r"memory|overlap|share one place"):
+    with pytest.raises(OperatorError, match=r"memory|overlap"):
         one_place = library.view(self, (4,), (0,), 0)
         library.call_handles(f"aten::{name}", {**arguments, "out": one_place})

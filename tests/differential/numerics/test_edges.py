@@ -126,11 +126,11 @@ AGREE = (
 
 # Elements that are wrong or undefined in PyTorch.
 RIGHT: dict[str, Any] = {
-    # PyTorch's are infinite from half of the range on.
+    # PyTorch's results are infinite from half of the range on.
     "t.gelu(t.tensor([1e38, 3e38, -3e38]))": [1e38, 3e38, -0.0],
-    # PyTorch's are 1 where its vectors are filled: how many, depends on the machine.
+    # PyTorch's results are 1 in full vectors, whose length depends on the machine.
     "t.pow(t.tensor([-1.] * 17), 16777217)": [-1.0] * 17,
-    # PyTorch's are empty.
+    # PyTorch's results are empty.
     "t.arange(-2**63, 2**63 - 1, 2**62)": [-(2**63), -(2**62), 0, 2**62],
     "t.arange(2**63 - 1, -2**63, -2**62)": [2**63 - 1, 2**62 - 1, -1, -(2**62) - 1],
     "t.arange(0, 10, 2**63 - 1)": [0],
@@ -175,7 +175,7 @@ class _Torch:
 
 
 class _Ours:
-    """Our package, likewise."""
+    """Our package, with the functions of its module nn under the same names."""
 
     def __init__(self, module: Any) -> None:
         self._module = module

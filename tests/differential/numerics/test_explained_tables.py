@@ -36,7 +36,7 @@ def test_explain_and_the_dispatcher_agree(registry: opgen.Registry, library: Lib
 def test_they_agree_for_every_key(registry: opgen.Registry, library: Library) -> None:
     """Compare all keys of calls, including those that `explain` does not print: autograd's, and those above it.
 
-    Left out is what no entry of the file registers: fallbacks of the runtime, hand-written kernels for autograd, and
+    What no entry of the file registers is left out: fallbacks of the runtime, hand-written kernels for autograd, and
     keys that only PyTorch's runtime has.
     """
     composite = {key.name for key in COMPOSITE_DISPATCH_KEYS}

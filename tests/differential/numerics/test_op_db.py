@@ -138,7 +138,7 @@ def test_agrees_with_torch_on_its_own_test_inputs(
         )
     assert counts["compared"] > 5 * len(chosen), counts
     if whole:
-        assert set(EXPECTED) == met, "rows that nothing differs by any more: remove them"
+        assert set(EXPECTED) == met, "rows that no longer match a difference: remove them"
 
 
 @pytest.mark.slow

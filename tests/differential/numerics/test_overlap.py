@@ -51,7 +51,7 @@ def _touched(order: Array, sizes: tuple[int, ...], strides: list[int], offset: i
 
 
 @pytest.mark.usefixtures("torch_installed")
-def test_views_that_overlap_are_judged_as_in_pytorch(library: Library) -> None:
+def test_views_that_overlap_are_treated_as_in_pytorch(library: Library) -> None:
     """An operand that is overwritten before it is read gives wrong numbers without an error; one that only lies nearby
     must be accepted.
     """
@@ -97,7 +97,7 @@ def test_views_that_overlap_are_judged_as_in_pytorch(library: Library) -> None:
     assert COUNT // 10 < refused < COUNT * 9 // 10, f"{refused} of {COUNT} were refused"
 
 
-# Correct with its first tensor as the output; so is PyTorch.
+# These are right if their first tensor is also the output, as PyTorch's are.
 RIGHT = {
     "cumsum.out",
     "triu.out",
@@ -222,7 +222,7 @@ class _Aliased:
         before = self.library.tensor(shared)
         touched = _touched(np.arange(before.storage_bytes), before.sizes, [*before.strides], 0)
         if len(touched) != np.prod(before.sizes):
-            return  # Elements share places with each other.
+            return  # Several elements share memory.
         bytes_before = before.storage()
         result = results[self.outs.index(out)]
         like = result[0] if isinstance(result, list) else result

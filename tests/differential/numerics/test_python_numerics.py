@@ -64,7 +64,7 @@ def _compare(
         for dtype in DTYPES
     ]
     if not reports:
-        pytest.skip("Python has no function and no method that is made of it")
+        pytest.skip("Python has neither a function nor a method for it")
     record("Python: overloads called", 1)
     record("Python: inputs compared with PyTorch", sum(report.compared for report in reports))
     record("Python: inputs that both refuse", sum(report.refused for report in reports))
@@ -179,7 +179,7 @@ def test_python_agrees_with_numpy(
 def test_every_operator_that_pytorch_binds_can_be_called(
     libraries: Mapping[Form, PythonLibrary],
 ) -> None:
-    """Protects against comparing fewer and fewer operators. Left out are generated out variants, and names in
+    """Protects against comparing fewer and fewer operators. Generated out variants are left out, and so are names in
     PyTorch's skip list.
     """
     called = {

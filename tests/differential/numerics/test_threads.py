@@ -14,7 +14,7 @@ from differential.numerics.values import Array, Value
 from support.library import own_operators
 
 THREADS = (2, 3, 7)
-# The operator, its arguments beside the tensor, and the name of the argument for dimensions.
+# The operator, its arguments other than the tensor, and the kind of its argument `dim`: any dimensions, one, or none.
 REDUCTIONS: tuple[tuple[str, dict[str, Value], str | None], ...] = (
     ("sum.dim_IntList", {}, "dim"),
     ("sum", {}, None),
@@ -35,7 +35,7 @@ REDUCTIONS: tuple[tuple[str, dict[str, Value], str | None], ...] = (
 
 
 def _set_threads(count: int) -> None:
-    """opgen::set_num_threads(int), which the C interface does not have."""
+    """Call opgen::set_num_threads(int), which the C interface does not have."""
     runtime = ctypes.CDLL(str(own_operators().runtime))
     runtime["_ZN5opgen15set_num_threadsEi"](count)
 
@@ -47,7 +47,8 @@ def one_thread_after() -> Iterator[None]:
 
 
 def _inputs() -> list[Array]:
-    """Inputs longer than one thread's share, of awkward sizes, in several layouts; their sums depend on the order."""
+    """Return inputs longer than one thread's share, of odd sizes, in several layouts; their sums depend on the
+    order."""
     random = np.random.default_rng(7)
     numbers = random.uniform(-1, 1, 70 * 131 * 33) * 2.0 ** random.integers(-12, 12, 70 * 131 * 33)
     flat = numbers.astype(np.float32)

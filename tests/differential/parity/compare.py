@@ -12,7 +12,7 @@ from typing import Any
 Row = Mapping[str, Any]
 
 _BLANKS = re.compile(r"\s+")
-_BESIDE_PUNCTUATION = re.compile(r"\s*([&,<>()=])\s*")
+_NEXT_TO_PUNCTUATION = re.compile(r"\s*([&,<>()=])\s*")
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Difference:
 
 
 def normalised(value: Any, spellings: Sequence[tuple[str, str]] = ()) -> Any:
-    """Return `value` with white space collapsed, none of it beside `& , < > ( ) =`, and `spellings` replaced."""
+    """Return `value` with white space collapsed, removed next to `& , < > ( ) =`, and `spellings` replaced."""
     if isinstance(value, str):
-        text = _BESIDE_PUNCTUATION.sub(r"\1", _BLANKS.sub(" ", value)).strip()
+        text = _NEXT_TO_PUNCTUATION.sub(r"\1", _BLANKS.sub(" ", value)).strip()
         for old, new in spellings:
             text = text.replace(old, new)
         return text

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def _find_packaged() -> Path | None:
-    """The folder with the native_functions.yaml that comes with torch."""
+    """Return the folder with the native_functions.yaml that comes with torch."""
     spec = importlib.util.find_spec("torchgen")
     if spec is None or spec.origin is None:
         return None
@@ -31,7 +31,7 @@ def packaged() -> Path:
     if folder is None and os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
         pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
     if folder is None:
-        pytest.skip("torch is not installed: nothing to compare with")
+        pytest.skip("torch is not installed: it is needed for the comparison")
     return folder
 
 

@@ -103,7 +103,7 @@ def reported(
     for target in targets:
         overlay = {_FILE: text.encode()}
         inputs = Inputs((_FILE,), target=target, strict_torchgen=strict, overlay=overlay)
-        inspect(inputs, diagnostics, refused=True)
+        inspect(inputs, diagnostics, unsupported=True)
     # The cases are about schemas and rows; most have no information for tracing.
     return frozenset(str(d.code) for d in diagnostics) - {"W1030"}
 

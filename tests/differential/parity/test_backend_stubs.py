@@ -194,7 +194,7 @@ def _assert_same(backend: ExternalBackend, registry: Registry, theirs: Any) -> N
 @pytest.mark.parametrize("number", _REFUSED)
 def test_both_reject(number: str, registry: Registry, folder: Path, tmp_path: Path) -> None:
     text, code = _REFUSED[number]
-    with pytest.raises(Exception):  # noqa: B017 - torchgen raises whatever comes
+    with pytest.raises(Exception):  # noqa: B017 - torchgen raises exceptions of any class
         _theirs(text, folder, tmp_path)
     assert _ours(text, registry)[1] == {code}
 

@@ -125,7 +125,7 @@ def test_verdicts_of_mutated_schemas(
 def test_verdicts_of_many_mutated_schemas(
     operators: tuple[NativeFunction, ...], parse_schema: Callable[[str], Any]
 ) -> None:
-    """The same for more schemas than the sample has."""
+    """Protects the same claim, with more schemas than the sample has."""
     verdicts = _check(_pairs(operators, parse_schema, _ALL, seed=2))
     assert verdicts.total() == 2 * _ALL
 
@@ -214,7 +214,7 @@ _OF_LIBRARIES = (
 def test_verdicts_of_libraries_schemas(
     schemas: tuple[str, ...], parse_schema: Callable[[str], Any]
 ) -> None:
-    """Protects the same where PyTorch's runtime parser takes more than torchgen."""
+    """Protects the same claim for schemas that PyTorch's runtime parser accepts and torchgen does not."""
     functions = [_library_function(schema) for schema in schemas]
     for old, new in product(functions, functions):
         parsed = [parse_schema(f"{f.namespace}::{f.func}") for f in (old, new)]

@@ -24,7 +24,7 @@ from opgen.resolve.computed_table import RUNTIME_KEYS, serving_key
 from support.build import INCLUDE, link_program, locked
 
 if importlib.util.find_spec("torch") is None and os.environ.get("OPGEN_REQUIRE_TORCH") != "1":
-    pytest.skip("torch is not installed: nothing to compare with", allow_module_level=True)
+    pytest.skip("torch is not installed: it is needed for the comparison", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
 
@@ -129,7 +129,7 @@ def _printed(dispatcher_class: Any, keys: Sequence[str]) -> dict[str, str]:
 
 
 def test_the_tables_for_all_keys(driver: Path, dispatcher_class: Any) -> None:
-    """Compare 2,000 random sets of any of PyTorch's keys, also several alias keys together: the kernel of every key."""
+    """Compare the kernel of every key for 2,000 random sets of registrations, which may include several alias keys."""
     rng = random.Random(1)
     ours = set(
         subprocess.run([driver, "keys"], capture_output=True, text=True, check=True).stdout.split()

@@ -27,10 +27,10 @@ from opgen.pipeline.queries import dump
 HERE = Path(__file__).parent
 OPERATORS = HERE.parents[1] / "golden" / "errors" / "fixtures" / "differentiable.yaml"
 CODES = (*codes_derivatives.CODES, *codes.CODES)
-# torchgen ignores a formula beside 'dispatch', uses the later of two entries, and leaves names, types and numbers of
-# gradients to the C++ compiler.
+# torchgen ignores a formula given together with 'dispatch', uses the later of two entries, and leaves names, types and
+# numbers of gradients to the C++ compiler.
 STRICTER = {"E1204", "E1211", "E1231", "E1232", "E1233", "E1234", "E1235", "E1236"}
-# Rules of what torchgen's language does not have.
+# Rules about what torchgen's language does not have.
 OF_LIBRARIES = {"E1237"}
 
 
@@ -114,7 +114,7 @@ def test_the_examples_of_the_codes(peer: Peer, code: Code) -> None:
 
 
 def _is_of_emission(code: Code) -> bool:
-    """Whether torchgen reports the error only when it writes the kernels, which the peer does not."""
+    """Return whether torchgen reports the error only when it writes the kernels, which the peer does not do."""
     return code.code in ("E1229", "E1230")
 
 
@@ -136,7 +136,7 @@ def test_mutated_entries(packaged: Path, peer: Peer) -> None:
         if set(errors) & (STRICTER | {"E1229", "E1230"}):
             continue
         if any(code.startswith("E0") for code in errors):
-            continue  # The operators are not whole without those of other names.
+            continue  # These operators refer to others, which the file does not have.
         assert bool(errors) == isinstance(theirs, Exception), f"{changed}\n{errors}\n{theirs!r}"
         if not isinstance(theirs, Exception):
             found = differences(ours, theirs)

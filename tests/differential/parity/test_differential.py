@@ -33,7 +33,7 @@ _ALL = 5_000
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Both judges of a file, and the allowed differences."""
+    """Compares the verdicts of both tools on a file; knows the allowed differences."""
 
     real: Path
     tags: TagSet
@@ -115,5 +115,5 @@ def test_sample(comparison: _Comparison, record_property: Callable[[str, object]
 
 @pytest.mark.slow
 def test_all(comparison: _Comparison, record_property: Callable[[str, object], None]) -> None:
-    """The same with ten times as many files, in a minute."""
+    """Protects the same with ten times as many files, in a minute."""
     _compare(comparison, range(_SAMPLE, _ALL), record_property)

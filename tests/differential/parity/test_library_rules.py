@@ -46,7 +46,7 @@ def test_opgen(case: Case) -> None:
 @pytest.mark.parametrize("case", STRICT, ids=_ids(STRICT))
 def test_strict_torchgen(case: Case) -> None:
     """Files without library features: what is rejected under --strict-torchgen is accepted without it."""
-    # Operators of no namespace are in aten, which target torch does not accept.
+    # Operators without a namespace are in aten, which target torch does not accept.
     found = reported(case.text, BOTH, strict=True) - {"E0753"}
     assert found and found <= case.codes, case.text
     assert not {code for code in reported(case.text) if code.startswith("E")} - {"E0241"}
@@ -71,7 +71,7 @@ def test_each_code_of_a_row_has_a_case() -> None:
         assert all(codes <= found for (_, codes), found in rows.items())
 
 
-def test_every_number_that_is_other_for_libraries_is_listed() -> None:
+def test_every_number_that_differs_for_libraries_is_listed() -> None:
     """A number whose codes are all reported only under torchgen's rules is in the table of rules."""
     listed = {n for numbers, *_ in rule_rows() for n in numbers.split(", ")}
     verdicts = read_table().numbers
@@ -105,7 +105,7 @@ def test_a_number_that_is_not_listed_holds_for_libraries() -> None:
 
 
 def test_strict_torchgen_rejects_the_cases_of_the_rules() -> None:
-    """Protects "and all that the first table lists", except for what torchgen accepts without checking."""
+    """The first table lists these cases; torchgen accepts only those of A34, without checking them."""
     taken = [
         case.text
         for case in RULES

@@ -1,7 +1,7 @@
 """Rules that came with a release of PyTorch do not apply to files of earlier releases.
 
 The expected verdicts on these small files were found by running the torchgen of each release. The release is
-recognised by the tags that are declared beside the file.
+recognised by the tags in the tags.yaml next to the file.
 """
 
 from __future__ import annotations

@@ -117,34 +117,38 @@ f$() -> ()
 f()\\n -> ()
 """.strip().splitlines()
 
-# Accepted by PyTorch and not here: the message, an example, the reason.
+# Schemas that PyTorch accepts and our parser does not: the message, an example, the reason.
 HERE_REFUSED = (
     ("has no counterpart", "f(Quantizer x) -> Future(Tensor)", "the runtime has no such values"),
-    (r"'\.\.\.' is any", "f(...) -> ...", "no C++ function takes or returns any number of values"),
-    ("only tensors can", "f(int!? x) -> ()", "a number is not written to"),
+    (
+        r"'\.\.\.' stands for any",
+        "f(...) -> ...",
+        "no C++ function takes or returns any number of values",
+    ),
+    ("only tensors can", "f(int!? x) -> ()", "no operator writes to a number"),
     ("a list size|expected '\\]'", "f(int[0] x, int[1.5] y) -> ()", "sizes are numbers from 1 up"),
     ("bad number", "f(int x=0x10) -> ()", "PyTorch reads a 0"),
 )
-# Accepted here and not by PyTorch. Files that opgen accepts under torchgen's rules may contain such
-# schemas.
+# Schemas that our parser accepts and PyTorch's does not: a pattern, an example, the reason. Files that opgen accepts
+# under torchgen's rules may contain such schemas.
 TORCH_REFUSED = (
     (
         r"\b(and|or|not|for|while|if|else|elif|in|is|break|continue|return|global|import|with|as|pass"
         r"|class|def|raise|assert|del|True|False|None)\b",
         "f(Tensor not, int class) -> ()",
-        "names are any words",
+        "any word may be a name",
     ),
-    (r"\w\s*\.\s*(default|__)", "f.default() -> ()", "and so are overloads"),
-    (r"::.*::.*\(", "a::b::f() -> ()", "namespaces may lie in others"),
+    (r"\w\s*\.\s*(default|__)", "f.default() -> ()", "any word may name an overload"),
+    (r"::.*::.*\(", "a::b::f() -> ()", "namespaces may be nested"),
     (
         r"\b(DimVector|GraphModule|__torch__)\b",
         "f(DimVector x, __torch__.torch.classes.no.One y) -> ()",
-        "types that PyTorch has not, or has not been told of",
+        "types that PyTorch does not have, or does not know",
     ),
     (
         r"=\s*(Sum|preserve_format|channels_last|sparse_)",
         "f(MemoryFormat x=preserve_format) -> ()",
-        "words of PyTorch's own file",
+        "names that PyTorch's own file uses",
     ),
     (
         r"([)!?\]]|Tensor|str|Scalar|Device|Any)\s*\[[\s\d]*\]\s*(!|\([^)]*\))?\s*\w+\s*=\s*\[",
@@ -161,12 +165,12 @@ TORCH_REFUSED = (
     (
         r"complex\s*(\[\d*\])?\s*\w+\s*=\s*\[?\s*-?\s*[.\d]",
         "f(complex x=1) -> ()",
-        "real numbers as complex ones",
+        "real numbers as complex defaults",
     ),
     (
         r"(Scalar|Device|Any|\?)\s*\[\d+\]\s*\w+\s*=|\[\d+\]\s*\w+\s*=\s*['\"A-Za-z]",
         "f(int[2] x=Mean) -> ()",
-        "words repeated in a list",
+        "one name for a whole list",
     ),
 )
 
@@ -175,7 +179,7 @@ def _known(table: tuple[tuple[str, str, str], ...], text: str) -> bool:
     return any(re.search(pattern, text) for pattern, _, _ in table)
 
 
-# Defaults that differ here, and are better: `complex x=1.5`, of which PyTorch drops a digit, and
+# Defaults for which our parser's result differs, and is better: `complex x=1.5`, of which PyTorch drops a digit, and
 # `float? x=1`, `float x=long` and `int[2]? x=1`, which stay ints in PyTorch.
 OTHER_DEFAULTS = r"complex|float\s*\??\s*\w+\s*=\s*[a-zM]|\?\s*\w+\s*=\s*-?\s*[.\d]"
 

@@ -98,7 +98,7 @@ def _answers(selector: Any) -> list[bool]:
 @pytest.mark.parametrize("number", _REFUSED)
 def test_both_reject(number: str) -> None:
     text, code = _REFUSED[number]
-    with pytest.raises(Exception):  # noqa: B017 - torchgen raises whatever comes
+    with pytest.raises(Exception):  # noqa: B017 - torchgen raises exceptions of any class
         _theirs(text)
     assert set(_ours(text)[1]) == {code}
 

@@ -84,7 +84,7 @@ def info_row(info, forwards):
 
 
 def kernel(fn):
-    """As gen_variable_type_func decides."""
+    """Return the kind of the kernel, as gen_variable_type_func decides it."""
     f = fn.func
     if not iv.use_derived(fn):
         return None

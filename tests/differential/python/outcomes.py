@@ -169,7 +169,7 @@ _DTYPES = (
 
 
 class _Facade:
-    """A module with other submodules."""
+    """A module of which some submodules are replaced."""
 
     def __init__(self, module: ModuleType, submodules: Mapping[str, object]) -> None:
         self._found: Callable[[str], object] = lambda name: (
@@ -181,7 +181,7 @@ class _Facade:
 
 
 def of_torch(torch: ModuleType) -> Caller:
-    """PyTorch's submodules are written in Python; the functions made from schemas are below them."""
+    """Return a caller of PyTorch, whose submodules are replaced by those with the functions made from schemas."""
     c: Any = torch
     names = {"nn": c._C._nn, "special": c._C._special, "linalg": c._C._linalg}
     return Caller(torch, names)

@@ -61,7 +61,7 @@ def compared() -> tuple[Compared, ...]:
     if importlib.util.find_spec("torch") is None:
         if os.environ.get("OPGEN_REQUIRE_TORCH") == "1":
             pytest.fail("OPGEN_REQUIRE_TORCH=1, and torch is not installed")
-        pytest.skip("torch is not installed: nothing to compare with")
+        pytest.skip("torch is not installed: it is needed for the comparison")
     torch: Any = importlib.import_module("torch")
     theirs = map(of_torch(torch).outcome, CALLS)
     return tuple(map(Compared, CALLS, _ours(), theirs))
@@ -84,7 +84,7 @@ def test_a_call_has_the_outcome_that_it_has_in_pytorch(
 def test_listed_differences_exist(compared: tuple[Compared, ...]) -> None:
     """Protects against listed differences that no longer exist."""
     same = [each.call.text for each in compared if each.same and each.call.text in REASONS]
-    assert not same, f"equal by now: remove from {DIFFERENCES.name}: {same}"
+    assert not same, f"no longer different: remove from {DIFFERENCES.name}: {same}"
     unknown = REASONS.keys() - {call.text for call in CALLS}
     assert not unknown, f"not in {TABLE.name}: {unknown}"
 
@@ -136,13 +136,13 @@ def test_every_refusal_names_every_signature_and_why() -> None:
     refusals = [
         (call, outcome.message)
         for call, outcome in zip(CALLS, _ours())
-        if "fits no signature" in outcome.message
+        if "does not match any signature" in outcome.message
     ]
     assert len(refusals) > 200
     for call, message in refusals:
         first, *candidates = message.split("\n")
         name = first.removeprefix("Tensor.").partition("(")[0]
-        assert name.isidentifier() and first.endswith(") fits no signature:"), call.text
+        assert name.isidentifier() and first.endswith(") does not match any signature:"), call.text
         assert candidates, message
         for candidate in candidates:
             assert candidate.startswith("  ("), message

@@ -1,8 +1,8 @@
 """The exact text that is reported for bad files.
 
-A case is `<code>_<what>.yaml` and beside it a `.txt` with the exact text. The end of its name says in which run it is
-read: see support/error_cases.py. `OPGEN_UPDATE_GOLDEN=1 pytest tests/golden/errors`, run twice, writes the cases that are
-missing and all texts; review the difference.
+A case is a file `<code>_<what>.yaml` with a `.txt` next to it, which holds the exact text. The ending of its name
+decides how opgen reads it: see support/error_cases.py. `OPGEN_UPDATE_GOLDEN=1 pytest tests/golden/errors`, run twice,
+writes the cases that are missing and all texts; review the difference.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 
 
 def _suffix(code: Code) -> str:
-    """How the name of a file with an example of `code` ends."""
+    """Return the ending of the name of a file that holds an example of `code`."""
     if code in LINT_CODES:
         return ".lint.yaml" if code.target is None else f".lint.{code.target}.yaml"
     if code in REFUSALS:
-        return ".refused.torch.yaml"
+        return ".unsupported.torch.yaml"
     if code is unsupported.E0756:
         return ".beside.torch.yaml"
     if code is codes_schema.E0328:

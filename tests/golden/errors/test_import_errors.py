@@ -1,8 +1,9 @@
 """The exact text that `opgen import` reports for sources.
 
-A case is `importing/<code>_<what>.cpp` (or `.cu`, `.py`) and beside it a `.txt` with the exact text; cases of the
-codes in AS_THEY_ARE are read with --kernels-as-they-are. `OPGEN_UPDATE_GOLDEN=1 pytest tests/golden/errors`, run
-twice, writes missing cases from the examples in the codes' records, and all texts; review the difference.
+A case is a file `importing/<code>_<what>.cpp` (or `.cu`, `.py`) with a `.txt` next to it, which holds the exact text;
+cases of the codes in AS_THEY_ARE are read with --kernels-as-they-are. `OPGEN_UPDATE_GOLDEN=1 pytest
+tests/golden/errors`, run twice, writes missing cases from the examples in the codes' records, and all texts; review
+the difference.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from opgen.pipeline.importing import Imports, collect_entries
 HERE = Path(__file__).parent / "importing"
 CASES = sorted(path for path in HERE.iterdir() if path.suffix != ".txt")
 AS_THEY_ARE = {"W1171", "W1172", "W1173", "W1174"}
-# No source leads to the others: tests/integration/cli/test_import.py tests them.
+# No source text causes the others: tests/integration/cli/test_import.py tests them.
 WITH_EXAMPLES = [code for code in codes.CODES if code.example is not None]
 UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 

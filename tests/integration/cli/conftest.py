@@ -1,4 +1,4 @@
-"""Fixtures: the command line in an own folder, with a valid and an invalid schema file."""
+"""Fixtures: the command line in a new folder, with a valid and an invalid schema file."""
 
 from __future__ import annotations
 

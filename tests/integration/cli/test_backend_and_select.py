@@ -73,7 +73,7 @@ def test_backend_files_that_are_wrong_are_reported_by_every_command(opgen: Opgen
     assert not Path("out").exists()
 
 
-def test_lints_are_about_files_of_ones_own(opgen: Opgen) -> None:
+def test_lints_cover_only_the_authors_own_files(opgen: Opgen) -> None:
     """Protects against 200 warnings about PyTorch's own file, which is only the base of the backend."""
     schema = (
         "foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n  dispatch: {CPU: foo_out}\n"

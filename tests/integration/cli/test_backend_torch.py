@@ -37,8 +37,8 @@ def tree(opgen: Opgen) -> dict[str, str]:
 
 
 def test_the_generated_files(tree: dict[str, str]) -> None:
-    """Nothing that PyTorch has already: no schemas, operators or functions, and no header of an operator without a
-    kernel.
+    """Nothing is generated that PyTorch has already: no schemas, operators or functions, and no header of an operator
+    without a kernel.
     """
     assert tree.keys() == {
         *("CMakeLists.txt", "opgen_manifest.json", "include/privateuse1/ops/cumulate_meta.h"),
@@ -68,7 +68,7 @@ def test_classes_derive_from_installed_ones(tree: dict[str, str]) -> None:
     assert "structured_add_out::impl" in stubs and "structured_mul_out" not in stubs
 
 
-def test_registrations_are_over_the_installed_operators(tree: dict[str, str]) -> None:
+def test_registrations_use_the_installed_operators(tree: dict[str, str]) -> None:
     """Protects short compile times: only the headers of operators with kernels are included."""
     text = tree["src/RegisterPrivateUse1.cpp"]
     assert "OPGEN_LIBRARY_IMPL(aten, PrivateUse1, m) {" in text

@@ -154,7 +154,7 @@ def test_a_python_module_names_no_other_file(tmp_path: Path, module: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["default", "private", "Tensor", "int64_t", "lambda", "NULL"])
-def test_an_argument_named_like_a_cpp_keyword_beside_an_out_variant(
+def test_an_argument_named_like_a_cpp_keyword_with_an_out_variant(
     tmp_path: Path, name: str
 ) -> None:
     yaml = tmp_path / "native_functions.yaml"

@@ -75,7 +75,8 @@ IMPL = "OPGEN_IMPL_FUNC(ramp_out_cpu)(const Tensor&, double, const Tensor&) {}\n
 
 @pytest.fixture
 def ramp(opgen: Opgen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opgen:
-    """Return a build in a folder with a library and its kernels, that ends after the warnings, before it compiles."""
+    """Return `opgen build` in a folder with a library and its kernels; it ends after the warnings, before it
+    compiles."""
     monkeypatch.chdir(tmp_path)
     for name in ("good.yaml", "bad.yaml"):
         Path(name).unlink()
@@ -164,8 +165,8 @@ def test_a_kernel_that_no_entry_names(ramp: Opgen, name: str) -> None:
         "#define MINE(name) \\\n  OPGEN_KERNEL(name)\n",
     ],
 )
-def test_what_no_compiler_sees_is_no_kernel(ramp: Opgen, text: str) -> None:
-    """Protects authors from warnings about comments. The empty folder ends the run."""
+def test_what_no_compiler_sees_is_not_a_kernel(ramp: Opgen, text: str) -> None:
+    """Protects authors from warnings about comments. The warning about the empty folder ends the run."""
     Path("kernels/ramp.cpp").write_text(text)
     Path("empty").mkdir()
     found = ramp("-o", "out", "--kernels", "kernels", "--kernels", "empty").stderr
@@ -190,7 +191,7 @@ def test_every_definition_that_opgen_stub_prints_is_known(opgen: Opgen, tmp_path
 
 
 def test_an_output_folder_with_the_authors_sources(opgen: Opgen, ramp: Opgen) -> None:
-    """It is said before anything is written, once, and nothing of the author's is touched."""
+    """The warning comes once, before anything is written, and no file of the author is touched."""
     Path("src").mkdir()
     Path("src/mine.cpp").write_text("mine")
     warning = "warning[W0920]: . holds sources of your own: leaky.yaml, src/mine.cpp\n"
@@ -212,8 +213,8 @@ def test_programs_get_one_report(opgen: Opgen, ramp: Opgen, form: str) -> None:
     assert "W0920" not in opgen("generate", "leaky.yaml", "-o", ".", "--format", form).stdout
 
 
-def test_a_folder_of_other_files_is_no_authors_folder(opgen: Opgen, ramp: Opgen) -> None:
-    """Notes beside the tree, and sources in folders that opgen does not write to, are in nobody's way."""
+def test_a_folder_with_other_files_causes_no_warning(opgen: Opgen, ramp: Opgen) -> None:
+    """Notes next to the tree, and sources in folders that opgen does not write to, cause no warning."""
     Path("out/tests").mkdir(parents=True)
     Path("out/README.md").write_text("mine")
     Path("out/tests/a.cpp").write_text("mine")

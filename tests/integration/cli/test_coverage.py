@@ -21,7 +21,7 @@ def is_as_written(name: str, text: str) -> None:
     path = HERE / name
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
         path.write_text(text)
-    assert text == path.read_text(), f"if this is as it should be: OPGEN_UPDATE_GOLDEN=1 ({name})"
+    assert text == path.read_text(), f"if this is intended: OPGEN_UPDATE_GOLDEN=1 ({name})"
 
 
 def test_against_every_operator(opgen: Opgen) -> None:
@@ -109,7 +109,7 @@ def test_unreadable_input(opgen: Opgen) -> None:
     assert unwritten.exit_code == 1 and "E0904" in unwritten.stderr
 
 
-def test_a_target_without_operators_wants_a_yaml(opgen: Opgen) -> None:
+def test_a_target_without_operators_needs_a_yaml(opgen: Opgen) -> None:
     result = opgen("coverage", str(HERE / "backend.yaml"), "--target", "runtime")
     assert result.exit_code == 2 and "Missing argument" in result.stderr
 

@@ -30,7 +30,7 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.M
 
 @pytest.fixture
 def library(opgen: Opgen) -> Opgen:
-    """The operators of the page, and its first example beside them."""
+    """The operators of the page, with its first example as their derivatives.yaml."""
     Path("ops.yaml").write_text(OPERATORS)
     Path("derivatives.yaml").write_text(EXAMPLES[0])
     return opgen
@@ -66,7 +66,7 @@ def test_explain_says_what_is_recorded_saved_and_missing(library: Opgen) -> None
         "  result_t   (self_t * other_p + self_p * other_t) * scale  (derivatives.yaml:7)"
     )
     rows = explained(library, "gather_rows").splitlines()
-    assert "  rows       no gradient: it is said to be non_differentiable" in rows
+    assert "  rows       no gradient: it is marked non_differentiable" in rows
     sizes = "self_sym_sizes = self.sym_sizes(), for the gradient of self"
     assert any(row.startswith("  saves ") and row.endswith(sizes) for row in rows), rows
 
@@ -80,13 +80,13 @@ def test_explain_names_the_operator_whose_formulas_a_variant_uses(library: Opgen
     assert "AutogradCPU  a kernel that records ScaledMulBackward0" in whole
 
 
-def test_explain_says_nothing_of_gradients_without_formulas(library: Opgen) -> None:
+def test_explain_says_nothing_about_gradients_without_formulas(library: Opgen) -> None:
     Path("derivatives.yaml").unlink()
     assert "Gradients" not in library("explain", "ops.yaml", "scaled_mul").stdout
 
 
 def test_a_function_is_looked_for_in_the_authors_headers(library: Opgen) -> None:
-    """A header that is not found may declare everything, as may headers that it includes."""
+    """A header that is not found might declare any function, and so might headers that it includes."""
     lint = ("lint", "ops.yaml")
     assert "W1243" not in library(*lint).output
     Path("my_formulas.h").write_text('#include "more.h"\n')

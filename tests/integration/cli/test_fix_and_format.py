@@ -27,7 +27,7 @@ MISTAKES = """\
     CompositeImplicitAutograd: neg
 - func: rand_x(int n) -> int
 """
-MENDED = """\
+FIXED = """\
 # The license.
 
 # add, with a comment
@@ -55,7 +55,7 @@ def test_fix(opgen: Opgen, newline: str, mark: bytes) -> None:
     result = opgen("lint", "--fix", "f.yaml")
     assert result.exit_code == 0, result.stderr
     assert "6 problems fixed" in result.stderr
-    assert path.read_bytes() == mark + MENDED.replace("\n", newline).encode()
+    assert path.read_bytes() == mark + FIXED.replace("\n", newline).encode()
     assert path.stat().st_mode & 0o777 == 0o640
     again = opgen("lint", "--fix", "f.yaml")
     assert "0 problems fixed" in again.stderr and again.exit_code == 0
@@ -68,11 +68,11 @@ def test_remaining_problems_are_reported_at_their_new_positions(opgen: Opgen) ->
     (problem,) = map(json.loads, result.stdout.splitlines())
     assert problem["code"] == "E0404"
     text = Path("f.yaml").read_text()
-    assert text == f"{MENDED}\n{HOPELESS}"
+    assert text == f"{FIXED}\n{HOPELESS}"
     assert text[problem["span"]["start"] : problem["span"]["end"]] == "lambda"
 
 
-def test_fixes_that_bring_up_others(opgen: Opgen) -> None:
+def test_fixes_that_lead_to_others(opgen: Opgen) -> None:
     """The value is checked only when its key is valid, and the group only after that."""
     Path("f.yaml").write_text(
         "- func: foo(Tensor self) -> Tensor\n\n"
@@ -97,7 +97,7 @@ def test_diff_writes_nothing(opgen: Opgen) -> None:
     subprocess.run(
         ["git", "apply", "--unsafe-paths", "-p0", "-"], input=result.stdout.encode(), check=True
     )
-    assert path.read_bytes() == MENDED.encode()
+    assert path.read_bytes() == FIXED.encode()
     result = opgen("lint", "--diff", "f.yaml")
     assert (result.exit_code, result.stdout) == (0, "")
 
@@ -110,14 +110,14 @@ def test_several_files(opgen: Opgen) -> None:
     before = Path("good.yaml").stat().st_mtime_ns
     Path("other.yaml").write_text("- func: sub(Tensr self) -> Tensor\n")
     assert opgen("lint", "--fix", "f.yaml", "other.yaml").exit_code == 0
-    assert Path("f.yaml").is_symlink() and Path("real/f.yaml").read_text() == MENDED
+    assert Path("f.yaml").is_symlink() and Path("real/f.yaml").read_text() == FIXED
     assert Path("other.yaml").read_text() == "- func: sub(Tensor self) -> Tensor\n"
     assert opgen("lint", "--fix", "good.yaml").exit_code == 0
     assert Path("good.yaml").stat().st_mtime_ns == before
     assert sorted(os.listdir()) == ["bad.yaml", "f.yaml", "good.yaml", "other.yaml", "real"]
 
 
-def test_the_tags_file_beside_it_is_read(opgen: Opgen) -> None:
+def test_the_tags_file_next_to_it_is_read(opgen: Opgen) -> None:
     Path("tags.yaml").write_text("- tag: mine_alone\n  desc: One.\n")
     Path("f.yaml").write_text("- func: foo(Tensor self) -> Tensor\n  tags: [mine_alnoe]\n")
     assert opgen("lint", "--fix", "f.yaml").exit_code == 0
@@ -174,7 +174,7 @@ def test_format_leaves_files_with_errors_alone(opgen: Opgen) -> None:
 
 
 def test_a_formatted_file_has_the_same_meaning(opgen: Opgen) -> None:
-    """Compared in everything derived from the file, except line numbers."""
+    """Everything derived from the file is compared, except line numbers."""
 
     def derived() -> str:
         return re.sub(r'"line": [0-9]+', "", opgen("dump", "f.yaml").stdout)

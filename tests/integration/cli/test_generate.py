@@ -118,7 +118,7 @@ def test_the_output_list_is_touched_only_when_files_come_or_go(opgen: Opgen) -> 
     assert listed.read_text() == text
 
 
-def test_tags_beside_the_yaml_are_read(opgen: Opgen) -> None:
+def test_tags_next_to_the_yaml_are_read(opgen: Opgen) -> None:
     yaml = Path("good.yaml")
     yaml.write_text(yaml.read_text() + "  tags: mine\n")
     result = opgen("generate", "good.yaml", "-o", "out")
@@ -127,7 +127,7 @@ def test_tags_beside_the_yaml_are_read(opgen: Opgen) -> None:
     assert opgen("generate", "good.yaml", "-o", "out").exit_code == 0
 
 
-def test_formulas_beside_the_yaml_are_read(opgen: Opgen) -> None:
+def test_formulas_next_to_the_yaml_are_read(opgen: Opgen) -> None:
     """Their errors are errors of the run, and build systems and later runs know the file."""
     formulas = Path("derivatives.yaml")
     formulas.write_text("- name: no_such_operator(Tensor x) -> Tensor\n  x: grad\n")
@@ -187,7 +187,7 @@ def test_two_namespaces_need_a_name(opgen: Opgen) -> None:
 
 @pytest.mark.parametrize("command", ["generate", "check", "build"])
 def test_an_empty_output_is_not_the_current_folder(opgen: Opgen, command: str) -> None:
-    """`-o "$OUT"` with OUT unset gives this."""
+    """`-o "$OUT"` passes an empty path if OUT is unset."""
     result = opgen(command, "good.yaml", "-o", "")
     assert result.exit_code == 2 and "the path is empty" in result.stderr
     assert sorted(os.listdir()) == ["bad.yaml", "good.yaml"]
@@ -205,7 +205,7 @@ def test_a_structured_operator_without_a_kernel(opgen: Opgen) -> None:
             "warning[W0536]: 'add.out' is structured, but no backend has a kernel" in result.stderr
         )
         assert " --> none.yaml:6:3\n" in result.stderr
-    # An option that leaves the row out is no omission of the author.
+    # A row that an option leaves out is not one that the author forgot.
     assert "W0536" not in opgen("lint", "good.yaml", "--ignore-keys", "CPU").stderr
     Path("none.yaml").write_text(f"# opgen: allow(W0536) the device is a plug-in\n\n{text}")
     assert "W0536" not in opgen("generate", "none.yaml", "-o", "out").stderr

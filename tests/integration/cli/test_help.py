@@ -1,4 +1,4 @@
-"""The help of all commands, and what is said to a command or an option that does not exist."""
+"""The help of all commands, and the errors for commands and options that do not exist."""
 
 from __future__ import annotations
 

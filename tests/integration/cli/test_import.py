@@ -136,7 +136,7 @@ def test_formats_of_diagnostics(opgen: Opgen, ops: Path) -> None:
     assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["W1162"]
 
 
-def test_yaml_on_stdout_is_alone_there(opgen: Opgen, ops: Path) -> None:
+def test_yaml_on_stdout_is_not_mixed_with_warnings(opgen: Opgen, ops: Path) -> None:
     """Warnings go to stderr in every format; if the run fails, they go to stdout."""
     ops.write_text(OPS.replace("&scale_cpu", "boxed<scale>()"))
     result = opgen("import", str(ops), "--format", "json")
@@ -149,7 +149,7 @@ def test_yaml_on_stdout_is_alone_there(opgen: Opgen, ops: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_reported_in_the_format(opgen: Opgen, ops: Path) -> None:
     Path("file").write_text("")
-    """One log has all, warnings of the reading, too."""
+    """One log has everything, including warnings about the sources."""
     ops.write_text(OPS.replace("&scale_cpu", "boxed<scale>()"))
     result = opgen("import", str(ops), "-o", "file/ops.yaml", "--format", "json")
     assert result.exit_code == 1
@@ -227,7 +227,7 @@ opgen_problems = opgen.importing.common.problems
 
 
 def fake_torch(operators: str, folder: Path) -> None:
-    """A module `torch` with prepared answers; the real one takes seconds to import, and may not be installed."""
+    """Write a module `torch` with prepared answers; the real one takes seconds to import, and may not be installed."""
     (folder / "torch.py").write_text(FAKE_TORCH.replace("WHAT_IS_SAID", operators))
 
 
@@ -307,7 +307,7 @@ def test_from_library(opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "warning[W1166]: 'other::h' has kernels, but no schema" in every.stderr
 
 
-def test_a_schema_that_is_printed_otherwise(
+def test_a_schema_that_is_printed_differently(
     opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fake_torch('{"demo::f": ("demo::f(Tensor! x) -> ()", "")}', tmp_path)

@@ -92,7 +92,7 @@ PATHS = (
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: ascii(path)[:20])
 @pytest.mark.parametrize("key", ["files", "pending"])
 @pytest.mark.parametrize("command", ["generate", "check"])
-def test_a_path_that_is_none_of_ours_stops_the_run(
+def test_a_path_that_is_not_ours_stops_the_run(
     opgen: Opgen, path: str, key: str, command: str
 ) -> None:
     """It is printed so that neither a terminal nor GitHub executes it as a command."""
@@ -157,7 +157,7 @@ def test_an_endless_manifest_is_rejected(opgen: Opgen) -> None:
 )
 @pytest.mark.parametrize("what", ["files", "folders", "schemas", "report", None])
 def test_an_invalid_stamp_is_ignored(opgen: Opgen, body: str, what: str | None) -> None:
-    """Not even with a correct checksum and key."""
+    """It is ignored even if its checksum and key are correct."""
     opgen(*ARGUMENTS)
     path = Path("out", STAMP)
     head, _, said = path.read_bytes().partition(b"\n")
@@ -199,7 +199,7 @@ def test_a_file_with_other_names_is_not_formatted(opgen: Opgen) -> None:
     assert os.path.samefile(path, "other.yaml")
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can change the owner of a file")
 def test_a_formatted_file_keeps_its_owner(opgen: Opgen) -> None:
     path = Path("mine.yaml")
     path.write_text(UNFORMATTED)
@@ -287,7 +287,7 @@ def test_an_empty_folder_is_filled_or_left_empty(opgen: Opgen, how: str) -> None
 
 
 def test_a_folder_with_other_files_is_left_alone(opgen: Opgen) -> None:
-    """Also if a killed run has left something there."""
+    """This also holds if a killed run has left something there."""
     opgen("new", "mylib", "-o", "there")
     Path("there", "README.md").write_text("mine")
     os.mkdir(Path("there", temporary_name()))

@@ -1,4 +1,4 @@
-"""Every command on a file with the forms of libraries: its output is correct for them."""
+"""Every command handles the forms that only libraries use, and prints them correctly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_explain_an_operator_that_writes(opgen: Opgen) -> None:
     )
     assert table["Meta"][0].startswith("opgen::MetaOfWritten<")
     assert table["Autograd"][0] == "opgen::autograd_of_written"
-    assert table["ADInplaceOrView"] == ("opgen::count_writes", "tells autograd of its writes")
+    assert table["ADInplaceOrView"] == ("opgen::count_writes", "reports its writes to autograd")
     assert table["Functionalize"][0] == "nothing"
     # The AutocastCUDA row of nms does not belong to this operator.
     assert "AutocastCUDA" not in table and "AutogradCPU" not in table
@@ -47,7 +47,7 @@ def test_explain_twins(opgen: Opgen) -> None:
     assert f"Hidden operators\n{hidden}" in text
     table = explained(opgen, "head")
     assert "opgen_copy_head" in table["Functionalize"][1]
-    assert table["ADInplaceOrView"][1] == "tells autograd of its views"
+    assert table["ADInplaceOrView"][1] == "reports its views to autograd"
     assert "opgen_functional_moments" in explained(opgen, "moments")["Functionalize"][1]
 
 
@@ -83,7 +83,7 @@ def test_dump_says_where_functions_come_from(opgen: Opgen) -> None:
 
 
 def test_rows_of_autograd_and_functionalize(opgen: Opgen) -> None:
-    """Their tables are not the generated files of the same names."""
+    """They are in Register<Key>Kernels.cpp; Register<Key>.cpp has only generated kernels."""
     result = opgen("generate", str(FORMS), "--name", "forms", "--target", "torch", "-o", "out")
     assert result.exit_code == 0, result.stderr
     for key, operator in (("Autograd", "nms"), ("Functionalize", "blur")):

@@ -36,7 +36,7 @@ def test_lint_ends_with_counts_and_says_when_fix_helps(opgen: Opgen) -> None:
     both = opgen("lint", "a.yaml", "b.yaml")
     assert (both.exit_code, both.stdout) == (1, "")
     assert both.stderr.endswith("\n\n2 errors in 1 file; 2 can be fixed with --fix\n")
-    # The lints come when there are no errors.
+    # Lints run only if there are no errors.
     fixed = opgen("lint", "a.yaml", "b.yaml", "--fix")
     assert fixed.stderr.startswith("2 problems fixed\n")
     assert fixed.stdout == "2 entries, 2 operators: no errors, 1 warning in 1 file\n"
@@ -66,7 +66,7 @@ def test_dump_is_sorted_json(opgen: Opgen, stage: str, order: tuple[str, ...]) -
     assert [json.loads(line) for line in lines] == rows
 
 
-def test_dump_takes_the_former_name_of_a_stage(opgen: Opgen) -> None:
+def test_dump_accepts_the_former_name_of_a_stage(opgen: Opgen) -> None:
     former = opgen("dump", "good.yaml", "--stage", "views")
     assert former.exit_code == 0, former.stderr
     assert former.stdout == opgen("dump", "good.yaml", "--stage", "files").stdout

@@ -218,7 +218,7 @@ def test_other_files_with_the_name_of_the_stamp_are_left_alone(opgen: Opgen, wha
 
 
 def test_check_ignores_the_stamp(opgen: Opgen) -> None:
-    """Not even if size, time and inode match the stamp."""
+    """It finds a changed file even if its size, time and inode match the stamp."""
     opgen(*ARGUMENTS)
     header = Path("out/include/aten/ops/neg.h")
     seen = header.stat()
@@ -286,7 +286,7 @@ def test_warnings_of_other_entries_are_repeated(opgen: Opgen) -> None:
 
 
 def test_an_edit_generates_everything_if_a_file_is_not_utf_8(opgen: Opgen) -> None:
-    """Not even if its size, time and inode match the stamp."""
+    """This holds even if its size, time and inode match the stamp."""
     opgen(*ARGUMENTS)
     source = Path("out/src/RegisterCPU.cpp")
     seen = source.stat()
@@ -382,7 +382,7 @@ def _input(pair: Pair, choose: Callable[[int], int]) -> None:
 
 
 def _output_text(pair: Pair, choose: Callable[[int], int]) -> None:
-    """In place and, in most cases, of the same size: git calls this racily clean."""
+    """Change an output in place, in most cases without changing its size: git calls this racily clean."""
     files = [path for path in pair.outputs() if path.is_file() and not path.is_symlink()]
     if files:
         path = files[choose(len(files))]
@@ -402,7 +402,7 @@ def _output_gone(pair: Pair, choose: Callable[[int], int]) -> None:
 
 
 def _output_linked(pair: Pair, choose: Callable[[int], int]) -> None:
-    """A file or folder is moved away, and replaced by a link to it."""
+    """Move a file or folder away, and replace it by a link to it."""
     found = [path for path in pair.outputs() if not path.is_symlink()]
     if found:
         path = found[choose(len(found))]
@@ -412,7 +412,7 @@ def _output_linked(pair: Pair, choose: Callable[[int], int]) -> None:
 
 
 def _added(pair: Pair, choose: Callable[[int], int]) -> None:
-    """A user's file, or a temporary file of a killed run."""
+    """Add a user's file, or a temporary file of a killed run."""
     folders = [pair.stamped / "out", *(path for path in pair.outputs() if path.is_dir())]
     name = ("mine.txt", ".opgen-0123456789abcdef.tmp")[choose(2)]
     folder = folders[choose(len(folders))]
@@ -421,7 +421,7 @@ def _added(pair: Pair, choose: Callable[[int], int]) -> None:
 
 
 def _stamp_itself(pair: Pair, choose: Callable[[int], int]) -> None:
-    """A damaged stamp is ignored."""
+    """Damage the stamp, which is then ignored."""
     path = pair.stamped / "out" / STAMP
     if path.is_file():
         found = bytearray(path.read_bytes())

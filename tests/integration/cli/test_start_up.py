@@ -34,8 +34,8 @@ def test_modules_that_are_not_imported(arguments: list[str], absent: tuple[str, 
     assert result.stdout.splitlines()[-1] == "loaded []"
 
 
-# Only commands that compare files, draw bars or report errors need these.
-NOT_FOR_GENERATING = ("rich", "difflib", "opgen.lsp", "opgen.parse.foreign.recognise")
+# Only commands that compare files or draw bars need these.
+NOT_FOR_GENERATING = ("rich", "difflib", "opgen.lsp", "opgen.compat")
 
 
 def test_modules_that_generating_does_not_import(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_it_is_accepted_without_the_option(opgen: Opgen, command: tuple[str, ...
     assert result.exit_code == 0, result.stderr
 
 
-def test_target_torch_is_strict_by_itself(opgen: Opgen) -> None:
+def test_target_torch_is_always_strict(opgen: Opgen) -> None:
     """That target has no class templates that make views."""
     Path("extended.yaml").write_text(EXTENDED)
     result = opgen("lint", "extended.yaml", "--target", "torch")

@@ -111,7 +111,9 @@ def test_it_is_rejected_and_nothing_is_written(
     assert linted.exit_code == 1 and f"error[{code}]" in linted.stderr
     namespaced = yaml.replace("func: foo", "func: custom::foo")
     Path("bad.yaml").write_text(namespaced)
-    assert opgen("generate", "bad.yaml", "-o", "out").exit_code == 0, "the runtime takes all of it"
+    assert (
+        opgen("generate", "bad.yaml", "-o", "out").exit_code == 0
+    ), "the runtime accepts all of it"
 
 
 OPTIONS = (("--extends", "other.json"),)
@@ -226,7 +228,7 @@ def test_gradients_without_a_formula_are_rejected(opgen: Opgen) -> None:
     assert '"made_of_others"' not in text
 
 
-def test_a_factory_is_nothing_to_autograd(opgen: Opgen) -> None:
+def test_a_factory_has_no_kernel_for_autograd(opgen: Opgen) -> None:
     """Protects the time of its calls: none of its arguments has a gradient, so no boxed kernel looks for one."""
     options = (
         "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -243,7 +245,7 @@ def test_a_factory_is_nothing_to_autograd(opgen: Opgen) -> None:
 
 
 def test_a_package_names_the_functions_that_pytorch_has(opgen: Opgen) -> None:
-    """Protects `--python`: names and a stub beside the library, and no extension module."""
+    """Protects `--python`: the package has names and a stub in addition to the library, and no extension module."""
     Path("custom.yaml").write_text(CUSTOM)
     command = ("generate", "custom.yaml", "--target", "torch", "-o", "out", "--python")
     assert opgen(*command).exit_code == 0

@@ -41,7 +41,7 @@ def fake_torch(folder: Path, version: str) -> Path:
 
 
 def test_cmake_without_torch(tmp_path: Path) -> None:
-    """With a Python that has no packages at all."""
+    """CMake finds a Python that has no packages at all."""
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
     python.chmod(0o755)
@@ -114,7 +114,7 @@ def test_a_package_refuses_another_release_than_its_own(package: Path) -> None:
     """Protects against undefined symbols, and worse, if PyTorch was replaced after the package was built."""
     (package / "torch.py").write_text('__version__ = "2.14.1+cpu"\n')
     assert last_line_of_import(package) == (
-        "ImportError: custom was built for torch 2.13.0, and torch 2.14.1+cpu is installed: "
+        "ImportError: custom was built for torch 2.13.0, but torch 2.14.1+cpu is installed: "
         "build it again, or pip install 'torch==2.13.*'"
     )
 
@@ -134,8 +134,8 @@ def test_kernels_for_cuda_need_a_torch_with_it(cuda: str, words: str, package: P
     )
     (package / "torch" / "version.py").write_text(f"cuda = {cuda}\n")
     assert last_line_of_import(package) == (
-        f"ImportError: custom has kernels for CUDA 13.0, and the installed torch 2.13.1 {words}: "
-        "install a torch with that CUDA, or build custom again"
+        f"ImportError: custom has kernels for CUDA 13.0, but the installed torch 2.13.1 {words}: "
+        "install a torch for that CUDA version, or build custom again"
     )
 
 

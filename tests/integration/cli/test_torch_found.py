@@ -43,8 +43,8 @@ set_target_properties(torch_cuda PROPERTIES
 def configure(
     folder: Path, more: str = "", *, before: str = "", python: Path | None = None, **variables: str
 ) -> str:
-    """Configure PROJECT with commands `before` it looks for torch and `more` after it; return CMake's output, its
-    lines joined.
+    """Configure PROJECT, with the commands `before` before it looks for torch and `more` after that; return CMake's
+    output, its lines joined.
     """
     project = PROJECT.replace("find_package", f"{before}find_package")
     (folder / "CMakeLists.txt").write_text(project + more)

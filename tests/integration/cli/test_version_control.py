@@ -18,7 +18,7 @@ from opgen.io.manifest import MANIFEST
 from opgen.pipeline.stamp import STAMP
 
 if shutil.which("git") is None:
-    pytest.skip("these tests are about git", allow_module_level=True)
+    pytest.skip("these tests need git", allow_module_level=True)
 
 GENERATE = ("generate", "ops.yaml", "-o", "gen", "--python", "--shards", "2")
 HEADER = "gen/include/aten/ops/{}_ops.h"
@@ -89,7 +89,7 @@ def clone(origin: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("one", "two"), [("beta", "kappa"), ("delta", "nu"), ("beta", "sigma"), ("beta", "xi")]
 )
 def test_branches_that_add_operators_merge(opgen: Opgen, origin: Path, one: str, two: str) -> None:
-    """And the merged tree is what opgen generates from the merged schemas, byte for byte."""
+    """The merged tree is what opgen generates from the merged schemas, byte for byte."""
     git(origin, "checkout", "-qb", "one")
     commit(opgen, origin, *BASE, one)
     git(origin, "checkout", "-q", "main")
@@ -122,7 +122,7 @@ def test_the_stamp_is_not_committed(origin: Path) -> None:
 
 
 def test_the_users_gitignore_stays(opgen: Opgen, origin: Path) -> None:
-    """Theirs from the start, theirs after an edit, and theirs to remove."""
+    """Users may have one before the first run, may edit the generated one, and may remove it."""
     ignore = Path("gen/.gitignore")
     ignore.write_text("mine\n")
     commit(opgen, origin, *BASE, "beta")
@@ -164,7 +164,7 @@ def test_a_clone_keeps_edited_files(opgen: Opgen, clone: Path, committed: bool) 
 
 
 def test_a_clone_of_a_commit_whose_tree_is_old(opgen: Opgen, origin: Path, clone: Path) -> None:
-    """The schemas of the last commit lack the operator, so those of the commit that wrote its files tell."""
+    """The schemas of the last commit lack the operator, so opgen uses those of the commit that wrote its files."""
     Path("ops.yaml").write_text(entries(*OTHERS))
     git(clone, "commit", "-qam", "not generated")
     assert "7 removed" in opgen(*GENERATE).output
@@ -238,7 +238,7 @@ def test_another_branch_was_checked_out(opgen: Opgen, origin: Path) -> None:
 
 
 def test_a_manifest_of_the_first_format_is_read(opgen: Opgen, origin: Path) -> None:
-    """Earlier versions kept digests in it, which tell about edits until the next run."""
+    """Earlier versions kept digests in it, which show edits until the next run."""
     kept = {
         path: digest
         for digest, path in (

@@ -73,14 +73,14 @@ def test_every_header_compiles_alone(feature: str) -> None:
 @pytest.mark.parametrize("compiler", compilers()[1:], ids=lambda compiler: compiler.name)
 @each_feature_by_headers
 def test_all_headers_compile_together(feature: str, compiler: Compiler) -> None:
-    """For the compiler that has not compiled each of them alone."""
+    """Compile them with the compiler that has not compiled each of them alone."""
     said = compiler.check_headers(include(feature), *headers(feature))
     assert not said, said
 
 
 @pytest.mark.parametrize("wanted", HEADER_KINDS)
 def test_headers_include_all_that_they_need(wanted: str) -> None:
-    """Only the longest header of each kind: each takes as long as the runtime's headers."""
+    """Compile only the longest header of each kind: each takes as long as the runtime's headers."""
     _, feature, header = max(
         (path.stat().st_size, feature, path)
         for feature in TRULY_ALONE

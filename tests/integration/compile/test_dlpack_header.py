@@ -1,4 +1,5 @@
-"""The structures of runtime/python/src/dlpack.h have the layout of the official header, where a package brings it."""
+"""The structures of runtime/python/src/dlpack.h have the layout of the official header, if an installed package
+contains it."""
 
 from __future__ import annotations
 

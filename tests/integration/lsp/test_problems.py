@@ -136,7 +136,7 @@ def test_strict_torchgen_is_a_setting(start: Start) -> None:
     assert [(p.code, p.range.start.line) for p in found] == [("E0241", 1)]
 
 
-def test_a_text_that_holds_no_operators_any_more(session: Session) -> None:
+def test_a_text_that_no_longer_has_operators(session: Session) -> None:
     """Its old problems are removed."""
     uri = session.open("emptied.yaml", BAD)
     assert session.problems(uri)

@@ -15,7 +15,7 @@ BAD = """\
   dispatch:
     CPO: abs_cpu
 """
-MENDED = BAD.replace("Tensr", "Tensor").replace("variant:", "variants:").replace("CPO", "CPU")
+FIXED = BAD.replace("Tensr", "Tensor").replace("variant:", "variants:").replace("CPO", "CPU")
 
 
 def test_a_quick_fix(session: Session) -> None:
@@ -33,13 +33,13 @@ def test_a_quick_fix(session: Session) -> None:
 
 
 def test_all_quick_fixes(session: Session) -> None:
-    """All fixes are offered beside the fix of one problem, and give the same result as on saving."""
+    """Applying all fixes is offered next to the fix of one problem, and gives the same result as saving does."""
     uri = session.open("all.yaml", BAD)
     problem = session.problems(uri)[0]
     every = session.actions(uri, problem.range)[-1]
     assert every.title == "Apply all certain fixes"
     assert every.edit is not None and every.edit.changes is not None
-    assert session.applied(uri, every.edit.changes[uri]) == MENDED
+    assert session.applied(uri, every.edit.changes[uri]) == FIXED
 
 
 def test_fixes_on_saving(session: Session) -> None:
@@ -49,11 +49,11 @@ def test_fixes_on_saving(session: Session) -> None:
     (action,) = session.actions(uri, nowhere, [types.CodeActionKind.SourceFixAll])
     assert action.kind == "source.fixAll.opgen"
     assert action.edit is not None and action.edit.changes is not None
-    assert session.applied(uri, action.edit.changes[uri]) == MENDED
+    assert session.applied(uri, action.edit.changes[uri]) == FIXED
 
 
 def test_no_fix_where_nothing_is_wrong(session: Session) -> None:
-    uri = session.open("fine.yaml", MENDED)
+    uri = session.open("fine.yaml", FIXED)
     assert session.problems(uri) == []
     everything = types.Range(types.Position(0, 0), types.Position(9, 0))
     assert session.actions(uri, everything) == []
@@ -71,7 +71,7 @@ def test_formatting(session: Session) -> None:
     assert session.format(uri) == session.texts[uri]
 
 
-def test_no_text_is_lost_that_utf8_has_not(start: Start) -> None:
+def test_no_text_is_lost_that_utf8_cannot_encode(start: Start) -> None:
     """A lone surrogate cannot be written; no edit that would change it is offered."""
     session = start()
     text = BAD + "# \ud800\n"

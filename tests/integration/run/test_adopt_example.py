@@ -23,7 +23,7 @@ print("RegisterMeta.cpp" in torch._C._dispatch_dump("fuse::add_out"))
 
 
 def built(state: str, folder: Path) -> dict[str, str]:
-    """The environment in which `import fuse` finds the package, built in a copy of its folder."""
+    """Return the environment in which `import fuse` finds the package, built in a copy of its folder."""
     torch_folder()
     pytest.importorskip("setuptools")
     require_headers()
@@ -69,13 +69,13 @@ def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_inductor(tmp_path: Path) -> None:
-    """Inductor and AOTInductor give right results with the generated code: for static, changing and unknown sizes."""
+    """Inductor and AOTInductor give right results with the generated code: for static, dynamic and unknown sizes."""
     variables = built("after", tmp_path)
     script = Path(__file__).parent / "torch_everyday" / "others.py"
     run([sys.executable, script, "fuse", "fuse"], env=variables, cwd=tmp_path)
 
 
-def test_the_kernels_are_those_of_before() -> None:
+def test_the_kernels_are_unchanged() -> None:
     """Protects the promise that no kernel is edited: only the registration blocks at the end were removed."""
     before, after = (
         (EXAMPLE / state / "csrc" / "kernels.cpp").read_text() for state in ("before", "after")

@@ -1,5 +1,5 @@
 """The cache of compiled parts of opgen (runtime/cmake/opgenCache.cmake), with a small library in the runtime's place:
-what is used, what is made anew, and what happens if the cache cannot be used.
+what is used, what is compiled again, and what happens if the cache cannot be used.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def test_the_second_build_folder_compiles_nothing(user: User) -> None:
         ),
     ],
 )
-def test_a_damaged_entry_is_never_linked_and_made_anew(user: User, damage: str) -> None:
+def test_a_damaged_entry_is_never_linked_but_replaced(user: User, damage: str) -> None:
     """Protects programs from libraries that a full disk or a crash left behind."""
     assert user.compiles("first")
     (entry,) = user.entries()
@@ -122,7 +122,7 @@ def test_a_damaged_entry_is_never_linked_and_made_anew(user: User, damage: str) 
         library.write_bytes(b"")
     assert user.compiles("second")
     assert [entry] == user.entries()
-    assert not user.compiles("third"), "the entry was not made anew"
+    assert not user.compiles("third"), "the entry was not replaced"
 
 
 @pytest.mark.slow
@@ -193,7 +193,8 @@ def test_builds_at_the_same_time_do_not_disturb_one_another(user: User) -> None:
 
 @pytest.mark.slow
 def test_a_killed_build_leaves_nothing_that_is_used(user: User) -> None:
-    """Protects later builds from a build that was killed while it compiled, and from one killed while it kept."""
+    """Protects later builds from a build that was killed while it compiled, and from one killed while it stored the
+    result."""
     slow = user.top / "slow-g++"
     words = 'case "$*" in *part.cpp*) sleep 60;; esac\nexec ' + default_compiler().path + ' "$@"'
     _write_compiler(slow, words)

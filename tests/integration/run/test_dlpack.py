@@ -116,7 +116,7 @@ def test_copies_on_demand(aten: Any) -> None:
         assert t.tolist() == [0, 0, 0]
     assert flags_of(t.__dlpack__(max_version=(1, 0), copy=True)) == 2
     assert flags_of(t.__dlpack__(max_version=(1, 0))) == 0
-    with pytest.raises(BufferError, match="was copied, and copy is False"):
+    with pytest.raises(BufferError, match="was copied, but copy is False"):
         aten.from_dlpack(t.__dlpack__(max_version=(1, 0), copy=True), copy=False)
 
 

@@ -116,7 +116,7 @@ def test_meta_kernels(library: Path, tmp_path: Path) -> None:
 
 
 def test_first_example_through_inductor(library: Path, tmp_path: Path) -> None:
-    """Protects the page's first promise: sizes that change, and AOTInductor."""
+    """Protects the page's first promise: dynamic sizes, and AOTInductor."""
     script = tmp_path / "first.py"
     script.write_text(FIRST)
     assert run_script(script, library) == "good\n"

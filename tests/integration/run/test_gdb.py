@@ -35,7 +35,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("gdb") is None:
         if os.environ.get("OPGEN_REQUIRE_GDB") == "1":
             pytest.fail("OPGEN_REQUIRE_GDB=1, and gdb is not installed")
-        pytest.skip("gdb is not installed: its printers cannot be tried")
+        pytest.skip("gdb is not installed: its printers cannot be tested")
     folder = tmp_path_factory.mktemp("gdb")
     tree = generate(HERE / "input.yaml", folder / "tree")
     command = [*launcher(), default_compiler().path, "-std=c++20", "-g", "-O0"]
@@ -51,7 +51,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def gdb(program: Path, *commands: str) -> str:
-    """The output of gdb after `commands`."""
+    """Return the output of gdb after `commands`."""
     given = [part for command in commands for part in ("-ex", command)]
     done = subprocess.run(
         ["gdb", "-q", "-nx", "-batch", "-x", str(SCRIPT), *given, str(program)],
@@ -66,7 +66,7 @@ def gdb(program: Path, *commands: str) -> str:
 
 
 def line(text: str) -> str:
-    """`main.cpp:30`: the line of the source that has `text`."""
+    """Return the place of the source line with `text`, such as `main.cpp:30`."""
     return f"main.cpp:{next(i for i, line in enumerate(MAIN, 1) if text in line)}"
 
 

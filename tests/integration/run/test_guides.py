@@ -112,7 +112,7 @@ def run_tests(files: list[Path], packages: Path) -> None:
 
 
 def test_address_sanitizer_finds_the_access(tmp_path: Path) -> None:
-    """Protects the page about debugging: its report is what AddressSanitizer says about its kernel."""
+    """Protects the page about debugging: AddressSanitizer prints the report that the page shows for its kernel."""
     (page,) = (p for p in PAGES if p.name == "debugging")
     made = library([page], "runtime", tmp_path)
     lines = PROJECT.replace("PYTHON ", "").format(

@@ -1,8 +1,8 @@
 """Ten usual mistakes in writing a kernel: short errors, at the author's line, that name the declaration.
 
 The outputs are recorded in mistakes/expected, one folder for each target and compiler, and
-docs/guides/compiler-errors.md is made from them. With another major version of a compiler than the recorded one, the
-properties are checked and the text is not.
+docs/guides/compiler-errors.md is made from them. If a compiler has another major version than the recorded one, only
+these properties are checked, not the text.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_the_linker_names_a_kernel_that_two_files_define(
 
 
 @pytest.mark.slow
-def test_a_meta_function_that_sets_no_output_is_told_what_is_missing(
+def test_a_call_reports_that_a_meta_function_sets_no_output(
     runtime_tree: Path, tmp_path: Path
 ) -> None:
     program = tmp_path / "main.cpp"
@@ -113,7 +113,7 @@ def check(
     system: tuple[Path, ...],
     tmp_path: Path,
 ) -> None:
-    """The source of `mistake` gives a short error at the author's line, the recorded one."""
+    """Check that the source of `mistake` gives a short error at the author's line, equal to the recorded one."""
     (tmp_path / AUTHORS_FILE).write_text(mistake.source)
     command = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow"]
     command += [f"-I{folder}" for folder in folders]
@@ -131,7 +131,8 @@ def check(
 
 
 def without_lines_of_headers(said: str) -> str:
-    """`said` with line 1 for every line of a header: comments of headers do not change a recorded output."""
+    """Return `said` with line number 1 in place of all lines of headers, so that edits of headers do not change a
+    recorded output."""
     said = re.sub(r"(?<=<scratch space>:)\d+(?=:)", "1", said)
     said = re.sub(r"\b((?:opgen|ATen|c10|mylib)/[\w/]+\.h):\d+", r"\1:1", said)
     lines, is_header = [], False
@@ -156,7 +157,7 @@ def run(compiler: Compiler, arguments: list[str], folder: Path) -> str:
 
 
 def compare(target: str, compiler: Compiler | None, name: str, said: str) -> None:
-    """The output is the recorded one, where the compiler has the recorded major version."""
+    """Check that the output is the recorded one, if the compiler has the recorded major version."""
     folder = mistakes.FOLDER / "expected" / f"{target}-{compiler.name if compiler else 'g++'}"
     if UPDATES:
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +172,7 @@ def compare(target: str, compiler: Compiler | None, name: str, said: str) -> Non
 
 
 def version(compiler: Compiler) -> str:
-    """`12.2.0`."""
+    """Return the compiler's version, such as `12.2.0`."""
     done = subprocess.run([compiler.path, "-dumpfullversion"], capture_output=True, text=True)
     found = done.stdout.strip() if done.returncode == 0 else ""
     if not found:

@@ -1,7 +1,7 @@
 """A new package goes from `opgen new` to passing tests by the steps of its own CI job, with the wheel of opgen alone.
 
-Its environment has opgen and scikit-build-core, and from the tests' own what is large: PyTorch, pytest, CMake. The folders
-stay the same from run to run, so that ccache knows the objects again.
+Its environment has opgen and scikit-build-core; large packages (PyTorch, pytest, CMake) come from the tests'
+environment. The folders stay the same from run to run, so that ccache finds the objects again.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ def test_of_target_torch() -> None:
     refused = subprocess.run(
         [python_of(folder), "-c", reason], capture_output=True, text=True, check=False
     )
-    assert "mylib was built for torch 2.13.0, and torch 2.99.0 is installed" in refused.stderr
+    assert "mylib was built for torch 2.13.0, but torch 2.99.0 is installed" in refused.stderr
 
 
 def the_wheel_says_which_torch_it_is_for(folder: Path) -> None:
-    """By the step of its workflow: in the version, the file's name and the dependencies; one for every Python."""
+    """Check the wheel that the step of its workflow makes: version, file name and dependencies name the torch, and it
+    is for every Python."""
     text = (folder / "mylib/.github/workflows/wheels.yml").read_text()
     assert re.findall(r'torch: \["2\.\d+"', text)
     (step,) = (
@@ -72,7 +73,7 @@ def the_wheel_says_which_torch_it_is_for(folder: Path) -> None:
 
 
 def variables_of(folder: Path, *definitions: str) -> dict[str, str]:
-    """In which the steps of the package's jobs run."""
+    """Return the environment in which the steps of the package's jobs run."""
     variables = {
         **environment(),
         "PATH": f"{python_of(folder).parent}{os.pathsep}{os.environ['PATH']}",
@@ -119,7 +120,7 @@ def libraries(folder: Path) -> set[str]:
 
 
 def typed(folder: Path, call: str, expected: str) -> None:
-    """mypy knows what `call` returns, and that a string is not a tensor."""
+    """Check that mypy knows what `call` returns, and that a string is not a tensor."""
     user = folder / "user.py"
     imported = "import torch\n" if "torch." in call else ""
     user.write_text(f"import mylib\n{imported}\nreveal_type(({call},)[0])\nmylib.mix('x', 'y')\n")

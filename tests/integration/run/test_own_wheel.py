@@ -84,7 +84,7 @@ def test_it_is_installed_and_used_without_a_network(kind: str, tmp_path: Path) -
         run([python, "-B", "-c", busy, "generate", yaml, "-o", "again", "--python"], **at)
     folder = run([python, "-m", "opgen", "--cmake-dir"], **at).strip()
     assert folder.startswith(str(tmp_path)) and (Path(folder) / "opgenConfig.cmake").exists()
-    # Whoever has only a wheel reads the documentation with it.
+    # A user who has only a wheel can read the documentation with it.
     page = run([python, "-m", "opgen", "docs", "lints"], **at)
     assert page.startswith("# Lints")
     assert run([python, "-m", "opgen", "docs", "--path", "lints"], **at).startswith(str(tmp_path))

@@ -32,7 +32,7 @@ def test_tables(aten: Any) -> None:
     assert "\nCPU: " in whole
     assert aten.dump_table("add.Tensor") == one and one in aten.dump_table("add")
     assert aten.dump_table(aten.add) == aten.dump_table("add")
-    with pytest.raises(ValueError, match="no library that is imported has an operator 'nothing'"):
+    with pytest.raises(ValueError, match="no imported library has an operator 'nothing'"):
         aten.dump_table("nothing")
 
 
@@ -62,7 +62,7 @@ def test_a_graph_is_printed_and_replayed(aten: Any) -> None:
 
 def test_operators_that_cannot_be_traced(aten: Any) -> None:
     a = aten.ones(2)
-    with pytest.raises(TypeError, match="what the function returns must be a Tensor"):
+    with pytest.raises(TypeError, match="the result of the function must be a Tensor"):
         aten.record_graph(lambda a: 1, a)
     with pytest.raises(TypeError, match="the inputs of record_graph"):
         aten.record_graph(lambda a: a, 1)
@@ -90,7 +90,7 @@ def test_autocast(aten: Any) -> None:
     assert (a @ a).dtype is aten.float32
 
 
-def test_an_autocast_scope_is_its_threads(aten: Any) -> None:
+def test_an_autocast_scope_belongs_to_its_thread(aten: Any) -> None:
     """Protects the thread's keys: leaving a scope in another thread, or in the wrong order, is rejected."""
     a, found = aten.ones(2, 2), []
     outer, inner = aten.autocast(), aten.autocast()

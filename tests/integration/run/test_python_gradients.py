@@ -20,9 +20,9 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
 CASES = Path(__file__).parent / "gradients" / "cases.py"
-# Where our words are others than PyTorch's.
+# Cases in which our text differs from PyTorch's.
 DIFFERENT = {
-    "y.sum().backward(); y.sum().backward()": "RuntimeError: MulBackward runs backward a second time: its saved "
+    "y.sum().backward(); y.sum().backward()": "RuntimeError: MulBackward runs backward a second time, but its saved "
     "tensors were freed; pass retain_graph the first time",
     "a.grad = m.zeros(2, dtype=m.float64)": "RuntimeError: attempting to assign a gradient with dtype 'double' to a "
     "tensor with grad_dtype 'Float'. The gradient must match the tensor's dtype.",
@@ -221,7 +221,7 @@ def test_graphs_as_text_and_picture() -> None:
         try:
             m.autograd.graph.as_text(m.zeros(1))
         except RuntimeError as error:
-            assert str(error) == "a tensor that requires no gradient has no graph"
+            assert str(error) == "a tensor that does not require a gradient has no graph"
         """)
     text, _, picture = printed.partition("---\n")
     assert text.splitlines() == [

@@ -126,7 +126,7 @@ def test_an_operator_that_cannot_be_called_raises(folders: tuple[Path, ...]) -> 
         """
         import aten, more
         for call, kind, text in [
-            (lambda: more.doubled("x"), TypeError, "doubled(str) fits no signature:"),
+            (lambda: more.doubled("x"), TypeError, "doubled(str) does not match any signature:"),
             (lambda: more.doubled(aten.zeros(2, device="meta")), NotImplementedError, "more::doubled"),
         ]:
             try:
@@ -164,7 +164,7 @@ def test_a_second_owner_of_class_tensor_is_an_import_error(
 
 
 def test_packages_of_one_cmake_project_installed_side_by_side(tmp_path: Path) -> None:
-    """Protects EXTENDS with PYTHON in CMake, and libraries that find those of the package beside them."""
+    """Protects EXTENDS with PYTHON in CMake, and libraries that find those of the package next to them."""
     require_headers()
     built, installed = tmp_path / "built", tmp_path / "installed"
     python = f"-DPython_EXECUTABLE={sys.executable}"

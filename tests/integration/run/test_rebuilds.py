@@ -51,7 +51,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 
 @pytest.mark.slow
-def test_of_our_own_library_few_units_follow_an_edit(own: Project) -> None:
+def test_few_units_of_our_own_library_follow_an_edit(own: Project) -> None:
     """Protects per-operator headers and stable shards, also in the Python module. The program includes every operator,
     as tests do.
     """
@@ -61,14 +61,14 @@ def test_of_our_own_library_few_units_follow_an_edit(own: Project) -> None:
     renamed = own.after(Edit("a kernel's name", row, row.replace("empty_strided", "empty_by")))
     assert renamed.written == ("empty_strided.kernel.cpp",)
     assert set(numbers(renamed.generated).values()) == {1} and len(renamed.generated) <= 6, renamed
-    added = own.after(Edit("a group of functions more", "", GROUP))
+    added = own.after(Edit("another group of functions", "", GROUP))
     assert numbers(added.generated) == OF_A_GROUP
     assert added.written == ("main.cpp",)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["runtime", "torch"])
-def test_of_a_small_library_each_shard_is_a_unit(target: str, tmp_path: Path) -> None:
+def test_each_shard_of_a_small_library_is_a_unit(target: str, tmp_path: Path) -> None:
     """Protects SHARDS where sources are compiled together: everything about an operator is in one source."""
     if target == "torch":
         require_torch()
@@ -94,13 +94,13 @@ opgen_add_operators(ops OPGEN_TARGET {target} YAML ops.yaml SHARDS 3)
 
 
 @pytest.mark.nightly
-def test_of_a_library_of_pytorchs_size_few_units_follow_an_edit(tmp_path: Path) -> None:
+def test_few_units_of_a_library_of_pytorchs_size_follow_an_edit(tmp_path: Path) -> None:
     """Protects the table of benchmarks/RESULTS.md: the numbers for 556 entries also hold for 2,584."""
     whole = project(tmp_path, packaged_native_functions(), shards=8, ignored=IGNORED)
     results = (REPOSITORY / "benchmarks/RESULTS.md").read_text()
     units = sum(1 for _ in whole.build.folder.rglob("*.o"))
     assert f"with {units:,} units (8 shards" in results
-    added = whole.after(Edit("a group of functions more", "", GROUP))
+    added = whole.after(Edit("another group of functions", "", GROUP))
     assert numbers(added.generated) == OF_A_GROUP
     assert added.written == ("main.cpp",)
     row = "    CPU: _bincount_cpu\n"
@@ -108,4 +108,4 @@ def test_of_a_library_of_pytorchs_size_few_units_follow_an_edit(tmp_path: Path) 
     assert renamed.total == 7 and renamed.written == ("bincount.kernel.cpp",)
     # Class Tensor declares every method, and every operator takes a Tensor, so everything depends
     # on it.
-    assert whole.after(Edit("a method more", "", METHOD)).total > 1600
+    assert whole.after(Edit("another method", "", METHOD)).total > 1600

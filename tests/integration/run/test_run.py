@@ -34,7 +34,7 @@ def build(feature: Path, folder: Path) -> Path:
     """Build the program of a feature, linked to the library of its operators."""
     tree = generate(feature / "input.yaml", folder / "tree", **additions(feature))
     kernels = [path for path in [feature / "kernels.cpp"] if path.exists()]
-    # A base class of the author has its own header beside the kernels.
+    # A base class of the author has its own header next to the kernels.
     include = [tree / "include", feature]
     library = link_library("operators", folder, [*sources(tree), *kernels], include)
     return link_program(folder, [feature / "main.cpp"], include, library)
@@ -56,4 +56,4 @@ def compare(file: Path, printed: str) -> None:
     lines = expected.splitlines(keepends=True), printed.splitlines(keepends=True)
     difference = "".join(difflib.unified_diff(*lines, "expected", "printed"))
     update = "OPGEN_UPDATE_GOLDEN=1 pytest tests/integration/run"
-    assert not difference, f"{difference}\nIf this is as it should be: {update}"
+    assert not difference, f"{difference}\nIf this is intended: {update}"

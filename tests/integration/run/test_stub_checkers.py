@@ -1,6 +1,6 @@
 """Stubs read by type checkers: a user's calls, valid and invalid, and PyTorch's whole file.
 
-By mypy, and by pyright or basedpyright if one is installed.
+The type checkers are mypy, and pyright or basedpyright if one is installed.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def put(array: Any, key: Any, value: Any) -> Any:
 
 
 def is_numpys(key: tuple[Any, ...]) -> bool:
-    """Return whether NumPy means the same: it treats a number beside an index array as an index array, too."""
+    """Return whether NumPy means the same: it treats a number next to an index array as an index array, too."""
     advanced = any(isinstance(k, (np.ndarray, bool)) for k in key)
     numbers = any(type(k) is int or (isinstance(k, np.ndarray) and k.ndim == 0) for k in key)
     return not (advanced and numbers) and not any(isinstance(k, bool) for k in key)
@@ -106,7 +106,8 @@ def test_reading(aten: Any, case: tuple[tuple[int, ...], tuple[Any, ...]]) -> No
     sizes, key = case
     n = np.arange(np.prod(sizes)).reshape(sizes)
     ours = outcome(lambda: aten.tensor(n)[translated(key, aten.tensor)])
-    assert ours == outcome(lambda: aten.tensor(n)[key])  # Arrays as they are.
+    # The package also accepts NumPy arrays in keys.
+    assert ours == outcome(lambda: aten.tensor(n)[key])
     assert ours == outcome(lambda: torch.tensor(n)[translated(key, torch.tensor)])
     if is_numpys(key):
         assert ours == outcome(lambda: n[key])
@@ -187,7 +188,7 @@ def test_errors(aten: Any) -> None:
             t[key]
         with pytest.raises(kind, match=text):
             t[key] = 1
-    with pytest.raises(TypeError, match="a tensor is made of numbers, not of dict"):
+    with pytest.raises(TypeError, match="a tensor is made from numbers, not from dict"):
         t[0] = {}
     with pytest.raises(TypeError, match="cannot be deleted"):
         del t[0]

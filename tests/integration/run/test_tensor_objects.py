@@ -101,7 +101,7 @@ def test_a_damaged_pickle(aten: Any) -> None:
     ]:
         with pytest.raises(
             (ValueError, RuntimeError),
-            match=r"do not lie in 16|do not fit|negative|below zero|differ in number",
+            match=r"do not fit|negative|differ in number",
         ):
             build(arguments[0], arguments[1], sizes, strides, offset, False)
     with pytest.raises(TypeError):
@@ -265,7 +265,7 @@ def test_a_rejected_resize_leaves_the_tensor_unchanged(aten: Any) -> None:
             t.resize_((3, 3, 3), memory_format=aten.channels_last)
         assert state(t) == before
     t = aten.from_numpy(array)
-    with pytest.raises(RuntimeError, match="someone else owns"):
+    with pytest.raises(RuntimeError, match="the runtime does not own"):
         t.resize_((10**6,))
     assert t.tolist() == array.tolist()
 
@@ -290,9 +290,9 @@ def test_bytes_that_others_hold_are_not_resized(aten: Any, holder: str, size: in
     t = aten.ones(size)
     held = HOLDERS[holder](t)
     before = state(t)
-    with pytest.raises(RuntimeError, match="while others hold them"):
+    with pytest.raises(RuntimeError, match="while other objects use them"):
         t.resize_((4 * size,))
-    with pytest.raises(RuntimeError, match="while others hold them"):
+    with pytest.raises(RuntimeError, match="while other objects use them"):
         aten.add(aten.ones(4 * size), 1, out=t)
     assert state(t) == before
     t.resize_((1,)).resize_((size,))  # Moves nothing.

@@ -34,7 +34,7 @@ def test_registrations_parse_with_cuda(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_nvcc_takes_a_kernel(tmp_path: Path) -> None:
+def test_nvcc_compiles_a_kernel(tmp_path: Path) -> None:
     """Protects the headers that authors include: nvcc reads them twice, for the host and the device."""
     nvcc = shutil.which("nvcc") or str(_toolkit() / "bin/nvcc")
     if not Path(nvcc).is_file():

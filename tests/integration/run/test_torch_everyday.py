@@ -29,11 +29,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def twin(library: Path) -> Path:
     """The same operators, registered by hand."""
     made = library.parent / "libby_hand.so"
-    compile_beside(library, EVERYDAY / "by_hand.cpp", made, "-shared", "-fPIC")
+    compile_with(library, EVERYDAY / "by_hand.cpp", made, "-shared", "-fPIC")
     return made
 
 
-def compile_beside(library: Path, source: Path, made: Path, *options: str) -> None:
+def compile_with(library: Path, source: Path, made: Path, *options: str) -> None:
     """Compile a file that uses the C++ of a generated library."""
     torch, tree = torch_folder(), library.parents[1]
     includes = [tree / "include", REPOSITORY / "runtime" / "torch" / "include"]
@@ -65,7 +65,7 @@ def test_everything(
     said = run_script(EVERYDAY / "sweep.py", library, twin, "--all", "--keep", tmp_path)
     print(said)
     program = tmp_path / "from_cpp"
-    compile_beside(library, EVERYDAY / "from_cpp.cpp", program)
+    compile_with(library, EVERYDAY / "from_cpp.cpp", program)
     command = [program, library, tmp_path / "program.pt2", tmp_path / "calls.pt"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

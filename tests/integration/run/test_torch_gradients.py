@@ -1,4 +1,4 @@
-"""Operators with formulas in derivatives.yaml, as models train through them: the kernels are ours, the gradients too."""
+"""Operators with formulas in derivatives.yaml, used as in training: the kernels are ours, and so are the gradients."""
 
 from __future__ import annotations
 

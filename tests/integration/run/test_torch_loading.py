@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 ALONE = "- func: taken::one(Tensor self) -> Tensor\n  dispatch:\n    CPU: one_cpu\n"
 SHARED = "- namespace: taken\n  fragment: True\n- func: two(Tensor self) -> Tensor\n  dispatch:\n    CPU: two_cpu\n"
-# PyTorch's version function, returning another release: found before libtorch's own.
+# A function like PyTorch's that returns another release; the dynamic loader finds it before libtorch's own.
 ELSE = "#include <stdint.h>\nuint64_t aoti_torch_abi_version(void) { return (2ull << 56) | (%dull << 48) | (7ull << 40); }\n"
 
 
@@ -74,7 +74,8 @@ def copied(package: Path, folder: Path) -> Path:
 
 
 def test_two_copies(alone: Path, tmp_path: Path) -> None:
-    """Protects the process, and the library that was loaded first: the second one is an ImportError that names both."""
+    """Protects the process, and the library that was loaded first: loading the second one raises an ImportError that
+    names both."""
     copy, own = copied(alone, tmp_path), alone / "alone" / "libalone.so"
     program = f"""
 torch.ops.load_library({str(copy)!r})
@@ -135,7 +136,7 @@ print(shared.two.default._schema)
     assert f"registered at {shared}/shared/libshared.so, RegisterSchema.cpp:6" in said
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is the dynamic loader's of Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD needs the dynamic loader of Linux")
 @pytest.mark.parametrize("minor", [0, 99])
 def test_another_release(minor: int, alone: Path, tmp_path: Path) -> None:
     """Protects against a library that loads and misbehaves: PyTorch's classes differ between releases."""

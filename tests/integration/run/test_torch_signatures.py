@@ -1,4 +1,4 @@
-"""What inspect and help() tell about the operators of a package for target torch.
+"""What inspect and help() show about the operators of a package for target torch.
 
 Their schemas are registered by Python here, so that nothing is compiled; `import` of a package runs the same module.
 """

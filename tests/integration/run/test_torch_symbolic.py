@@ -47,7 +47,7 @@ def test_layouts_of_ten_thousand_calls(library: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_runtime_takes_the_same_metas(tmp_path: Path) -> None:
+def test_the_runtime_accepts_the_same_metas(tmp_path: Path) -> None:
     """Protects the language of metas: those for symbolic sizes also work with opgen's own runtime."""
     run([tool("opgen"), "generate", HERE / "operators.yaml", "-o", tmp_path])
     said = default_compiler().check([tmp_path / "include"], HERE / "metas.cpp")

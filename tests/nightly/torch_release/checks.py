@@ -80,7 +80,7 @@ def compiled(dynamic: bool | None, sizes: tuple[int, ...]) -> Check:
 
 
 def packaged() -> None:
-    """Make a package with AOTInductor for sizes that change; load and call it."""
+    """Make a package with AOTInductor for dynamic sizes; load and call it."""
 
     class Module(torch.nn.Module):
         def forward(self, a: Any, b: Any, v: Any) -> Any:

@@ -1,9 +1,9 @@
 """Test how a release of PyTorch handles each tag: `python tags.py LIBRARY TAG,... WAY,...`, run by the Python of that
 release.
 
-The library is that of ../torch_tags.py: for each tag the same operators, which compute the same. Calls of all of them
-are compiled as one program; if that fails, or gives other values, each half is compiled, down to one call. Prints, as
-JSON, which call fails in which way, with the first line of the error.
+The library is that of ../torch_tags.py: for each tag it has the same operators, which compute the same results. Calls
+of all of them are compiled as one program; if that fails, or gives other values, each half is compiled, down to one
+call. Prints, as JSON, which call fails in which way, with the first line of the error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def compiled(some: Calls, sizes: tuple[int, ...], dynamic: bool | None) -> None:
 
 
 def aoti(some: Calls) -> None:
-    """As a package, for sizes that change."""
+    """Compile the calls with AOTInductor into a package for dynamic sizes, and call it."""
     run = program(some)
 
     class Module(torch.nn.Module):

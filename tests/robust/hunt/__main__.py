@@ -6,8 +6,8 @@
     python tests/robust/hunt all --fresh                       from the beginning
     python tests/robust/hunt threads --sanitizer thread        with another build: address (the default), thread, none
 
-With `none`, the build of the other tests is used, and each storage lies on its own pages, so that reading or writing
-beside it ends the process; nothing has to be compiled. The exit code is 1 if anything was found.
+With `none`, the hunts use the build of the other tests, so nothing has to be compiled. Each storage then has pages of
+its own, so that an access outside of it ends the process. The exit code is 1 if anything was found.
 """
 
 from __future__ import annotations
@@ -42,17 +42,24 @@ _JOBS = max(1, (os.cpu_count() or 1) // 2)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Hunt for defects in our package of Python.")
+    parser = argparse.ArgumentParser(description="Hunt for defects in our Python package.")
     choices = ("all", "build", "summary", *HUNTS)
     parser.add_argument("what", nargs="?", default="all", choices=choices)
     parser.add_argument("--seconds", type=float, default=1800)
-    parser.add_argument("--rounds", type=int, default=1 << 30, help="of calls, at most")
     parser.add_argument(
-        "--jobs", type=int, default=_JOBS, help="pairs of processes that make single calls"
+        "--rounds", type=int, default=1 << 30, help="the largest number of rounds of calls"
     )
-    parser.add_argument("--part", type=int, help="which of --jobs this process is")
-    parser.add_argument("--only", default="*", help="overloads, as a glob")
-    parser.add_argument("--accepted", type=int, default=40, help="of an overload in a round")
+    parser.add_argument(
+        "--jobs", type=int, default=_JOBS, help="how many pairs of processes make single calls"
+    )
+    parser.add_argument("--part", type=int, help="the number of this process among --jobs")
+    parser.add_argument("--only", default="*", help="the overloads to call, as a glob")
+    parser.add_argument(
+        "--accepted",
+        type=int,
+        default=40,
+        help="how many calls of an overload PyTorch must accept in a round",
+    )
     parser.add_argument("--sanitizer", default="address", choices=SANITIZERS)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--fresh", action="store_true")

@@ -1,8 +1,9 @@
-"""Hunt with memory, mappings and threads that cannot be had: in calls that the hunt in calls has seen accepted, the
-n-th request of each kind fails, for every n until none fails.
+"""Hunt with failing requests for memory, mappings and threads: in calls that were accepted in the hunt `calls`, the
+n-th request of each kind fails, for every n until there is no further request.
 
-A call whose request failed is rejected, or gives its usual result. In both cases, all tensors lie in their storages;
-those that it does not write are unchanged; and the same call made again gives the right answer.
+A call whose request fails must raise an exception or return its usual result. In both cases, all tensors must lie in
+their storages, those that the call does not write must be unchanged, and the same call made again must return the
+right result.
 
     python allocation.py PACKAGES RUNTIME FAULTS PLANS FIRST JOURNAL     for one process
 """
@@ -29,7 +30,7 @@ from robust.hunt.plans import Plan, described, program
 from robust.hunt.worker import Caller, Facts, Outcome, our_module
 
 KINDS = ("memory", "mmap", "thread")
-# How many requests of one call are made to fail: the first ones, if there are more.
+# At most this many requests of one call are made to fail, from the first on.
 MOST = 400
 _THREADS = 4
 
@@ -76,7 +77,7 @@ def run_plan(
             if not made:
                 break
             counts[f"{name}: failed"] += 1
-            counts[f"{name}: {'refused' if refused else 'done all the same'}"] += 1
+            counts[f"{name}: {'refused' if refused else 'returned the usual result'}"] += 1
             if isinstance(refused, SystemError):
                 raise Wrong(f"{name} {n}: {refused}")
             after = [caller.facts(tensor, bases, tensors) for tensor in tensors]
@@ -88,8 +89,8 @@ def run_plan(
 
 
 def start_threads(module: Any, faults: Faults, counts: collections.Counter[str]) -> None:
-    """The first large call starts the thread pool: the start of each thread in turn fails. A forked process has no
-    pool yet.
+    """Let the start of each thread fail in turn, during the first large call, which starts the thread pool. Each
+    attempt runs in a forked process, which has no pool yet.
     """
     size = 1 << 21
     for n in range(_THREADS):

@@ -1,4 +1,4 @@
-// allocator.cpp: allocators for the CPU that detect reads and writes beside a storage. With a
+// allocator.cpp: allocators for the CPU that detect reads and writes outside of a storage. With a
 // sanitizer, each storage is a block of exactly its size; without one, it has its own pages, ends
 // where they end, and its pages are never reused.
 #include "opgen/device/allocator.h"
@@ -52,7 +52,7 @@ void check(const Pages& pages) noexcept {
     return true;
   };
   if (!is_marked(pages.start, pages.data) || !is_marked(end, pages.start + pages.readable)) {
-    std::fprintf(stderr, "ERROR: AddressSanitizer: write-beside-storage of %zu bytes\n",
+    std::fprintf(stderr, "ERROR: AddressSanitizer: write-outside-of-storage of %zu bytes\n",
                  pages.bytes);
     std::abort();
   }

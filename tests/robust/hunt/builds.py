@@ -1,4 +1,4 @@
-"""Builds of our operators and their Python package under a sanitizer, and processes that load them.
+"""Builds of our operators and their Python package with a sanitizer, and processes that load them.
 
 Sanitizers are loaded before Python, which is not compiled with them; in PyTorch and NumPy they see only calls of the C
 library. The build lies in `sanitized-<name>` of the tests' cache folder, or in $OPGEN_SANITIZED.
@@ -74,7 +74,8 @@ class Build:
         return self.tree / "opgen-runtime" / "libopgen_runtime.so"
 
     def environment(self, *before: Path) -> dict[str, str]:
-        """The environment of a process that imports the package. `before`: libraries to load before the sanitizer's."""
+        """Return the environment of a process that imports the package. `before`: libraries to load before the
+        sanitizer's."""
         path = default_compiler().path
         names = [
             run([path, f"-print-file-name={name}"]).strip() for name in _PRELOADED[self.sanitizer]
@@ -84,14 +85,15 @@ class Build:
             **os.environ,
             **_OPTIONS,
             **({"LD_PRELOAD": preload} if preload else {}),
-            # Every object is a block of its own, so that uses after its release are detected.
+            # Every object gets a block of its own, so that uses after its release are detected.
             "PYTHONMALLOC": "malloc",
             "PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY / 'tests'}",
             "OMP_NUM_THREADS": "1",
         }
 
     def command(self, *arguments: str | Path) -> list[str]:
-        """The command that runs Python with these arguments. ThreadSanitizer needs address randomisation switched off."""
+        """Return the command that runs Python with these arguments. ThreadSanitizer needs address randomisation
+        switched off."""
         fixed = ["setarch", os.uname().machine, "-R"] if self.sanitizer == "thread" else []
         return [*fixed, sys.executable, *map(str, arguments)]
 
@@ -113,14 +115,14 @@ class Build:
 
     @functools.cached_property
     def allocator(self) -> Path:
-        """A library that makes every storage a block of exactly its size, and can refuse one."""
+        """A library that gives every storage a block of exactly its size, and can let an allocation fail."""
         return self._library(
             "allocator.cpp", str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}"
         )
 
     @functools.cached_property
     def faults(self) -> Path:
-        """A library to load first, which makes the C library calls fail that the environment names."""
+        """A library to load before all others. It lets chosen calls of the C library fail (see faults.cpp)."""
         return self._library("faults.cpp", "-ldl", plain=True)
 
     def _library(self, source: str, *linked: str, plain: bool = False) -> Path:
@@ -144,7 +146,7 @@ def built(sanitizer: str) -> Build:
     folder = Path(given) if given else cache_folder() / f"sanitized-{sanitizer}"
     folder.mkdir(parents=True, exist_ok=True)
     flags = {"CXXFLAGS": _FLAGS[sanitizer], "LDFLAGS": _LINKED[sanitizer]}
-    # A build type without flags of its own: those of a release build would come last, and take
+    # CMake has no flags for this build type. Those of a release build would follow ours, and compiling would take
     # three times as long.
     assert build_own_operators(
         folder, {**environment(), **flags}, "--build-type", "Sanitized"

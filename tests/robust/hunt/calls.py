@@ -45,7 +45,7 @@ _FRAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A process ended unexpectedly: how, where in our sources, and the report of the sanitizer."""
+    """How a process ended unexpectedly, where in our sources, and the report of the sanitizer."""
 
     kind: str
     where: str

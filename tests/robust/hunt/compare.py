@@ -1,4 +1,4 @@
-"""Compare two answers to one plan: where they differ, and whether that is a defect."""
+"""Compare the outcomes of one call with both libraries: where they differ, and whether that is a defect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OVERLAP = re.compile(
 # No argument should cause these.
 _UNEXPECTED = ("SystemError", "UnicodeDecodeError", "KeyError", "AttributeError")
 _FRACTIONS = "float|complex|inf|nan"
-_ONE_PLACE = re.compile("share one place|elements in one place")
+_ONE_PLACE = re.compile("several elements share memory")
 _MEMORY = re.compile(r"cannot allocate|out of memory|MemoryError", re.I)
 
 
@@ -57,11 +57,11 @@ def difference(
         if apart is not None and apart.refused is None and not _results(plan, ours, apart):
             return Difference("(right where PyTorch refuses an overlap)", "")
         if not exceptions.refusal_counts(plan.operator):
-            return Difference("(taken, as tests/differential/numerics has it)", "")
+            return Difference("(accepted, as tests/differential/numerics allows)", "")
         if plan.writes_twice() and "more than one element" in theirs.message:
             before = [place.sizes for place in plan.tensors]
             if any(before[n] != ours.tensors[n].sizes for n in plan.written_tensors):
-                return Difference("(an output with elements in one place is resized)", "")
+                return Difference("(an output whose elements share memory is resized)", "")
         return Difference("accepted", f"PyTorch says {theirs.refused}: {_line(theirs.message)}")
     found = _results(plan, ours, theirs) or _after(plan, ours, theirs)
     if found is not None and apart is not None:
@@ -75,17 +75,17 @@ def difference(
     any_bits = {"content", "dtype"} & set(plan.notes) and re.search(_FRACTIONS, str(found))
     if found is not None and any_bits and found.kind in ("values", "around"):
         # Near the ends of the range, intermediate results may overflow.
-        return Difference("(fractions of any bits)", "")
+        return Difference("(floats made of arbitrary bits)", "")
     return found
 
 
 def _refused(plan: Plan, ours: Outcome, theirs: Outcome, apart: Outcome | None) -> Difference:
     if exceptions.may_refuse(plan.operator):
-        return Difference("(refused, as tests/differential/numerics has it)", "")
+        return Difference("(refused, as tests/differential/numerics allows)", "")
     if _MEMORY.search(ours.message) or ours.refused == "MemoryError":
         return Difference("(memory)", "")
     if apart is None and _ONE_PLACE.search(ours.message):
-        return Difference("(output with elements in one place refused)", "")
+        return Difference("(output whose elements share memory refused)", "")
     found = _facts(theirs.results)
     if found and all(0 in each.sizes for each in found):
         # PyTorch checks dtypes where it reads elements; here it read none.
@@ -175,7 +175,7 @@ def _values(plan: Plan, facts: Facts, mine: bytes, their: bytes) -> Difference |
             or name == facts.dtype
         )
         if dtype.kind in ("float", "complex"):
-            # For sums that cancel, the size of the addends counts.
+            # If addends cancel, the error depends on their size, not on that of the sum.
             absolute += relative * _largest(plan, b)
         bad = ~close(a, b, relative, absolute)
     if not bad.any():

@@ -57,7 +57,7 @@ ODD: tuple[Value, ...] = (
     float("nan"),
 )
 
-# PyTorch binds these by hand, with names of their own.
+# PyTorch's bindings of these are hand-written, and use other names.
 _BY_HAND = ("contiguous", "copy_", "nonzero", "to")
 
 
@@ -100,7 +100,7 @@ class Drawer:
         return change.plan(way)
 
     def _ways(self, f: NativeFunction) -> Iterator[Callable_]:
-        """Return the ways of PythonLibrary._callable, for both libraries."""
+        """Return the ways to call it, for both libraries, as PythonLibrary._callable finds them."""
         for form in Form:
             variant = Variant.method if form.is_method else Variant.function
             if form.is_method if f.python_module else variant not in f.variants:
@@ -196,7 +196,7 @@ class Change:
         return True
 
     def layout(self) -> bool:
-        """Other strides or another offset, including strides of zero."""
+        """Give a tensor other strides or another offset; strides may be zero."""
         number = self._one()
         if number is None:
             return False
@@ -221,7 +221,7 @@ class Change:
         return self._put(number, replace(place, strides=tuple(strides)))
 
     def sizes(self) -> bool:
-        """One size larger or smaller, none, or far too large by a stride of zero."""
+        """Make one size larger, smaller or zero, or far too large with a stride of zero."""
         number = self._one()
         if number is None or not self.tensors[number].sizes:
             return False
@@ -244,7 +244,7 @@ class Change:
         return self._put(number, replace(place, sizes=tuple(sizes), strides=tuple(strides)))
 
     def dims(self) -> bool:
-        """Fewer or more dimensions, up to 70."""
+        """Use fewer or more dimensions, up to 70."""
         number = self._one()
         if number is None:
             return False
@@ -263,7 +263,7 @@ class Change:
         return self._put(number, replace(place, sizes=sizes, strides=strides))
 
     def dtype(self) -> bool:
-        """The same bytes as another dtype."""
+        """Read the same bytes as another dtype."""
         number = self._one()
         if number is None:
             return False
@@ -273,7 +273,7 @@ class Change:
         return self._put(number, replace(place, buffer=len(self.buffers) - 1))
 
     def content(self) -> bool:
-        """Elements of any bits."""
+        """Fill the elements with arbitrary bits."""
         number = self._one()
         if number is None:
             return False
@@ -286,7 +286,7 @@ class Change:
         return True
 
     def number(self) -> bool:
-        """An extreme number in place of an int, or of an int in a list."""
+        """Replace an int, or an int in a list, by an extreme number."""
         names = [n for n, a in self.types.items() if _base(a.type) in _INTS and n in self.arguments]
         if not names:
             return False
@@ -316,7 +316,7 @@ class Change:
         return True
 
     def scalar(self) -> bool:
-        """Another number: large, None, or of another kind."""
+        """Replace a scalar: by a large number, None, or a number of another kind."""
         wanted = (BaseTy.Scalar, BaseTy.float)
         names = [
             n for n, a in self.types.items() if _base(a.type) in wanted and n in self.arguments
@@ -332,7 +332,7 @@ class Change:
         return True
 
     def flag(self) -> bool:
-        """Another bool, or a dtype."""
+        """Replace a bool or a dtype by another."""
         names = [
             n
             for n, a in self.types.items()
@@ -353,7 +353,7 @@ class Change:
         return True
 
     def lists(self) -> bool:
-        """A list of tensors: fewer, more, others, or none."""
+        """Change a list of tensors: fewer, more, others, or none."""
         names = [
             n
             for n, a in self.types.items()
@@ -381,7 +381,7 @@ class Change:
         return True
 
     def out(self) -> bool:
-        """An output that is an input, overlaps one, has no elements, or has another shape or dtype."""
+        """Make an output an input, or let it overlap one, have no elements, or have another shape or dtype."""
         outs = [p for p in self._paths() if p[0] in self._written()]
         if not outs:
             return False
@@ -423,7 +423,7 @@ class Change:
         return self._put(number, replace(place, buffer=len(self.buffers) - 1))
 
     def odd(self) -> bool:
-        """A value that the argument's type does not allow, or just allows."""
+        """Pass a value that the argument's type does not allow, or only just allows."""
         name = self.random.choice(list(self.arguments) or [""])
         if not name:
             return False
@@ -444,7 +444,7 @@ class Change:
         return frozenset(self.function.func.arguments.mutable_arg_names)
 
     def _paths(self) -> list[tuple[str, int]]:
-        """Return where tensors are: the argument, and the number in its list or -1."""
+        """Return where the tensors are: the argument's name, and the index in its list or -1."""
         found = []
         for name, value in self.arguments.items():
             if isinstance(value, Ref):
@@ -484,7 +484,8 @@ class Change:
         return one, other
 
     def _put(self, number: int, place: Place) -> bool:
-        """Lay out the tensor differently, on a buffer that is long enough; False if none would be."""
+        """Lay out the tensor differently, and extend its buffer if necessary; return False if the buffer would be too
+        long."""
         size = BY_NAME[self.buffers[place.buffer].dtype].itemsize
         if place.end() * size > LARGEST_BUFFER:
             return False
@@ -518,7 +519,7 @@ class Change:
         )
 
     def _used(self) -> dict[str, Value]:
-        """Return the arguments, after dropping what nobody refers to."""
+        """Return the arguments, after dropping tensors and buffers that none of them uses."""
         used = sorted({ref.tensor for ref in refs(tuple(self.arguments.values()))})
         tensors = [self.tensors[number] for number in used]
         kept = sorted({place.buffer for place in tensors})

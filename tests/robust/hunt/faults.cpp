@@ -1,5 +1,5 @@
-// faults.cpp: loaded before everything else; lets the n-th call of a kind from now on fail: memory,
-// mmap, thread starts.
+// faults.cpp: a library that is loaded before all others; it lets the n-th request from now on
+// fail: for memory, for a mapping, or for a thread.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -62,7 +62,7 @@ extern "C" {
 
 __attribute__((weak)) void* PyObject_CallNoArgs(void* callable);
 
-// Calls the Python callable(); meanwhile the n-th request fails, and no other request of the
+// Calls the Python callable(). During the call its n-th request fails, and no other request of the
 // program.
 void* hunt_fault_call(int kind, long n, void* callable) {
   left[kind] = n;

@@ -27,7 +27,7 @@ class Defect:
 
 
 class Findings:
-    """Counts and defects of one part of a hunt, in `folder`/`name`.json, with a program for each defect beside it."""
+    """Counts and defects of one part of a hunt, in `folder`/`name`.json, with a program for each defect next to it."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ class Findings:
         return [Findings(folder, file.stem) for file in sorted(folder.glob("*.json"))]
 
     def journal(self, lines: Sequence[str]) -> None:
-        """The file that names the next call, in case this process does not survive it."""
+        """Write the next call to a file, in case this process does not survive it."""
         self._journal.write_text("\n".join(lines), encoding="utf-8")
 
     def count(self, operator: str, accepted: bool) -> None:

@@ -1,5 +1,5 @@
-"""The process that draws plans and gives PyTorch's answer to each; for a call that writes where it reads, also the
-answer to the same call with a separate buffer for every argument.
+"""The process that draws plans and returns PyTorch's outcome of each; for a call that writes memory that it also
+reads, also the outcome of the same call with a separate buffer for every argument.
 
     python oracle.py          requests on its standard input, as for worker.py
 
@@ -30,7 +30,7 @@ from robust.hunt.worker import Caller, Outcome, own_pipes, receive, send, torch_
 from support.build import REPOSITORY
 
 _MUTANTS = 6
-# Some plans crash PyTorch or take it too long, so its calls are made in a fork.
+# Some plans crash PyTorch or take too long, so its calls are made in a fork.
 _CALLS_PER_FORK = 300
 _SECONDS = 6.0
 
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """One plan, in a fork that has made no other call; the answer is a single ("answer", …)."""
+    """A request to run one plan in a fork that has made no other call; the answer is a single ("answer", …)."""
 
     plan: Plan
 
@@ -66,7 +66,7 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
             try:
                 base = drawer.base(name, dtype, random.getrandbits(48))
             except Exception:
-                continue  # By PyTorch, when asked for the shape of an output.
+                continue  # PyTorch raised it when asked for the shape of an output.
             if base is None:
                 continue
             for number in range(_MUTANTS):

@@ -44,13 +44,13 @@ class Place:
     offset: int
 
     def end(self) -> int:
-        """One past the last element that it reaches; strides are not negative."""
+        """Return the number of elements from the start of the buffer to its last element; strides are not negative."""
         if 0 in self.sizes:
             return 0
         return self.offset + 1 + sum((n - 1) * s for n, s in zip(self.sizes, self.strides))
 
     def meets_itself(self) -> bool:
-        """Whether two of its elements lie in one place, as far as the check can tell."""
+        """Return whether two of its elements share memory, as far as the check can tell."""
         kept = [(n, s) for n, s in zip(self.sizes, self.strides) if n > 1]
         if 0 in self.sizes or elements(self.sizes) > 1 << 14:
             return any(s == 0 for _, s in kept)
@@ -112,13 +112,13 @@ class Plan:
             yield value
 
     def overlaps(self) -> bool:
-        """Whether a written buffer is used by more than one argument, or by one that occurs twice."""
+        """Return whether a written buffer is used by more than one argument, or by one that occurs twice."""
         met = [self.tensors[ref.tensor].buffer for ref in refs(list(self.arguments()))]
         written = {self.tensors[number].buffer for number in self.written_tensors}
         return any(met.count(buffer) > 1 for buffer in written)
 
     def writes_twice(self) -> bool:
-        """Whether a written tensor has two elements in one place, so that its final value is undefined."""
+        """Return whether two elements of a written tensor share memory, so that their final value is undefined."""
         return any(self.tensors[number].meets_itself() for number in self.written_tensors)
 
     def apart(self) -> Plan:
@@ -170,7 +170,7 @@ def placed(value: Value, buffers: list[Buffer], tensors: list[Place]) -> Value:
     return value
 
 
-# As a program.
+# A plan as a program.
 
 _HEAD = """import ctypes, sys, warnings
 import aten as m

@@ -1,5 +1,5 @@
 """Hunt in sequences: 20 to 200 calls on a few tensors, their views, and objects that hold their bytes, with garbage
-collection between them; ours under AddressSanitizer, and the same on PyTorch's tensors in the same process.
+collection between them; they run on our tensors under AddressSanitizer, and on PyTorch's in the same process.
 
 Each call is a line of Python, written to a journal before it is run, so that after a crash the journal is the program.
 After every line all tensors must lie in their storages and equal PyTorch's, and held bytes must be readable.
@@ -86,7 +86,7 @@ KEYS = st.sampled_from(
 
 
 class Wicked:
-    """A number, or another requested object, that first runs a line."""
+    """An object to pass as a number, list or array: when asked for its value, it first runs a line of the program."""
 
     def __init__(self, names: dict[str, Any], line: str, number: int = 0) -> None:
         self._run = lambda: exec(line, names)
@@ -140,7 +140,7 @@ class Side:
 
 
 class Machine(RuleBasedStateMachine):
-    """The rules, each of which makes one line."""
+    """The rules; each adds a line to the program."""
 
     ours_module: Any = None
     torch_module: Any = None
@@ -442,7 +442,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def reshape(self, data: Any) -> None:
-        """Lines that change the tensor itself: sizes, strides, and its storage."""
+        """Change the tensor itself: its sizes, its strides, or its storage."""
         t = self._one(data)
         a, b, c = (data.draw(SMALL) for _ in range(3))
         form = data.draw(
@@ -479,7 +479,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def hold(self, data: Any) -> None:
-        """Objects that keep the bytes, and show them to others."""
+        """Make objects that hold the bytes, and show them to others."""
         t = self._one(data)
         name = self._name("h")
         form = data.draw(
@@ -513,7 +513,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.tensors)
     @rule(data=st.data())
     def share(self, data: Any) -> None:
-        """The same bytes in another storage."""
+        """Make another storage of the same bytes."""
         t = self._one(data)
         self._make(
             data.draw(st.sampled_from(["m.from_dlpack({t})", "m.from_numpy({t}.numpy())"])).format(
@@ -545,7 +545,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.tensors) > 2 and len(self.lines) > 12)
     @rule(data=st.data())
     def misbehave(self, data: Any) -> None:
-        """An object that does something else while its value is requested."""
+        """Pass an object that does something else while its value is requested."""
         t = self._one(data)
         inner = data.draw(
             st.sampled_from(
@@ -673,7 +673,7 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
 
 
 def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int = 30) -> None:
-    """Run processes with one seed after the other until the time is over."""
+    """Run processes, each with the next seed, until the time is over."""
     from robust.hunt.calls import crash_of  # noqa: PLC0415
 
     ends = time.monotonic() + seconds

@@ -44,7 +44,7 @@ def test_tril_indices_of_distant_diagonals(
     ("row", "col", "offset"), [(2**60, 1, 3), (2**62, 2**62, 0), (2**63 - 1,) * 3]
 )
 def test_tril_indices_that_no_memory_holds(m: ModuleType, row: int, col: int, offset: int) -> None:
-    """The rows were counted one by one, which took years."""
+    """The rows used to be counted one by one, which would have taken years."""
     with pytest.raises(RuntimeError, match=r"more indices than fit in memory|cannot allocate"):
         m.tril_indices(row, col, offset)
 
@@ -63,20 +63,21 @@ def test_tril_indices_that_no_memory_holds(m: ModuleType, row: int, col: int, of
 def test_equal_of_two_dtypes(
     m: ModuleType, one: tuple[list[object], str], other: tuple[list[object], str], same: bool
 ) -> None:
-    """This was rejected; PyTorch compares after promotion to a common dtype."""
+    """This used to be rejected; PyTorch compares after promotion to a common dtype."""
     a, b = (m.tensor(data, dtype=dtype) for data, dtype in (one, other))
     assert m.equal(a, b) is same
 
 
 @pytest.mark.parametrize("call", ["split(t, 4)", "unbind(t)", "chunk(t, 2**62)"])
 def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
-    """Protects the machine's memory: an expanded tensor can have any size, and its parts were made one by one."""
+    """Protects the machine's memory: an expanded tensor can have any size, and its parts used to be made one by
+    one."""
     with pytest.raises((MemoryError, RuntimeError)):
         eval(f"m.{call}", {"m": m, "t": m.ones(1).expand(2**62)})
 
 
 def test_an_empty_tensor_with_huge_strides_is_a_list(m: ModuleType) -> None:
-    """Protects `tolist()` and iterators: a stride in bytes overflowed."""
+    """Protects `tolist()` and iterators: a stride in bytes used to overflow."""
     t = m.ones(8).as_strided((2, 0, 3), (2**62, 2**62, 1), 4)
     assert t.tolist() == [[], []]
     t += 1
@@ -84,7 +85,7 @@ def test_an_empty_tensor_with_huge_strides_is_a_list(m: ModuleType) -> None:
 
 
 def test_an_index_without_dimensions_needs_a_source(m: ModuleType) -> None:
-    """Protects memory: `scatter` read an element of a source that has none."""
+    """Protects memory: `scatter` used to read an element of a source that has none."""
     for name in ("scatter", "scatter_add"):
         with pytest.raises(RuntimeError, match="Expected index"):
             getattr(m, name)(m.zeros(2), 0, m.tensor(0), m.zeros(0))

@@ -43,7 +43,7 @@ def test_a_plan_is_a_program() -> None:
     compile(program(TWO), "plan", "exec")
 
 
-def test_elements_in_one_place_are_seen() -> None:
+def test_elements_that_share_memory_are_detected() -> None:
     assert Place(0, (7, 200), (1, 1), 0).meets_itself()
     assert Place(0, (2, 3), (0, 1), 0).meets_itself()
     assert not Place(0, (2, 3), (1, 2), 0).meets_itself()
@@ -82,7 +82,7 @@ def test_exceptions_have_reasons() -> None:
 
 
 @pytest.mark.slow
-def test_memory_beside_a_storage_cannot_be_touched() -> None:
+def test_an_access_outside_of_a_storage_crashes() -> None:
     """Protects the hunt without a sanitizer: the process crashes if a byte beyond the storage is read, or if one was
     written when the storage is freed.
     """

@@ -1,8 +1,8 @@
 """Hunt with several threads: the same calls in parallel, on tensors large enough that the GIL is released.
 
-Every thread writes to its own tensors and reads those of all; shared are the module's tables, the kept wrappers, the
-thread pool, and lists that others change. Under ThreadSanitizer, Python itself is not compiled with it: races between
-our threads are detected, those on Python's own objects are not, and the GIL counts as a lock.
+Every thread writes to its own tensors and reads those of all. The threads share the module's tables, the kept
+wrappers, the thread pool, and lists that other threads change. Under ThreadSanitizer, Python itself is not compiled
+with it: races between our threads are detected, those on Python's own objects are not, and the GIL counts as a lock.
 
     python threads.py PACKAGES RUNTIME PLANS SEED SECONDS     for one process
 """
@@ -29,7 +29,7 @@ from robust.hunt.worker import Caller, our_module
 
 THREADS = 4
 _POOL = 3
-# More elements than the number from which the GIL is released.
+# A square of this side has enough elements for the GIL to be released.
 SIDE = 136
 
 

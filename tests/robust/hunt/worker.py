@@ -4,7 +4,7 @@ and answers each on standard output.
     python worker.py ours PACKAGES RUNTIME [ALLOCATOR]     calls of the package in PACKAGES
     python worker.py torch                                 calls of PyTorch
 
-It imports neither opgen nor pytest: in an hour of calls it is started a hundred times.
+It imports neither opgen nor pytest, because it is started about a hundred times in an hour of calls.
 """
 
 from __future__ import annotations
@@ -288,15 +288,15 @@ def own_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def our_module(packages: str, runtime: str, allocator: str | None) -> Any:
-    """Import the package; with `allocator`, every storage is a block of its own size, so that one byte beyond it is
-    detected.
+    """Import the package; with `allocator`, every storage is a block of exactly its size, so that an access to the
+    next byte is detected.
     """
     sys.path.insert(0, packages)
     # The registry of names must not be loaded twice: the package loads the same file.
     import aten  # noqa: PLC0415
 
     if "LD_PRELOAD" not in os.environ:
-        # The limit of PyTorch's process; a sanitizer needs more, and has its own limit.
+        # The same limit as in PyTorch's process; a sanitizer needs more, and has its own limit.
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
     if allocator:
         ctypes.CDLL(allocator).hunt_install("LD_PRELOAD" not in os.environ)

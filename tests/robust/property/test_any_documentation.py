@@ -61,7 +61,8 @@ def test_a_comment_of_cpp_stays_a_comment(text: str) -> None:
 
 @pytest.mark.slow
 def test_any_text_compiles(tmp_path: Path) -> None:
-    """Protects the claim that any text is possible: compilers warn about nothing, and the literal is the text."""
+    """Protects the claim that documentation may be any text: compilers warn about nothing, and the literal equals the
+    text."""
     texts: list[str] = []
 
     @settings(max_examples=400, deadline=None, database=None)

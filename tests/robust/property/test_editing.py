@@ -1,4 +1,5 @@
-"""An edit made alone gives exactly the tree that a whole run gives, or is left to a whole run."""
+"""After an edit of a few entries, opgen may update only the files that depend on them ("an edit made alone") instead
+of making the whole tree again ("a whole run"). Both give the same tree."""
 
 from __future__ import annotations
 
@@ -272,7 +273,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     ids=["argument", "kernel", "tag", "default", "comment"],
 )
 def test_common_edits_are_made_alone(library: Library, name: str, old: str, new: str) -> None:
-    """Edit all variants of an operator at once, as is necessary; few files are touched, but some."""
+    """Edit all variants of an operator at once, since they must agree; at least one file changes, and only a few."""
     entries = entries_of(library.text)
     text = "".join(
         re.sub(old, new, entry, flags=re.MULTILINE) if _name(entry) == name else entry
@@ -325,7 +326,7 @@ def test_edits_of_documentation(library: Library, name: str, old: str, new: str)
         (r"(?m)\A", "\ufeff"),
     ],
 )
-def test_edits_that_affect_other_entries_are_whole_runs(
+def test_edits_that_affect_other_entries_need_whole_runs(
     library: Library, edit: tuple[str, str]
 ) -> None:
     text = re.sub(*edit, library.text, count=1)
@@ -346,8 +347,9 @@ def test_random_edits(library: Library, examples: int) -> None:
     assert any(alone)
 
 
-def test_an_edit_beside_a_backend(tmp_path: Path) -> None:
-    """Only edits of operators with kernels there can be made alone; all others are whole runs, with the same result."""
+def test_an_edit_in_a_library_with_a_backend(tmp_path: Path) -> None:
+    """Only edits of operators for which the backend has kernels can be made alone; all others need whole runs, with
+    the same result."""
     library = Library(_backend(tmp_path), tmp_path / "out")
     entries = entries_of(library.text)
     text = "".join(e + COMMENT if _name(e) == "dot" else e for e in entries)

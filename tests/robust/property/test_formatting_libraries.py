@@ -96,7 +96,7 @@ def fixed(inputs: Inputs, content: bytes) -> bytes:
 @pytest.mark.parametrize(
     "seeds", [range(25), pytest.param(range(25, 150), marks=pytest.mark.slow)], ids=["25", "125"]
 )
-def test_the_model_stays(seeds: range) -> None:
+def test_the_model_does_not_change(seeds: range) -> None:
     inputs = Inputs((_PATH,), target="torch")
     wanted = functions(inputs, FORMS.encode())
     loose = 0

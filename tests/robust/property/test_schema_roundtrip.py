@@ -78,7 +78,7 @@ def functional_schemas(draw: st.DrawFn) -> str:
 
 @st.composite
 def writing_schemas(draw: st.DrawFn) -> str:
-    """In-place and out variants."""
+    """Draw the schema of an in-place or out variant."""
     outs = draw(st.integers(0, 3))
     rest = ", ".join(f"{draw(plain_types)} x{i}" for i in range(draw(st.integers(0, 3))))
     rest = f", {rest}" if rest else ""

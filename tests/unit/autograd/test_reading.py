@@ -1,4 +1,4 @@
-"""derivatives.yaml is found beside the schema files, and names operators as authors of libraries write them."""
+"""derivatives.yaml is found next to the schema files, and names operators as authors of libraries write them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORMULAS = "  self: grad * other\n  other: grad * self\n"
 
 
 def read(folder: Path, derivatives: str) -> tuple[Gradients, Diagnostics]:
-    """Return the gradients of OPERATORS with a derivatives.yaml beside them."""
+    """Return the gradients of OPERATORS with a derivatives.yaml next to their file."""
     (folder / "native_functions.yaml").write_text(OPERATORS)
     (folder / "derivatives.yaml").write_text(derivatives)
     inputs, diagnostics = Inputs((folder / "native_functions.yaml",)), Diagnostics()
@@ -40,7 +40,7 @@ def with_formulas(gradients: Gradients) -> list[str]:
 
 
 def test_each_folder_of_a_schema_file_may_have_one(tmp_path: Path) -> None:
-    """A file that is given is read in place of those beside the schemas."""
+    """A file given by option is read instead of those next to the schema files."""
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()
     for name in ("a/derivatives.yaml", "c/derivatives.yaml", "given.yaml"):

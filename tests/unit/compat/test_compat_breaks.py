@@ -100,7 +100,7 @@ def test_places_and_texts() -> None:
     assert found.new_span is not None and found.new_span.text == "int a=2"
 
 
-def test_generated_operators_are_shown_at_the_entry_that_they_are_of() -> None:
+def test_generated_operators_are_shown_at_the_entry_that_they_come_from() -> None:
     text = "- func: foo(Tensor self{}) -> Tensor\n  autogen: foo.out\n  dispatch:\n    CPU: foo\n"
     found = breaks(text.format(""), text.format(", int n"))
     assert [(one.operator, one.new_span.text) for one in found if one.new_span is not None] == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operators import OPTIONS, SPELLING, operator
 
 from opgen.cpp import structured
-from opgen.cpp.names import kernel_namespace, meta_namespace, operator_namespace, return_names
+from opgen.cpp.names import kernel_namespace, meta_namespace, return_names
 from opgen.cpp.signatures import (
     CppSignatureGroup,
     DispatcherSignature,
@@ -14,6 +14,7 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.model.registry import NativeFunctionsGroup
 from support.inputs import registry_of
 

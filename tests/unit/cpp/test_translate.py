@@ -99,7 +99,7 @@ def test_symbolic_sizes_are_guarded_for_a_kernel_that_takes_integers() -> None:
     assert sizes.startswith("sizes.has_value() ?") and "(*sizes)" in sizes
 
 
-def test_only_a_binding_of_the_same_name_will_do() -> None:
+def test_only_a_binding_of_the_same_name_is_used() -> None:
     """Two arguments of one type must never be mistaken for each other."""
     with pytest.raises(NoConversion) as caught:
         translate([Binding("x", INT)], [Binding("y", INT)], CONVERSIONS)

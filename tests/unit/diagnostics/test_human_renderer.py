@@ -1,4 +1,4 @@
-"""The text for people: carets stand under the text that the message is about."""
+"""The text for people: carets mark the text that the message is about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def render(text: str, start: int, end: int, hint: str | None = None) -> list[str
     return render_human(diagnostics).splitlines()
 
 
-def test_the_form_of_the_design() -> None:
+def test_the_form_of_a_message() -> None:
     text = "\n" * 11 + "- func: add(Tensr self, Tensor other) -> Tensor\n"
     diagnostics = Diagnostics()
     source = Source("native_functions.yaml", text)
@@ -85,7 +85,7 @@ def test_line_ends_and_blanks_after_a_span_are_not_part_of_it() -> None:
     assert render("abc  \n\n", 0, 7)[3:5] == ["1 | abc", "  | ^^^"]
 
 
-def test_a_label_beside_a_span_of_several_lines_is_on_separate_lines() -> None:
+def test_labels_of_a_span_of_several_lines_are_shown_separately() -> None:
     diagnostics = Diagnostics()
     source = Source("f.yaml", "ab\ncd\nef")
     labels = [(Span(source, 3, 5), "here"), (Span(source, 1, 5), "all")]
@@ -105,7 +105,7 @@ def test_a_label_beside_a_span_of_several_lines_is_on_separate_lines() -> None:
     ]
 
 
-def test_a_name_of_a_file_does_not_command_the_terminal() -> None:
+def test_escapes_in_a_file_name_do_not_reach_the_terminal() -> None:
     diagnostics = Diagnostics()
     bad, other = Source("a\x1b[31m.yaml", "x"), Source("b\x1b[2J\n.yaml", "y")
     labels = [(Span(other, 0, 1), "there")]
@@ -130,7 +130,7 @@ def test_a_long_line_is_shown_in_part() -> None:
     assert lines[3][lines[4].index("^") :].startswith("HERE")
 
 
-def test_labels_follow_with_lines_and_files_of_their_own() -> None:
+def test_labels_of_other_lines_and_files_follow() -> None:
     one, two = Source("a.yaml", "first\nsecond\n"), Source("b.yaml", "other\n")
     diagnostics = Diagnostics()
     diagnostics.warning(

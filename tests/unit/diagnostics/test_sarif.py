@@ -111,7 +111,7 @@ def test_fingerprints_stay_when_lines_move(validator: jsonschema.Draft4Validator
     assert len(set(here)) == 2
 
 
-def test_equal_problems_have_fingerprints_of_their_own(
+def test_equal_problems_have_different_fingerprints(
     validator: jsonschema.Draft4Validator,
 ) -> None:
     source = Source("f.yaml", "- a: 1\n- a: 1\n")

@@ -56,7 +56,7 @@ def test_it_accepts_what_the_parser_accepts(text: str) -> None:
     assert is_accepted(text) == (not diagnostics.has_errors), diagnostics.sorted()
 
 
-def test_a_header_is_opgens_own() -> None:
+def test_torchgen_has_no_header_in_this_file() -> None:
     assert not is_accepted("- include: a.h\n", strict_torchgen=True)
 
 

@@ -150,7 +150,7 @@ def check(
             text = f"- func: {value}\n" if key == "func" else f"{func}  {key}: {value}\n"
             codes = reported(text, namespace) & OF_A_VALUE
             valid = validator.is_valid(yaml.safe_load(text))
-            assert valid == (not codes), f"{key}: {value}: {codes or 'taken by the parser'}"
+            assert valid == (not codes), f"{key}: {value}: {codes or 'accepted by the parser'}"
             taken += valid
         assert 0 < taken < len(VALUES)
 
@@ -158,7 +158,7 @@ def check(
 def test_each_key_accepts_the_values_that_the_parser_accepts(
     validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
 ) -> None:
-    """For operators of aten and for those of libraries."""
+    """Check operators of aten and those of libraries."""
     check(strict, "aten", FUNC, tuple(ENTRY_KEYS))
     others = tuple(key for key in ENTRY_KEYS if key != "func")
     check(validator, "custom", FUNC.replace("foo", "aten::foo"), others)
@@ -173,7 +173,7 @@ def test_the_head_accepts_the_values_that_the_parser_accepts(
         text = f"- {key}: {value}\n{FUNC}"
         codes = reported(text, "custom") & (OF_A_VALUE | {"E0303"})
         valid = validator.is_valid(yaml.safe_load(text))
-        assert valid == (not codes), f"{key}: {value}: {codes or 'taken by the parser'}"
+        assert valid == (not codes), f"{key}: {value}: {codes or 'accepted by the parser'}"
 
 
 def test_the_head_is_the_first_item(
@@ -227,7 +227,7 @@ def test_files_of_older_releases_are_valid(tmp_path: Path, release: str) -> None
 
 
 def check_validity(path: Path) -> None:
-    """Check a file against both forms of the schema, with the tags.yaml beside it."""
+    """Check a file against both forms of the schema, with the tags.yaml next to it."""
     entries: Any = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     assert isinstance(entries, list)
     for strict in (False, True):

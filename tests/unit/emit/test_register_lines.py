@@ -1,4 +1,4 @@
-"""The length of generated registrations: lines that are not blank per structured operator.
+"""The length of generated registrations: non-blank lines per structured operator.
 
 The measure is that of the project's goal: RegisterCPU.cpp of PyTorch's own native_functions.yaml, with the structured
 groups that have a CPU kernel and nothing else, divided by their number. (torchgen 2.13.0: 107 lines.)

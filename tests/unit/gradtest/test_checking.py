@@ -88,7 +88,7 @@ def test_wrong_formulas(
 
 
 def test_too_few_calls(tmp_path: Path, torch: Any) -> None:
-    """A formula is not right because its operator refused every call: the reasons are listed."""
+    """A formula does not pass if its operator refused nearly every call; the reasons are listed."""
     schema = "fussy(Tensor self, int size) -> Tensor"
 
     def fussy(x: Any, size: int) -> Any:
@@ -118,7 +118,7 @@ def test_results_that_are_not_finite(tmp_path: Path, torch: Any) -> None:
 
 
 def test_missing_second_derivatives(tmp_path: Path, torch: Any) -> None:
-    """A second derivative that the library says it does not have is reported, and no failure."""
+    """A second derivative that the library says it does not have is reported, but is not a failure."""
     schema = "once(Tensor self) -> Tensor"
 
     def backward(grad: Any, x: Any) -> Any:

@@ -54,7 +54,7 @@ def test_every_type(tmp_path: Any) -> None:
 
 
 def test_elements_are_distinct_and_away_from_zero() -> None:
-    """Kinks where elements are equal, or zero, are not met by chance."""
+    """Drawn calls do not hit kinks where elements are equal or zero."""
     tensors: Any = Lists()
     draw = Draw(tensors, "float64", random.Random(0))
     found = [abs(x) for _ in range(4) for x in draw.tensor(3, 4)[2]]
@@ -64,7 +64,7 @@ def test_elements_are_distinct_and_away_from_zero() -> None:
 
 
 def test_what_is_accepted_is_drawn_again(tmp_path: Any) -> None:
-    """An operator that takes one in a hundred calls at first takes most of the later ones."""
+    """An operator that accepts one in a hundred calls at first accepts most of the later ones."""
     one = drawer("f(Tensor self, Tensor index, Tensor row) -> Tensor", tmp_path)
     taken = []
     for _ in range(4000):
@@ -102,7 +102,7 @@ def test_values_away_from_kinks() -> None:
 
 
 def test_unknown_types(tmp_path: Any) -> None:
-    """A type that has no obvious values is the author's to fill in: the message has the line to write."""
+    """The author must supply values for a type that has no obvious ones: the message has the line to write."""
     one = drawer("f(Tensor self, str mode) -> Tensor", tmp_path)
     with pytest.raises(Undrawable, match=r"'mode': name some, Domain\(mode=one_of\(...\)\)"):
         one.draw()

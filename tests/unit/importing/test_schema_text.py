@@ -50,7 +50,7 @@ def test_spelling(text: str, canonical: str) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 @pytest.mark.parametrize("text", [text for text, _ in SPELLINGS if "classes" not in text])
-def test_pytorch_takes_both_for_one_schema(text: str) -> None:
+def test_pytorch_reads_both_as_one_schema(text: str) -> None:
     import torch  # noqa: PLC0415
 
     found = find_schema(text)

@@ -16,7 +16,7 @@ _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bo
 
 
 def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
-    """The codes that `opgen lint` reports for a file of this text, in their order."""
+    """Return the codes that `opgen lint` reports for a file of this text, in their order."""
     file = folder / "native_functions.yaml"
     file.write_bytes(text.encode())
     diagnostics = Diagnostics()
@@ -198,7 +198,7 @@ _TRACED = {
     "a kernel for CPU alone": ("(Tensor x) -> Tensor", "CPU: foo", ["W1030"]),
     "a kernel of a device of others": ("(Tensor x) -> Tensor", "PrivateUse1: foo", ["W1030"]),
     "a view": ("(Tensor(a) x) -> Tensor(a)", "CPU: foo", ["W1030"]),
-    "tensors beside a number": ("(Tensor x) -> (Tensor, int)", "CPU: foo", ["W1030"]),
+    "tensors and a number": ("(Tensor x) -> (Tensor, int)", "CPU: foo", ["W1030"]),
     "a row for Meta": ("(Tensor x) -> Tensor", "CPU, Meta: foo", []),
     "one for all backends": ("(Tensor x) -> Tensor", "CompositeExplicitAutograd: foo", []),
     "it returns what it writes": ("(Tensor! x) -> ()", "CPU: foo", []),

@@ -46,7 +46,7 @@ def test_types_answer_for_their_elements() -> None:
     assert BaseType(BaseTy.Generator).is_generator_like()
 
 
-def test_custom_classes_are_like_nothing() -> None:
+def test_custom_classes_are_not_like_other_types() -> None:
     custom = CustomClassType("a.B")
     assert str(custom) == "__torch__.torch.classes.a.B"
     assert not custom.is_tensor_like()

@@ -14,14 +14,14 @@ _2_0 = (
 
 
 @pytest.mark.parametrize("rule", Rule)
-def test_an_old_release_is_without_the_rule(rule: Rule) -> None:
+def test_an_old_release_does_not_have_the_rule(rule: Rule) -> None:
     assert not holds(rule, _2_0)
 
 
 @pytest.mark.parametrize("rule", Rule)
 @pytest.mark.parametrize("tags", [builtin_tags().names, (), ("core", "mine")], ids=len)
 def test_today_and_elsewhere_every_rule_holds(rule: Rule, tags: tuple[str, ...]) -> None:
-    """Protects libraries with a tags.yaml of their own, which is not one of an old PyTorch."""
+    """Protects libraries with a tags.yaml of their own: it is not taken for one of an old PyTorch."""
     assert holds(rule, tags)
 
 
@@ -31,7 +31,7 @@ def test_a_tag_declared_since_shows_the_rule() -> None:
     assert not holds(Rule.VARIANTS_OF_CORE_COMPOSITES, tags)
 
 
-def test_2_5_is_without_the_rules_of_2_6_and_2_7() -> None:
+def test_2_5_does_not_have_the_rules_of_2_6_and_2_7() -> None:
     tags = (*_2_0, "pt2_compliant_tag", "needs_fixed_stride_order", "flexible_layout")
     assert not holds(Rule.VARIANTS_OF_CORE_COMPOSITES, tags)
     assert not holds(Rule.NO_CONST_REF_TO_OUTS, tags)

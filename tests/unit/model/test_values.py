@@ -167,7 +167,7 @@ def test_replacements_for_the_functions_of_dataclasses() -> None:
         assert copy.replace(argument, name="y") == replace(argument, name="y")
 
 
-def test_a_value_shown_is_not_the_file_that_it_is_from(loaded: opgen.Registry) -> None:
+def test_the_repr_of_a_value_does_not_contain_its_file(loaded: opgen.Registry) -> None:
     shown = repr(loaded)
     assert "name='twice'" in repr(loaded.functions[0]) or "base='twice'" in shown
     assert ENTRIES not in shown

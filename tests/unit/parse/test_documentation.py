@@ -62,7 +62,7 @@ def test_a_comment_directly_above_is_documentation(comment: str, doc: str | None
     assert docs(f"{comment}{ENTRY}") == [doc]
 
 
-def test_under_torchgens_rules_only_marked_comments_are() -> None:
+def test_under_torchgens_rules_only_marked_comments_are_documentation() -> None:
     """Protects the bytes for files such as PyTorch's, whose comments are notes."""
     aten = "- func: f(Tensor self) -> Tensor\n"
     assert docs(f"# NB: see Note [f]\n{aten}") == [None]
@@ -88,19 +88,19 @@ def test_pytorchs_file_has_no_documentation() -> None:
         ('""', ""),
     ],
 )
-def test_the_key_counts_more_than_the_comment(value: str, doc: str) -> None:
+def test_the_key_takes_precedence_over_the_comment(value: str, doc: str) -> None:
     assert docs(f"# Another text.\n{ENTRY}  doc: {value}\n") == [doc]
 
 
-def test_a_line_of_a_string_is_no_comment() -> None:
+def test_a_line_of_a_string_is_not_a_comment() -> None:
     """Protects a string of the entry above, whose last line looks like a comment."""
     text = f'{ENTRY}  tags: "\n# core"\n- func: lib::g(Tensor self) -> Tensor\n'
     assert docs(text.replace("  tags", "  category_override")) == [None, None]
 
 
 @pytest.mark.parametrize("character", ["\\0", "\\e", "\\x85", "\\x7f", "\\r"])
-def test_control_characters_are_refused(character: str) -> None:
-    """Protects generated files from texts that no compiler reads as they are."""
+def test_control_characters_are_rejected(character: str) -> None:
+    """Protects generated files from characters that compilers do not accept in a comment or a string."""
     diagnostics = Diagnostics()
     source = Source("f.yaml", f'{ENTRY}  doc: "a {character} b"\n')
     parse_entries([source], builtin_tags(), (), diagnostics)

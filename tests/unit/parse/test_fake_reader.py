@@ -35,7 +35,7 @@ def test_an_expression_is_accepted(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "words"), BAD, ids=range(len(BAD)))
-def test_other_texts_than_expressions_are_rejected(text: str, words: str) -> None:
+def test_texts_other_than_expressions_are_rejected(text: str, words: str) -> None:
     assert words in str(find_fake_problem(text, ("x", "n", "sizes")))
 
 

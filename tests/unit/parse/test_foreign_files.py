@@ -1,5 +1,5 @@
-"""Files of other kinds: one diagnostic however many entries they have, and none of it for a native_functions.yaml with
-mistakes.
+"""Files of other kinds: one diagnostic however many entries they have. A native_functions.yaml with mistakes does not
+get it.
 
 The text for each kind is in tests/golden/errors (E0113_*).
 """

@@ -1,4 +1,5 @@
-"""docs/reference/schema.md says which C++ types kernels get, and which defaults there are: opgen agrees for both targets."""
+"""docs/reference/schema.md lists the C++ types that kernels get, and the possible defaults: opgen agrees for both
+targets."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def spelled(cell: str) -> str:
 
 @pytest.mark.parametrize("target", ["runtime", "torch"])
 def test_types(target: str, tmp_path: Path) -> None:
-    """Protects the table of types from a change of what kernels are declared with."""
+    """Protects the table of types: it must change when the types of kernels change."""
     table = rows("Types")
     assert len(table) > 25
     for schema, argument, returned in table:

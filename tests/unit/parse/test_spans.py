@@ -99,12 +99,12 @@ def block(header: str, margin: int, lines: bool) -> Callable[[str, str], str]:
 
 STYLES: dict[str, Callable[[str, str], str]] = {
     "plain": plain,
-    "plain of lines": plain_of_lines,
+    "plain of several lines": plain_of_lines,
     "plain with tabs at line ends": plain_with_empty_ends,
     "single": single,
-    "single of lines": single_of_lines,
+    "single of several lines": single_of_lines,
     "double": double,
-    "double of lines": double_of_lines,
+    "double of several lines": double_of_lines,
     "double with escaped line ends": double_with_escaped_ends,
     "double with escapes": double_with_escapes,
     **{

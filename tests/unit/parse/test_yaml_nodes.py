@@ -88,7 +88,7 @@ def test_own_keys_win_over_merged_ones() -> None:
     assert merged(text) == {"a": "5", "b": "2", "c": "4"}
 
 
-def test_merged_mappings_may_have_been_merged() -> None:
+def test_a_merged_mapping_may_merge_others() -> None:
     assert merged("- &x {a: 1}\n- &y {<<: *x, b: 2}\n- {<<: *y}\n") == {"b": "2", "a": "1"}
 
 

@@ -50,7 +50,7 @@ def test_a_schema_is_declared(schema: str, declared: str, tmp_path: Path) -> Non
 
 
 def test_overloads_that_are_never_reached_are_left_out(tmp_path: Path) -> None:
-    """Type checkers report a second overload if the first accepts its every call."""
+    """Type checkers report a second overload if the first accepts all its calls."""
     found = declarations(
         tmp_path,
         "f.a(float[] x, int n=0) -> Tensor",

@@ -50,7 +50,7 @@ def test_an_out_variant_needs_an_operator_with_equal_arguments() -> None:
     assert _codes(_FOO + out.replace("self, ", "self, int n, ")) == ["E0764"]
 
 
-def test_functions_of_a_module_are_apart() -> None:
+def test_functions_of_a_module_are_separate() -> None:
     text = "- func: foo.{0}(Tensor {0}self) -> Tensor\n  python_module: {1}\n"
     same = "- func: foo.{0}(Tensor self) -> Tensor\n  python_module: {1}\n"
     assert _codes(same.format("a", "nn") + same.format("b", "special")) == []
@@ -58,7 +58,7 @@ def test_functions_of_a_module_are_apart() -> None:
     assert _codes(text.format("a", "nn") + text.format("b", "nn")) == []
 
 
-def test_a_method_and_a_function_are_apart() -> None:
+def test_a_method_and_a_function_are_separate() -> None:
     text = "- func: foo.{}(Tensor self) -> Tensor\n  variants: {}\n"
     assert _codes(text.format("a", "method") + text.format("b", "function")) == []
     assert _codes(text.format("a", "function, method") + text.format("b", "method")) == ["E0765"]

@@ -98,7 +98,7 @@ def test_several_out_arguments_are_one() -> None:
     assert signature.signature_str(_SPELLINGS) == "foo(Tensor x, *, TensorList[2] out=None)"
 
 
-def test_factories_and_their_kin_have_tensor_options() -> None:
+def test_factories_and_similar_operators_have_tensor_options() -> None:
     assert _parser("foo(int n) -> Tensor") == f"foo(int64_t n, *, {_OPTIONS})"
     assert _parser("foo_like(Tensor self) -> Tensor") == f"foo_like(Tensor input, *, {_OPTIONS})"
     assert _parser("new_foo(Tensor self) -> Tensor") == f"new_foo(Tensor input, *, {_OPTIONS})"

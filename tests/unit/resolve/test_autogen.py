@@ -32,7 +32,7 @@ def entry(schema: str, autogen: str, more: str = _CPU) -> str:
             ],
         ),
         (
-            # An out variant does not return a list that it writes, nor the results beside it.
+            # An out variant does not return a list that it writes, nor its other results.
             "foo(Tensor self) -> (Tensor[], Tensor)",
             "foo.out",
             ["foo.out(Tensor self, *, Tensor(a!)[] out0, Tensor(b!) out1) -> ()"],
@@ -96,7 +96,7 @@ def test_schemas(schema: str, autogen: str, expected: list[str]) -> None:
     ("used", "letters"),
     [("b", "ac"), ("ba", "cd"), ("ac", "bd"), ("z", "ab")],
 )
-def test_outs_of_mutable_operators_get_letters_of_their_own(used: str, letters: str) -> None:
+def test_outs_of_mutable_operators_get_unused_letters(used: str, letters: str) -> None:
     """Protects aliasing: torchgen reuses a letter if the letters are not in alphabetical order."""
     arguments = "".join(f", Tensor({c}!) {c}" for c in used)
     out, _ = generated(
@@ -181,7 +181,7 @@ def test_the_tag_out_is_given_if_it_is_declared() -> None:
     )
 
 
-def test_kernels_are_called_by_the_functional_name() -> None:
+def test_kernels_are_named_after_the_functional_operator() -> None:
     """Protects the kernels that opgen generates: two overloads must not share an out kernel."""
     text = entry("foo_.x(Tensor(a!) self, int k) -> Tensor(a!)", "foo.x, foo.x_out")
     registry = registry_of(text)

@@ -50,7 +50,7 @@ def test_kernels_are_called_like_operators_without_overload() -> None:
     assert backend.find_index(key("AutogradXLA")) is None
 
 
-def test_autograd_has_an_index_of_its_own() -> None:
+def test_autograd_has_a_separate_index() -> None:
     registry = registry_of(GROUP + "- func: bar(Tensor self) -> Tensor\n")
     backend = backend_of("supported: [bar]\nautograd: [foo]\nclass_name: K\n", registry)
     assert backend.autograd is not None and backend.autograd.key is key("AutogradXLA")

@@ -17,7 +17,7 @@ _OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bo
 
 
 def dispatch_lines(keys: list[str]) -> str:
-    """Return a row for each key. A single kernel for CompositeImplicitAutograd is the meaning of a missing table."""
+    """Return a row for each key. A missing table means a single kernel for CompositeImplicitAutograd."""
     if keys == ["CompositeImplicitAutograd"]:
         return ""
     kernels = {k: "foo" if k == "CompositeImplicitAutograd" else f"foo_{k}" for k in keys}
@@ -56,8 +56,8 @@ def rows(text: str, key_name: str) -> list[tuple[str, str, str | None]]:
     ],
 )
 def test_structured_groups(key_name: str, expected: list[tuple[str, str, str | None]]) -> None:
-    """One kernel serves all variants, for backends only; the out variant is what a backend supplies, so no kernel is
-    registered in its place.
+    """The kernel of the out variant serves all variants, but only for backends. For other keys, kernels are made of
+    the functional and the in-place variant, and none for the out variant, which they call.
     """
     assert rows(STRUCTURED, key_name) == expected
 

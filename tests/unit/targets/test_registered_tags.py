@@ -1,4 +1,5 @@
-"""Tags from which PyTorch concludes more than they say: they are in the model, and not registered with PyTorch."""
+"""Tags from which PyTorch concludes more than their descriptions say: they are in the model, but are not registered
+with PyTorch."""
 
 from __future__ import annotations
 

@@ -23,14 +23,14 @@ def test_the_header_has_the_same() -> None:
     assert f"opgen needs {major}.{minor} or newer" in HEADER
 
 
-def test_no_other_header_asks_for_the_release() -> None:
+def test_no_other_header_tests_the_release() -> None:
     """Protects the rule that differences between releases are in release.h only."""
     others = sorted((RUNTIME / "torch").rglob("*.h"))
     asking = [path.name for path in others if "TORCH_VERSION" in path.read_text()]
     assert asking == ["release.h"]
 
 
-def test_the_releases_that_are_tried_are_those_that_are_promised() -> None:
+def test_the_tested_releases_are_those_that_are_promised() -> None:
     found = [tuple(map(int, release.split(".")[:2])) for release in RELEASES]
     assert (min(found), max(found)) == (PYTORCH.oldest, PYTORCH.newest)
     rows = re.findall(r"^\| (\d+\.\d+\.\d+) \|", EVIDENCE, re.MULTILINE)

@@ -98,7 +98,7 @@ def context_of(registry: Registry, target: Target) -> Context:
     return Context(registry, target, Library("mine"))
 
 
-def test_no_file_holds_another_targets_spelling(registry: Registry) -> None:
+def test_no_file_contains_another_targets_spelling(registry: Registry) -> None:
     every_file = replace(TOY, plan=replace(TOY.plan, kinds=frozenset(FileKind)))
     found = {
         f"{file.path}: {field}: {text}"

@@ -1,12 +1,13 @@
-// anomaly.h: anomaly mode: an error in backward() names the call that recorded the node.
+// anomaly.h: anomaly mode, in which an error in backward() names the call that recorded the node.
 #pragma once
 
 #include "opgen/core/macros.h"
 
 namespace opgen::autograd {
 
-// For all threads. Nodes that are made meanwhile note the operators that their thread is in. With
-// `check_nan`, a NaN in a gradient is an error, too. Slow: meant for the search for a mistake.
+// Turns anomaly mode on or off for all threads. While it is on, each new node stores the names of
+// the operators that its thread is executing. With `check_nan`, a NaN in a gradient is an error,
+// too. This is slow; use it only to find a mistake.
 OPGEN_API void set_anomaly_enabled(bool enabled, bool check_nan = true) noexcept;
 [[nodiscard]] OPGEN_API bool is_anomaly_enabled() noexcept;
 [[nodiscard]] OPGEN_API bool anomaly_checks_nan() noexcept;

@@ -1,4 +1,4 @@
-// autograd.h: a small tape: nodes, backward() and grad(), and Function, by which an operator
+// autograd.h: a small tape: nodes, backward() and grad(), and Function, with which an operator
 // defines its own gradient.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace opgen::autograd {
 
 class Node;
 
-// The destination of a gradient: the gradient of output `input_nr` of a node. Null function: the
-// gradient is dropped.
+// The destination of a gradient: the gradient of output `input_nr` of a node. If `function` is
+// null, the gradient is dropped.
 struct Edge {
   Ref<Node> function;
   std::uint32_t input_nr = 0;
@@ -29,18 +29,19 @@ struct Edge {
 
 // ---- Tensors -----------------------------------------------------------------------------------
 
-// Also of a view whose base requires one.
+// Returns whether the tensor requires a gradient. A view does if its base does.
 [[nodiscard]] OPGEN_API bool requires_grad(const TensorBase& tensor) noexcept;
 // Throws Error unless the tensor is a leaf of a floating-point or complex dtype, made outside of
 // inference mode.
 OPGEN_API void set_requires_grad(const TensorBase& tensor, bool value);
-// Whether no recorded operator made the tensor.
+// Returns whether the tensor is a leaf: no recorded operator made it.
 [[nodiscard]] OPGEN_API bool is_leaf(const TensorBase& tensor);
 // Returns the gradient that backward() has accumulated in a leaf, or passed through a tensor whose
 // gradient is retained; undefined if there is none.
 [[nodiscard]] OPGEN_API TensorBase grad_of(const TensorBase& tensor);
 OPGEN_API void set_grad(const TensorBase& tensor, const TensorBase& gradient);
-// Null for a leaf. A view of which the base was changed in place has a new one from then on.
+// Returns the node that made the tensor; null for a leaf. A view gets a new node after its base was
+// changed in place.
 [[nodiscard]] OPGEN_API Ref<Node> grad_fn(const TensorBase& tensor);
 // Returns a tensor with the same bytes and version counter, without the history and the tangent.
 [[nodiscard]] OPGEN_API TensorBase detach(const TensorBase& tensor);
@@ -61,12 +62,12 @@ using Edges = SmallVector<Edge, 2>;
 namespace internal {
 struct NodeExtras;
 struct NodeAccess;
-// Whether this thread is in a grad(), which computes only a part of the graph.
+// Whether this thread is executing grad(), which computes only a part of the graph.
 extern OPGEN_API thread_local constinit bool selective_backward OPGEN_TLS;
 }  // namespace internal
 
-// One recorded operator. Gradients of its outputs become gradients of its inputs. Owned by
-// Ref<Node>: the count is inside, and the block is from the runtime's pool.
+// One recorded operator: it computes the gradients of its inputs from those of its outputs. Owned
+// by Ref<Node>, which counts inside the node. The memory is from the runtime's pool.
 class OPGEN_API Node {
  public:
   // The form that a gradient of this output must have.
@@ -82,27 +83,28 @@ class OPGEN_API Node {
   Node& operator=(const Node&) = delete;
 
   [[nodiscard]] virtual std::string name() const = 0;
-  // Takes one gradient per output, undefined for zero; returns one per edge.
+  // Takes one gradient per output and returns one per edge. An undefined gradient means zero.
   [[nodiscard]] virtual Gradients apply(Gradients gradients) = 0;
   // Called after a backward() that does not retain the graph.
   virtual void release_saved() {}
 
   [[nodiscard]] const Edges& next_edges() const noexcept { return next_edges_; }
   [[nodiscard]] const SmallVector<Output, 1>& outputs() const noexcept { return outputs_; }
-  // Of the nodes that one thread made, later ones have higher numbers and run first.
+  // Among one thread's nodes, later ones have higher numbers and run first.
   [[nodiscard]] std::uint64_t sequence_nr() const noexcept { return sequence_nr_; }
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
   std::uint32_t add_output(const TensorBase& tensor);
-  // In apply(): whether the gradient for edge `i` is used. False if there is no edge, or if it
-  // leads to none of the inputs of the grad() that runs.
+  // Call it in apply(). Returns whether the gradient for edge `i` is used: false if there is no
+  // edge, or if it leads to none of the inputs of the current grad().
   [[nodiscard]] bool computes(std::size_t i) const noexcept {
     return next_edges_[i].is_valid() && (!internal::selective_backward || leads_to_wanted(i));
   }
 
-  // For Ref. An accumulator shares the count of its leaf.
+  // Ref calls these. An accumulator shares the count of its leaf.
   void retain() const noexcept { counted_->retain(); }
   [[nodiscard]] bool drop() const noexcept { return counted_->drop(); }
-  // Destroys iteratively: the destruction of a long chain must not overflow the stack.
+  // Destroys nodes in a loop, because the recursive destruction of a long chain would overflow the
+  // stack.
   static void destroy(Node* node) noexcept;
   static void* operator new(std::size_t size);
   static void operator delete(void* block, std::size_t size) noexcept;
@@ -114,12 +116,12 @@ class OPGEN_API Node {
 
   const RefCounted* counted_ = &count_;
   Count count_;
-  std::uint32_t index_ = 0;  // among the nodes of the backward() that has claimed this one
+  std::uint32_t index_ = 0;  // position among the nodes of the backward() that has claimed this one
   Atomic<void*> claimed_by_ = nullptr;
   std::uint64_t sequence_nr_;
   Edges next_edges_;
   SmallVector<Output, 1> outputs_;
-  Atomic<internal::NodeExtras*> extras_ = nullptr;  // hooks, and what anomaly mode records
+  Atomic<internal::NodeExtras*> extras_ = nullptr;  // hooks, and the records of anomaly mode
 };
 
 template <class N, class... A>
@@ -127,21 +129,22 @@ template <class N, class... A>
   return Ref<N>::adopt(new N(std::forward<A>(arguments)...));
 }
 
-// Whether a call on these tensors must be recorded.
+// Returns whether a call on these tensors must be recorded.
 [[nodiscard]] OPGEN_API bool any_requires_grad(ArrayRef<TensorBase> tensors) noexcept;
 // Makes the tensor the node's next output.
 OPGEN_API void set_history(const TensorBase& tensor, Ref<Node> node);
-// The same after an operator changed the tensor in place: if it is a view, its base gets a history
-// that replaces the view's part of the gradient, and other views of the base follow. Edge 0 of the
-// node is the tensor's from before.
+// Does the same after an operator changed the tensor in place. If the tensor is a view, its base
+// gets a history that replaces the view's part of the gradient, and other views of the base follow.
+// Edge 0 of the node must be the tensor's gradient edge from before the change.
 OPGEN_API void rebase_history(const TensorBase& tensor, Ref<Node> node);
 
-// A tensor saved for backward. Reading it throws Error if it was changed in place meanwhile.
+// A tensor saved for backward. Reading it throws Error if the tensor was changed in place after it
+// was saved.
 class OPGEN_API SavedTensor {
  public:
   SavedTensor() = default;
-  // An output of the node that saves it must not own that node. Save it after its history and its
-  // tangent are set.
+  // `is_output`: the tensor is an output of the node that saves it, so the copy must not own that
+  // node. Save outputs after their history and their tangents are set.
   SavedTensor(const TensorBase& tensor, bool is_output);
   [[nodiscard]] TensorBase unpack(Node& owner) const;
   void reset() noexcept { tensor_.reset(); }
@@ -159,8 +162,8 @@ class OPGEN_API SavedTensor {
 // ---- Backward --------------------------------------------------------------------------------
 
 // Adds d(tensors)/d(leaf), weighted by `gradients`, to the gradient of every leaf that they depend
-// on. A tensor of one element needs no weight. The graph can be used once, unless it is retained;
-// create_graph records the backward pass, for second derivatives.
+// on. A tensor of one element needs no weight. The graph can be used only once, unless it is
+// retained. create_graph records the backward pass, for second derivatives.
 OPGEN_API void backward(const std::vector<TensorBase>& tensors, const Gradients& gradients = {},
                         bool retain_graph = false, bool create_graph = false);
 inline void backward(const TensorBase& tensor, const TensorBase& gradient = {},
@@ -183,10 +186,10 @@ namespace internal {
 class FunctionNode;
 }
 
-// The values that forward() passes to backward().
+// Holds the values that forward() passes to backward().
 class OPGEN_API AutogradContext {
  public:
-  // For inputs and outputs of forward(); put other tensors into saved_data.
+  // Saves inputs and outputs of forward(). Put other tensors into saved_data.
   void save_for_backward(std::vector<TensorBase> tensors) { to_save_ = std::move(tensors); }
   template <class T>
   void save_for_backward(const std::vector<T>& tensors) {
@@ -197,14 +200,14 @@ class OPGEN_API AutogradContext {
     std::vector<TensorBase> saved = unpack();
     return std::vector<T>(saved.begin(), saved.end());
   }
-  // Inputs that forward() changed in place.
+  // Names the inputs that forward() changed in place.
   void mark_dirty(std::vector<TensorBase> inputs) { dirty_ = std::move(inputs); }
   void mark_non_differentiable(std::vector<TensorBase> outputs) {
     non_differentiable_ = std::move(outputs);
   }
   // If false, backward() receives undefined tensors for zero gradients.
   void set_materialize_grads(bool value) noexcept { materialize_grads_ = value; }
-  // Whether the gradient of tensor argument `i` is needed.
+  // Returns whether the gradient of tensor argument `i` is needed.
   [[nodiscard]] bool needs_input_grad(std::size_t i) const;
 
   std::map<std::string, IValue> saved_data;
@@ -234,7 +237,7 @@ class OPGEN_API FunctionNode : public Node {
   void release_saved() override;
 
   void begin(const std::vector<TensorBase>& inputs, std::vector<bool> is_tensor);
-  // Attaches the outputs of forward(); handles may be replaced.
+  // Records the outputs of forward(). May replace the tensors in the handles.
   void finish(const std::vector<TensorBase*>& outputs);
 
   AutogradContext context;
@@ -247,7 +250,7 @@ class OPGEN_API FunctionNode : public Node {
   [[nodiscard]] std::vector<SavedTensor> saved(bool& released);
 
   std::string name_;
-  std::vector<TensorBase> inputs_;  // until finish()
+  std::vector<TensorBase> inputs_;  // emptied by finish()
   std::vector<bool> is_tensor_;     // per argument of forward()
   bool recorded_ = false;
   // Guards the saved tensors. Not held while the author's backward() runs, which may call
@@ -272,7 +275,8 @@ void note_input(const T& argument, std::vector<TensorBase>& inputs, std::vector<
     is_tensor.push_back(false);
   }
 }
-// variable_list, instantiated only where Tensor is complete.
+// Converts to and from variable_list. A template, so that it is instantiated only where Tensor is
+// complete.
 template <class>
 struct VariableList {
   using type = std::vector<Tensor>;
@@ -297,8 +301,8 @@ using variable_list = std::vector<Tensor>;
 //   static variable_list backward(AutogradContext* ctx, variable_list gradients);
 // }; MyAdd::apply(a, b) calls forward, and records it if a tensor among the arguments requires a
 // gradient. backward returns one gradient per argument of forward, undefined for arguments that are
-// not tensors. It may call backward() and grad() itself, and runs on several threads at once if
-// they call it.
+// not tensors. It may call backward() and grad() itself, and must be thread-safe if several threads
+// run backward() on the graph.
 template <class Derived>
 struct Function {
   template <class... A>

@@ -1,5 +1,6 @@
 // derived.h: the Autograd kernels of operators with formulas in derivatives.yaml. A generated node
-// has what differs between operators: the values that it saves, and the formulas. The rest is here.
+// contains only what differs between operators: the values that it saves, and the formulas. This
+// header contains the rest.
 //
 //   struct MulBackward0 {
 //     static constexpr const char* kName = "MulBackward0";
@@ -73,8 +74,8 @@ inline constexpr bool kReadsSelf = [] {
 
 // ---- Tensors of a call -------------------------------------------------------------------------
 
-// Whether the tensors of an argument carry neither a gradient, nor a tangent, nor a base of a view:
-// one load for each.
+// Returns whether no tensor of the argument has a gradient, a tangent or a base of a view. Costs
+// one load per tensor.
 template <class T>
 OPGEN_ALWAYS_INLINE bool is_plain(const T& value) noexcept {
   if constexpr (!opgen::detail::HoldsTensors<T>::value) {
@@ -122,7 +123,8 @@ struct PositionList {
   std::uint8_t values[size + 1] = {};
   std::uint8_t count = 0;
 };
-// Arguments with tensors that have no formula and are not declared non_differentiable.
+// The positions of arguments that contain tensors, have no formula and are not declared
+// non_differentiable.
 template <class D, class... A>
 constexpr auto others() noexcept {
   constexpr bool holds[] = {opgen::detail::HoldsTensors<std::remove_cvref_t<A>>::value..., false};
@@ -138,7 +140,7 @@ constexpr auto others() noexcept {
 // ---- The call ----------------------------------------------------------------------------------
 
 // One call that may be recorded, from before the operator runs until its outputs have a history.
-// What the kernels of all operators share is here, out of line: there are hundreds of them.
+// It contains the code that the hundreds of kernels share, out of line.
 class OPGEN_API RecordedCall : public Recording {
  public:
   // Throws Error if an argument without a formula needs a gradient.
@@ -149,7 +151,7 @@ class OPGEN_API RecordedCall : public Recording {
 
   // Takes the node, and adds the edges of the inputs.
   void attach(DerivedNode* node);
-  // For an operator in place that has tangents: keeps what argument 0 is.
+  // For an in-place operator with tangents: keeps argument 0 as it is before the call.
   void note_before(bool keeps_value);
   // Skips autograd in calls of this thread until leave().
   void enter() noexcept;
@@ -172,7 +174,7 @@ class OPGEN_API RecordedCall : public Recording {
   bool is_attached_ = false;
 };
 
-// Copies of the tensors of lists of optionals, which are not contiguous in memory.
+// Copies the tensors of lists of optionals, which are not contiguous in memory.
 class OPGEN_API CopiedTensors {
  public:
   CopiedTensors();
@@ -211,7 +213,8 @@ TensorSpan span_of(const T& value, [[maybe_unused]] Copies& copies) {
 OPGEN_API void check_no_gradient(const OperatorSlot& slot, const TensorSpan* arguments,
                                  std::size_t count);
 
-// A call through the table of an operator, not inlined: operators of one signature share it.
+// Calls an operator through its table. Not inlined, so that operators with the same signature share
+// the code.
 template <class R, class... A>
 struct OPGEN_HIDDEN Redispatch {
   OPGEN_NOINLINE static R call(const OperatorSlot& slot, DispatchKeySet keys,
@@ -238,7 +241,8 @@ OPGEN_ALWAYS_INLINE void fill_spans(TensorSpan* spans, std::index_sequence<outpu
   ((spans[k++] = all[output]), ...);
 }
 
-// Argument of the call for element `i` of a list: the element of a list, or the argument itself.
+// Returns the argument for the call on element `i` of the lists: element `i` of a list, or the
+// argument itself.
 template <class T>
 const T& item_of(const T& argument, std::size_t, std::size_t) noexcept {
   return argument;
@@ -246,11 +250,12 @@ const T& item_of(const T& argument, std::size_t, std::size_t) noexcept {
 template <class T>
 requires(!std::is_same_v<T, std::int64_t>) const T& item_of(const ArrayRef<T>& list, std::size_t i,
                                                             std::size_t count) {
-  OPGEN_CHECK(list.size() == count, "lists of ", count, " and ", list.size(), " elements");
+  OPGEN_CHECK(list.size() == count, "the lists have different lengths: ", count, " and ",
+              list.size());
   return list[i];
 }
 
-// Whether a node has formulas for tangents.
+// Whether a node has formulas for tangents (forward mode).
 template <class D, class... Values>
 concept HasForward = requires(ForwardCall& call, const Values&... values) {
   D::forward(call, values...);
@@ -260,7 +265,8 @@ struct ForwardOf : std::bool_constant<HasForward<D, std::remove_cvref_t<A>..., R
 template <class D, class... R, class... A>
 struct ForwardOf<D, std::tuple<R...>, A...>
     : std::bool_constant<HasForward<D, std::remove_cvref_t<A>..., std::remove_cvref_t<R>...>> {};
-// An operator that returns nothing writes argument 0.
+// Returns the tensors that the operator returns. An operator that returns nothing writes argument
+// 0.
 template <class D, class First, class... A>
 struct ForwardOf<D, void, First, A...>
     : std::bool_constant<HasForward<D, std::remove_cvref_t<First>, std::remove_cvref_t<A>...,
@@ -332,12 +338,12 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     }
   }
 
-  // As many calls of the operator for one tensor.
+  // Records a call on lists as one call per element of the operator for one tensor.
   OPGEN_NOINLINE static void record_each(DispatchKeySet keys,
                                          std::remove_reference_t<A>&... arguments) {
     record_from(0, first(arguments...).size(), keys, arguments...);
   }
-  // Recursion keeps what belongs to one element on the stack.
+  // Each element needs its own objects; recursion keeps them on the stack.
   static void record_from(std::size_t i, std::size_t count, DispatchKeySet keys,
                           std::remove_reference_t<A>&... arguments) {
     if (i == count) {
@@ -416,7 +422,7 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
   }
 };
 
-// The Autograd kernel of an operator out=: it has no gradient.
+// The Autograd kernel of an out= operator, which has no gradient.
 template <class Op, class Schema = typename Op::schema>
 struct RefusesOut;
 template <class... A>
@@ -443,12 +449,13 @@ struct OPGEN_HIDDEN RefusesOut<Op, R(A...)> {
 
 }  // namespace internal
 
-// The row of an operator for a key of autograd: `D` is its node.
+// Returns the row that registers the autograd kernel of an operator. `D` is its node.
 template <class D, class Op, Kind kind>
 [[nodiscard]] KernelRow recorded() noexcept {
   return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind>::call), false};
 }
-// The row of an operator out=: it has no gradient, and a tensor that requires one is an error.
+// Returns the row for an out= operator. It has no gradient, and a call with a tensor that requires
+// one is an error.
 template <class Op>
 [[nodiscard]] KernelRow refuses_out() noexcept {
   return {&Op::slot, reinterpret_cast<void*>(&internal::RefusesOut<Op>::call), false};

@@ -1,6 +1,6 @@
-// derived_call.h: what the generated nodes of derivatives.yaml see of a call: Recording while it is
-// recorded, BackwardCall and OutputGradients in backward(), ForwardCall in forward(); DerivedNode,
-// their base.
+// derived_call.h: the views of a call that generated nodes of derivatives.yaml use: Recording while
+// it is recorded, BackwardCall and OutputGradients in backward(), ForwardCall in forward(); and
+// DerivedNode, their base class.
 #pragma once
 
 #include <array>
@@ -28,16 +28,18 @@ namespace internal {
 
 using opgen::detail::TensorSpan;
 
-// What the Autograd kernel of an operator knows about it. Positions are those of arguments.
+// The facts about an operator that its Autograd kernel uses. Positions are those of arguments.
 struct DerivedOperator {
   const OperatorSlot* slot;
-  const std::uint8_t* inputs;  // have a formula
-  const std::uint8_t* others;  // tensors without a formula that are not declared so
+  const std::uint8_t* inputs;  // positions of the arguments with a formula
+  const std::uint8_t*
+      others;  // tensor arguments without a formula that are not declared non_differentiable
   std::uint8_t input_count;
   std::uint8_t other_count;
   Kind kind;
   bool has_forward;
-  bool leads_with_self;  // in place, and argument 0 has no formula: edge 0 is that of argument 0
+  bool leads_with_self;  // in-place operator whose argument 0 has no formula: edge 0 is still that
+                         // of argument 0
 };
 
 }  // namespace internal
@@ -45,7 +47,8 @@ struct DerivedOperator {
 // A call that may be recorded.
 class Recording {
  public:
-  // Whether input `i` (an index into the node's Inputs) wants a gradient; a list: any of it.
+  // Returns whether input `i` (an index into the node's Inputs) needs a gradient; for a list,
+  // whether any element does.
   [[nodiscard]] bool needs(std::size_t i) const noexcept { return (needs_ >> i & 1) != 0; }
   [[nodiscard]] bool records() const noexcept { return needs_ != 0; }
   [[nodiscard]] bool has_tangents() const noexcept { return has_tangents_; }
@@ -56,7 +59,7 @@ class Recording {
   bool has_tangents_ = false;
 };
 
-// The base of the nodes of operators with formulas.
+// The base class of the nodes of operators with formulas.
 class OPGEN_API DerivedNode : public Node {
  public:
   DerivedNode();
@@ -67,7 +70,7 @@ class OPGEN_API DerivedNode : public Node {
 
   // Adds the edges of the operator's inputs.
   void connect(const internal::DerivedOperator& op, const internal::TensorSpan* arguments);
-  // The edges of input `i`: the first, and one past the last.
+  // Returns the edges of input `i`: the first, and one past the last.
   [[nodiscard]] std::pair<std::size_t, std::size_t> edges_of(std::size_t i) const noexcept {
     if (ends_.empty()) return {i + lead_, i + lead_ + 1};
     return {i == 0 ? lead_ : ends_[i - 1], ends_[i]};
@@ -81,10 +84,11 @@ class OPGEN_API DerivedNode : public Node {
 
  private:
   friend class internal::SavedVariable;
-  // Guards the saved tensors. Not held while formulas run.
+  // Protects the saved tensors. Not held while formulas run.
   class Lock;
 
-  std::vector<std::uint32_t> ends_;  // only if an input is a list: one past the last edge of each
+  std::vector<std::uint32_t>
+      ends_;  // empty unless an input is a list; for each input, one past its last edge
   std::uint32_t lead_ = 0;
   mutable Atomic<std::uint8_t> locked_ = 0;
 };
@@ -134,7 +138,8 @@ class BackwardCall {
   [[nodiscard]] OPGEN_API bool retain_variables() const noexcept;
   [[nodiscard]] DerivedNode& node() const noexcept { return node_; }
 
-  // Sets the gradients of inputs: of one input a tensor, or a list for a list; of several a tuple.
+  // Sets the gradients of inputs. The value is a tensor for one input, a list for an input that is
+  // a list, and a tuple for several inputs.
   template <std::size_t... input, class Value>
   void give(Value&& value) {
     if constexpr (sizeof...(input) == 1) {
@@ -144,7 +149,7 @@ class BackwardCall {
                std::make_index_sequence<sizeof...(input)>());
     }
   }
-  // Sets the gradients of a list, of which element i is compute(i).
+  // Sets the gradients of an input that is a list: that of element i is compute(i).
   template <std::size_t input, class Compute>
   void give_each(std::size_t count, const Compute& compute) {
     const auto [first, end] = node_.edges_of(input);
@@ -159,8 +164,8 @@ class BackwardCall {
     if constexpr (requires { std::tuple_size<std::remove_cvref_t<Value>>::value; }) {
       (put(input, std::get<k>(value)), ...);
     } else {
-      OPGEN_CHECK(value.size() >= sizeof...(k), "a formula for ", sizeof...(k), " gradients gave ",
-                  value.size());
+      OPGEN_CHECK(value.size() >= sizeof...(k), "a formula for ", sizeof...(k),
+                  " gradients returned ", value.size());
       (put(input, value[k]), ...);
     }
   }
@@ -183,7 +188,7 @@ class BackwardCall {
 
 namespace internal {
 
-// Argument 0 of an operator in place, as it was before the call.
+// Argument 0 of an in-place operator, as it was before the call.
 struct Before {
   TensorBase primal;
   TensorBase tangent;
@@ -195,14 +200,14 @@ struct Before {
 
 }  // namespace internal
 
-// One computation of tangents, after the operator ran.
+// The computation of tangents after the operator has run.
 class ForwardCall {
  public:
-  // `outputs`: those with a gradient.
+  // `outputs` are the outputs with a gradient.
   ForwardCall(Kind kind, const internal::TensorSpan* outputs) noexcept
       : outputs_(outputs), kind_(kind) {}
 
-  // The value, without its tangent; a list of values for a list.
+  // Returns the value without its tangent; for a list, a list of values.
   template <class T>
   [[nodiscard]] static auto primal(const T& value) {
     if constexpr (std::is_same_v<T, internal::Before>) {
@@ -211,7 +216,7 @@ class ForwardCall {
       return each(value, [](const TensorBase& tensor) { return primal_of(tensor); });
     }
   }
-  // Zeros for a tensor that has none; undefined for an undefined one.
+  // Returns the tangent: zeros for a tensor that has none, and undefined for an undefined tensor.
   template <class T>
   [[nodiscard]] static auto tangent(const T& value) {
     if constexpr (std::is_same_v<T, internal::Before>) {
@@ -228,7 +233,7 @@ class ForwardCall {
     return (false || ... || has_one(values));
   }
 
-  // Sets the tangents of outputs: indices into the node's Outputs.
+  // Sets the tangents of outputs, which are given as indices into the node's Outputs.
   template <std::size_t... output, class Value>
   void give(Value&& value) {
     if constexpr (sizeof...(output) == 1) {

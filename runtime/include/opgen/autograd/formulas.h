@@ -23,7 +23,7 @@ using opgen::AutoGradMode;
 using opgen::GradMode;
 using opgen::NoGradGuard;
 
-// The gradient of an input that has no formula. Throws NotImplementedError.
+// Stands for the gradient of an input that has no formula. Throws NotImplementedError.
 template <class T = Tensor>
 [[noreturn]] T not_implemented(std::string_view name, std::string_view reason = "") {
   internal::throw_not_implemented(name, reason);
@@ -34,7 +34,7 @@ template <class T = Tensor>
   internal::throw_not_implemented(name, reason);
 }
 
-// A tensor that an operator takes only if its value is needed.
+// Returns the tensor for an operator that takes it only if its value is needed.
 template <class T>
 [[nodiscard]] std::optional<T> wrap_opt_if(const T& tensor, bool condition) {
   return condition ? std::optional<T>(tensor) : std::nullopt;
@@ -56,7 +56,8 @@ template <class List>
   return false;
 }
 
-// The real part of a complex gradient, if the input (or its dtype) is real.
+// Returns the real part of a complex gradient if the input (or its dtype) is real, else the
+// gradient.
 template <class T>
 [[nodiscard]] T handle_r_to_c(ScalarType dtype, const T& gradient) {
   if (!gradient.defined() || isComplexType(dtype) || !gradient.is_complex()) return gradient;
@@ -67,7 +68,7 @@ template <class T>
   return handle_r_to_c(input.scalar_type(), gradient);
 }
 
-// Sizes and dtypes of the tensors of a list.
+// Return the sizes and dtypes of the tensors of a list.
 template <class List>
 [[nodiscard]] std::vector<std::vector<std::int64_t>> to_args_sizes(const List& tensors) {
   std::vector<std::vector<std::int64_t>> sizes;
@@ -89,7 +90,7 @@ template <class List>
   return tensor.strides();
 }
 
-// What zeros_like() needs of a tensor.
+// The properties of a tensor that zeros_like() needs.
 struct TypeAndSize {
   TypeAndSize() = default;
   TypeAndSize(const TensorBase& tensor)  // NOLINT
@@ -137,7 +138,7 @@ class TensorGeometry {
   std::int64_t numel_ = 0;
 };
 
-// Used where the library has no operator of this name.
+// Formulas call it if the library has no operator of this name.
 template <class T>
 requires std::is_base_of_v<TensorBase, T>
 [[nodiscard]] T zeros_like(const T& tensor) {

@@ -1,4 +1,4 @@
-// forward.h: forward mode: tensors that carry a tangent, the derivative along one direction.
+// forward.h: forward mode, in which tensors carry a tangent: the derivative along one direction.
 //
 //   ForwardLevel level;
 //   TensorBase x = make_dual(value, direction);
@@ -10,13 +10,13 @@
 namespace opgen::autograd {
 
 namespace internal {
-// How many levels are open in the process.
+// The number of levels that are open in the process.
 extern OPGEN_API Atomic<std::int32_t> open_forward_levels;
 [[nodiscard]] OPGEN_API bool find_tangent(const TensorBase& tensor) noexcept;
 }  // namespace internal
 
-// While it lives, tensors can have tangents that this thread sets; at its end these are gone. A
-// level inside of a level is refused: a tensor has one tangent.
+// While it lives, this thread can set tangents of tensors. Its destructor removes them. Throws
+// Error inside another level, because a tensor has only one tangent.
 class OPGEN_API ForwardLevel {
  public:
   ForwardLevel();
@@ -25,24 +25,26 @@ class OPGEN_API ForwardLevel {
   ForwardLevel& operator=(const ForwardLevel&) = delete;
 };
 
-// Whether some tensor may have a tangent: one load, for kernels that do no more if none has.
+// Returns whether some tensor may have a tangent. Costs one load, so that kernels can skip tangents
+// cheaply.
 [[nodiscard]] inline bool forward_mode_is_active() noexcept {
   return internal::open_forward_levels.load_relaxed() != 0;
 }
 [[nodiscard]] inline bool has_tangent(const TensorBase& tensor) noexcept {
   return OPGEN_UNLIKELY(forward_mode_is_active()) && internal::find_tangent(tensor);
 }
-// Undefined if there is none. A view that was made before its base got a tangent has a view of it.
+// Returns the tangent; undefined if there is none. A view that was made before its base got a
+// tangent has a view of that tangent.
 [[nodiscard]] OPGEN_API TensorBase tangent_of(const TensorBase& tensor);
-// An undefined tangent removes the one that is there. Throws Error unless the tangent has the
-// tensor's sizes, dtype and device, and a level is open. The tangent of a view is written to that
-// of its base, which gets one if it has none.
+// Sets the tangent. An undefined tangent removes the current one. Throws Error unless the tangent
+// has the tensor's sizes, dtype and device, and a level is open. The tangent of a view is written
+// into the tangent of its base, which gets one if it has none.
 OPGEN_API void set_tangent(const TensorBase& tensor, const TensorBase& tangent);
 // Returns a tensor with the same bytes and history, without a tangent: `tensor` if it has none.
 [[nodiscard]] OPGEN_API TensorBase primal_of(const TensorBase& tensor);
 
 // Returns a tensor with the bytes and history of `primal`, and the tangent. Throws Error if
-// `primal` has a tangent, and as set_tangent() does.
+// `primal` has a tangent, and for the same reasons as set_tangent().
 [[nodiscard]] OPGEN_API TensorBase make_dual(const TensorBase& primal, const TensorBase& tangent);
 struct Dual {
   TensorBase primal;

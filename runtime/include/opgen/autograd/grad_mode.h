@@ -7,9 +7,9 @@ namespace opgen {
 
 class OPGEN_API GradMode {
  public:
-  // Also off in inference mode.
+  // Returns whether operators are recorded: false if the mode is off, or in inference mode.
   [[nodiscard]] static bool is_enabled() noexcept;
-  [[nodiscard]] static bool is_set() noexcept;  // also in inference mode
+  [[nodiscard]] static bool is_set() noexcept;  // ignores inference mode
   static void set_enabled(bool enabled) noexcept;
 };
 

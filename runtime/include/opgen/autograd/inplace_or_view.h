@@ -9,7 +9,7 @@ namespace opgen {
 struct FunctionSchema;
 struct KernelFunction;
 
-// Where a view was created; autograd refuses in-place changes of some.
+// Where a view was created. autograd rejects in-place changes of some views.
 enum class CreationMeta : std::uint8_t {
   Default,
   InCustomFunction,  // in the forward of an autograd::Function
@@ -23,14 +23,14 @@ enum class CreationMeta : std::uint8_t {
 [[nodiscard]] OPGEN_API bool is_view(const TensorBase& tensor) noexcept;
 // Returns the base of a view, which is never itself a view; undefined if the tensor is not a view.
 [[nodiscard]] OPGEN_API TensorBase view_base(const TensorBase& tensor) noexcept;
-// Default for a tensor that is not a view.
+// Returns Default for a tensor that is not a view.
 [[nodiscard]] OPGEN_API CreationMeta creation_meta(const TensorBase& tensor) noexcept;
 OPGEN_API void set_creation_meta(const TensorBase& view, CreationMeta meta);
 // Makes `view` a view of `base`, or of the base of `base`.
 OPGEN_API void mark_view(const TensorBase& view, const TensorBase& base, CreationMeta meta);
 
-// Call it after an in-place change by hand; operators count by themselves. Throws Error for a
-// tensor made in inference mode, outside of that mode.
+// Call it after code other than an operator has changed the tensor in place. Throws Error outside
+// of inference mode for a tensor that was made in it.
 OPGEN_API void increment_version(const TensorBase& tensor);
 
 namespace detail {

@@ -23,16 +23,18 @@ namespace opgen::primitive {
 // Joins tensors of one shape along a new dimension.
 [[nodiscard]] OPGEN_API TensorBase stack(const std::vector<TensorBase>& tensors, std::int64_t dim);
 
-// ---- Sums of gradients: no operators -----------------------------------------------------------
+// ---- Sums of gradients: not operators -----------------------------------------------------------
 
-// Whether nothing but this handle has the tensor and its bytes, and no two elements share memory.
+// Returns whether this handle is the only owner of the tensor and its bytes, and no two elements
+// share memory.
 [[nodiscard]] inline bool is_unshared(const TensorBase& tensor) noexcept {
   return tensor.use_count() == 1 && tensor.has_storage() &&
          tensor.unsafeGetTensorImpl()->storage()->use_count() == 1 &&
          tensor.is_non_overlapping_and_dense();
 }
-// Adds in place and returns true, if both are plain tensors on the CPU of one shape and dtype that
-// require no gradient and have no tangent; else does nothing.
+// Adds `more` to `sum` in place and returns true if both are plain CPU tensors with the same shape
+// and dtype, which require no gradient and have no tangent. Otherwise does nothing and returns
+// false.
 [[nodiscard]] OPGEN_API bool add_in_place(const TensorBase& sum, const TensorBase& more);
 
 }  // namespace opgen::primitive

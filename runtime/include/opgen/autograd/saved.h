@@ -1,4 +1,4 @@
-// saved.h: Saved, what a node keeps from the forward pass until its formulas read it.
+// saved.h: Saved, a value that a node keeps from the forward pass until its formulas read it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ class Recording;
 
 namespace internal {
 
-// Tensors that a node gave up, destroyed after its lock: one of them may own other nodes.
+// Tensors that a node has released. Destroy them after the node's lock is released, because they
+// may own other nodes.
 using Released = std::vector<SavedTensor>;
 
-// Argument 0 of an operator in place, as a node saves it: a tensor that is saved whole is copied,
-// once, because the operator writes it.
+// Argument 0 of an in-place operator, for a node that saves it. If the whole tensor is saved, it is
+// copied (once), because the operator overwrites it.
 class OPGEN_API Overwritten : public TensorBase {
  public:
   explicit Overwritten(const TensorBase& self) : TensorBase(self) {}
@@ -71,7 +72,7 @@ class SavedOne {
   SavedVariable variable_;
 };
 
-// `Element` is Tensor or std::optional<Tensor>; `Got` is what formulas read.
+// `Element` is Tensor or std::optional<Tensor>; `Got` is the type that formulas read.
 template <class Got, class Element>
 class SavedList {
  public:
@@ -157,8 +158,8 @@ To owned(const From& value) {
 }  // namespace internal
 
 // A value that a formula reads. T is the type of the operator's argument without reference, or the
-// type of an expression that formulas have a name for, such as `self.sym_sizes()`. Tensors are
-// released by a backward pass that does not retain the graph; other values stay.
+// type of an expression that is saved instead of the argument, such as `self.sym_sizes()`. Tensors
+// are released by a backward pass that does not retain the graph; other values are kept.
 template <class T>
 class Saved {
  public:

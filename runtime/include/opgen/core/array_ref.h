@@ -25,8 +25,8 @@ concept RangeOf = !std::is_same_v<C, ArrayRef<T>> && requires(const C& range) {
 };
 }  // namespace detail
 
-// Borrows its elements: valid as long as the array it was made from. Pass it by value, do not store
-// it.
+// Borrows its elements: valid as long as the array it was made from. Pass it by value, and do not
+// store it.
 template <class T>
 class ArrayRef {
  public:

@@ -3,9 +3,10 @@
 
 namespace opgen {
 
-// T is a number, an enumeration or a pointer. The memory order is in the name of each function:
-// whoever loads with acquire what another thread stored with release also sees everything that
-// thread wrote before. Constant-initialised and as large as T.
+// T is a number, an enumeration or a pointer. Each function's name contains its memory order. A
+// thread that loads, with acquire, a value that another thread stored with release also sees
+// everything that the other thread wrote before. An Atomic is constant-initialised and as large as
+// T.
 template <class T>
 class Atomic {
  public:
@@ -14,7 +15,7 @@ class Atomic {
   Atomic(const Atomic&) = delete;
   Atomic& operator=(const Atomic&) = delete;
 
-  // By the generic built-ins: clang's __atomic_load_n takes no enumerations.
+  // Uses the generic built-ins, because clang's __atomic_load_n does not accept enumerations.
   [[nodiscard]] T load_relaxed() const noexcept { return load<__ATOMIC_RELAXED>(); }
   [[nodiscard]] T load_acquire() const noexcept { return load<__ATOMIC_ACQUIRE>(); }
   void store_relaxed(T value) noexcept { __atomic_store(&value_, &value, __ATOMIC_RELAXED); }
@@ -29,7 +30,7 @@ class Atomic {
     return __atomic_fetch_sub(&value_, value, __ATOMIC_ACQ_REL);
   }
 
-  // Stores `value` if there is a null pointer or 0. Returns what was there before: on success null.
+  // Stores `value` if the field is null or 0. Returns the previous value: null or 0 on success.
   T replace_null(T value) noexcept {
     T there{};
     __atomic_compare_exchange_n(&value_, &there, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

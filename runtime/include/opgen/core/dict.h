@@ -1,5 +1,5 @@
-// dict.h: Dict, an owning map that keeps the order in which keys were added; the type of
-// `Dict(str, Tensor)` arguments and results. Meant for a few entries: keys are compared one by one.
+// dict.h: Dict, an owning map that keeps the order in which keys were added; the type of `Dict(str,
+// Tensor)` arguments and results. Meant for a few entries, because a search compares all keys.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Dict {
   using const_iterator = typename std::vector<Entry>::const_iterator;
 
   Dict() = default;
-  // The last value of a key wins.
+  // If a key occurs twice, the last value is kept.
   Dict(std::initializer_list<std::pair<K, V>> entries) {
     for (const auto& [key, value] : entries) insert_or_assign(key, value);
   }

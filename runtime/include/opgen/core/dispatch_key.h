@@ -1,5 +1,5 @@
-// dispatch_key.h: DispatchKey: every point of dispatch, the product of functionalities and
-// backends, and the aliases.
+// dispatch_key.h: DispatchKey: all dispatch keys: functionalities, their combinations with
+// backends, and aliases.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "opgen/core/error.h"
 
 // clang-format off
-// X(name), bit 0 first. A higher bit wins when the arguments disagree.
+// X(name), bit 0 first. If the arguments have several backends, the highest bit wins.
 #define OPGEN_FORALL_BACKENDS(X) \
   X(CPU) X(CUDA) X(HIP) X(XLA) X(MPS) X(IPU) X(XPU) X(HPU) X(VE) X(Lazy) X(MTIA) \
   X(PrivateUse1) X(PrivateUse2) X(PrivateUse3) X(Meta)
@@ -109,7 +109,7 @@ namespace detail {
 
 inline constexpr int kNumFunctionalities = static_cast<int>(DispatchKey::EndOfFunctionalities);
 
-// In the order of the product keys.
+// The functionalities that have one key per backend, in the order of those keys.
 inline constexpr DispatchKey kPerBackend[] = {
     DispatchKey::Dense,     DispatchKey::Quantized,    DispatchKey::Sparse,
     DispatchKey::SparseCsr, DispatchKey::NestedTensor, DispatchKey::AutogradFunctionality};
@@ -124,7 +124,7 @@ constexpr int per_backend_index(DispatchKey functionality) noexcept {
 
 }  // namespace detail
 
-// The key of one backend of a functionality such as Dense or AutogradFunctionality.
+// Returns the key of one backend for a functionality such as Dense or AutogradFunctionality.
 [[nodiscard]] constexpr DispatchKey backend_key(DispatchKey functionality,
                                                 BackendComponent backend) noexcept {
   int i = detail::per_backend_index(functionality);
@@ -139,20 +139,21 @@ constexpr int per_backend_index(DispatchKey functionality) noexcept {
 [[nodiscard]] constexpr bool is_product_key(DispatchKey key) noexcept {
   return key > DispatchKey::EndOfFunctionalities && key < DispatchKey::EndOfRuntimeKeys;
 }
-// Dense for CPU, the key itself where there are no backends, Undefined for aliases.
+// Returns the functionality of a key: Dense for CPU, the key itself if it is not per-backend, and
+// Undefined for aliases.
 [[nodiscard]] constexpr DispatchKey functionality_of(DispatchKey key) noexcept {
   if (key < DispatchKey::EndOfFunctionalities) return key;
   if (!is_product_key(key)) return DispatchKey::Undefined;
   int i = (static_cast<int>(key) - static_cast<int>(DispatchKey::CPU)) / kNumBackends;
   return detail::kPerBackend[i];
 }
-// Only for product keys.
+// Only for keys of one backend.
 [[nodiscard]] constexpr BackendComponent backend_of(DispatchKey key) noexcept {
   int i = (static_cast<int>(key) - static_cast<int>(DispatchKey::CPU)) % kNumBackends;
   return static_cast<BackendComponent>(i);
 }
 
-// As written in YAML.
+// Returns the name, as written in YAML.
 [[nodiscard]] OPGEN_API const char* toString(DispatchKey key) noexcept;
 [[nodiscard]] OPGEN_API const char* toString(BackendComponent backend) noexcept;
 [[nodiscard]] OPGEN_API std::optional<DispatchKey> find_dispatch_key(

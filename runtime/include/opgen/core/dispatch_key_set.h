@@ -9,8 +9,8 @@
 
 namespace opgen {
 
-// A per-backend functionality applies to every backend in the set: {CUDA, AutogradCPU} also holds
-// CPU and AutogradCUDA.
+// A per-backend functionality applies to every backend in the set: {CUDA, AutogradCPU} also
+// contains CPU and AutogradCUDA.
 class DispatchKeySet {
  public:
   enum Full { FULL };
@@ -19,7 +19,8 @@ class DispatchKeySet {
 
   constexpr DispatchKeySet() noexcept = default;
   constexpr DispatchKeySet(Full) noexcept : bits_(all_bits()) {}  // NOLINT
-  // Every backend and every functionality of lower priority than `key`'s.
+  // Constructs the set of every backend and every functionality with a lower priority than that of
+  // `key`.
   constexpr DispatchKeySet(FullAfter, DispatchKey key) noexcept
       : bits_((functionality_bit(functionality_of(key)) - 1) & all_bits()) {}
   constexpr DispatchKeySet(Raw, std::uint64_t bits) noexcept : bits_(bits) {}

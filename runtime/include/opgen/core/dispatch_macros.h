@@ -17,10 +17,11 @@
 //   OPGEN_DISPATCH_ALL_TYPES_AND2(Half, Bool, dtype, "name", [&] {…});
 //   FLOATING_TYPES, FLOATING_AND_COMPLEX_TYPES, INTEGRAL_TYPES, COMPLEX_TYPES, ALL_TYPES (ints
 //   floats), ALL_TYPES_AND_COMPLEX, each plain and with _AND or _AND1, _AND2, _AND3, _AND4
-// Any list of up to sixteen:
+// Any list of up to sixteen dtypes:
 //   OPGEN_DISPATCH(dtype, "name", OPGEN_WRAP([&] {…}), Float, Double, OPGEN_INTEGRAL_DTYPES)
-// Another dtype: NotImplementedError with the name and the dtype. All cases return the same type,
-// and the body is compiled for each: `if constexpr` discards nothing outside a template.
+// For any other dtype they throw NotImplementedError with the name and the dtype. All cases must
+// return the same type, and the body is compiled for each: `if constexpr` discards nothing outside
+// a template.
 #pragma once
 
 #include "opgen/core/macros.h"
@@ -45,8 +46,8 @@ namespace opgen::detail {
 #define OPGEN_DISPATCH_TAG(name)
 #define OPGEN_DISPATCH_FILTER(dtype)
 
-// Cases are written out, not expanded recursively, so that a compiler's notes about a body name few
-// macros.
+// Cases are written out, not expanded recursively, so that the compiler's notes about an error in a
+// body mention few macros.
 #define OPGEN_DISPATCH_CASE(name, ...)                                                   \
   case ::opgen::ScalarType::name: {                                                      \
     OPGEN_DISPATCH_FILTER(::opgen::ScalarType::name) {                                   \

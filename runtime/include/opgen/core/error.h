@@ -1,5 +1,5 @@
-// error.h: the exceptions of the runtime, OPGEN_CHECK and OPGEN_WARN. They instantiate no string
-// type at the place of use.
+// error.h: the exceptions of the runtime, OPGEN_CHECK and OPGEN_WARN. Their uses do not instantiate
+// a string type, which would take time to compile.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace opgen {
 
-// A message under construction; headers only pass its address.
+// A message under construction. Headers only pass its address, so it can stay incomplete there.
 class OPGEN_API Message {
  public:
   virtual void append(const char* text, std::size_t size) = 0;
@@ -26,11 +26,12 @@ class OPGEN_API Message {
 };
 
 // Base of all exceptions of the runtime. Copies share the text, so copying never throws. The text
-// of a failed check ends in a line for each operator that the thread was in, with its schema.
+// of a failed check ends with one line for each operator that the thread was executing, with its
+// schema.
 class OPGEN_API Error : public std::exception {
  public:
   explicit Error(const char* text, std::size_t size);
-  // `operators` follows the text in what().
+  // what() returns the text followed by `operators`.
   explicit Error(const char* text, std::size_t size, const char* operators);
   explicit Error(const char* text);
   Error(const Error& other) noexcept;
@@ -113,7 +114,8 @@ void append_any(Message& message, const T& value) {
   } else if constexpr (std::is_enum_v<T>) {
     message.append_integer(static_cast<long long>(value));
   } else {
-    static_assert(sizeof(T) == 0, "declare append_message(opgen::Message&, const T&) beside T");
+    static_assert(sizeof(T) == 0,
+                  "declare append_message(opgen::Message&, const T&) in the namespace of T");
   }
 }
 
@@ -126,7 +128,7 @@ class MessagePart {
       : value_(&value), append_([](Message& message, const void* p) {
           append_any(message, *static_cast<const T*>(p));
         }) {}
-  // Literals of all lengths share one writer.
+  // String literals of all lengths share one writer.
   template <std::size_t N>
   MessagePart(const char (&text)[N])  // NOLINT(google-explicit-constructor)
       : value_(text), append_(&append_literal) {}

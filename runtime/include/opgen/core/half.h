@@ -44,8 +44,8 @@ constexpr float half_bits_to_float(std::uint16_t half) noexcept {
   return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
 }
 
-// Arithmetic of the 16-bit type T, computed in float. A base class, so that conversions to T and
-// from it are considered as for any class.
+// Arithmetic of the 16-bit type T, computed in float. It is a base class, so that the compiler
+// considers conversions to and from T as for any class.
 template <class T>
 struct HalfOperators {
   friend constexpr T operator+(T a, T b) noexcept { return float(a) + float(b); }

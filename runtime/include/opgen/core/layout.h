@@ -1,4 +1,4 @@
-// layout.h: Layout, how a tensor's elements are arranged in its storage.
+// layout.h: Layout, the arrangement of a tensor's elements in its storage.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ class List {
   using value_type = T;
   using iterator = typename std::vector<T>::iterator;
   using const_iterator = typename std::vector<T>::const_iterator;
-  using const_reference = typename std::vector<T>::const_reference;  // of bools a bool
+  using const_reference = typename std::vector<T>::const_reference;  // bool if T is bool
 
   List() = default;
   List(std::initializer_list<T> list) : items_(list) {}

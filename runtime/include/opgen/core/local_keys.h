@@ -9,8 +9,8 @@
 namespace opgen {
 
 // Keys that take part in every call unless excluded; operators without a kernel for them skip them
-// for free.
-// PythonDispatcher is the highest key of all: observers of calls register there (profiler.h).
+// at no cost. PythonDispatcher is the highest key of all: observers of calls register there
+// (profiler.h).
 inline constexpr DispatchKeySet kDefaultIncludedKeys{
     DispatchKey::BackendSelect, DispatchKey::ADInplaceOrView, DispatchKey::PythonDispatcher};
 // For redispatch: the keys below autograd, and those below view tracking.
@@ -23,7 +23,7 @@ namespace detail {
 
 struct LocalKeys {
   std::uint64_t included;
-  std::uint64_t kept;  // all but the excluded
+  std::uint64_t kept;  // all keys except the excluded ones
 };
 extern OPGEN_API thread_local constinit LocalKeys local_keys OPGEN_TLS;
 
@@ -31,11 +31,11 @@ inline DispatchKeySet with_local_keys(std::uint64_t keys) noexcept {
   return {DispatchKeySet::RAW, (keys | local_keys.included) & local_keys.kept};
 }
 
-// Inference mode is the state without view tracking; see inference_mode.h.
+// Inference mode excludes the key for view tracking; see inference_mode.h.
 inline bool in_inference_mode() noexcept {
   return (local_keys.included & DispatchKeySet(DispatchKey::ADInplaceOrView).raw_repr()) == 0;
 }
-// Returns the keys of a new tensor; in inference mode, those without autograd and view tracking.
+// Returns the keys of a new tensor; in inference mode, without those of autograd and view tracking.
 inline DispatchKeySet keys_of_fresh_tensor(DispatchKeySet keys) noexcept {
   constexpr DispatchKeySet tracked = kAutogradKeys.add(DispatchKey::ADInplaceOrView);
   return OPGEN_UNLIKELY(in_inference_mode()) ? keys - tracked : keys;
@@ -63,7 +63,8 @@ class IncludeDispatchKeyGuard : public LocalKeysGuard {
  public:
   explicit IncludeDispatchKeyGuard(DispatchKeySet keys) noexcept : LocalKeysGuard(keys, {}) {}
 };
-// Saves and restores one word less than LocalKeysGuard: every kernel that redispatches has one.
+// Excludes a key in the scope. It saves one word less than LocalKeysGuard; every kernel that
+// redispatches uses one.
 class ExcludeDispatchKeyGuard {
  public:
   explicit ExcludeDispatchKeyGuard(DispatchKeySet keys) noexcept : saved_(detail::local_keys.kept) {

@@ -1,4 +1,4 @@
-// nearest_name.h: "did you mean" for names in messages.
+// nearest_name.h: finds the name for "did you mean" in messages.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace opgen::detail {
 
-// Returns the number of characters to add, remove or change, and of neighbours to swap, to get from
-// `a` to `b`.
+// Returns how many characters must be added, removed, changed, or swapped with their neighbour to
+// turn `a` into `b`.
 [[nodiscard]] OPGEN_API std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Returns the largest distance at which a name may be meant by `word`.
+// Returns the largest edit distance at which a name counts as similar to `word`.
 [[nodiscard]] inline std::size_t most_edits(std::string_view word) noexcept {
   return word.size() / 3 + 1;
 }
 
-// Finds the name that a word is most likely to mean: offer() it each, then read `name`, which is
-// empty if none is similar.
+// Finds the name that is most similar to a word. Call offer() with each name, then read `name`,
+// which is empty if no name is similar.
 struct NearestName {
   explicit NearestName(std::string_view asked) : word(asked), best(most_edits(asked)) {}
 

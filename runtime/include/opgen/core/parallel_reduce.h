@@ -1,6 +1,6 @@
-// parallel_reduce.h: parallel_reduce over the threads of parallel_for, for both targets. Where it
-// cuts a range depends on its length and the grain alone, so results are the same for any number of
-// threads.
+// parallel_reduce.h: parallel_reduce over the threads of parallel_for, for both targets. It splits
+// a range at positions that depend only on the length and the grain, so results are the same for
+// any number of threads.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// qscheme.h: QScheme, how quantized values map to real ones. The runtime passes it on and does not
-// interpret it.
+// qscheme.h: QScheme, the mapping of quantized values to real ones. The runtime passes it on
+// without interpreting it.
 #pragma once
 
 #include <cstdint>

@@ -11,9 +11,9 @@
 
 namespace opgen {
 
-// Counts owners. drop() finds a count of one by a plain load, so the last owner executes no locked
-// instruction. That is safe because only an owner can add owners: with one left, no other thread
-// can raise the count.
+// Counts owners. drop() first checks for a count of one with a plain load, so the last owner
+// executes no locked instruction. That is safe because only an owner can add owners: with one left,
+// no other thread can raise the count.
 class RefCounted {
  public:
   void retain() const noexcept { count_.add_relaxed(1); }
@@ -22,8 +22,8 @@ class RefCounted {
   [[nodiscard]] bool drop() const noexcept {
     return count_.load_acquire() == 1 || count_.subtract_acquire_release(1) == 1;
   }
-  // May be out of date at once if other threads own the object, too; 1 is certain for its only
-  // owner.
+  // If other threads own the object, too, the value may be out of date immediately. A thread that
+  // owns a share and reads 1 is the only owner.
   [[nodiscard]] std::int32_t use_count() const noexcept { return count_.load_acquire(); }
 
  protected:
@@ -44,7 +44,7 @@ class Ref {
  public:
   constexpr Ref() noexcept = default;
   constexpr Ref(std::nullptr_t) noexcept {}  // NOLINT
-  // Takes the share that `object` was created with.
+  // Takes over the share with which `object` was created.
   static Ref adopt(T* object) noexcept { return Ref(object); }
   static Ref share(T* object) noexcept {
     if (object != nullptr) object->retain();
@@ -54,7 +54,7 @@ class Ref {
     if (object_ != nullptr) object_->retain();
   }
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  // From a share of a derived class.
+  // Converts from a Ref to a derived class.
   template <class U>
   requires std::is_convertible_v<U*, T*> Ref(Ref<U> other)
   noexcept  // NOLINT

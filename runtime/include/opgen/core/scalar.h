@@ -42,7 +42,7 @@ class Scalar {
   [[nodiscard]] constexpr bool isFloatingPoint() const noexcept { return tag_ == Tag::Double; }
   [[nodiscard]] constexpr bool isComplex() const noexcept { return tag_ == Tag::Complex; }
 
-  // Bool, Long, Double or ComplexDouble.
+  // Returns Bool, Long, Double or ComplexDouble.
   [[nodiscard]] constexpr ScalarType type() const noexcept {
     switch (tag_) {
       case Tag::Bool:
@@ -76,7 +76,7 @@ class Scalar {
     return Scalar(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(integer_)));
   }
 
-  // Equal in value, without rounding either side; a boolean equals only a boolean.
+  // Compares values without rounding either side. A boolean equals only a boolean.
   template <class T>
   requires std::is_arithmetic_v<T>
   [[nodiscard]] constexpr bool equal(T number) const noexcept {
@@ -102,7 +102,8 @@ class Scalar {
  private:
   enum class Tag : std::uint8_t { Bool, Integer, Double, Complex };
 
-  // Whether an integer and a double are the same number: 2^53 + 1, for example, is not a double.
+  // Returns whether an integer and a double are the same number. (2^53 + 1, for example, is not a
+  // double.)
   template <class T>
   [[nodiscard]] static constexpr bool same(T integer, double number) noexcept {
     // The first power of two beyond T.
@@ -124,8 +125,8 @@ namespace detail {
 
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_scalar_overflow(ScalarType target);
 
-// The integer -1 fits an unsigned type (it wraps, as in C), -300 does not fit uint8, and -1.0 fits
-// no unsigned type.
+// Converts a value to T if it fits. The integer -1 fits an unsigned type (it wraps, as in C), -300
+// does not fit uint8, and -1.0 does not fit any unsigned type.
 template <class T, class V>
 T checked_convert(V value) {
   if constexpr (std::is_same_v<T, bool>) {

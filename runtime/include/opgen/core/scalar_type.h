@@ -1,4 +1,4 @@
-// scalar_type.h: ScalarType, the element types of tensors, and what is known about each.
+// scalar_type.h: ScalarType, the element types of tensors, and their properties.
 #pragma once
 
 #include <cstddef>
@@ -58,13 +58,14 @@ OPGEN_FORALL_SCALAR_TYPES(OPGEN_MAP)
 
 }  // namespace detail
 
-// Maps a C++ type to its ScalarType and back. On Linux `long long` is not `int64_t` and has none.
+// Maps a C++ type to its ScalarType and back. On Linux, `long long` is not `int64_t` and has no
+// ScalarType.
 template <class T>
 inline constexpr ScalarType scalar_type_of = detail::CppTypeToScalarType<T>::value;
 template <ScalarType t>
 using cpp_type_of = typename detail::ScalarTypeToCppType<t>::type;
 
-// Bytes of one element; 0 for Undefined.
+// Returns the size of an element in bytes; 0 for Undefined.
 [[nodiscard]] constexpr std::size_t elementSize(ScalarType t) noexcept {
   switch (t) {
 #define OPGEN_CASE(type, name, number) \
@@ -78,7 +79,7 @@ using cpp_type_of = typename detail::ScalarTypeToCppType<t>::type;
   return 0;
 }
 
-// "Float"; used in messages and dumps.
+// Returns the name for messages and dumps, such as "Float".
 [[nodiscard]] constexpr const char* toString(ScalarType t) noexcept {
   switch (t) {
 #define OPGEN_CASE(type, name, number) \
@@ -114,19 +115,19 @@ using cpp_type_of = typename detail::ScalarTypeToCppType<t>::type;
   return t != kByte && t != kBool && t != ScalarType::Undefined;
 }
 
-// The real type of a complex type's parts; other types unchanged.
+// Returns the real type of a complex type's parts; other types unchanged.
 [[nodiscard]] constexpr ScalarType toRealValueType(ScalarType t) noexcept {
   if (t == kComplexFloat) return kFloat;
   if (t == kComplexDouble) return kDouble;
   return t;
 }
-// The complex type that holds a floating type; for half types, which have none here, ComplexFloat.
+// Returns the complex type for a floating type; ComplexFloat for half types, which have none here.
 [[nodiscard]] constexpr ScalarType toComplexType(ScalarType t) noexcept {
   if (t == kDouble || t == kComplexDouble) return kComplexDouble;
   if (isFloatingType(t) || t == kComplexFloat) return kComplexFloat;
   return ScalarType::Undefined;
 }
-// The type in which arithmetic on elements of `t` is done.
+// Returns the type in which arithmetic on elements of `t` is done.
 [[nodiscard]] constexpr ScalarType toOpMathType(ScalarType t) noexcept {
   return isReducedFloatingType(t) ? kFloat : t;
 }
@@ -135,7 +136,7 @@ inline void append_message(Message& message, ScalarType t) {
   message.append(toString(t));
 }
 
-// C++ side of toOpMathType.
+// The same for C++ types.
 template <class T>
 struct OpMathType {
   using type = T;

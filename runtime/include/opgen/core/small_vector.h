@@ -17,7 +17,7 @@ namespace opgen {
 template <class T, std::size_t N>
 class SmallVector {
   static_assert(std::is_nothrow_move_constructible_v<T>,
-                "growth moves elements and cannot be undone");
+                "growing moves the elements, so their move constructor must not throw");
 
  public:
   using value_type = T;
@@ -110,7 +110,7 @@ class SmallVector {
   template <class It>
   requires(!std::is_integral_v<It>) void append(It first, It last) {
     if constexpr (std::is_pointer_v<It> && std::is_trivially_copyable_v<T>) {
-      // Most vectors have one to five elements: a loop is faster than a call of memcpy.
+      // Copies with a loop: most vectors have one to five elements, for which memcpy is slower.
       std::size_t count = static_cast<std::size_t>(last - first);
       reserve(size_ + count);
       T* to = data_ + size_;
@@ -168,7 +168,7 @@ class SmallVector {
     data_ = reinterpret_cast<T*>(buffer_);
     capacity_ = N;
   }
-  // Requires that this vector is empty and inline.
+  // Takes the elements of `other`. This vector must be empty and inline.
   void take(SmallVector& other) noexcept {
     if (other.is_inline()) {
       for (std::size_t i = 0; i < other.size_; ++i) {

@@ -26,13 +26,13 @@ enum class TypeKind : std::uint8_t {
   DimVectorType,
   GraphModule,
   CustomClass,
-  Optional,  // of element
+  Optional,  // of `element`
   List,      // of `element`; size 0: any length
   Complex,
   Any,
   None,
-  Tuple,  // of members
-  Dict,   // of members: keys and values
+  Tuple,  // of `members`
+  Dict,   // of `members`: keys and values
 };
 
 }  // namespace opgen

@@ -1,5 +1,5 @@
-// blas.h: products of matrices by a BLAS library, if one was found when the runtime was configured
-// (CMake option OPGEN_BLAS) and can be loaded when the program runs.
+// blas.h: matrix products with a BLAS library, if CMake found one (option OPGEN_BLAS) and it can be
+// loaded at run time.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct MatrixView {
   OPGEN_API MatrixView(const TensorBase& batch, std::int64_t i);
 };
 
-// Whether blas_gemm computes this product. It does if there is a BLAS, if the dtype is float,
-// double or a complex of these, if each matrix has stride 1 in one of its dimensions (it may be
-// transposed, and may have gaps between rows or columns), and if the product is large enough to be
-// faster.
+// Returns whether blas_gemm can compute this product. It does if there is a BLAS, if the dtype is
+// float, double or a complex of these, if each matrix has stride 1 in one of its dimensions (it may
+// be transposed, and may have gaps between rows or columns), and if the product is large enough to
+// be faster.
 [[nodiscard]] OPGEN_API bool blas_takes(const MatrixView& a, const MatrixView& b,
                                         const MatrixView& out);
 // Computes out = beta * out + alpha * a * b, without reading `out` if beta is 0. Returns false, and
-// changes nothing, for a product that blas_takes refuses.
+// changes nothing, for a product for which blas_takes() is false.
 [[nodiscard]] OPGEN_API bool blas_gemm(const MatrixView& a, const MatrixView& b,
                                        const MatrixView& out, const Scalar& beta = 0,
                                        const Scalar& alpha = 1);

@@ -1,8 +1,8 @@
 // loops.h: apply a function of elements to the operands of an iterator, for both targets.
 //
 //   cpu_kernel(iter, [=](float a, float b) { return a + alpha * b; });
-//       The operands must have the function's types: the output that of its result, the inputs
-//       those of its parameters (0 to 4).
+//       The operands must have the function's types: the output has the type of its result, the
+//       inputs have the types of its 0 to 4 parameters.
 //   cpu_kernel_opmath<scalar_t>(iter, [=](auto a, auto b) { return a + b; });
 //       The operands are scalar_t; the function computes in opmath_type<scalar_t>, which is float
 //       for Half and BFloat16.
@@ -10,6 +10,10 @@
 //                  [](Vec<float> a, Vec<float> b) { return a * b; });
 //       The second function computes several adjacent elements at once (cpu/vec.h), for loops that
 //       the compiler does not vectorise by itself. All operands have one type.
+//   cpu_kernel_vec<scalar_t>(iter, [](auto x) { return vec::exp(x); });
+//       One function, of vectors of opmath_type<scalar_t> (1 to 3 inputs), for all elements: rows
+//       of half types, and rows that are not contiguous, are converted and collected in blocks. For
+//       functions of cpu/vec_math.h and others without a fast form for one element.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
 //       The function returns one value per output.
 //   cpu_serial_kernel(iter, f)
@@ -17,11 +21,11 @@
 //   ufunc_loop<float, Half, …>(iter, f)
 //       Generated code calls it for OPGEN_UFUNC.
 //
-// All of them throw Error if the operands have other dtypes. All but cpu_serial_kernel split large
-// iterations over threads. Rows of adjacent elements, of which at most one operand may be a single
-// number, become simple loops that the compiler vectorises. Compile kernels with -O3: g++ 12 does
-// not vectorise these loops at -O2. Each loop is compiled a second time for AVX2, and that version
-// runs on processors that have it.
+// All functions throw Error if the operands have other dtypes. All but cpu_serial_kernel split
+// large iterations over threads. Rows of adjacent elements, of which at most one operand may be a
+// single number, become simple loops that the compiler vectorises. Compile kernels with -O3: g++ 12
+// does not vectorise these loops at -O2. Each loop is compiled a second time for AVX2, and that
+// version runs on processors that have it.
 #pragma once
 
 #include <cstdint>
@@ -31,20 +35,14 @@
 #include <utility>
 
 #include "opgen/core/dispatch_macros.h"
+#include "opgen/core/function_ref.h"
+#include "opgen/cpu/convert_rows.h"
 #include "opgen/cpu/rows.h"
 #include "opgen/cpu/vec.h"
 
-#if defined(__x86_64__) && defined(__OPTIMIZE__)
-#define OPGEN_LOOPS_AVX2 1
-#define OPGEN_TARGET_AVX2 __attribute__((target("avx2")))
-#else
-#define OPGEN_LOOPS_AVX2 0
-#define OPGEN_TARGET_AVX2
-#endif
-
 // An output and an input either share no memory or are the same tensor, so no element of a row
-// depends on another. clang warns about loops that it does not vectorise nevertheless; authors of
-// kernels cannot change that.
+// depends on another. clang warns about loops that it cannot vectorise in spite of the pragma, and
+// authors of kernels could not do anything about that.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -85,7 +83,7 @@ struct FunctionTraits<R (C::*)(A...) noexcept> : FunctionTraits<R (*)(A...)> {};
 template <class C, class R, class... A>
 struct FunctionTraits<R (C::*)(A...) const noexcept> : FunctionTraits<R (*)(A...)> {};
 
-// An input of a row. `fixed`: the same number for every i.
+// An input of a row. If `fixed`, all elements of the row read the same number.
 template <class T, bool fixed>
 struct RowInput {
   const T* data;
@@ -120,7 +118,8 @@ OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In
   OPGEN_IVDEP
   for (; i < n; ++i) out[i] = static_cast<Out>(f(in[i]...));
 }
-// Not inlined: clang would report a loop that it does not vectorise at the kernel's line.
+// Not inlined: otherwise clang's warnings about loops that it does not vectorise would point to the
+// kernel's line.
 template <class F, class Out, class... In>
 OPGEN_NOINLINE void dense_row(const F& f, std::int64_t n, Out* out, In... in) {
   dense_row_here(f, n, out, in...);
@@ -186,7 +185,7 @@ struct Row {
           f(element_at(reinterpret_cast<const In*>(data[I + 1] + i * strides[I + 1]))...));
     }
   }
-  // `fixed`: the number of the input that is a single number; -1: none.
+  // `fixed` is the index of the input that is a single number, or -1.
   template <int fixed, class F, std::size_t... I>
   static void dense(const F& f, [[maybe_unused]] bool wide, char** data, std::int64_t n,
                     std::index_sequence<I...>) {
@@ -220,8 +219,39 @@ struct Row {
         return;
       }
     }
-    strided(f, data, strides, n, all);
+    if (n >= kFewElements) {
+      in_blocks(f, wide, data, strides, n, all);
+    } else {
+      strided(f, data, strides, n, all);
+    }
   }
+  // Collects operands that are not contiguous in blocks, so that the loop over a block is simple.
+  template <class F, std::size_t... I>
+  OPGEN_NOINLINE static void in_blocks(const F& f, bool wide, char** data,
+                                       const std::int64_t* strides, std::int64_t n,
+                                       std::index_sequence<I...> all) {
+    constexpr std::int64_t sizes[] = {sizeof(Out), sizeof(In)...};
+    constexpr std::int64_t most = 256, largest = 16;
+    static_assert(((sizeof(Out) <= largest) && ... && (sizeof(In) <= largest)));
+    alignas(64) char blocks[operands][most * largest];
+    char* at[operands];
+    for (std::int64_t i = 0; i < n; i += most) {
+      const std::int64_t count = n - i < most ? n - i : most;
+      for (int k = 0; k < operands; ++k) {
+        at[k] = data[k] + i * strides[k];
+        if (strides[k] == sizes[k]) continue;
+        // A single number is copied once.
+        if (k != 0 && (i == 0 || strides[k] != 0)) {
+          move_elements(blocks[k], sizes[k], at[k], strides[k], count, sizes[k]);
+        }
+        at[k] = blocks[k];
+      }
+      dense<-1>(f, wide, at, count, all);
+      if (strides[0] == sizes[0]) continue;
+      move_elements(data[0] + i * strides[0], strides[0], blocks[0], sizes[0], count, sizes[0]);
+    }
+  }
+  static constexpr std::int64_t kFewElements = 16;
 };
 
 template <class Out, class... In>
@@ -247,7 +277,7 @@ void run_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   const TensorBase* const* tensors = contiguous_tensors(iter);
   if (OPGEN_LIKELY(tensors != nullptr && iter.ntensors() == RowType::operands &&
                    RowType::has_dtypes(tensors))) {
-    // A small contiguous iteration is one row: for_each_row would cost more than the loop.
+    // Run a small contiguous iteration as one row here: for_each_row would cost more than the loop.
     std::int64_t n = tensors[0]->numel();
     if (OPGEN_LIKELY(n <= grain)) return RowType::run_simple(f, use_avx2(), tensors, n);
   }
@@ -324,12 +354,144 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 
 namespace detail {
 
+// A row of contiguous elements; the last ones are computed with the rest of a vector unused.
+template <class M, int bytes, class G, std::size_t... I>
+OPGEN_ALWAYS_INLINE void vector_row_here(const G& g, std::int64_t n, M* out, const M* const* in,
+                                         std::index_sequence<I...>) {
+  using V = Vec<M, bytes>;
+  std::int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) g(V::load(in[I] + i)...).store(out + i);
+  if (i == n) return;
+  M lanes[sizeof...(I)][V::size];
+  for (std::int64_t k = 0; k < V::size; ++k) {
+    ((lanes[I][k] = in[I][i + k < n ? i + k : i]), ...);
+  }
+  M results[V::size];
+  g(V::load(lanes[I])...).store(results);
+  for (std::int64_t k = 0; i + k < n; ++k) out[i + k] = results[k];
+}
+template <class M, class G, std::size_t... I>
+OPGEN_NOINLINE void vector_row(const G& g, std::int64_t n, M* out, const M* const* in,
+                               std::index_sequence<I...> all) {
+  vector_row_here<M, 16>(g, n, out, in, all);
+}
+#if OPGEN_LOOPS_AVX2
+template <class M, class G, std::size_t... I>
+OPGEN_NOINLINE OPGEN_TARGET_FMA void vector_row_fma(const G& g, std::int64_t n, M* out,
+                                                    const M* const* in,
+                                                    std::index_sequence<I...> all) {
+  vector_row_here<M, 32>(g, n, out, in, all);
+}
+#endif
+
+inline constexpr std::int64_t kVectorBlock = 512;
+
+// Calls row(out, in, n) for a row of elements of type T, converted to M and collected in blocks
+// unless they are contiguous elements of M.
+template <class T, class M>
+OPGEN_NOINLINE void run_in_blocks(FunctionRef<void(M*, const M* const*, std::int64_t)> row,
+                                  int inputs, [[maybe_unused]] bool wide, char** data,
+                                  const std::int64_t* strides, std::int64_t n) {
+  constexpr int most = 3;
+  constexpr std::int64_t item = sizeof(T);
+  bool direct[most + 1], all = true;
+  for (int k = 0; k <= inputs; ++k) {
+    direct[k] = std::is_same_v<T, M> && strides[k] == item;
+    all = all && direct[k];
+  }
+  const M* in[most];
+  if (all) {
+    for (int k = 0; k < inputs; ++k) in[k] = reinterpret_cast<const M*>(data[k + 1]);
+    return row(reinterpret_cast<M*>(data[0]), in, n);
+  }
+  alignas(64) M blocks[most + 1][kVectorBlock];
+  for (std::int64_t i = 0; i < n; i += kVectorBlock) {
+    const std::int64_t count = n - i < kVectorBlock ? n - i : kVectorBlock;
+    for (int k = 0; k < inputs; ++k) {
+      const char* from = data[k + 1] + i * strides[k + 1];
+      in[k] = direct[k + 1] ? reinterpret_cast<const M*>(from) : blocks[k + 1];
+      // A single number is converted once.
+      if (direct[k + 1] || (i != 0 && strides[k + 1] == 0)) continue;
+#if OPGEN_LOOPS_AVX2
+      if (wide) {
+        load_row_fma<T>(blocks[k + 1], from, strides[k + 1], count);
+        continue;
+      }
+#endif
+      load_row<T>(blocks[k + 1], from, strides[k + 1], count);
+    }
+    char* to = data[0] + i * strides[0];
+    M* out = direct[0] ? reinterpret_cast<M*>(to) : blocks[0];
+    row(out, in, count);
+    if (direct[0]) continue;
+#if OPGEN_LOOPS_AVX2
+    if (wide) {
+      store_row_fma<T>(to, strides[0], blocks[0], count);
+      continue;
+    }
+#endif
+    store_row<T>(to, strides[0], blocks[0], count);
+  }
+}
+
+template <class T, class G, std::size_t... I>
+void run_vectors(TensorIteratorBase& iter, const G& g, std::int64_t grain,
+                 std::index_sequence<I...> all) {
+  using M = opmath_type<T>;
+  using RowType = Row<T, Repeat<T, I>...>;
+  const bool wide = use_fma();
+  const auto row = [&g, wide, all](M* out, const M* const* in, std::int64_t n) {
+#if OPGEN_LOOPS_AVX2
+    if (wide) return vector_row_fma<M>(g, n, out, in, all);
+#endif
+    vector_row<M>(g, n, out, in, all);
+  };
+  if constexpr (std::is_same_v<T, M>) {
+    const TensorBase* const* tensors = contiguous_tensors(iter);
+    if (OPGEN_LIKELY(tensors != nullptr && iter.ntensors() == RowType::operands &&
+                     RowType::has_dtypes(tensors))) {
+      const std::int64_t n = tensors[0]->numel();
+      if (OPGEN_LIKELY(n <= grain)) {
+        const M* in[] = {static_cast<const M*>(tensors[I + 1]->data_ptr())...};
+        return row(static_cast<M*>(tensors[0]->data_ptr()), in, n);
+      }
+    }
+  }
+  check_row(iter, static_cast<RowType*>(nullptr));
+  for_each_row(
+      iter,
+      [&row, wide](char** data, const std::int64_t* strides, std::int64_t n) {
+        run_in_blocks<T, M>(row, static_cast<int>(sizeof...(I)), wide, data, strides, n);
+      },
+      grain);
+  iter.cast_outputs();
+}
+
+}  // namespace detail
+
+// Applies `g`, a function of 1 to 3 vectors of opmath_type<T> of any width, to operands of type T.
+// Each element has the same bits wherever it lies. Where the processor has fused multiply-add,
+// the loop uses it.
+template <class T, class G>
+void cpu_kernel_vec(TensorIteratorBase& iter, const G& g, std::int64_t grain = kGrainSize) {
+  using V = Vec<opmath_type<T>>;
+  constexpr std::size_t inputs = std::is_invocable_v<const G&, V>         ? 1
+                                 : std::is_invocable_v<const G&, V, V>    ? 2
+                                 : std::is_invocable_v<const G&, V, V, V> ? 3
+                                                                          : 0;
+  static_assert(inputs != 0, "cpu_kernel_vec<T>: a function of 1 to 3 vectors");
+  detail::run_vectors<T>(iter, g, grain, std::make_index_sequence<inputs>{});
+}
+
+namespace detail {
+
 // A function of elements and the same function of vectors.
 template <class F, class V, class RowType>
 struct WithVectorForm;
 template <class F, class V, class R, class... In>
 struct WithVectorForm<F, V, Row<R, In...>> {
-  static_assert((std::is_same_v<R, In> && ...), "cpu_kernel_vec: one type throughout");
+  static_assert((std::is_same_v<R, In> && ...),
+                "cpu_kernel_vec: the inputs and the output must have the same type");
   using VectorForm = V;
   const F& scalar;
   const V& vector;
@@ -384,9 +546,9 @@ void cpu_serial_kernel(TensorIteratorBase& iter, F&& f) {
   iter.cast_outputs();
 }
 
-// Applies `f` to the operands if their common dtype is that of one of `T`; else returns false. `f`
-// is a function of elements of type opmath_type<T>, or returns one when it is called, once and
-// before the loop, with std::type_identity<opmath_type<T>>.
+// Applies `f` to the operands if their common dtype is that of one of the types `T`; otherwise
+// returns false. `f` is a function of elements of type opmath_type<T>; or it takes
+// std::type_identity<opmath_type<T>>, is called once before the loop, and returns such a function.
 template <class... T, class F>
 bool ufunc_loop(TensorIteratorBase& iter, const F& f) {
   return (detail::run_ufunc<T>(iter, f) || ...);

@@ -1,5 +1,5 @@
-// reduce.h: cpu_reduce, which folds all elements that belong to one output, and cpu_sum. Elements
-// are combined pairwise, so that the rounding error of a sum grows with log n.
+// reduce.h: cpu_reduce, which combines all elements that belong to one output, and cpu_sum.
+// Elements are combined pairwise, so that the rounding error of a sum grows with log n.
 //
 //   TensorIterator iter = make_reduction(out, self, dims, keepdim);
 //   cpu_reduce<float, float>(iter, 0.0f,
@@ -7,7 +7,7 @@
 //                            [](float a, float b) { return a + b; },      // combine two parts
 //                            [](float acc) { return acc; });              // the value to store
 //
-// The order in which elements are combined depends on shape and strides alone, not on the number of
+// The order in which elements are combined depends only on shape and strides, not on the number of
 // threads, so a result has the same bits in every run.
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace opgen {
 
 // Returns an iteration over `self` in which `result` has stride 0 along `dims`; absent or empty
-// `dims` are all dimensions. Throws Error unless `result` already has the reduced shape.
+// `dims` mean all dimensions. Throws Error unless `result` already has the reduced shape.
 [[nodiscard]] OPGEN_API TensorIterator make_reduction(const TensorBase& result,
                                                       const TensorBase& self,
                                                       OptionalIntArrayRef dims, bool keepdim);
@@ -34,7 +34,7 @@ namespace opgen {
 
 namespace detail {
 
-// The dimensions of a reduction: those along which outputs differ, and those that are folded.
+// The dimensions of a reduction: those of the output, and those that are folded (reduced).
 // Strides are in bytes.
 struct ReductionPlan {
   char* out = nullptr;
@@ -42,7 +42,7 @@ struct ReductionPlan {
   DimVector out_sizes;
   DimVector out_strides;
   DimVector in_strides;
-  // The folded dimensions, fastest first; the first of them is a row.
+  // The folded dimensions, fastest first. The first of them forms the rows.
   DimVector fold_sizes;
   DimVector fold_strides;
   std::int64_t outputs = 1;
@@ -51,34 +51,36 @@ struct ReductionPlan {
   std::int64_t rows = 1;
 
   OPGEN_API explicit ReductionPlan(const TensorIteratorBase& iter);
-  // Finds output i, and the first element that is folded into it.
+  // Finds the address of output i and that of the first element that is folded into it.
   OPGEN_API void locate_output(std::int64_t i, char*& out_at, const char*& in_at) const noexcept;
   [[nodiscard]] OPGEN_API const char* locate_row(const char* first, std::int64_t i) const noexcept;
-  // Whether adjacent outputs have adjacent inputs, as in a sum over the rows of a matrix.
+  // Returns whether adjacent outputs have adjacent inputs, as in a sum over the rows of a matrix.
   [[nodiscard]] OPGEN_API bool folds_across_rows(std::size_t in_item) const noexcept;
 };
 
 inline constexpr std::int64_t kFoldLeaf = 128;
 inline constexpr std::int64_t kFoldLanes = 8;
 inline constexpr std::int64_t kBlockLeaf = 16;
-// Sums along a row: the number of vectors that accumulate independently, the number of additions to
-// each before they are combined, and the longest row (in elements) that is not split in two. With
-// these, a million times 0.1f is off by one unit in the last place, as in libtorch; with twice the
-// steps or four times the row, by three.
+// Constants for sums along a row: the number of vectors that accumulate independently, the number
+// of additions to each before they are combined, and the length (in elements) of the longest row
+// that is not split in two. With these values, the sum of a million times 0.1f is wrong by one unit
+// in the last place, as in libtorch; with twice the steps or four times the length, by three.
 inline constexpr std::int64_t kSumVectors = 8;
 inline constexpr std::int64_t kSumSteps = 16;
 inline constexpr std::int64_t kSumRow = 8192;
-// How many bytes ahead to prefetch. The processor's own prefetcher stops at every page, which costs
-// 10 % of a sum of a million floats, and 25 % if other programs use the memory, too.
+// The number of bytes to prefetch ahead. The processor's own prefetcher stops at each page
+// boundary, which makes a sum of a million floats 10 % slower, and 25 % slower if other programs
+// use the memory, too.
 inline constexpr std::int64_t kSumAhead = 2048;
-// Sums down columns: the number of rows that are added up before they are added to the
-// accumulators, the most rows that are not split in two, and the number of columns at a time, so
-// that their accumulators stay in the first-level cache.
+// Constants for sums down columns: the number of rows that are added up before they are added to
+// the accumulators, the largest number of rows that is not split in two, and the number of columns
+// per pass, chosen so that their accumulators stay in the first-level cache.
 inline constexpr std::int64_t kColumnRows = 8;
 inline constexpr std::int64_t kColumnLeaf = 64;
 inline constexpr std::int64_t kColumnBlock = 1024;
 
-// a + b, for numbers or vectors. Integers wrap around; in C++, signed overflow would be undefined.
+// Returns a + b, for numbers or vectors. Integers wrap around, because signed overflow is undefined
+// in C++.
 template <class T>
 OPGEN_ALWAYS_INLINE T sum_of(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -95,7 +97,7 @@ struct AddStep {
     return sum_of(acc, static_cast<Acc>(value));
   }
 };
-// Sums of elements in their own type add vectors.
+// Whether a sum can add vectors: the elements are added in their own type.
 template <class Step, class In>
 inline constexpr bool kAddsVectors = false;
 template <class T>
@@ -158,7 +160,7 @@ template <class T>
 void sum_rows(const char* at, std::int64_t n, std::int64_t stride, std::int64_t count, T* acc) {
   sum_rows_here(at, n, stride, count, acc);
 }
-// Adds element k of `rows` rows, `stride` bytes apart, to acc[k]; sets it if `first`.
+// Adds element k of `rows` rows, `stride` bytes apart, to acc[k]; if `first`, sets acc[k] to it.
 template <std::int64_t rows, class T>
 OPGEN_ALWAYS_INLINE void add_rows(const char* at, std::int64_t stride, std::int64_t count, T* acc,
                                   bool first) {
@@ -253,7 +255,7 @@ struct Fold {
 #endif
     sum_rows<In>(at, n, stride, count, acc);
   }
-  // Whether an output is the sum of one row, so that vector_rows computes it.
+  // Returns whether each output is the sum of one row, so that vector_rows can compute it.
   [[nodiscard]] bool by_vector_rows() const noexcept {
     return kVectors && plan.rows == 1 && plan.row_stride == std::int64_t(sizeof(In)) &&
            plan.row <= kSumRow;
@@ -306,7 +308,7 @@ void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const 
 
   if (plan.outputs == 1 && folded >= kGrainSize) {
     plan.locate_output(0, out, in);
-    // Split the rows among threads, or the only row.
+    // Divide the rows among threads, or split the row if there is only one.
     bool by_rows = plan.rows > 1;
     std::int64_t grain = by_rows ? std::max<std::int64_t>(1, kGrainSize / plan.row) : kGrainSize;
     store(out, parallel_reduce(
@@ -324,7 +326,7 @@ void cpu_reduce(TensorIteratorBase& iter, Acc identity, const Step& step, const 
   parallel_for(0, plan.outputs, grain, [&](std::int64_t begin, std::int64_t end) {
     char* out_at = nullptr;
     const char* in_at = nullptr;
-    // Outputs of one line lie at equal distances.
+    // Outputs of the same line are equally spaced.
     std::int64_t line = plan.out_sizes.empty() ? 1 : plan.out_sizes[0];
     for (std::int64_t i = begin; i < end;) {
       plan.locate_output(i, out_at, in_at);

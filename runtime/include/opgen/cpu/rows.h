@@ -1,5 +1,5 @@
-// rows.h: what the loops of loops.h ask of this runtime: rows of an iterator, the processor, and
-// errors. Target torch has a header of this name for ATen's iterator.
+// rows.h: the functions that loops.h needs from this runtime: rows of an iterator, the processor's
+// instruction set, and errors. Target torch has a header with the same name for ATen's iterator.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace opgen::detail {
 
-// Throws Error: the operands, outputs first, do not have these dtypes.
+// Throws Error, which says that the operands should have these dtypes (outputs first).
 OPGEN_API void throw_kernel_dtypes(const TensorIteratorBase& iter,
                                    std::initializer_list<ScalarType> dtypes, int noutputs);
-// Calls `row` for all elements, in any order. Walks in tiles if the operands differ in which
-// dimension is the fastest.
+// Calls `row` for all elements, in any order. Proceeds in tiles if the fastest dimension is not the
+// same for all operands.
 OPGEN_API void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
                             std::int64_t grain);
 // Calls `row` for all elements in the iterator's order, in this thread.
@@ -29,6 +29,10 @@ inline void for_each_row_in_order(TensorIteratorBase& iter, TensorIteratorBase::
 // Whether loops compiled for AVX2 may run.
 [[nodiscard]] inline bool use_avx2() noexcept {
   return get_cpu_capability() >= CPUCapability::AVX2;
+}
+// Whether loops compiled for AVX2, FMA and F16C may run.
+[[nodiscard]] inline bool use_fma() noexcept {
+  return use_avx2();
 }
 template <class T>
 OPGEN_ALWAYS_INLINE T element_at(const T* at) noexcept {

@@ -1,27 +1,54 @@
 // vec.h: Vec<T>, 32 bytes of elements with arithmetic on all of them at once. Built on the
-// compiler's vector types: one register with AVX2, two without.
+// compiler's vector types: one register with AVX2, two without. Vec<T, 16> has 16 bytes: one
+// register on every processor. vec_math.h has exp, log and other functions of vectors.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
 #include "opgen/core/macros.h"
 
-// g++ warns that the ABI of 32-byte vectors passed by value depends on the processor. All functions
-// here are inlined, so none is passed.
-#if defined(__GNUC__) && !defined(__clang__)
+// Compilers warn that the ABI of 32-byte vectors passed by value depends on the processor. All
+// functions here are inlined, so none is passed.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 
 namespace opgen {
 
-template <class T>
+namespace detail {
+
+template <std::size_t size>
+struct LaneOf;
+template <>
+struct LaneOf<1> {
+  using type = std::int8_t;
+};
+template <>
+struct LaneOf<2> {
+  using type = std::int16_t;
+};
+template <>
+struct LaneOf<4> {
+  using type = std::int32_t;
+};
+template <>
+struct LaneOf<8> {
+  using type = std::int64_t;
+};
+
+}  // namespace detail
+
+template <class T, int bytes = 32>
 struct Vec {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
-  typedef T Native __attribute__((vector_size(32)));
-  static constexpr std::int64_t size = 32 / static_cast<std::int64_t>(sizeof(T));
+  typedef T Native __attribute__((vector_size(bytes)));
+  using Element = T;
+  static constexpr std::int64_t size = bytes / static_cast<std::int64_t>(sizeof(T));
+  // An integer of the size of an element: all bits of a lane are set where a comparison is true.
+  using Lane = typename detail::LaneOf<sizeof(T)>::type;
+  typedef Lane Mask __attribute__((vector_size(bytes)));
 
   Native values;
 
@@ -33,7 +60,7 @@ struct Vec {
     return result;
   }
 
-  // `from` needs the alignment of a T only.
+  // `from` needs only the alignment of a T.
   OPGEN_ALWAYS_INLINE static Vec load(const T* from) noexcept {
     Vec result;
     std::memcpy(&result.values, from, sizeof(Native));
@@ -62,10 +89,41 @@ struct Vec {
   OPGEN_ALWAYS_INLINE friend Vec max(const Vec& a, const Vec& b) noexcept {
     return of(a.values > b.values ? a.values : b.values);
   }
+
+  OPGEN_ALWAYS_INLINE friend Mask operator==(const Vec& a, const Vec& b) noexcept {
+    return a.values == b.values;
+  }
+  OPGEN_ALWAYS_INLINE friend Mask operator!=(const Vec& a, const Vec& b) noexcept {
+    return a.values != b.values;
+  }
+  OPGEN_ALWAYS_INLINE friend Mask operator<(const Vec& a, const Vec& b) noexcept {
+    return a.values < b.values;
+  }
+  OPGEN_ALWAYS_INLINE friend Mask operator<=(const Vec& a, const Vec& b) noexcept {
+    return a.values <= b.values;
+  }
+  OPGEN_ALWAYS_INLINE friend Mask operator>(const Vec& a, const Vec& b) noexcept {
+    return a.values > b.values;
+  }
+  OPGEN_ALWAYS_INLINE friend Mask operator>=(const Vec& a, const Vec& b) noexcept {
+    return a.values >= b.values;
+  }
+  // An element of `a` where the mask is set, else of `b`.
+  OPGEN_ALWAYS_INLINE friend Vec select(const Mask& mask, const Vec& a, const Vec& b) noexcept {
+    return of(mask ? a.values : b.values);
+  }
+  // a * b + c, rounded once if the processor has such an instruction and the loop uses it.
+  OPGEN_ALWAYS_INLINE friend Vec multiply_add(const Vec& a, const Vec& b, const Vec& c) noexcept {
+    return of(a.values * b.values + c.values);
+  }
+
+  // The bits of the elements, and back.
+  OPGEN_ALWAYS_INLINE Mask bits() const noexcept { return std::bit_cast<Mask>(values); }
+  OPGEN_ALWAYS_INLINE static Vec from_bits(const Mask& bits) noexcept {
+    return of(std::bit_cast<Native>(bits));
+  }
 };
 
 }  // namespace opgen
 
-#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
-#endif

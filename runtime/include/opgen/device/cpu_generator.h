@@ -22,15 +22,14 @@ class OPGEN_API CPUGeneratorImpl final : public GeneratorImpl {
   void set_state(const void* bytes, std::size_t size) override;
   [[nodiscard]] GeneratorImpl* clone() const override;
 
-  // 32 and 64 evenly distributed bits; the first word of the 64 is the upper one.
+  // Return 32 or 64 uniformly distributed random bits. The first word drawn becomes the upper half
+  // of the 64 bits.
   std::uint32_t random() {
     if (state_.next == kWords) refill();
-    std::uint32_t y = state_.words[state_.next++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
+    return tempered(state_.words[state_.next++]);
   }
+  // The next n numbers of random(), several at a time.
+  void random(std::uint32_t* out, std::int64_t n);
   std::uint64_t random64() {
     std::uint64_t upper = random();
     return upper << 32 | random();
@@ -43,6 +42,12 @@ class OPGEN_API CPUGeneratorImpl final : public GeneratorImpl {
     std::uint32_t next;
     std::uint32_t words[kWords];
   };
+  static std::uint32_t tempered(std::uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+  }
   void refill();
 
   State state_;
@@ -53,7 +58,7 @@ OPGEN_API void manual_seed(std::uint64_t seed);
 
 namespace tensor_functions {
 
-// Seeded with the same constant in every process.
+// Returns the default generator, which starts with the same seed in every process.
 [[nodiscard]] OPGEN_API const Generator& default_cpu_generator();
 // Returns the engine of a `Generator?` argument, the default one if absent. Throws Error if it is
 // not a CPU generator.

@@ -1,4 +1,4 @@
-// device.h: DeviceType and Device, where a tensor's data lives.
+// device.h: DeviceType and Device, the place of a tensor's data.
 #pragma once
 
 #include <cstdint>
@@ -50,14 +50,14 @@ OPGEN_FORALL_DEVICE_TYPES(OPGEN_CONSTANT)
 
 using DeviceIndex = std::int8_t;
 
-// Index -1 means the current device of the type. 16 bits in size: with three bytes, g++ splits an
-// optional<Device> and joins it again wherever it is passed on.
+// Index -1 means the current device of the type. It has 16 bits: if an optional<Device> had three
+// bytes, g++ would split and rejoin it wherever it is passed.
 class alignas(2) Device {
  public:
   constexpr Device() noexcept = default;
   constexpr Device(DeviceType type, DeviceIndex index = -1) noexcept  // NOLINT
       : type_(type), index_(index) {}
-  // "cpu", "cuda:1". Throws ValueError on anything else.
+  // Parses a name such as "cpu" or "cuda:1". Throws ValueError for an invalid name.
   OPGEN_API explicit Device(std::string_view text);
 
   [[nodiscard]] constexpr DeviceType type() const noexcept { return type_; }

@@ -1,5 +1,5 @@
-// device_guard.h: DeviceGuard and StreamGuard, the current device of a device type and the current
-// stream of a device for the length of a scope; backends plug in.
+// device_guard.h: DeviceGuard and StreamGuard, scopes that set the current device of a device type
+// and the current stream of a device, and the interface that backends implement.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@ namespace opgen {
 
 class Storage;
 
-// A backend's current device and streams, which belong to a thread. CPU and Meta have one device
-// and need no guard. A backend that does not override the stream functions has one stream per
-// device, and finishes its work before a call returns.
+// A backend's current device and streams, of which each thread has its own. CPU and Meta have one
+// device and need no guard. A backend that does not override the stream functions has one stream
+// per device, and finishes its work before a call returns.
 class OPGEN_API DeviceGuardImpl {
  public:
   virtual ~DeviceGuardImpl();
   [[nodiscard]] virtual Device device() const = 0;
-  // Returns the device that was current.
+  // Makes the device current. Returns the previous one.
   virtual Device exchange_device(Device device) const = 0;
   [[nodiscard]] virtual DeviceIndex device_count() const noexcept = 0;
 
   // Returns the current stream of a device with an index.
   [[nodiscard]] virtual Stream current_stream(Device device) const;
-  // Returns the stream that was current on the stream's device.
+  // Makes the stream current on its device. Returns the previous one.
   virtual Stream exchange_stream(Stream stream) const;
   // Returns a stream other than the default one, if the device has more than one.
   [[nodiscard]] virtual Stream new_stream(Device device) const;
@@ -34,7 +34,7 @@ class OPGEN_API DeviceGuardImpl {
 };
 
 OPGEN_API void set_device_guard_impl(DeviceType type, const DeviceGuardImpl* impl) noexcept;
-// Null if the type has none.
+// Returns null if the type has none.
 [[nodiscard]] OPGEN_API const DeviceGuardImpl* find_device_guard_impl(DeviceType type) noexcept;
 
 // Does nothing until a device is set; restores the previous device at the end of the scope.

@@ -47,7 +47,8 @@ OPGEN_API extern Atomic<std::uint8_t> cpu_capability;
 
 namespace detail {
 
-// Atomic, because a library that is loaded meanwhile may set functions.
+// The fields are atomic, because a library may be loaded, and set functions, while another thread
+// reads them.
 struct DispatchTargets {
   const char* name;
   Atomic<void*> cpu[kNumCPUCapabilities] = {};
@@ -94,7 +95,7 @@ struct RegisterDispatch {
 }  // namespace opgen
 
 #define OPGEN_DECLARE_DISPATCH(function_type, name) extern ::opgen::DispatchStub<function_type> name
-// Constant-initialised: registrations of other files may come first.
+// The stub is constant-initialised, because registrations in other files may run first.
 #define OPGEN_DEFINE_DISPATCH(name) \
   constinit decltype(name) name {   \
 #name                           \

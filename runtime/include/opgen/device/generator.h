@@ -21,7 +21,7 @@ class OPGEN_API GeneratorImpl : public RefCounted {
   [[nodiscard]] virtual std::uint64_t current_seed() const = 0;
   // Takes a seed from the system and returns it.
   virtual std::uint64_t seed() = 0;
-  // The state as opaque bytes: state_size() of them.
+  // Saves and restores the state as state_size() opaque bytes.
   [[nodiscard]] virtual std::size_t state_size() const = 0;
   virtual void get_state(void* bytes) const = 0;
   virtual void set_state(const void* bytes, std::size_t size) = 0;

@@ -1,4 +1,4 @@
-// random.h: draw numbers of the usual distributions from a CPU generator, for both targets. Hold
+// random.h: draws numbers from the usual distributions with a CPU generator, for both targets. Hold
 // GeneratorLock(engine) while drawing; parallel draws need one generator per thread.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace opgen {
 
-// Evenly distributed in [from, to): as many random bits as T has digits.
+// Returns a uniformly distributed number in [from, to), with as many random bits as T has digits.
 template <class T>
 [[nodiscard]] T draw_uniform(CPUGeneratorImpl& engine, T from = T(0), T to = T(1)) {
   constexpr int digits = std::numeric_limits<T>::digits;
@@ -21,24 +21,25 @@ template <class T>
   return static_cast<T>(bits & mask) * unit * (to - from) + from;
 }
 
-// Evenly distributed in [0, range). From 2^28 on, the remainder of 32 bits would favour small
-// numbers; PyTorch changes over at the same range.
+// Returns a uniformly distributed integer in [0, range). Uses 64 random bits from a range of 2^28
+// on, as PyTorch does: with 32 bits, the remainder would favour small numbers.
 [[nodiscard]] inline std::uint64_t draw_below(CPUGeneratorImpl& engine, std::uint64_t range) {
-  OPGEN_CHECK_VALUE(range != 0, "a random integer needs a range that is not empty");
+  OPGEN_CHECK_VALUE(range != 0, "the range of a random integer must not be empty");
   return (range >> 28) != 0 ? engine.random64() % range : engine.random() % range;
 }
 
 [[nodiscard]] inline bool draw_bernoulli(CPUGeneratorImpl& engine, double p) {
-  OPGEN_CHECK_VALUE(p >= 0 && p <= 1, "a probability lies in [0, 1], got ", p);
+  OPGEN_CHECK_VALUE(p >= 0 && p <= 1, "a probability must be in [0, 1], got ", p);
   return draw_uniform<double>(engine) < p;
 }
 
-// Draws normal numbers by Box and Muller: two at a time, and keeps one for the next draw.
+// Draws normally distributed numbers with the Box-Muller method, which makes two at a time; the
+// second is kept for the next draw.
 class NormalDraws {
  public:
   explicit NormalDraws(CPUGeneratorImpl& engine, double mean = 0, double std = 1)
       : engine_(engine), mean_(mean), std_(std) {
-    OPGEN_CHECK_VALUE(std >= 0, "a standard deviation is not negative, got ", std);
+    OPGEN_CHECK_VALUE(std >= 0, "a standard deviation must not be negative, got ", std);
   }
   [[nodiscard]] double operator()() {
     if (has_next_) {

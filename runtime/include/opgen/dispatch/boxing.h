@@ -1,6 +1,6 @@
-// boxing.h: boxing<Signature>: call an unboxed kernel from a stack, and a boxed kernel with C++
-// arguments. Include after the generated TensorBody.h: Tensor must be complete where boxing<…> is
-// used.
+// boxing.h: boxing<Signature>, which calls an unboxed kernel from a stack, and a boxed kernel with
+// C++ arguments. Include after the generated TensorBody.h: Tensor must be complete where boxing<…>
+// is used.
 #pragma once
 
 #include <array>
@@ -26,15 +26,16 @@ struct IsTuple : std::false_type {};
 template <class... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 
-// A tensor on the stack as the const reference that a kernel takes, without a new share: the stack
-// owns it until the kernel returns.
+// Passes a tensor on the stack to a kernel as a const reference, without a new share: the stack
+// owns the tensor until the kernel returns.
 template <class T>
 class BorrowedTensor {
  public:
   explicit BorrowedTensor(const IValue& value)
       : tensor_(OPGEN_LIKELY(value.isTensor())
                     ? TensorBase::adopt(const_cast<TensorImpl*>(value.tensor_impl()))
-                    : value.toTensor()) {}  // None: undefined; otherwise an error
+                    : value.toTensor()) {
+  }  // None becomes an undefined tensor; anything else throws
   BorrowedTensor(BorrowedTensor&&) noexcept = default;
   BorrowedTensor& operator=(BorrowedTensor&&) = delete;
   ~BorrowedTensor() { static_cast<void>(tensor_.unsafeReleaseTensorImpl()); }
@@ -84,7 +85,8 @@ struct Unbox {
     } else if constexpr (std::is_same_v<T, std::string_view>) {
       return value.toStringView();
     } else if constexpr (std::is_same_v<T, std::string>) {
-      return T(value.toStringView());  // a user of the type includes <string>
+      return T(value.toStringView());  // T may be std::string, whose header only users of that type
+                                       // include
     } else if constexpr (std::is_same_v<T, Scalar>) {
       return value.toScalar();
     } else if constexpr (std::is_same_v<T, complex<double>>) {
@@ -100,7 +102,8 @@ struct Unbox {
     } else if constexpr (std::is_same_v<T, IValue>) {
       return value;
     } else {
-      static_assert(std::is_base_of_v<TensorBase, T>, "no schema type becomes this C++ type");
+      static_assert(std::is_base_of_v<TensorBase, T>,
+                    "no schema type corresponds to this C++ type");
       return T(value.toTensor());
     }
   }
@@ -218,7 +221,7 @@ IValue box(const T& value) {
   }
 }
 
-// A result that is moved into its box.
+// Moves a result into a boxed value.
 template <class T>
 requires std::is_base_of_v<TensorBase, T> IValue box(T&& value) {
   return IValue(static_cast<TensorBase&&>(value));
@@ -302,7 +305,7 @@ void note_reference(T& argument, Tensor** references, std::size_t& count) {
 OPGEN_API void check_result_count(const OperatorSlot& slot, const Stack& stack,
                                   std::size_t expected);
 
-// Hidden: each library has its own copy, and 25 long symbols fewer to look up.
+// Hidden, so that each library has its own copy and the loader does not look up 25 long symbols.
 template <class Signature>
 struct BoxingOf;
 template <class R, class... A>
@@ -340,7 +343,8 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
     return call_boxed(slot, kernel, keys, arguments...);
   }
 
-  // Does the work of the boxed kernel for ADInplaceOrView around an unboxed call.
+  // Makes an unboxed call and does what the boxed kernel for ADInplaceOrView does before and after
+  // it.
   OPGEN_NOINLINE static R call_tracked(const OperatorSlot& slot, const KernelFunction& kernel,
                                        DispatchKeySet keys,
                                        std::remove_reference_t<A>&... arguments) {
@@ -367,7 +371,7 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
   static void call_with(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack,
                         std::index_sequence<I...>) {
     [[maybe_unused]] const IValue* first = stack.data() + (stack.size() - sizeof...(A));
-    // Braces: from the first argument to the last.
+    // Braces ensure the order from the first argument to the last.
     std::tuple<typename OwnerOfParameter<A>::type...> owners{
         Unbox<typename OwnerOfParameter<A>::type>::from(first[I])...};
     auto run = [&]() -> R {

@@ -23,10 +23,10 @@ struct FunctionSchema;
 
 struct CppType {
   TypeKind kind;
-  const CppType* element = nullptr;  // of Optional and List
-  std::int64_t size = 0;             // of a List; 0: any length
-  bool any = false;                  // an IValue: any type of the schema
-  // Of Tuple and Dict, terminated by null.
+  const CppType* element = nullptr;  // for Optional and List
+  std::int64_t size = 0;             // for List; 0 means any length
+  bool any = false;                  // an IValue, which can have any type of the schema
+  // For Tuple and Dict; terminated by null.
   const CppType* const* members = nullptr;
 };
 
@@ -38,10 +38,10 @@ struct CppSignature {
   std::uint64_t written;   // bit i: argument i is a Tensor&
   std::uint64_t returned;  // bit i: result i is a Tensor&
 
-  // "f" -> "f(Tensor _0, int _1) -> Tensor". A returned Tensor& is taken to be the last Tensor&
-  // argument, as for in-place and out= operators.
+  // Infers a schema: "f" gives "f(Tensor _0, int _1) -> Tensor". A returned Tensor& is assumed to
+  // be the last Tensor& argument, as in in-place and out= operators.
   [[nodiscard]] OPGEN_API std::string infer_schema(std::string_view name) const;
-  // "(Tensor, int) -> Tensor".
+  // Returns, for example, "(Tensor, int) -> Tensor".
   [[nodiscard]] OPGEN_API std::string str() const;
   // Returns a message that describes where the two disagree; empty if the function fits the schema.
   [[nodiscard]] OPGEN_API std::string mismatch(const FunctionSchema& schema) const;
@@ -130,8 +130,8 @@ constexpr CppType make_cpp_type() noexcept {
     return {MembersOf<T>::kind, nullptr, 0, false, MembersOf<T>::list};
   } else {
     static_assert(sizeof(T) == 0,
-                  "no schema type becomes this C++ type: int is std::int64_t, float is double, "
-                  "str is std::string_view");
+                  "no schema type corresponds to this C++ type: int is std::int64_t, float is "
+                  "double, str is std::string_view");
     return {TypeKind::CustomClass};
   }
 }

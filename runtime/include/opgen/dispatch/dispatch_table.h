@@ -12,8 +12,8 @@ struct KernelFunction;
 
 namespace detail {
 
-// Per functionality: its first slot, and a mask for the backend's number, which is added to it: all
-// bits, or none.
+// The first slot of a functionality, and a mask (all bits or none) for the backend's number, which
+// is added to it.
 struct SlotRow {
   std::uint32_t offset;
   std::uint32_t select;
@@ -38,8 +38,8 @@ inline constexpr SlotRows kSlotRows = make_slot_rows();
 inline constexpr int kNumSlots = kSlotRows.count;
 static_assert(kNumBackends <= 16 && kNumSlots <= 255);
 
-// Returns the number of the highest backend in the set, from 1; 0 if there is none. `63 ^ clz` is
-// one instruction, the index of the highest bit.
+// Returns the number of the highest backend in the set, counted from 1; 0 if there is none. `63 ^
+// clz` is the index of the highest bit, in one instruction.
 inline std::size_t backend_number(DispatchKeySet keys) noexcept {
   std::uint64_t backends = keys.raw_repr() & DispatchKeySet::backend_bits();
   return 63u ^ static_cast<unsigned>(__builtin_clzll((backends << 1) | 1));
@@ -54,21 +54,22 @@ inline std::size_t slot_of(DispatchKeySet keys, std::size_t backend) noexcept {
 
 }  // namespace detail
 
-// The addresses of one kernel. Both null: take the slow path.
+// The addresses of one kernel. If both are null, the call takes the slow path.
 struct KernelAddress {
   void* direct;  // takes only the arguments
   void* keyed;   // takes the key set, then the arguments
 };
 
-// Immutable once published, and never freed: a call may be reading it. 256 bytes of index and masks
-// instead of 2 KiB of pointers.
+// Immutable once published, and never freed: a call may be reading it. It has 256 bytes of indices
+// and masks; a table of pointers would have 2 KiB.
 struct DispatchTable {
-  // By backend number: all bits except the functionalities that fall through for that backend.
+  // For each backend number: all bits except those of functionalities that fall through for that
+  // backend.
   std::uint64_t masks[kNumBackends + 1];
   const KernelFunction* kernels;
   std::uint8_t index[detail::kNumSlots];  // slot -> kernel; 0: none
 
-  // The addresses follow the table in memory: one per kernel.
+  // The addresses, one per kernel, follow the table in memory.
   [[nodiscard]] const KernelAddress* addresses() const noexcept {
     return reinterpret_cast<const KernelAddress*>(this + 1);
   }
@@ -79,7 +80,7 @@ namespace detail {
 
 struct FoundKernel {
   DispatchKeySet keys;  // the rest of the call's keys
-  std::size_t index;    // of the kernel in its table
+  std::size_t index;    // index of the kernel in its table
 };
 OPGEN_ALWAYS_INLINE FoundKernel look_up(const DispatchTable& table, DispatchKeySet keys) noexcept {
   std::size_t backend = backend_number(keys);
@@ -91,7 +92,8 @@ struct UnresolvedTable {
   DispatchTable table;
   KernelAddress address;
 };
-// Every slot points to this table before its first call and after every change of registrations.
+// Each slot points to this table until its first call, and again after each change of
+// registrations.
 OPGEN_API extern const UnresolvedTable unresolved_table;
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 // dispatcher.h: Dispatcher, the process-wide table of operators; OperatorHandle, which inspects and
-// calls one of them.
+// calls an operator.
 #pragma once
 
 #include <optional>
@@ -28,14 +28,15 @@ class OPGEN_API OperatorHandle {
   // Parsed on first use. Throws Error if no library defines the operator.
   [[nodiscard]] const FunctionSchema& schema() const;
   [[nodiscard]] std::vector<std::string> tags() const;
-  [[nodiscard]] std::string library() const;  // that defines it; "" if there is no schema
+  [[nodiscard]] std::string library()
+      const;  // the library that defines it; "" if there is no schema
   [[nodiscard]] bool has_kernel_for(DispatchKey key) const;
   [[nodiscard]] bool hasKernelForDispatchKey(DispatchKey key) const { return has_kernel_for(key); }
   [[nodiscard]] std::vector<DispatchKey> registered_keys() const;
   // Whether a kernel registered for `alias` is called for the runtime key `key`.
   [[nodiscard]] bool is_served_by(DispatchKey alias, DispatchKey key) const;
 
-  // Returns what was registered, newest first per key: "CPU: unboxed, from aten".
+  // Returns the registrations of each key, newest first: "CPU: unboxed, from aten".
   [[nodiscard]] std::string dump_registrations() const;
   // Returns one line per runtime key that has a kernel: "AutogradCPU: CompositeImplicitAutograd".
   [[nodiscard]] std::string dump_computed_table() const;
@@ -49,11 +50,12 @@ class OPGEN_API OperatorHandle {
   // Replaces the arguments at the end of the stack by the results. Defaults must be filled in.
   void call_boxed(Stack& stack) const;
   void redispatch_boxed(DispatchKeySet keys, Stack& stack) const;
-  // The same, by ATen's names.
+  // The same functions under ATen's names.
   void callBoxed(Stack& stack) const { call_boxed(stack); }
   void redispatchBoxed(DispatchKeySet keys, Stack& stack) const { redispatch_boxed(keys, stack); }
 
-  // Throws Error if a kernel or the library's own handle has another signature.
+  // Returns a typed handle. Throws Error if a kernel or the library's own handle has a different
+  // signature.
   template <class Signature>
   [[nodiscard]] TypedOperatorHandle<Signature> typed() const {
     check_signature(typeid(Signature));
@@ -80,7 +82,7 @@ class TypedOperatorHandle<R(A...)> : public OperatorHandle {
     return redispatch(keys, std::forward<A>(arguments)...);
   }
   R redispatch(DispatchKeySet keys, A... arguments) const {
-    // The entry's table, with the boxing of this signature.
+    // The operator's own slot, with the boxing of this signature.
     const OperatorSlot& own = slot();
     const OperatorSlot here{own.name, own.overload_name, &boxing<R(A...)>, own.table.load_acquire(),
                             entry_};
@@ -88,8 +90,8 @@ class TypedOperatorHandle<R(A...)> : public OperatorHandle {
   }
 };
 
-// Returns the kernel of a fallback for the operators of one schema; a fallthrough if it has nothing
-// to do. Called under the dispatcher's lock: it must not use the dispatcher.
+// Returns the fallback's kernel for an operator with this schema, or a fallthrough if there is
+// nothing to do. Called under the dispatcher's lock: it must not use the dispatcher.
 using KernelChooser = KernelFunction (*)(const FunctionSchema& schema);
 
 // Removes one registration when it is destroyed.
@@ -113,18 +115,18 @@ class OPGEN_API Dispatcher {
  public:
   [[nodiscard]] static Dispatcher& singleton();
 
-  // `name` with its namespace.
+  // `name` includes the namespace.
   [[nodiscard]] std::optional<OperatorHandle> find_operator(std::string_view name,
                                                             std::string_view overload_name) const;
-  // Only operators with a schema. The first returns nullopt if there is none, the second throws
-  // Error, which suggests a similar name.
+  // Find only operators with a schema. If there is none, the first function returns nullopt, and
+  // the second throws Error, which suggests a similar name.
   [[nodiscard]] std::optional<OperatorHandle> findSchema(std::string_view name,
                                                          std::string_view overload_name) const;
   [[nodiscard]] OperatorHandle findSchemaOrThrow(std::string_view name,
                                                  std::string_view overload_name) const;
   // Returns all operators that have a schema, sorted by name.
   [[nodiscard]] std::vector<OperatorHandle> operators() const;
-  // Returns all operators that have kernels but no schema: most often a misspelled name.
+  // Returns all operators that have kernels but no schema: most often their names are misspelled.
   [[nodiscard]] std::vector<OperatorHandle> operators_without_schema() const;
 
   // `slot` may be null. `schema` and `tags` ("core,pointwise") are copied.

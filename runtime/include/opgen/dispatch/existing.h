@@ -1,5 +1,5 @@
-// existing.h: register existing C++ functions as kernels, with every spelling of arguments and
-// results that PyTorch's registry accepts for a schema.
+// existing.h: registers existing C++ functions as kernels. Their parameters and results may have
+// all types that PyTorch's registry accepts for a schema.
 #pragma once
 
 #include <array>
@@ -162,11 +162,11 @@ R returned_as(From&& from) {
                          std::tuple_size<Source>::value;
                        }) {
     static_assert(std::tuple_size_v<R> == std::tuple_size_v<Source>,
-                  "the function returns as many results as the operator");
+                  "the function must return as many results as the operator");
     return elements_as<R>(static_cast<const Source&>(from),
                           std::make_index_sequence<std::tuple_size_v<R>>());
   } else if constexpr (requires { std::tuple_size<Source>::value; }) {
-    static_assert(std::tuple_size_v<Source> == 1, "one result is returned");
+    static_assert(std::tuple_size_v<Source> == 1, "the function must return one result");
     return as_value<R>(std::get<0>(from));
   } else {
     return as_value<R>(static_cast<const Source&>(from));
@@ -180,8 +180,8 @@ inline constexpr bool kReturnsReferences<std::tuple<R...>> = (std::is_reference_
 
 }  // namespace detail
 
-// `function` as a kernel of `Op`. `Returned`: the positions of the arguments that Op returns by
-// reference.
+// Makes `function` a kernel of `Op`. `Returned` are the positions of the arguments that Op returns
+// by reference.
 template <class Op, auto function, class Returned = std::index_sequence<>,
           class Schema = typename Op::schema, class Function = decltype(function)>
 struct Existing;
@@ -192,7 +192,7 @@ struct Existing<Op, function, std::index_sequence<returned...>, R(A...), NR (*)(
                 "the function must take as many arguments as the operator");
   static R call(A... arguments) {
     if constexpr (std::is_void_v<R>) {
-      static_assert(std::is_void_v<NR>, "the function returns something, and the operator nothing");
+      static_assert(std::is_void_v<NR>, "the function must return nothing, like the operator");
       function(detail::Given<NA, A>(arguments)...);
     } else if constexpr (detail::kReturnsReferences<R>) {
       static_cast<void>(function(detail::Given<NA, A>(arguments)...));
@@ -207,13 +207,13 @@ struct Existing<Op, function, std::index_sequence<returned...>, R(A...), NR (*)(
 template <class Op, auto function, class Returned, class R, class... A, class NR, class... NA>
 struct Existing<Op, function, Returned, R(A...), NR (*)(DispatchKeySet, NA...)> {
   static_assert(sizeof...(NA) == sizeof...(A),
-                "the function takes the keys, and as many arguments as the operator");
+                "the function must take the keys, and then as many arguments as the operator");
   static R call(DispatchKeySet keys, A... arguments) {
     if constexpr (std::is_void_v<R>) {
       function(keys, detail::Given<NA, A>(arguments)...);
     } else {
       static_assert(!detail::kReturnsReferences<R> || std::is_same_v<R, NR>,
-                    "a function that takes the keys returns what the operator does");
+                    "a function that takes the keys must have the operator's return type");
       return detail::returned_as<R>(function(keys, detail::Given<NA, A>(arguments)...));
     }
   }

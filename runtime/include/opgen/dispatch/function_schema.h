@@ -17,8 +17,8 @@ struct SchemaType {
   TypeKind kind = TypeKind::Tensor;
   std::shared_ptr<const SchemaType> element;
   std::int64_t size = 0;
-  std::string class_name;           // of CustomClass
-  std::vector<SchemaType> members;  // of Tuple; of Dict: the types of its keys and values
+  std::string class_name;           // for CustomClass
+  std::vector<SchemaType> members;  // for Tuple; for Dict, the types of its keys and values
 
   [[nodiscard]] OPGEN_API std::string str() const;
   // Whether the type is Tensor, a container of tensors, or Any.
@@ -28,23 +28,23 @@ struct SchemaType {
 
 // One annotation, `(a|b! -> c)` or `!`.
 struct AliasInfo {
-  // Names of sets, joined by "|"; "*" is any set. A bare `!` is a new set without a name: "$0",
-  // "$1", … in the order of the schema.
+  // Names of alias sets, joined by "|"; "*" means any set. A bare `!` is a new set without a name,
+  // called "$0", "$1", … in the order of the schema.
   std::string before;
-  std::string after;  // empty: the same
+  std::string after;  // empty if it is the same
   bool is_write = false;
-  // How many lists come before it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`.
+  // How many list types precede it: 0 in `Tensor(a!)[]`, 1 in `Tensor[](a!)`.
   std::size_t lists = 0;
 
   [[nodiscard]] bool is_unnamed() const noexcept { return before.front() == '$'; }
-  // "(a|b! -> c)", "!"
+  // Returns the annotation as written, such as "(a|b! -> c)" or "!".
   [[nodiscard]] OPGEN_API std::string str() const;
-  // The order of the sets does not count.
+  // Ignores the order of the sets.
   [[nodiscard]] OPGEN_API bool operator==(const AliasInfo& other) const;
 };
 
 struct SchemaArgument {
-  std::string name;  // of a return: may be empty
+  std::string name;  // may be empty for a return
   SchemaType type;
   std::vector<AliasInfo> aliases;  // from the inside outwards
   bool kwarg_only = false;
@@ -71,17 +71,18 @@ struct FunctionSchema {
 
   [[nodiscard]] OPGEN_API std::string str() const;
   [[nodiscard]] OPGEN_API std::string full_name() const;  // "aten::add.Tensor"
-  // Returns the index of the first argument of this name.
+  // Returns the index of the first argument with this name.
   [[nodiscard]] OPGEN_API std::optional<std::size_t> find_argument(
       std::string_view name) const noexcept;
   [[nodiscard]] OPGEN_API bool operator==(const FunctionSchema& other) const;
 };
 
 // Parses what PyTorch's schema parser accepts (docs/concepts/dispatch.md lists the differences).
-// Throws ValueError with the position and the reason. `ns` is the namespace if the text has none.
+// Throws ValueError with the position and the reason. `ns` is used as the namespace if the text has
+// none.
 [[nodiscard]] OPGEN_API FunctionSchema parse_schema(std::string_view text,
                                                     std::string_view ns = {});
-// "aten::add.Tensor" -> ("aten::add", "Tensor").
+// Splits "aten::add.Tensor" into ("aten::add", "Tensor").
 [[nodiscard]] OPGEN_API std::pair<std::string, std::string> split_operator_name(
     std::string_view text);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>  // std::string by name: <string> costs another 0.07 s
+#include <iosfwd>  // declares std::string; <string> would cost another 0.07 s
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@ namespace opgen {
 
 class IValue;
 
-// Base of objects that IValues share.
+// Base class of the objects that IValues share.
 class OPGEN_API HeapValue : public RefCounted {
  public:
   virtual ~HeapValue();
@@ -23,7 +23,8 @@ class OPGEN_API HeapValue : public RefCounted {
 struct ListValue;
 
 // ScalarType, Layout, MemoryFormat and QScheme are stored as Int; Scalar as Bool, Int, Double or
-// Complex. A List, a Tuple and a Dict have elements; those of a Dict are keys and values in turn.
+// Complex. A List, a Tuple and a Dict have elements; those of a Dict are its keys, each followed by
+// its value.
 class OPGEN_API IValue {
  public:
   enum class Tag : std::uint8_t {
@@ -61,12 +62,13 @@ class OPGEN_API IValue {
   }
 
   // Borrows a tensor that outlives this value, such as an argument of a boxed call, without a new
-  // share. A copy of the IValue owns a share. Boxed kernels receive only values that own one.
+  // share of ownership. A copy of the IValue owns a share. Boxed kernels receive only values that
+  // own theirs.
   [[nodiscard]] static IValue borrow(const TensorBase& tensor) noexcept {
     return IValue(Borrowed(), tensor);
   }
-  // A tag for emplace_back(): a value constructed in place is written as one word. A moved one
-  // would be read as two words right after being written, which stalls the processor.
+  // A tag for emplace_back(), which constructs the value in place, as one word. Moving a value
+  // reads two words right after they were written, which stalls the processor.
   struct Borrowed {};
   IValue(Borrowed, const TensorBase& tensor) noexcept
       : IValue(tensor.unsafeGetTensorImpl(), true) {}
@@ -131,7 +133,7 @@ class OPGEN_API IValue {
   [[nodiscard]] double toDouble() const;
   [[nodiscard]] complex<double> toComplexDouble() const;
   [[nodiscard]] Scalar toScalar() const;
-  // None becomes an undefined tensor.
+  // Converts None to an undefined tensor.
   [[nodiscard]] TensorBase toTensor() const;
   [[nodiscard]] std::string_view toStringView() const;
   [[nodiscard]] Device toDevice() const;
@@ -140,11 +142,11 @@ class OPGEN_API IValue {
   [[nodiscard]] Storage toStorage() const;
   [[nodiscard]] const std::vector<IValue>& toList() const;
   [[nodiscard]] const std::vector<IValue>& toTuple() const;
-  // Keys and values in turn.
+  // Returns the keys, each followed by its value.
   [[nodiscard]] const std::vector<IValue>& toDict() const;
-  // The elements of a List, a Tuple or a Dict.
+  // Returns the elements of a List, a Tuple or a Dict.
   [[nodiscard]] const std::vector<IValue>& elements() const;
-  // Returns a List, Tuple or Dict, as this value is, of other elements.
+  // Returns a List, Tuple or Dict of the same kind as this value, with other elements.
   [[nodiscard]] IValue with_elements(std::vector<IValue> elements) const {
     return IValue(std::move(elements), tag_);
   }
@@ -156,7 +158,7 @@ class OPGEN_API IValue {
   // Returns the dispatch keys of the tensors in this value.
   [[nodiscard]] std::uint64_t key_bits() const noexcept;
 
-  // A friend, so that only an IValue finds it, not types that convert to one.
+  // A friend, so that it is found only for an IValue, not for types that convert to one.
   friend void append_message(Message& message, const IValue& value) { value.append_to(message); }
 
  private:
@@ -185,7 +187,7 @@ class OPGEN_API IValue {
 
   Payload payload_;
   Tag tag_ = Tag::None;
-  bool borrowed_ = false;  // only a Tensor
+  bool borrowed_ = false;  // true only for a Tensor
 };
 
 // The shared object of a List, a Tuple or a Dict.
@@ -198,9 +200,9 @@ struct ListValue final : HeapValue {
 
 struct Stack : std::vector<IValue> {
   using std::vector<IValue>::vector;
-  // push_back() that is compiled once, not in every library.
+  // Does push_back(); compiled once here, not in every library.
   OPGEN_API void add(IValue&& value);
-  // Removes the last `count` values; resize() would check the capacity first.
+  // Removes the last `count` values, without the check of the capacity that resize() makes.
   void drop(std::size_t count) noexcept {
     for (; count != 0; --count) pop_back();
   }

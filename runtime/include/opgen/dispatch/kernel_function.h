@@ -8,7 +8,7 @@ namespace opgen {
 
 class OperatorHandle;
 
-// Replaces its arguments at the end of the stack by the results.
+// Replaces its arguments at the end of the stack with the results.
 using BoxedFunction = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack,
                                void* context);
 using BoxedKernel = void (*)(const OperatorHandle& op, DispatchKeySet keys, Stack& stack);
@@ -25,12 +25,13 @@ struct KernelFunction {
   };
 
   Kind kind = Kind::Missing;
-  // Boxed, for ADInplaceOrView: C++ calls do its work without a stack (call_tracked in boxing.h).
+  // Whether this is the boxed kernel for ADInplaceOrView. C++ calls then do its work without a
+  // stack (call_tracked in boxing.h).
   bool tracks = false;
-  void* function = nullptr;        // Unboxed…: of the signature of `boxing`
-  const Boxing* boxing = nullptr;  // null: not callable from boxed code
+  void* function = nullptr;        // for the Unboxed kinds; has the signature of `boxing`
+  const Boxing* boxing = nullptr;  // if null, boxed code cannot call it
   BoxedFunction boxed = nullptr;
-  void* context = nullptr;  // outlives the registration; of a Functor: its captures
+  void* context = nullptr;  // outlives the registration; for a Functor, its captures
 
   [[nodiscard]] static KernelFunction fallthrough() noexcept {
     KernelFunction kernel;

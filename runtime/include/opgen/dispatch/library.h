@@ -59,8 +59,9 @@ struct HeldFunctor final : HeapValue {
 
 }  // namespace detail
 
-// A kernel from a function, a lambda or other function object, a boxed function, or a fallthrough.
-// A function object lives until its registration is removed; calls from several threads share it.
+// A kernel made from a function, a lambda or other function object, a boxed function, or a
+// fallthrough. A function object lives until its registration is removed, and must be thread-safe:
+// calls from all threads use the same object.
 class CppFunction {
  public:
   template <class R, class... A>
@@ -88,8 +89,8 @@ class CppFunction {
   }
   CppFunction(const CppFunction& other) = default;
   CppFunction& operator=(const CppFunction& other) = default;
-  // Not inline, like the constructor that the others call: a library has one CppFunction per
-  // kernel.
+  // Not inline (like the constructor that the others call), because a library has one CppFunction
+  // per kernel.
   OPGEN_API ~CppFunction();
 
   [[nodiscard]] static CppFunction makeFallthrough() noexcept {
@@ -103,7 +104,7 @@ class CppFunction {
     return CppFunction(KernelFunction::from_boxed(function));
   }
   [[nodiscard]] const KernelFunction& kernel() const noexcept { return kernel_; }
-  // Null for boxed functions and fallthroughs.
+  // Returns null for boxed functions and fallthroughs.
   [[nodiscard]] const CppSignature* signature() const noexcept { return signature_; }
   [[nodiscard]] const Ref<HeapValue>& owner() const noexcept { return owner_; }
 
@@ -116,7 +117,7 @@ class CppFunction {
   Ref<HeapValue> owner_;
 };
 
-// The `m` of the macros below. Its registrations are removed when it is destroyed.
+// The `m` of the macros below. Its destructor removes its registrations.
 class OPGEN_API Library {
  public:
   enum class Kind : std::uint8_t { Def, Fragment, Impl };
@@ -125,17 +126,17 @@ class OPGEN_API Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  // "add.Tensor(Tensor self, Tensor other) -> Tensor"; a namespace in the string must be that of
-  // the library.
+  // Defines an operator: "add.Tensor(Tensor self, Tensor other) -> Tensor". A namespace in the
+  // string must be that of the library.
   Library& def(std::string_view schema);
   Library& def(std::string_view schema, const std::vector<std::string>& tags);
-  // Also registers a kernel for every key without a better one (CompositeImplicitAutograd). A name
-  // without parentheses, "add.Tensor", takes its schema from the function's type.
+  // Also registers a kernel for every key that has no other kernel (CompositeImplicitAutograd). For
+  // a name without parentheses, "add.Tensor", the schema is inferred from the function's type.
   Library& def(std::string_view schema, const CppFunction& function);
-  // Registers a kernel for the key of OPGEN_LIBRARY_IMPL, else for all keys.
+  // Registers a kernel for the key of OPGEN_LIBRARY_IMPL, or in other blocks for all keys.
   Library& impl(std::string_view name, const CppFunction& function);
   Library& impl(std::string_view name, DispatchKey key, const CppFunction& function);
-  // Registers a fallback for every operator; only in OPGEN_LIBRARY_IMPL(_, key, m).
+  // Registers a fallback for all operators. Call it only in OPGEN_LIBRARY_IMPL(_, key, m).
   Library& fallback(const CppFunction& function);
 
  private:
@@ -177,9 +178,11 @@ class OPGEN_HIDDEN LibraryInit {
       ::opgen::DispatchKey::key, __FILE__, __LINE__);                            \
   static void OPGEN_CONCAT(opgen_library_fill_, id)(::opgen::Library & m)
 
-// Defines the operators of a namespace; once per namespace. OPGEN_LIBRARY(myops, m) { m.def("…"); }
+// Defines the operators of a namespace. Use it once per namespace. OPGEN_LIBRARY(myops, m) {
+// m.def("…"); }
 #define OPGEN_LIBRARY(ns, m) OPGEN_LIBRARY_INIT(Def, ns, Undefined, m, ns)
-// Adds to a namespace that may have been defined elsewhere.
+// Adds operators to a namespace that may be defined elsewhere.
 #define OPGEN_LIBRARY_FRAGMENT(ns, m) OPGEN_LIBRARY_INIT(Fragment, ns, Undefined, m, __COUNTER__)
-// Kernels for one key: OPGEN_LIBRARY_IMPL(myops, CPU, m) { m.impl("add.Tensor", add_cpu); }
+// Registers kernels for one key: OPGEN_LIBRARY_IMPL(myops, CPU, m) { m.impl("add.Tensor", add_cpu);
+// }
 #define OPGEN_LIBRARY_IMPL(ns, key, m) OPGEN_LIBRARY_INIT(Impl, ns, key, m, __COUNTER__)

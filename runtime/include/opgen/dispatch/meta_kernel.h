@@ -1,5 +1,5 @@
-// meta_kernel.h: MetaKernel, the Meta kernel of one operator, called without the dispatcher: the
-// functions in namespace <library>::meta, for both targets.
+// meta_kernel.h: MetaKernel, the Meta kernel of one operator, called without the dispatcher. It
+// implements the functions in namespace <library>::meta, for both targets.
 #pragma once
 
 #include <cstddef>
@@ -60,15 +60,15 @@ template <class T>
   if (!tensor.defined() || tensor.is_meta() || tensor.layout() != kStrided) return tensor;
   T result(detail::empty_strided_symint(tensor.sym_sizes(), tensor.sym_strides(),
                                         tensor.options().device(kMeta)));
-  // A number that was converted to a tensor stays one in type promotion.
+  // A wrapped number still counts as a number in type promotion.
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
     result.unsafeGetTensorImpl()->set_wrapped_number(true);
   }
   return result;
 }
 
-// An argument of Op's function: tensors are replaced by tensors on Meta, devices by Meta. A tensor
-// that the operator writes must be on Meta already.
+// Converts an argument of Op's function: tensors become tensors on Meta, and devices become Meta. A
+// tensor that the operator writes must already be on Meta.
 template <class Op, std::size_t position, class A, class Type = std::remove_cvref_t<A>>
 struct MetaArgument {
   explicit MetaArgument(A argument) : value(std::forward<A>(argument)) {}
@@ -96,7 +96,7 @@ template <class Op, std::size_t position, class T>
   return argument_on_meta<Op, position>(*tensor);
 }
 
-// A reference to the caller's handle, which an operator that resizes or replaces it must see.
+// Passes a reference to the caller's handle, because the operator may resize or replace the tensor.
 template <class Op, std::size_t position>
 struct MetaArgument<Op, position, Tensor&, Tensor> {
   explicit MetaArgument(Tensor& argument) : value(argument) {
@@ -115,7 +115,7 @@ struct MetaArgument<Op, position, std::optional<T>&, std::optional<T>> {
   std::optional<T>& value;
 };
 
-// A tensor, an optional one or a device.
+// Converts a tensor, an optional tensor or a device.
 template <class Op, std::size_t position, class A, class Type>
 requires std::is_same_v<Type, Tensor> || std::is_same_v<Type, std::optional<Tensor>>
 struct MetaArgument<Op, position, A, Type> {
@@ -150,7 +150,7 @@ struct ListElement<T> {
   using type = std::conditional_t<holds_optionals, std::optional<Tensor>, Tensor>;
 };
 
-// A list of tensors, or of optional ones.
+// Converts a list of tensors or optional tensors.
 template <class Op, std::size_t position, class A, class Type>
 requires ListElement<Type>::holds_tensors struct MetaArgument<Op, position, A, Type> {
   using Element = typename ListElement<Type>::type;
@@ -185,7 +185,7 @@ requires ListElement<List>::holds_tensors struct MetaArgument<Op, position, A,
 
 }  // namespace detail
 
-// Called with tensors on any device: returns tensors on Meta and allocates no memory for elements,
+// Takes tensors on any device, and returns tensors on Meta. Allocates no memory for elements,
 // unless the author's own Meta kernel does.
 template <class Op, class Schema = typename Op::schema>
 struct MetaKernel;

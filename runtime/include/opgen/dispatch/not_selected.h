@@ -1,5 +1,5 @@
 // not_selected.h: the replacement for operators that a selective build leaves out. It adds no code
-// unless something calls it; then it throws, with the name to select.
+// unless something calls it. A call throws an error with the name to select.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace opgen {
 
-// "aten::add.out". The arguments are ignored.
+// Throws for an operator such as "aten::add.out". Ignores the arguments.
 template <class... A>
 [[noreturn]] OPGEN_COLD void throw_not_selected(std::string_view op, const A&...) {
   OPGEN_CHECK_NOT_IMPLEMENTED(false, op, " is not part of this build; add it to the selection");
@@ -32,7 +32,7 @@ struct NotSelected<R(A...)> {
 
 }  // namespace detail
 
-// Replaces boxing<Signature>. Nothing is registered, so nothing is called from a stack.
+// Replaces boxing<Signature>. The operator is not registered, so it is never called from a stack.
 template <class Signature>
 inline constexpr TypedBoxing<Signature> not_selected{{&typeid(Signature), nullptr},
                                                      &detail::NotSelected<Signature>::slow};

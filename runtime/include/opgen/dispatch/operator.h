@@ -21,19 +21,20 @@ struct KernelFunction;
 struct OperatorSlot;
 struct Stack;
 
-// Converts between functions of one signature and boxed values; shared by all operators of that
-// signature. Defined in boxing.h.
+// Converts between the C++ arguments of a signature and boxed values. All operators with the
+// signature share it. Defined in boxing.h.
 struct Boxing {
   const std::type_info* signature;
-  // Calls an unboxed kernel with arguments from the stack, and replaces them by the results.
+  // Calls an unboxed kernel with arguments from the stack, and replaces them with the results.
   void (*call_from_stack)(const KernelFunction& kernel, DispatchKeySet keys, Stack& stack);
 };
 template <class Signature>
 struct TypedBoxing;
 template <class R, class... A>
 struct TypedBoxing<R(A...)> : Boxing {
-  // `keyed` takes the keys; null: the kernel is boxed or yet to be computed. With this order of
-  // parameters, keys and arguments are already in the registers that `keyed` expects.
+  // Calls the kernel if the fast path cannot. `keyed` is a kernel that takes the keys; if it is
+  // null, the kernel is boxed or not computed yet. With this order of parameters, the keys and
+  // arguments are already in the registers that `keyed` expects.
   R (*slow)(DispatchKeySet keys, A... arguments, const OperatorSlot& slot, void* keyed);
 };
 
@@ -49,7 +50,7 @@ struct OperatorSlot {
 namespace detail {
 
 template <class T>
-struct TensorsOf : std::false_type {};  // T holds no tensors
+struct TensorsOf : std::false_type {};  // T contains no tensors
 template <class T>
 struct TensorsOf<std::optional<T>> : TensorsOf<T> {};
 template <class T>
@@ -105,7 +106,7 @@ OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A.
   if (OPGEN_LIKELY(address->direct != nullptr)) {
     return reinterpret_cast<R (*)(A...)>(address->direct)(std::forward<A>(arguments)...);
   }
-  // Without an address, look the kernel up again: registrations may have changed meanwhile.
+  // Without an address, look up the kernel again, because registrations may have changed.
   void* keyed = address->keyed;
   std::uint64_t left = keyed != nullptr ? found.keys.raw_repr() : keys.raw_repr();
   return static_cast<const TypedBoxing<R(A...)>*>(slot.boxing)
@@ -132,7 +133,8 @@ struct Operator<Derived, R(A...)> {
   static R call(A... arguments) {
     return detail::call<R, A...>(Derived::slot, std::forward<A>(arguments)...);
   }
-  // Runs the kernel of the highest key of `keys`; ignores the keys of the arguments and the thread.
+  // Runs the kernel for the highest key in `keys`. Ignores the keys of the arguments and the
+  // thread.
   static R redispatch(DispatchKeySet keys, A... arguments) {
     return detail::dispatch<R, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
   }

@@ -14,7 +14,7 @@ struct SchemaRow {
   const char* tags;  // "core,pointwise"
 };
 
-// Defines operators during its lifetime. Names, with namespaces, come from the slots.
+// Defines operators during its lifetime. Their names, with namespaces, are in the slots.
 class OPGEN_API SchemaTable {
  public:
   SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count);
@@ -36,12 +36,12 @@ struct KernelRow {
   bool with_keys;
 };
 
-// The function has the operator's signature, or that with a leading key set.
+// The function has the operator's signature, or that signature with a leading key set.
 template <class Op>
 KernelRow kernel(DirectKernel<Op> kernel) noexcept {
   return {&Op::slot, reinterpret_cast<void*>(kernel.function), false};
 }
-// A fallthrough: a call goes on to the next key.
+// A fallthrough: calls use the next key.
 template <class Op>
 KernelRow fallthrough() noexcept {
   return {&Op::slot, nullptr, false};

@@ -1,4 +1,5 @@
-// tensor_owner.h: TensorOwner, by which one library claims the class Tensor of the process.
+// tensor_owner.h: TensorOwner, with which a library claims to define the class Tensor of the
+// process.
 #pragma once
 
 #include "opgen/core/macros.h"

@@ -16,7 +16,8 @@ class TensorBase;
 namespace detail {
 
 struct TensorSpan {
-  // As a count: the tensors are not contiguous in memory, such as optionals in a list.
+  // A special value of the count: the tensors are not contiguous in memory, for example in a list
+  // of optionals.
   static constexpr std::size_t kElsewhere = ~std::size_t(0);
 
   const TensorBase* first = nullptr;
@@ -24,7 +25,7 @@ struct TensorSpan {
   bool list = false;
 };
 
-// TensorsOf also counts generators, which have keys.
+// Excludes generators, which TensorsOf counts because they have keys.
 template <class T>
 struct HoldsTensors : TensorsOf<T> {};
 template <>
@@ -32,9 +33,9 @@ struct HoldsTensors<Generator> : std::false_type {};
 template <>
 struct HoldsTensors<std::optional<Generator>> : std::false_type {};
 
-// Whether a call with C++ arguments is compiled for a signature: for those that take a tensor to
-// write to, and those with one tensor, which may be views. All others use the boxed kernel, to save
-// compile time.
+// Whether a call with C++ arguments is compiled for a signature. It is for signatures that write a
+// tensor, and for those with one tensor argument, which may be views. All others use the boxed
+// kernel, to save compile time.
 template <class R, class... A>
 inline constexpr bool kMayTrack =
     ((std::is_lvalue_reference_v<A> && std::is_same_v<A, std::remove_cvref_t<A>&> &&
@@ -42,7 +43,8 @@ inline constexpr bool kMayTrack =
      ...) ||
     (!std::is_void_v<R> && (0 + ... + int(HoldsTensors<std::remove_cvref_t<A>>::value)) == 1);
 
-// Borrows the tensors: the value must outlive the span. `Tensor` is complete here.
+// Borrows the tensors, so the value must outlive the span. `Tensor` must be complete where this is
+// used.
 template <class T>
 TensorSpan tensors_in(const T& value) noexcept {
   if constexpr (std::is_base_of_v<TensorBase, T>) {
@@ -53,7 +55,7 @@ TensorSpan tensors_in(const T& value) noexcept {
                          requires std::is_base_of_v<TensorBase,
                                                     std::remove_cvref_t<decltype(*value.data())>>;
                        }) {
-    static_assert(sizeof(*value.data()) == sizeof(void*), "a tensor is one pointer");
+    static_assert(sizeof(*value.data()) == sizeof(void*), "a tensor must be one pointer");
     return {value.data(), value.size(), true};
   } else if constexpr (HoldsTensors<T>::value) {
     return {nullptr, TensorSpan::kElsewhere};
@@ -62,7 +64,7 @@ TensorSpan tensors_in(const T& value) noexcept {
   }
 }
 
-// Calls work(spans), one span for each return of the operator.
+// Calls work(spans) with one span for each return of the operator.
 template <class R, class Work>
 void with_result_spans(const R& result, Work&& work) {
   const TensorSpan spans[] = {tensors_in(result)};
@@ -78,13 +80,13 @@ void with_result_spans(const std::tuple<T...>& results, Work&& work) {
       results);
 }
 
-// Returns false if the boxed kernel must do the work, because tensors are not contiguous in memory.
-// Throws Error if an argument may not be written to.
+// Returns false if tensors are not contiguous in memory, so that the boxed kernel must do the work.
+// Throws Error if an argument must not be written to.
 [[nodiscard]] OPGEN_API bool before_tracked_call(const OperatorSlot& slot,
                                                  const KernelFunction& kernel,
                                                  const TensorSpan* arguments);
-// Increments the version of written arguments and marks results as views. `results`: one per
-// return.
+// Increments the version of written arguments and marks results as views. `results` has one span
+// per return.
 OPGEN_API void after_tracked_call(const KernelFunction& kernel, const TensorSpan* arguments,
                                   const TensorSpan* results);
 

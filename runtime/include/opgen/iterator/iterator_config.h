@@ -38,7 +38,7 @@ class OPGEN_API TensorIteratorConfig {
   TensorIteratorConfig& add_borrowed_input(TensorBase&& tensor) = delete;
   TensorIteratorConfig& add_borrowed_const_input(TensorBase&& tensor) = delete;
 
-  // Throw Error for an output whose elements overlap each other, or overlap an input in part.
+  // Throw Error for an output whose elements overlap each other, or partially overlap an input.
   // Default: true.
   TensorIteratorConfig& set_check_mem_overlap(bool value);
   // Accept a zero-dim CPU tensor among tensors of another device.
@@ -46,7 +46,8 @@ class OPGEN_API TensorIteratorConfig {
   TensorIteratorConfig& is_reduction(bool value);
   // Resize outputs that are not inputs to the shape of the result. Default: true.
   TensorIteratorConfig& resize_outputs(bool value);
-  // Default: true, until promotion or casting is switched on.
+  // Throw Error if operands have different dtypes. Default: true, unless promotion or casting is
+  // switched on.
   TensorIteratorConfig& check_all_same_dtype(bool value);
   TensorIteratorConfig& check_all_same_device(bool value);
   TensorIteratorConfig& enforce_safe_casting_to_output(bool value);
@@ -59,11 +60,11 @@ class OPGEN_API TensorIteratorConfig {
   TensorIteratorConfig& cast_common_dtype_to_outputs(bool value);
   // Compute outputs in the declared dtype and convert them at the end.
   TensorIteratorConfig& cast_static_dtype_to_outputs(bool value);
-  // The dtype and device of outputs that the iterator allocates.
+  // Set the dtype and device of outputs that the iterator allocates.
   TensorIteratorConfig& declare_static_dtype(ScalarType dtype);
   TensorIteratorConfig& declare_static_device(Device device);
   TensorIteratorConfig& declare_static_dtype_and_device(ScalarType dtype, Device device);
-  // The shape of the iteration, instead of the one that the operands broadcast to. Needs
+  // Sets the shape of the iteration, instead of the shape to which the operands broadcast. Needs
   // resize_outputs(false). Dimensions in `squash_dims` get size 1.
   TensorIteratorConfig& declare_static_shape(IntArrayRef shape);
   TensorIteratorConfig& declare_static_shape(IntArrayRef shape, IntArrayRef squash_dims);

@@ -17,7 +17,7 @@ struct OperandInfo {
   [[nodiscard]] const TensorBase& tensor() const noexcept {
     return borrowed != nullptr ? *borrowed : owned;
   }
-  // The caller's tensor, where tensor() is a temporary of another dtype.
+  // Returns the caller's tensor if tensor() is a temporary of another dtype.
   [[nodiscard]] const TensorBase& original_tensor() const noexcept {
     return replaced ? (original_borrowed != nullptr ? *original_borrowed : original_owned)
                     : tensor();
@@ -27,8 +27,8 @@ struct OperandInfo {
   }
   [[nodiscard]] bool is_device_defined() const noexcept { return has_device; }
 
-  // Bytes from one element to the next, per dimension of the iteration. 0 where broadcast or
-  // reduced.
+  // The distance in bytes from one element to the next, for each dimension of the iteration. 0 in
+  // dimensions that are broadcast or reduced.
   SmallVector<std::int64_t, 5> stride_bytes;
   void* data = nullptr;
   const TensorBase* borrowed = nullptr;
@@ -36,7 +36,7 @@ struct OperandInfo {
   const TensorBase* original_borrowed = nullptr;
   TensorBase original_owned;
   Device device;
-  // The dtype that the kernel shall see, and the one that tensor() has now.
+  // The dtype that the kernel sees, and the dtype that tensor() has now.
   ScalarType target_dtype = ScalarType::Undefined;
   ScalarType current_dtype = ScalarType::Undefined;
   bool has_device = false;
@@ -49,8 +49,8 @@ struct OperandInfo {
 
 namespace detail {
 
-// The rules by which an iterator is built: set by TensorIteratorConfig, constants in the build_*_op
-// functions.
+// The rules for building an iterator. TensorIteratorConfig sets them; in the build_*_op functions
+// they are constants.
 struct IteratorSettings {
   bool check_mem_overlap = true;
   bool allow_cpu_scalars = false;
@@ -69,9 +69,9 @@ struct IteratorSettings {
   Device static_device{};
 };
 
-// Shape and strides of a few operands of few dimensions: fastest dimension first, adjacent
-// dimensions coalesced. strides[d] holds the strides of all operands in dimension d, so that it can
-// be passed to a loop over that dimension.
+// The shape and strides of a few operands with few dimensions: the fastest dimension is first, and
+// adjacent dimensions are coalesced. strides[d] contains the strides of all operands in dimension
+// d, so that it can be passed to a loop over that dimension.
 struct SmallStrides {
   static constexpr std::size_t kDims = 5;
   static constexpr std::size_t kOperands = 4;
@@ -79,29 +79,29 @@ struct SmallStrides {
   std::size_t ndim;
   std::int64_t shape[kDims];
   std::int64_t strides[kDims][kOperands];  // bytes
-  // perm[i]: the dimension of the result that became dimension i, for result_ndim dimensions.
+  // perm[i] is the dimension of the result that became dimension i, for result_ndim dimensions.
   std::uint8_t perm[kDims];
   std::uint8_t result_ndim;
-  bool is_read_write;  // the output is an input
+  bool is_read_write;  // the output is also an input
 };
 
-// The state of an iterator. Building one chooses the form: Contiguous and SmallStrided are quick,
-// and serve most calls; General serves all. An iterator in a quick form becomes General when it is
-// asked for more than the quick form keeps (TensorIteratorBase::materialize()). That happens once
-// at most, under a lock, and may happen in any thread that runs the kernel: the fields of General
-// are complete before `form` says General, and the fields of the quick form stay as they were.
+// The state of an iterator. Building an iterator chooses its form: Contiguous and SmallStrided are
+// quick and serve most calls; General serves all calls. An iterator in a quick form becomes General
+// when a caller needs more than the quick form stores (TensorIteratorBase::materialize()). This
+// happens at most once, under a lock, and in any thread that runs the kernel. The fields of General
+// are complete before `form` becomes General, and the fields of the quick form do not change.
 struct IteratorState {
   enum class Form : std::uint8_t {
     General,       // any number of operands and dimensions, with temporaries: `general`
-    Unbuilt,       // nothing is set
-    Contiguous,    // one output, inputs of one dtype; all operands have one device and shape and
-                   // are contiguous: `quick`
-    SmallStrided,  // one output, inputs of one dtype, operands of one device: `quick` and `small`
+    Unbuilt,       // not built yet
+    Contiguous,    // one output, inputs of one dtype; all operands have the same device and shape,
+                   // and are contiguous: `quick`
+    SmallStrided,  // one output, inputs of one dtype, operands on one device: `quick` and `small`
   };
 
   struct General {
     DimVector shape;
-    // perm[i]: the dimension of the result that became dimension i.
+    // perm[i] is the dimension of the result that became dimension i.
     SmallVector<std::int64_t, 5> perm;
     DimVector view_offsets;  // in elements, per dimension; empty: none
     SmallVector<OperandInfo, 4> operands;
@@ -119,15 +119,17 @@ struct IteratorState {
   [[nodiscard]] const TensorBase& tensor(int i) const noexcept {
     return is_quick() ? *quick[i] : general->operands[std::size_t(i)].tensor();
   }
-  // Makes an empty `general` if there is none.
+  // Makes an empty `general` if it does not exist.
   void make_general();
-  // Fills `general` from the quick form. Bit i of `owned`: operand i is kept, not borrowed.
+  // Fills `general` from the quick form. If bit i of `owned` is set, operand i is kept, not
+  // borrowed.
   void write_general(unsigned owned);
 
   const TensorBase* quick[SmallStrides::kOperands];  // borrowed, outputs first
   std::int32_t quick_count = 0;
   int num_outputs = 0;
-  // In general_bytes, or null. Most iterators never need it: it is not even initialised.
+  // Points into general_bytes, or is null. Most iterators never need it, so those bytes are not
+  // initialised.
   General* general = nullptr;
   Atomic<Form> form = Form::Unbuilt;
   ScalarType common_dtype = ScalarType::Undefined;
@@ -135,8 +137,8 @@ struct IteratorState {
   bool is_reduction = false;
   bool is_meta = false;
   bool all_ops_same_shape = false;
-  bool has_temporaries = false;  // among the outputs
-  SmallStrides small;            // of the form SmallStrided
+  bool has_temporaries = false;  // whether an output is a temporary
+  SmallStrides small;            // only for the form SmallStrided
   alignas(General) unsigned char general_bytes[sizeof(General)];
 
  private:

@@ -1,16 +1,16 @@
-// tensor_iterator.h: TensorIterator walks over the elements of several tensors of any shapes,
+// tensor_iterator.h: TensorIterator iterates over the elements of several tensors with any shapes,
 // strides and dtypes.
 //
-// Building an iterator infers the shape and the dtype of the result, allocates the outputs or
-// checks those that are given, and reduces the operands to few dimensions with strides in bytes,
-// fastest first. A meta function does it, whose struct derives from TensorIteratorBase:
+// Building an iterator infers the shape and the dtype of the result, allocates outputs or checks
+// the given ones, and reduces the operands to few dimensions with strides in bytes, fastest first.
+// The meta function of a struct that derives from TensorIteratorBase builds it:
 //
 //   OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
 //     build_borrowing_binary_op(maybe_get_output(), self, other);
 //   }
 //
 // The kernel then runs a loop over it: cpu_kernel (cpu/loops.h), cpu_reduce (cpu/reduce.h), or
-// for_each below. Elsewhere:
+// for_each below. Other code builds it so:
 //
 //   auto iter = TensorIterator::binary_op(out, a, b);
 //   auto iter = TensorIteratorConfig().add_output(out).add_input(a).build();  // iterator_config.h
@@ -40,11 +40,11 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   using TensorIteratorConfig = opgen::TensorIteratorConfig;  // as in MetaBase
   using StrideVector = SmallVector<std::int64_t, 5>;
   using PtrVector = SmallVector<char*, 4>;
-  // A loop over one dimension. data[k]: the first element of operand k. strides[k]: bytes from one
-  // element of operand k to the next. n: elements.
+  // A loop over one dimension of n elements. data[k] is the address of the first element of operand
+  // k, and strides[k] the distance in bytes from one element of operand k to the next.
   using loop1d_t = FunctionRef<void(char** data, const std::int64_t* strides, std::int64_t n)>;
-  // A loop over two dimensions. strides[k]: of the inner one, strides[ntensors() + k]: of the
-  // outer.
+  // A loop over two dimensions. strides[k] is the stride of operand k in the inner dimension, and
+  // strides[ntensors() + k] in the outer one.
   using loop2d_t = FunctionRef<void(char** data, const std::int64_t* strides, std::int64_t inner,
                                     std::int64_t outer)>;
 
@@ -53,9 +53,10 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // ---- Build: once per iterator ----
   //
   // An undefined `out` is allocated. The borrowing builders keep references to the tensors: use
-  // them unless an operand is a temporary of the meta function, and "except_last_argument" where
-  // only the last operand is one. All throw Error for shapes that do not broadcast, dtypes or
-  // devices that do not fit, and outputs whose memory overlaps itself or, in part, an input.
+  // them unless an operand is a temporary of the meta function, and the "except_last_argument"
+  // builders if only the last operand is one. All builders throw Error if shapes do not broadcast,
+  // dtypes or devices do not match, or the memory of an output overlaps itself or partially
+  // overlaps an input.
 
   // Inputs are promoted to a common dtype, in which the output is computed.
   void build_binary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
@@ -64,18 +65,18 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
                                                       const TensorBase& b);
   void build_ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                         const TensorBase& c);
-  // The same, and integers become the default floating dtype.
+  // Do the same, but convert integers to the default floating dtype.
   void build_binary_float_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_binary_float_op(const TensorBase& out, const TensorBase& a,
                                        const TensorBase& b);
-  // Inputs are promoted; the kernel stores bool, which is converted afterwards if an out= tensor
+  // Inputs are promoted. The kernel stores bool, which is converted afterwards if an out= tensor
   // has another dtype.
   void build_comparison_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_comparison_op(const TensorBase& out, const TensorBase& a,
                                      const TensorBase& b);
   void build_borrowing_except_last_argument_comparison_op(const TensorBase& out,
                                                           const TensorBase& a, const TensorBase& b);
-  // `out` and `a` must have one dtype.
+  // `out` and `a` must have the same dtype.
   void build_unary_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_op(const TensorBase& out, const TensorBase& a);
   // Integers become the default floating dtype.
@@ -84,14 +85,14 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // The kernel stores bool.
   void build_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
-  // By explicit rules (iterator_config.h).
+  // Builds by explicit rules (iterator_config.h).
   void build(TensorIteratorConfig& config);
 
   // ---- The iteration ----
 
-  // The number of dimensions after adjacent ones were coalesced.
+  // Returns the number of dimensions after adjacent ones were coalesced.
   [[nodiscard]] std::int64_t ndim() const { return static_cast<std::int64_t>(shape().size()); }
-  // Fastest dimension first.
+  // Returns the sizes, fastest dimension first.
   [[nodiscard]] IntArrayRef shape() const {
     materialize();
     return state_.general->shape;
@@ -103,20 +104,21 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     for (std::int64_t size : state_.general->shape) n *= size;
     return n;
   }
-  // Fewer than numel() in a reduction.
+  // Returns the number of elements of an output; fewer than numel() in a reduction.
   [[nodiscard]] std::int64_t num_output_elements() const;
-  // Where this part of an iteration begins, in elements; empty: at the first element.
+  // Returns the start of this part of an iteration, in elements per dimension; empty for the first
+  // element.
   [[nodiscard]] IntArrayRef view_offsets() const noexcept {
     return state_.load_form() == Form::General ? IntArrayRef(state_.general->view_offsets)
                                                : IntArrayRef();
   }
   [[nodiscard]] bool is_meta() const noexcept { return state_.is_meta; }
-  // One dimension, and the elements of every operand side by side.
+  // Returns whether the iteration has one dimension and the elements of each operand are adjacent.
   [[nodiscard]] bool is_contiguous() const;
   [[nodiscard]] bool is_dim_reduced(std::int64_t dim) const;
-  // All operands have the same shape: nothing is broadcast.
+  // Returns whether all operands have the same shape, so that nothing is broadcast.
   [[nodiscard]] bool all_ops_same_shape() const noexcept { return state_.all_ops_same_shape; }
-  // The promoted dtype of the inputs. Error if they have several.
+  // Returns the promoted dtype of the inputs. Throws Error if they have different dtypes.
   [[nodiscard]] ScalarType common_dtype() const {
     if (OPGEN_UNLIKELY(state_.common_dtype == ScalarType::Undefined)) throw_no_common_dtype();
     return state_.common_dtype;
@@ -139,7 +141,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     return state_.is_quick() ? state_.quick[i]->data_ptr()
                              : state_.general->operands[std::size_t(i)].data;
   }
-  // In bytes, fastest dimension first; 0 where broadcast or reduced.
+  // Returns strides in bytes, fastest dimension first; 0 in dimensions that are broadcast or
+  // reduced.
   [[nodiscard]] IntArrayRef strides(int i) const { return operand(i).stride_bytes; }
   [[nodiscard]] ScalarType dtype(int i = 0) const noexcept {
     return state_.is_quick() ? state_.quick[i]->scalar_type()
@@ -160,7 +163,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   [[nodiscard]] bool is_cpu_scalar(int i) const noexcept {
     return is_scalar(i) && device(i).is_cpu();
   }
-  // The only element of operand i.
+  // Returns the only element of operand i.
   template <class T>
   [[nodiscard]] T scalar_value(int i) const noexcept {
     return *static_cast<const T*>(data_ptr(i));
@@ -169,7 +172,8 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
     materialize();
     return state_.general->operands[std::size_t(i)];
   }
-  // Before the first loop only; e.g. an operand that the kernel took by value.
+  // Removes an operand, for example one that the kernel received by value. Call it only before the
+  // first loop.
   void remove_operand(int i);
   void unsafe_replace_operand(int i, void* data) {
     materialize();
@@ -178,14 +182,14 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
 
   // ---- Run a loop ----
 
-  // Calls `loop`, a loop1d_t or a loop2d_t, until every element was passed once. More than `grain`
-  // elements are split over threads.
+  // Calls `loop`, a loop1d_t or a loop2d_t, until each element was passed once. More than `grain`
+  // elements are divided among threads.
   template <class F>
   void for_each(F&& loop, std::int64_t grain = kGrainSize) {
     materialize();
     run(std::forward<F>(loop), [&](loop2d_t f) { for_each_2d(f, grain); });
   }
-  // Elements [begin, end) in the order of the iteration, in this thread.
+  // Runs the loop over the elements [begin, end) in the order of the iteration, in this thread.
   template <class F>
   void serial_for_each(F&& loop, std::int64_t begin, std::int64_t end) const {
     materialize();
@@ -194,12 +198,13 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Calls f(iterator) for parts of a reduction that do not share outputs, in parallel if there are
   // enough elements.
   void parallel_for_outputs(FunctionRef<void(TensorIteratorBase&)> f) const;
-  // Whether 32 bits hold every element's number and its distance in bytes from the first one.
+  // Returns whether each element's index, and its distance in bytes from the first element, fit
+  // into 32 bits.
   [[nodiscard]] bool can_use_32bit_indexing() const;
-  // Calls f(iterator) for parts for which they do, halving the dimension that reaches farthest.
-  // Reduced dimensions are not split.
+  // Calls f(iterator) for parts that can use 32-bit indexing, halving the dimension that spans the
+  // most memory. Reduced dimensions are not split.
   void with_32bit_indexing(FunctionRef<void(TensorIteratorBase&)> f) const;
-  // Copies temporaries to the outputs they stand for. Structured operators call it after impl.
+  // Copies temporaries to the outputs that they replace. Structured operators call it after impl.
   void cast_outputs() {
     if (OPGEN_UNLIKELY(state_.has_temporaries)) copy_temporaries();
   }
@@ -211,20 +216,21 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
 
   // ---- For the runtime's own loops (see iterator_state.h) ----
 
-  // The operands in the form Contiguous, else null: elements i of all of them belong together, for
-  // 0 <= i < numel().
+  // Returns the operands if the form is Contiguous, else null. Elements i of all operands belong
+  // together, for 0 <= i < numel().
   [[nodiscard]] OPGEN_ALWAYS_INLINE const TensorBase* const* contiguous_tensors() const noexcept {
     return state_.load_form() == Form::Contiguous ? state_.quick : nullptr;
   }
-  // Shape and strides in the form SmallStrided, else null.
+  // Returns shape and strides if the form is SmallStrided, else null.
   [[nodiscard]] const detail::SmallStrides* small_strides() const noexcept {
     return state_.load_form() == Form::SmallStrided ? &state_.small : nullptr;
   }
-  // Whether the kernel sees temporaries of another dtype, made when this was built.
+  // Returns whether the kernel sees temporaries of another dtype, which were made by build().
   [[nodiscard]] bool has_replaced_operands() const noexcept;
-  // Whether build() or a build_..._op() was called.
+  // Returns whether build() or a build_..._op() was called.
   [[nodiscard]] bool opgen_is_built() const noexcept { return state_.load_form() != Form::Unbuilt; }
-  // The quick forms have one output, which is set even if the sink does not know it.
+  // Returns whether the form is quick: it then has one output, which is set even if the sink does
+  // not know it.
   [[nodiscard]] bool opgen_has_its_output() const noexcept { return state_.is_quick(); }
   // Called by MetaBase when its sink has made output `index`.
   void opgen_note_output(std::int64_t index);
@@ -242,7 +248,7 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   void copy_temporaries();
   [[noreturn]] static void throw_no_common_dtype();
 
-  // A loop over one dimension is called once per row.
+  // Calls a loop over one dimension once per row.
   template <class F, class Run>
   void run(F&& loop, const Run& run_2d) const {
     if constexpr (std::is_invocable_v<F&, char**, const std::int64_t*, std::int64_t,
@@ -265,8 +271,9 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   friend class detail::IteratorBuilder;
 };
 
-// An iterator outside of a structured operator: it allocates and resizes its outputs itself. See
-// the build_..._op() of the same names. Operands are kept, but for `borrowing_`.
+// An iterator outside of a structured operator. It allocates and resizes its outputs itself. See
+// the build_..._op() with the same names. It shares ownership of its operands, except with
+// `borrowing_`.
 struct OPGEN_API TensorIterator : TensorIteratorBase {
   TensorIterator() noexcept = default;
   TensorIterator(TensorIterator&& other) = delete;
@@ -283,9 +290,9 @@ struct OPGEN_API TensorIterator : TensorIteratorBase {
   static TensorIterator unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
   static TensorIterator ternary_op(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                                    const TensorBase& c);
-  // No input; `out` keeps its shape.
+  // Has no input; `out` keeps its shape.
   static TensorIterator nullary_op(const TensorBase& out);
-  // `out` has the shape of `a` with stride 0 where it is reduced: see make_reduction
+  // `out` has the shape of `a`, with stride 0 in the reduced dimensions: see make_reduction
   // (cpu/reduce.h).
   static TensorIterator reduce_op(const TensorBase& out, const TensorBase& a);
   static TensorIterator reduce_op(const TensorBase& out1, const TensorBase& out2,

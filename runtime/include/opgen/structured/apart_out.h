@@ -1,9 +1,9 @@
-// apart_out.h: ApartOut checks which memory the outputs of an out= kernel share before it runs the
-// kernel.
+// apart_out.h: ApartOut checks whether the outputs of an out= kernel share memory before it runs
+// the kernel.
 //
 // A kernel that resizes or writes an output in the storage of an input may read elements that it
-// wrote, or freed memory. In that case the kernel receives new tensors, whose elements are copied
-// to the outputs at the end.
+// has already overwritten, or freed memory. In that case the kernel receives new tensors
+// (stand-ins), whose elements are copied to the outputs at the end.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ namespace opgen {
 
 namespace detail {
 
-// Whether the kernel must write to stand-ins instead of the caller's outputs. Throws Error if two
-// outputs share elements. `elementwise`: if the inputs broadcast to the sizes of the outputs, an
-// output may be exactly an input.
+// Returns whether the kernel must write to stand-ins instead of the caller's outputs. Throws Error
+// if two outputs share elements. With `elementwise`, if the inputs broadcast to the sizes of the
+// outputs, an output may be exactly one of the inputs.
 [[nodiscard]] OPGEN_API bool needs_stand_ins(const WrittenCall& inputs, VisitTensors* outputs,
                                              const void* arguments, bool elementwise);
 // Returns a new tensor with the sizes and strides of an output; its elements are uninitialised.
@@ -32,7 +32,7 @@ namespace detail {
 OPGEN_API void copy_stand_in(const WrittenCall& inputs, std::size_t position,
                              const TensorBase& output, const TensorBase& stand_in);
 
-// The argument that a kernel receives instead of one output argument, a tensor or a list of
+// The argument that a kernel receives instead of an output argument, which is a tensor or a list of
 // tensors.
 template <class T>
 struct StandIn {

@@ -1,5 +1,5 @@
-// composite.h: helpers of the composite kernels that opgen generates: copies of views, copies of
-// arguments that an in-place operator will change, results copied to out= arguments.
+// composite.h: helpers for the composite kernels that opgen generates. They copy views, arguments
+// that an in-place operator will change, and results to out= arguments.
 #pragma once
 
 #include <optional>
@@ -81,4 +81,4 @@ template <class T>
 
 }  // namespace opgen
 
-#include "opgen/structured/assign_outputs.h"  // after detail::assign_result
+#include "opgen/structured/assign_outputs.h"  // must follow detail::assign_result

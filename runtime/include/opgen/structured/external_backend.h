@@ -1,5 +1,5 @@
-// external_backend.h: out= and in-place operators made from the functional kernels of an external
-// backend, and functional and in-place ones made from its out kernels.
+// external_backend.h: makes out= and in-place operators from the functional kernels of an external
+// backend, and functional and in-place operators from its out kernels.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ void assign_same_shape(const O& tensors, const std::vector<R>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) assign_same_shape(tensors[i], results[i]);
 }
 
-// dtype, layout, device and pinned memory of a tensor, as the arguments of a factory.
+// Returns dtype, layout, device or pinned memory of a tensor, as an argument of a factory.
 template <std::size_t part>
 auto option_of(const TensorBase& tensor) {
   if constexpr (part == 0) return std::optional<ScalarType>(tensor.scalar_type());
@@ -45,8 +45,8 @@ auto option_of(const TensorBase& tensor) {
 
 // Makes the operator Op from a kernel of its functional variant: copies the results to the
 // arguments at `written`, which are resized if `resize` is true. The functional variant has the
-// same arguments without the outs. A factory also has the four tensor options at `options` (-1: not
-// a factory); they are those of the out.
+// same arguments without the outs. A factory also has the four tensor options at `options` (-1 if
+// it is not a factory); they are taken from the out tensor.
 template <class Op, class Functional, typename Functional::schema* function, bool resize,
           int options, class Written, class Schema = typename Op::schema,
           class FunctionalSchema = typename Functional::schema>
@@ -119,8 +119,8 @@ struct ResultTensor<std::tuple<R, Others...>> {
 }  // namespace detail
 
 // Makes the functional operator Op from a kernel of its out variant. Passes `outputs` new, empty
-// tensors like the argument at `like`, with the dtype of the argument at `dtype` if it has a value
-// (-1: no such argument).
+// tensors like the argument at `like`, with the dtype of the argument at `dtype` if that has a
+// value (-1 if there is no such argument).
 template <class Op, class OutOp, typename OutOp::schema* function, std::size_t outputs,
           std::size_t like, int dtype, class Schema = typename Op::schema>
 struct FunctionalFromOut;

@@ -1,6 +1,6 @@
 // kernel_adapters.h: functions that generated code registers around a kernel or instead of one:
 // conversion of the signature, device checks and guards, Meta kernels that keep the sizes, and the
-// choice of a factory's backend.
+// selection of a factory's backend.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Adapted {
   From&& value;
   operator To() { return static_cast<To>(static_cast<From&&>(value)); }  // NOLINT
 };
-// A written `Tensor?` has the type `Tensor&` in the dispatcher.
+// For the dispatcher, a `Tensor?` that is written has the type `Tensor&`.
 template <class T>
 struct Adapted<std::optional<T>&, T&> {
   explicit Adapted(T& tensor) : value(tensor) {}
@@ -46,7 +46,7 @@ struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
 };
 
 // Checks that the tensors at `checked` share a device, then runs the kernel with the device of
-// argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1: none.
+// argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1 means none.
 template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,
           int guarded, class Schema = typename Op::schema>
 struct DeviceGuarded;
@@ -66,7 +66,7 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
   }
 };
 
-// The Meta kernel of an in-place operator without one of its own: keeps the sizes.
+// The Meta kernel of an in-place operator that has none of its own. It keeps the sizes.
 template <class Op, class Schema = typename Op::schema>
 struct MetaInplaceStub;
 template <class Op, class R, class First, class... A>
@@ -81,8 +81,8 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
-// The Meta kernel of an operator that returns only arguments that it writes: computes nothing and
-// keeps the sizes. `Returned`: the positions of the returned arguments.
+// The Meta kernel of an operator that returns only arguments that it writes: It computes nothing
+// and keeps the sizes. `Returned` are the positions of the returned arguments.
 template <class Op, class Returned, class Schema = typename Op::schema>
 struct MetaOfWritten;
 template <class Op, std::size_t... returned, class R, class... A>
@@ -115,7 +115,7 @@ inline bool is_dense_cpu(std::optional<Layout> layout, std::optional<Device> dev
 
 }  // namespace detail
 
-// Chooses the backend of a factory by its options: dtype, layout and device are the arguments at
+// Selects the backend of a factory by its options. dtype, layout and device are the arguments at
 // `dtype`, `dtype` + 1 and `dtype` + 2.
 template <class Op, std::size_t dtype, class Schema = typename Op::schema>
 struct BackendSelect;
@@ -123,8 +123,8 @@ template <class Op, std::size_t dtype, class R, class... A>
 struct BackendSelect<Op, dtype, R(A...)> {
   static R call(A... arguments) {
     if constexpr (!has_tensors) {
-      // The most frequent case. The key is a constant and there is no other call, so that the
-      // arguments stay in their registers and the kernel is reached by a jump.
+      // The most frequent case. The key is a constant and nothing else is called, so the arguments
+      // stay in their registers and the compiler calls the kernel with a jump.
       auto all = std::forward_as_tuple(arguments...);
       if (OPGEN_LIKELY(detail::is_dense_cpu(std::get<dtype + 1>(all), std::get<dtype + 2>(all)))) {
         return Op::redispatch(DispatchKeySet(DispatchKey::CPU), std::forward<A>(arguments)...);
@@ -149,8 +149,8 @@ struct BackendSelect<Op, dtype, R(A...)> {
   }
 };
 
-// The same for an operator without tensors that has only a Device or Device? argument; an absent
-// one means the CPU.
+// Does the same for an operator without tensors that has only a Device or Device? argument. An
+// absent device means the CPU.
 template <class Op, std::size_t device, class Schema = typename Op::schema>
 struct BackendSelectByDevice;
 template <class Op, std::size_t device, class R, class... A>

@@ -6,8 +6,8 @@
 
 #include "opgen/core/macros.h"
 
-// Weak, so that the author's definition wins; in a section of their own, so that the report
-// recognises them by address.
+// Stubs are weak, so that the linker prefers the author's definition. They are in a separate
+// section, so that the report recognises them by their addresses.
 #define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
 
 // The bounds of this shared object's stubs, set by the linker; null if it has none.
@@ -24,7 +24,7 @@ struct MissingKernel {
   const char* signature;  // the text to write
 };
 struct KernelStub : MissingKernel {
-  const void* address;  // of the function that the linker chose
+  const void* address;  // address of the function that the linker chose
 };
 
 template <class R, class... A>

@@ -4,16 +4,17 @@
 // A meta struct derives from MetaBase or from TensorIteratorBase and has one method, meta(...),
 // which calls
 //   set_output_raw_strided(i, sizes, strides, options)
-//       the result may get other strides: the kernel reads them off `out`
+//       the result may have other strides; the kernel takes them from `out`
 //   set_output_strided(i, sizes, strides, options)
-//       the kernel relies on exactly these; an out= tensor with others is filled from a temporary
+//       the kernel relies on exactly these strides; an out= tensor with other strides is filled
+//       from a temporary
 //   set_output_contiguous(i, sizes, options)
 //       the same, row-major
 //   set_output_view(i, sizes, strides, storage_offset)
 //       output i is a view of the argument that the schema says it aliases (operators without an
 //       out= variant); for an in-place view, self gets these sizes and strides
 //   maybe_get_output(i)
-//       the tensor given for out= or in-place; undefined otherwise
+//       the tensor given for out= or in-place, or an undefined tensor
 // The base class also declares whether an output of the kernel may share memory with an input: see
 // Aliasing.
 #pragma once
@@ -38,8 +39,8 @@ struct OPGEN_API MetaBase {
   MetaBase(const MetaBase&) = delete;
   MetaBase& operator=(const MetaBase&) = delete;
 
-  // Not virtual, so that no operator needs a vtable. They notify a TensorIteratorBase by a cast, if
-  // `opgen_is_iterator_` is set.
+  // These are not virtual, so that no operator needs a vtable. If `opgen_is_iterator_` is set, they
+  // cast to TensorIteratorBase to notify it.
   void set_output_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           const TensorOptions& options);
   void set_output_raw_strided(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
@@ -52,7 +53,7 @@ struct OPGEN_API MetaBase {
     return OPGEN_LIKELY(opgen_sink_ != nullptr) ? opgen_sink_->output(index) : opgen_no_output();
   }
 
-  // Called by the class templates of structured.h before meta().
+  // The class templates of structured.h call it before meta().
   void opgen_bind(OutputSink& sink) noexcept { opgen_sink_ = &sink; }
 
  protected:

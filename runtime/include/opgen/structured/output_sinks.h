@@ -9,14 +9,14 @@
 
 namespace opgen {
 
-// Which outputs of a kernel may share memory with its inputs. In any case, an output that would be
-// resized may not share its storage with an input, and no two outputs may share elements.
+// Which outputs of a kernel may share memory with its inputs. An output that would be resized must
+// never share its storage with an input, and two outputs must never share elements.
 enum class Aliasing : std::uint8_t {
-  // None: out= refuses them, and in-place operators write to a temporary.
+  // None: out= operators throw Error, and in-place operators write to a temporary.
   Apart,
   // Only an output that is exactly the first tensor argument.
   Inplace,
-  // The class checks by itself: an iterator, whose operands may be equal element by element.
+  // The class makes its own checks. Iterators do: their operands may be the same elements.
   Checked,
 };
 
@@ -28,11 +28,11 @@ using VisitTensors = void(const void* arguments, VisitTensor* visit, void* conte
 
 inline constexpr std::size_t kNoPosition = static_cast<std::size_t>(-1);
 
-// An operator that writes the caller's tensors.
+// Describes an operator that writes the caller's tensors.
 struct WrittenCall {
-  const char* schema;     // for messages; null: messages name positions
+  const char* schema;     // for messages; if null, they name positions
   VisitTensors* visit;    // the inputs
-  std::size_t first_out;  // position of the first output, or of self in place
+  std::size_t first_out;  // position of the first output, or of `self` for in-place operators
   std::size_t skipped;    // position of a visited argument that is not an input
   Aliasing aliasing;
 };
@@ -66,7 +66,7 @@ class OPGEN_API SinkGuard {
 }  // namespace detail
 
 namespace detail {
-// The meta function of an iterator operator called no build_..._op().
+// Throws Error: the meta function of an iterator operator did not call a build_..._op().
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_not_built(const char* op);
 }  // namespace detail
 
@@ -75,19 +75,20 @@ class OPGEN_API OutputSink {
   enum class Kind : std::uint8_t {
     Fresh,        // tensors are allocated
     Out,          // given tensors are resized
-    Inplace,      // the given tensor must have the result's shape already
+    Inplace,      // the given tensor must already have the result's shape
     Prepared,     // dtype, device and shape were checked by the caller
-    View,         // some outputs, or all, are views of arguments: a ViewSink
+    View,         // all or some outputs are views of arguments; used by ViewSink
     InplaceView,  // the given tensor gets new sizes and strides
-    // Out and Inplace of a CheckedSink.
+    // Out and Inplace for a CheckedSink.
     CheckedOut,
     CheckedInplace,
   };
 
-  // New tensors, created when meta sets them.
+  // For new tensors, which are created when meta sets them.
   OutputSink(TensorBase* fresh, DispatchKey key) noexcept
       : fresh_(fresh), kind_(Kind::Fresh), guard_(key) {}
-  // The caller's tensors. proxies[i] is defined if the kernel writes output i to a temporary.
+  // For the caller's tensors. proxies[i] becomes defined if the kernel must write output i to a
+  // temporary.
   OutputSink(TensorBase* const* given, TensorBase* proxies, DispatchKey key, Kind kind) noexcept
       : fresh_(proxies), given_(given), kind_(kind), guard_(key) {}
   OutputSink(const OutputSink&) = delete;
@@ -97,8 +98,8 @@ class OPGEN_API OutputSink {
   [[nodiscard]] const TensorBase& output(std::int64_t index) const noexcept {
     return given_ == nullptr || fresh_[index].defined() ? fresh_[index] : *given_[index];
   }
-  // Empty `strides`: contiguous, or options.memory_format. `exact`: the kernel relies on these
-  // strides.
+  // Sets an output. If `strides` is empty, it is contiguous or has options.memory_format. `exact`
+  // means that the kernel relies on these strides.
   void set_output(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                   const TensorOptions& options, bool exact);
   // For a Fresh sink: creates a row-major tensor on a device without a guard. The caller then calls
@@ -106,18 +107,18 @@ class OPGEN_API OutputSink {
   const TensorBase& set_contiguous(std::int64_t index, IntArrayRef sizes, ScalarType dtype,
                                    Device device);
   // Strides and offset count elements of the viewed storage. Throws Error if the view reaches
-  // outside.
+  // beyond the storage.
   void set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef strides,
                 std::int64_t storage_offset);
-  // Records that output `index` is set, although set_output() was not called: the caller's tensor
-  // may be right as it is.
+  // Records that output `index` is set, although set_output() was not called, because the caller's
+  // tensor needs no change.
   void note_set(std::int64_t index) noexcept { set_ |= bit(index); }
-  // Throws Error, naming `op`, if meta did not set one of `count` outputs.
+  // Throws Error, which names `op`, if meta did not set all of `count` outputs.
   void check_set(std::size_t count, const char* op) const {
     const std::uint64_t all = bit(static_cast<std::int64_t>(count)) - 1;
     if (OPGEN_UNLIKELY((set_ & all) != all)) throw_not_set(op);
   }
-  // For the caller's tensors, after impl: copies temporaries back.
+  // Copies temporaries back to the caller's tensors. Call it after impl.
   void finish(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       if (OPGEN_UNLIKELY(fresh_[i].defined())) copy_back(i);
@@ -137,13 +138,13 @@ class OPGEN_API OutputSink {
 
   TensorBase* fresh_;
   TensorBase* const* given_ = nullptr;
-  std::uint64_t set_ = 0;  // bit i: meta has set output i
+  std::uint64_t set_ = 0;  // bit i is set if meta has set output i
   Kind kind_;
   detail::SinkGuard guard_;
 };
 
-// The caller's tensors, for a kernel that does not check by itself whether they share memory with
-// inputs.
+// A sink for the caller's tensors, for a kernel that does not itself check whether they share
+// memory with inputs.
 class OPGEN_API CheckedSink : public OutputSink {
  public:
   using OutputSink::OutputSink;
@@ -156,17 +157,17 @@ class OPGEN_API CheckedSink : public OutputSink {
  private:
   friend class OutputSink;
   void check_out(std::int64_t index, IntArrayRef sizes) const;
-  // Whether the kernel may write to the caller's tensor directly.
+  // Returns whether the kernel may write to the caller's tensor directly.
   [[nodiscard]] bool check_inplace(std::int64_t index) const;
 
   const detail::WrittenCall* call_ = nullptr;
   const void* arguments_ = nullptr;
 };
 
-// Outputs some of which are views.
+// A sink for outputs of which some are views.
 class OPGEN_API ViewSink : public OutputSink {
  public:
-  // bases[i]: the tensor that output i is a view of; null if it is a new tensor.
+  // bases[i] is the tensor of which output i is a view, or null for a new tensor.
   ViewSink(TensorBase* made, const TensorBase* const* bases, DispatchKey key) noexcept
       : OutputSink(made, key, Kind::View), bases_(bases) {}
 

@@ -5,11 +5,11 @@
 //
 // Impl is the kernel's struct and OutOp its out= operator, whose arguments the constructor takes.
 // It runs meta: shapes, dtypes and overlaps are checked, `out` is resized, the iteration is set up.
-// A call then runs the kernel alone, past dispatch, autograd, version counters, guards and checks.
-// The tensors are kept; between calls their values may change, their sizes, strides, dtype and
-// storage may not. Strings and generators are not kept: they must outlive the object. Where a call
-// uses up what meta made (operands that were converted to another dtype), meta runs before each
-// call, so that the result is right in any case.
+// Each call then runs only the kernel, without dispatch, autograd, version counters, guards and
+// checks. The object keeps the tensors. Between calls their values may change, but not their sizes,
+// strides, dtype and storage. Strings and generators are not kept and must outlive the object. If
+// meta made temporaries of another dtype, meta runs again before each call, so that the result is
+// always right.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@
 namespace opgen {
 
 namespace detail {
-// A list that is kept.
+// Keeps a copy of a list.
 template <class T, std::size_t N>
 struct TensorsOf<SmallVector<T, N>> : TensorsOf<T> {};
 }  // namespace detail
@@ -57,7 +57,7 @@ class Prepared<Impl, OutOp, R(A...)> {
     outputs_.finish();
   }
   [[nodiscard]] const Tensor& output(std::size_t i = 0) const { return *out_pointers(kOuts)[i]; }
-  // Whether meta runs again before each call.
+  // Returns whether meta runs again before each call.
   [[nodiscard]] bool is_set_up_each_time() const noexcept { return once_; }
 
  private:
@@ -67,7 +67,8 @@ class Prepared<Impl, OutOp, R(A...)> {
 
   template <std::size_t... O>
   [[nodiscard]] Outputs make_outputs(std::index_sequence<O...>) {
-    // The CPU's key: a guard would hold its device for as long as this object lives.
+    // Uses the CPU's key, because a guard would keep its device current as long as this object
+    // lives.
     return Outputs(DispatchKey::CPU, detail::kOutKind<Impl>,
                    std::get<sizeof...(A) - kOutputs + O>(arguments_)...);
   }

@@ -1,5 +1,5 @@
-// served_kernels.h: the class templates of structured.h without the operator. Registrations name
-// kernels by them: `kernel<Op>(OutKernel<K, Impl>())`. structured.h includes it.
+// served_kernels.h: the class templates of structured.h without the operator. Registrations use
+// them to name kernels: `kernel<Op>(OutKernel<K, Impl>())`. structured.h includes it.
 #pragma once
 
 #include <cstddef>

@@ -2,12 +2,12 @@
 // in-place operators.
 //
 //   Functional<K, Impl, Op>
-//       allocates the outputs that meta declares, runs impl, returns them
+//       allocates the outputs that meta declares, runs impl, and returns the outputs
 //   Out<K, Impl, Op>
-//       checks dtype and device of the given tensors and the memory that they share (Aliasing),
+//       checks dtype and device of the given tensors and whether they share memory (Aliasing), and
 //       resizes them
 //   Inplace<K, Impl, Op, SelfPos>
-//       refuses a change of shape, dtype or device
+//       throws Error if shape, dtype or device would change
 //   View<K, Impl, Op, Bases>
 //       makes views of arguments as meta declares them; runs impl if there is one
 //   InplaceView<K, Impl, Op, SelfPos>
@@ -15,8 +15,8 @@
 //   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
 //       the same on any device that has a kernel for OutOp
 //
-// K == Meta: only meta runs. Code that does not depend on an operator's types is compiled into the
-// runtime, since these templates are instantiated for every operator.
+// If K is Meta, only meta runs. These templates are instantiated for every operator, so code that
+// does not depend on an operator's types is compiled into the runtime.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,14 @@ namespace opgen {
 
 namespace detail {
 
-// `T` is always Tensor, of TensorBase's layout: a parameter because Tensor's body comes from
-// generated code.
+// `T` is always Tensor, which has the layout of TensorBase. It is a template parameter because
+// Tensor's body is generated.
 template <std::size_t N, class T>
 struct OutputTensors {
   T tensors[N];
 };
 
-// New tensors. The sink points to them.
+// New tensors, to which the sink points.
 template <std::size_t N, class T = Tensor>
 class FunctionalOutputs final : private OutputTensors<N, T>, public OutputSink {
  public:
@@ -79,7 +79,7 @@ class ViewOutputs final : private OutputTensors<N, T>, public ViewSink {
   const TensorBase* bases_[N];
 };
 
-// Returns the argument that an output is a view of; null for the position -1.
+// Returns the argument of which an output is a view; null for position -1.
 template <int Position, class Arguments>
 const TensorBase* base_of(const Arguments& arguments) noexcept {
   if constexpr (Position < 0) {
@@ -123,8 +123,8 @@ constexpr const char* schema_of() noexcept {
   }
 }
 
-// The sink for the caller's tensors of Impl's operators. If the class does not check memory by
-// itself, the sink receives the other arguments.
+// The sink for the caller's tensors of Impl's operators. If the class does not itself check for
+// shared memory, the sink receives the other arguments.
 template <class Impl>
 inline constexpr bool kIsChecked = Impl::opgen_aliasing != Aliasing::Checked;
 template <class Impl>
@@ -155,7 +155,7 @@ void set_inplace_call(Outputs& outputs, const Arguments& arguments) noexcept {
   }
 }
 
-// The key that an operator runs for, or Meta if its class has only a meta function.
+// The key for which an operator runs; Meta if its class has only a meta function.
 template <DispatchKey K, class Impl>
 inline constexpr DispatchKey kRunAs = requires {
   &Impl::impl;
@@ -172,8 +172,8 @@ void check_input_device(std::optional<Device>& common, const A& argument, const 
   }
 }
 
-// Checks that inputs share a device. An iterator checks that by itself, since it allows numbers on
-// the CPU; with only one device there is nothing to check.
+// Checks that all inputs are on the same device. Not needed for an iterator, which makes a check
+// that allows numbers on the CPU.
 template <DispatchKey K, class Impl, class Op, class... A>
 inline void check_input_devices(const A&... arguments) {
   if constexpr (K != DispatchKey::CPU && K != DispatchKey::Meta &&
@@ -194,7 +194,7 @@ inline void check_outputs([[maybe_unused]] const Impl& op, const Outputs& output
   }
   outputs.check_set(count, Op::name);
 }
-// The same, and checks that an iterator was built.
+// Does the same, and checks that an iterator was built.
 template <class Op, class Impl, class Outputs>
 inline void check_meta(const Impl& op, const Outputs& outputs, std::size_t count) {
   if constexpr (requires { op.opgen_is_built(); }) {
@@ -284,8 +284,8 @@ struct Out<K, Impl, Op, R(A...)> {
   }
 };
 
-// `Order`: the positions of the arguments of Op that meta takes, in its order, if that is not Op's
-// order.
+// `Order` are the positions of the arguments of Op in the order in which meta takes them, if that
+// differs from Op's order.
 template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class Order = void,
           class Signature = typename Op::schema>
 struct Inplace;
@@ -321,7 +321,7 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
   }
 };
 
-// For each output the position of the argument that it is a view of; -1: a new tensor.
+// For each output, the position of the argument of which it is a view; -1 for a new tensor.
 template <int... Positions>
 struct Bases {};
 
@@ -348,7 +348,7 @@ struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    // A type that depends on the arguments: Tensor itself may be incomplete here.
+    // This type depends on the arguments, because Tensor itself may be incomplete here.
     using T = std::remove_cvref_t<decltype(self)>;
     detail::WrittenOutputs<1, T> outputs(K, OutputSink::Kind::InplaceView, self);
     Impl op;

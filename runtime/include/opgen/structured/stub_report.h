@@ -1,4 +1,4 @@
-// stub_report.h: list the kernels that are not written yet.
+// stub_report.h: lists the kernels that are not written yet.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct StubReport {
   std::string key;
   std::string signature;
 };
-// Returns every kernel that still has its stub as body, sorted by library, operator and key.
+// Returns every kernel that is still a stub, sorted by library, operator and key.
 [[nodiscard]] OPGEN_API std::vector<StubReport> opgen_stub_report();
 
 }  // namespace opgen

@@ -7,7 +7,8 @@
 
 namespace opgen {
 
-// Borrows data, sizes and strides: the tensor must outlive it. Not for null or meta data.
+// Borrows data, sizes and strides, so the tensor must outlive it. The data must not be null or on
+// Meta.
 template <class T, std::size_t N>
 class TensorAccessor {
  public:

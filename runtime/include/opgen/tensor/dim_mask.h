@@ -29,15 +29,15 @@ namespace detail {
 template <class OptionalNumbers, class Wrap>
 [[nodiscard]] DimMask dim_mask(const OptionalNumbers& dims, std::int64_t ndim,
                                bool empty_means_none, const Wrap& wrap) {
-  OPGEN_CHECK(ndim <= kMaxMaskDims, "tensors of more than ", kMaxMaskDims,
-              " dimensions cannot be reduced, got ", ndim);
+  OPGEN_CHECK(ndim <= kMaxMaskDims, "tensors with more than ", kMaxMaskDims,
+              " dimensions cannot be reduced, but this one has ", ndim);
   if (!dims.has_value() || (dims->empty() && !empty_means_none)) {
     return ndim == kMaxMaskDims ? ~DimMask(0) : (DimMask(1) << ndim) - 1;
   }
   DimMask mask = 0;
   for (const std::int64_t dim : *dims) {
     const DimMask bit = DimMask(1) << wrap(dim, ndim);
-    OPGEN_CHECK((mask & bit) == 0, "dimension ", dim, " is named twice in ", *dims);
+    OPGEN_CHECK((mask & bit) == 0, "dimension ", dim, " appears twice in ", *dims);
     mask |= bit;
   }
   return mask;

@@ -1,4 +1,5 @@
-// elements.h: read single elements, and choose those that are printed. For code that shows tensors.
+// elements.h: reads single elements, and chooses those that are printed. For code that prints
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,14 @@
 
 namespace opgen::detail {
 
-// A tensor with more elements shows only the ends of each dimension.
+// If a tensor has more elements, only the ends of each dimension are printed.
 inline constexpr std::int64_t kMostShown = 1000;
 inline constexpr std::int64_t kShownEdge = 3;
 
 template <class T>
 [[nodiscard]] T load_element(const T* element) noexcept {
-  // Memory that is uninitialised, or written by others, may hold bytes that are not valid bools.
+  // Memory that is uninitialised, or was written by other libraries, may contain bytes that are not
+  // valid bools.
   if constexpr (std::is_same_v<T, bool>) {
     return *reinterpret_cast<const unsigned char*>(element) != 0;
   } else {
@@ -22,8 +24,7 @@ template <class T>
   }
 }
 
-// Calls `visit` with each index of a dimension that is shown, and `skip` once in place of those
-// that are not.
+// Calls `visit` with each index of a dimension that is printed, and `skip` once for all others.
 template <class Visit, class Skip>
 void for_each_shown(const TensorBase& tensor, std::size_t dim, const Visit& visit,
                     const Skip& skip) {

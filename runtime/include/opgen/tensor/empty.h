@@ -20,13 +20,13 @@ namespace opgen::detail {
 [[nodiscard]] OPGEN_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,
                                                  const TensorOptions& options = {});
 // Returns a tensor on memory that the caller owns. The memory must stay valid until
-// `deleter(context)` is called: once, when the last tensor on it is destroyed, on any thread, or
-// before this function throws. Strides count elements.
+// `deleter(context)` is called. That happens once: when the last tensor on it is destroyed, on any
+// thread, or before this function throws. Strides count elements.
 [[nodiscard]] OPGEN_API TensorBase from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                                              const TensorOptions& options, void* context = nullptr,
                                              void (*deleter)(void*) = nullptr);
 
-// The same with sizes that may be symbols on target torch.
+// The same, for sizes that may be symbols on target torch.
 [[nodiscard]] inline TensorBase empty_strided_symint(SymIntArrayRef sizes, SymIntArrayRef strides,
                                                      const TensorOptions& options) {
   return empty_strided(sizes, strides, options);

@@ -12,15 +12,14 @@
 
 namespace opgen::detail {
 
-// Options that are absent are those of `self`; Preserve, the default format, keeps its order of
-// strides.
+// Absent options are taken from `self`. Preserve, the default format, keeps its order of strides.
 [[nodiscard]] OPGEN_API TensorBase empty_like(const TensorBase& self,
                                               const TensorOptions& options = {},
                                               std::optional<MemoryFormat> format = std::nullopt);
 [[nodiscard]] OPGEN_API TensorBase full(IntArrayRef sizes, const Scalar& value,
                                         const TensorOptions& options);
-// Returns the options with a dtype. If there is none: the one that PyTorch's full() has for the
-// number, Bool, Long or a default dtype.
+// Returns the options with a dtype. If they have none, adds the one that PyTorch's full() uses for
+// the number: Bool, Long or a default dtype.
 [[nodiscard]] OPGEN_API TensorOptions options_for_number(const Scalar& value,
                                                          const TensorOptions& options);
 // Returns a zero-dim tensor that wraps a number: type promotion treats it as a number. Its dtype is

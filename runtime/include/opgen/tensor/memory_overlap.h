@@ -1,4 +1,5 @@
-// memory_overlap.h: whether elements of one tensor or of two share memory; the checks of outputs.
+// memory_overlap.h: finds out whether elements of one tensor, or of two, share memory, and checks
+// outputs.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +20,20 @@ enum class MemOverlapStatus : std::uint8_t { Full, Partial, No, TooHard };
 [[nodiscard]] OPGEN_API MemOverlapStatus get_overlap_status(const TensorBase& a,
                                                             const TensorBase& b) noexcept;
 
-// Whether some byte belongs to an element of both; exact for tensors with gaps. If two tensors with
-// gaps cover a common range of one storage, their elements are compared one by one, unless their
-// strides show that they are apart.
+// Returns whether some byte belongs to elements of both. The answer is exact, also for tensors with
+// gaps: if two such tensors cover a common range of a storage, all addresses are compared, unless
+// the strides already show that there is no overlap.
 [[nodiscard]] OPGEN_API bool share_elements(const TensorBase& a, const TensorBase& b);
-// Whether both have the same elements, of one dtype, at the same addresses.
+// Returns whether both have the same elements, with the same dtype, at the same addresses.
 [[nodiscard]] OPGEN_API bool are_same_elements(const TensorBase& a, const TensorBase& b) noexcept;
 
-// For a tensor that is written. Throws Error if two of its elements share memory.
+// Throws Error if two elements of the tensor, which is written, share memory.
 OPGEN_API void assert_no_internal_overlap(const TensorBase& tensor);
-// For an output and an input of an elementwise operation. Throws Error unless they share no
-// element, or all.
+// Throws Error unless the output and the input of an elementwise operation share either no elements
+// or all.
 OPGEN_API void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b);
-// For an output that is written before all of an input is read. Throws Error if they share an
-// element.
+// Throws Error if an output shares an element with an input. For outputs that are written before
+// the whole input is read.
 OPGEN_API void assert_no_overlap(const TensorBase& a, const TensorBase& b);
 
 }  // namespace tensor_functions

@@ -10,8 +10,8 @@ namespace opgen {
 class Tensor;
 class Scalar;
 
-// A tensor or nothing; an undefined tensor is nothing. A template because Tensor is complete only
-// in generated code.
+// A tensor or nothing. An undefined tensor counts as nothing. It is a template because Tensor is
+// complete only in generated code.
 template <class T>
 class BasicOptionalTensorRef {
  public:

@@ -7,14 +7,14 @@
 
 namespace opgen {
 
-// Whether a result of type `from` may be stored in an output of type `to`.
+// Returns whether a result of type `from` may be stored in an output of type `to`.
 [[nodiscard]] constexpr bool canCast(ScalarType from, ScalarType to) noexcept {
   if (isComplexType(from) && !isComplexType(to)) return false;
   if (isFloatingType(from) && isIntegralType(to, false)) return false;
   return !(from != kBool && to == kBool);
 }
 
-// The floating dtype that factories and integer division use by default: Float at start.
+// The floating dtype that factories and integer division use by default: initially Float.
 [[nodiscard]] OPGEN_API ScalarType get_default_dtype() noexcept;
 OPGEN_API void set_default_dtype(ScalarType dtype);
 [[nodiscard]] OPGEN_API ScalarType get_default_complex_dtype() noexcept;
@@ -26,8 +26,9 @@ namespace tensor_functions {
 // Returns the smallest dtype that both convert to; Undefined if one is Undefined.
 [[nodiscard]] OPGEN_API ScalarType promote_types(ScalarType a, ScalarType b) noexcept;
 
-// Tensors with dimensions count more than zero-dim tensors, and those more than numbers, unless one
-// of lower rank has a higher category.
+// The operands seen so far. Tensors with dimensions take precedence over zero-dim tensors, and
+// these over numbers, unless the one with lower precedence has a higher category (bool, integer,
+// floating, complex).
 struct ResultTypeState {
   ScalarType dim_result = ScalarType::Undefined;
   ScalarType zero_result = ScalarType::Undefined;
@@ -39,7 +40,7 @@ struct ResultTypeState {
                                                            ResultTypeState state) noexcept;
 [[nodiscard]] OPGEN_API ScalarType result_type(const ResultTypeState& state) noexcept;
 
-// For any mixture of tensors and Scalars.
+// Returns the common dtype of any mixture of tensors and Scalars.
 template <class... T>
 [[nodiscard]] ScalarType result_type_of(const T&... values) noexcept {
   ResultTypeState state;

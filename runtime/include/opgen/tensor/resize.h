@@ -1,4 +1,4 @@
-// resize.h: resize `out=` tensors of the wrong shape, and resize_().
+// resize.h: resizes `out=` tensors with the wrong shape; resize_().
 #pragma once
 
 #include <optional>
@@ -12,9 +12,10 @@ class TensorBase;
 
 namespace tensor_functions {
 
-// Returns whether `output` has another shape. Warns if it then has elements, which would be lost.
+// Returns whether `output` has another shape. If so, and it has elements, warns that they will be
+// lost.
 OPGEN_API bool resize_output_check(const TensorBase& output, IntArrayRef sizes);
-// Resizes `out` to this shape, contiguous, if it has another. Returns whether it did.
+// If `out` has another shape, makes it a contiguous tensor of this shape. Returns whether it did.
 OPGEN_API bool resize_output(const TensorBase& out, IntArrayRef sizes);
 // Keeps the strides if the shape is the same; else the tensor becomes contiguous, or has `format`.
 // The storage grows if needed and never shrinks.

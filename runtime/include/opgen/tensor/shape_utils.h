@@ -1,6 +1,6 @@
-// shape_utils.h: arithmetic on sizes and strides that metas and kernels share.
+// shape_utils.h: arithmetic on sizes and strides for meta functions and kernels.
 //   maybe_wrap_dim, maybe_wrap_dims, make_dim_mask, shape_from_dim_mask:
-//   dimensions infer_size: the shape that two broadcast to, or a view's -1
+//   dimensions infer_size: the shape to which two shapes broadcast, or the size for a view's -1
 //   is_expandable_to, infer_expand_geometry, expand_view, as_strided
 //   contiguous_strides, strides_for_format, infer_dense_strides, computeStride
 //   multiply_integers, check_sizes_nonnegative, checked_storage_bytes,
@@ -36,8 +36,8 @@ struct Geometry {
   DimVector sizes;
   DimVector strides;
 };
-// Returns the sizes (-1 keeps one) and strides of expand(), in elements;
-// broadcast dimensions have stride 0. Throws Error if the sizes do not expand.
+// Returns the sizes (-1 keeps a size) and strides, in elements, of expand(). Broadcast dimensions
+// have stride 0. Throws Error if the sizes cannot be expanded.
 [[nodiscard]] OPGEN_API Geometry infer_expand_geometry(IntArrayRef sizes, IntArrayRef strides,
                                                        IntArrayRef desired);
 // Returns the product. Throws Error if it overflows.
@@ -48,18 +48,18 @@ OPGEN_API void check_sizes_nonnegative(IntArrayRef sizes);
 // Call it before a tensor is placed on a storage, and before a storage is
 // created or resized for it. Throws ValueError if a size or the offset is
 // negative, or if negative strides reach before the first byte; Error if sizes
-// and strides differ in number, or if the bytes do not fit 63 bits.
+// and strides differ in number, or if the number of bytes does not fit into 63 bits.
 [[nodiscard]] OPGEN_API std::size_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides,
                                                           std::int64_t storage_offset,
                                                           std::size_t itemsize);
-// The same, in elements.
+// The same, counted in elements.
 [[nodiscard]] OPGEN_API std::int64_t storage_elements(IntArrayRef sizes, IntArrayRef strides,
                                                       std::int64_t storage_offset = 0);
 
 // Returns row-major strides, in elements.
 [[nodiscard]] OPGEN_API DimVector contiguous_strides(IntArrayRef sizes);
-// Returns dense strides in the order of the given ones, as empty_like uses them
-// for a tensor with gaps or overlap.
+// Returns dense strides in the order of the given ones. empty_like uses them for a tensor with gaps
+// or overlap.
 [[nodiscard]] OPGEN_API DimVector infer_dense_strides(IntArrayRef sizes, IntArrayRef strides);
 
 // Returns strides with which a view of the same elements has the new shape;
@@ -74,18 +74,17 @@ using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
 
 namespace detail {
 
-// Returns the shape that both broadcast to. Throws Error if they do not.
+// Returns the shape to which both broadcast. Throws Error if they do not broadcast.
 [[nodiscard]] OPGEN_API DimVector infer_size(IntArrayRef a, IntArrayRef b);
 // Returns the shape of a view of `numel` elements, where one size may be -1.
-// Throws Error if none fits.
+// Throws Error if no such shape exists.
 [[nodiscard]] OPGEN_API DimVector infer_size(IntArrayRef shape, std::int64_t numel);
-// Returns the view that expand() returns.
+// Returns the same view as expand().
 [[nodiscard]] OPGEN_API TensorBase expand_view(const TensorBase& self, IntArrayRef desired);
 
-// Returns a view of the same storage. Strides and offset count elements; an
-// absent offset is that of the tensor. Throws Error if one is negative, if
-// sizes and strides differ in number, or if the view reaches outside of the
-// storage.
+// Returns a view of the same storage. Strides and offset count elements; if the offset is absent,
+// the tensor's offset is used. Throws Error if one is negative, if sizes and strides differ in
+// number, or if the view reaches outside of the storage.
 [[nodiscard]] OPGEN_API TensorBase
 as_strided(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
            std::optional<std::int64_t> storage_offset = std::nullopt);

@@ -12,8 +12,8 @@
 
 namespace opgen {
 
-// Up to this many bytes are stored in the StorageImpl itself: a scalar or a short vector needs one
-// allocation.
+// Up to this many bytes are stored in the StorageImpl itself, so that a scalar or a short vector
+// needs only one allocation.
 inline constexpr std::size_t kInlineStorageBytes = 64;
 
 class StorageImpl final : public RefCounted {
@@ -23,24 +23,26 @@ class StorageImpl final : public RefCounted {
   [[nodiscard]] Device device() const noexcept { return device_; }
   [[nodiscard]] bool resizable() const noexcept { return resizable_; }
 
-  // Counts in-place changes of the bytes; views share it because they share the storage.
+  // Returns the number of in-place changes of the bytes. Views share it because they share the
+  // storage.
   [[nodiscard]] std::uint32_t version() const noexcept { return version_.load_relaxed(); }
   void bump_version() noexcept {
-    // A load and a store, not an atomic increment: two threads that write one tensor race in any
-    // case.
+    // A load and a store are enough, without an atomic increment: two threads that write to one
+    // tensor race anyway.
     version_.store_relaxed(version() + 1);
   }
 
-  // Whether others have the address of the bytes, which then must not move: see HeldStorage.
+  // Returns whether another library has the address of the bytes, which then must not move: see
+  // HeldStorage.
   [[nodiscard]] bool is_held() const noexcept { return holders_.load_acquire() != 0; }
   void hold() noexcept { holders_.add_relaxed(1); }
   void unhold() noexcept { holders_.subtract_release(1); }
 
-  // Throws Error if the bytes cannot be replaced: because the storage does not own them, or because
+  // Throws Error if the bytes cannot be replaced because the storage does not own them, or because
   // they are held.
   OPGEN_API void check_resizable(std::size_t bytes) const;
-  // Replaces the bytes, keeping the first min(old, new) of them. All tensors on this storage see
-  // the new ones.
+  // Replaces the bytes and copies the first min(old, new) of them. All tensors on this storage then
+  // use the new bytes.
   OPGEN_API void resize(std::size_t bytes);
 
   OPGEN_API static StorageImpl* create(std::size_t bytes, Device device);
@@ -101,9 +103,9 @@ class Storage {
   Ref<StorageImpl> impl_;
 };
 
-// Holds the bytes of a storage for a user that keeps their address: the buffer protocol, NumPy,
-// DLPack. As long as one exists, on any thread, the bytes are neither resized nor freed, even if
-// the tensor gets another storage.
+// Holds the bytes of a storage for a user that keeps their address: the buffer protocol, NumPy or
+// DLPack. As long as a HeldStorage exists, the bytes are neither resized nor freed, even if the
+// tensor gets another storage. May be destroyed on any thread.
 class HeldStorage {
  public:
   explicit HeldStorage(Storage storage) noexcept : storage_(std::move(storage)) {

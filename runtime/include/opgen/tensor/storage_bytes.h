@@ -1,5 +1,5 @@
-// storage_bytes.h: how many bytes a storage must have for sizes and strides. Both targets use it,
-// each with its own OPGEN_CHECK.
+// storage_bytes.h: computes how many bytes a storage must have for sizes and strides. Both targets
+// use it, each with its own OPGEN_CHECK.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ template <class Numbers>
   overflow |= __builtin_add_overflow(last, std::int64_t(1), &bytes);
   overflow |= __builtin_mul_overflow(bytes, itemsize, &bytes);
   OPGEN_CHECK(!overflow, "elements of sizes ", sizes, ", strides ", strides, " and offset ",
-              storage_offset, " do not fit any memory");
+              storage_offset, " do not fit into any memory");
   OPGEN_CHECK_VALUE(first >= 0, "sizes ", sizes, ", strides ", strides, " and offset ",
-                    storage_offset, " lead before the first byte of the storage");
+                    storage_offset, " reach before the first byte of the storage");
   return static_cast<std::size_t>(bytes);
 }
 

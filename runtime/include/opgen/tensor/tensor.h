@@ -1,5 +1,5 @@
-// tensor.h: TensorBase, a counted handle to a TensorImpl, with everything about tensors that is not
-// an operator.
+// tensor.h: TensorBase, a counted handle to a TensorImpl, with all functions of tensors that are
+// not operators.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace opgen {
 
 // Returns `dim`, counted from the end if negative. Throws IndexError if it is out of range. A
-// zero-dim tensor may count as one-dimensional.
+// zero-dim tensor can be treated as one-dimensional.
 namespace detail {
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim,
                                                               bool wrap_scalar);
@@ -49,7 +49,7 @@ class TensorBase {
   ~TensorBase() {
     if (impl_ != &detail::undefined_tensor && impl_->drop()) TensorImpl::destroy(impl_);
   }
-  // Takes the share that `impl` was created with.
+  // Takes over the share with which `impl` was created.
   [[nodiscard]] static TensorBase adopt(TensorImpl* impl) noexcept {
     TensorBase tensor;
     tensor.impl_ = impl;
@@ -61,7 +61,7 @@ class TensorBase {
   [[nodiscard]] bool is_same(const TensorBase& other) const noexcept {
     return impl_ == other.impl_;
   }
-  // Whether both share one storage.
+  // Returns whether both share a storage.
   [[nodiscard]] bool is_alias_of(const TensorBase& other) const noexcept {
     return impl_->storage() != nullptr && impl_->storage() == other.impl_->storage();
   }
@@ -69,7 +69,7 @@ class TensorBase {
     return defined() ? static_cast<std::size_t>(impl_->use_count()) : 0;
   }
   [[nodiscard]] TensorImpl* unsafeGetTensorImpl() const noexcept { return impl_; }
-  // Gives up the share, which the caller now owns; the handle is undefined afterwards.
+  // Passes the share to the caller. The handle is undefined afterwards.
   [[nodiscard]] TensorImpl* unsafeReleaseTensorImpl() noexcept {
     return std::exchange(impl_, &detail::undefined_tensor);
   }
@@ -110,8 +110,8 @@ class TensorBase {
   [[nodiscard]] bool is_non_overlapping_and_dense() const noexcept {
     return impl_->is_contiguous() || impl_->is_non_overlapping_and_dense();
   }
-  // Returns the format that the strides look like; with `exact`, only if they are those of a new
-  // tensor of that format.
+  // Returns the format that the strides resemble; with `exact`, only if they are those of a new
+  // tensor in that format.
   [[nodiscard]] OPGEN_API MemoryFormat suggest_memory_format(bool exact = false) const noexcept;
 
   [[nodiscard]] std::size_t itemsize() const noexcept { return impl_->itemsize(); }
@@ -128,7 +128,7 @@ class TensorBase {
   [[nodiscard]] std::int64_t storage_offset() const noexcept { return impl_->storage_offset(); }
   [[nodiscard]] SymInt sym_storage_offset() const noexcept { return impl_->storage_offset(); }
 
-  // Element {0, 0, …}; null for meta tensors and tensors without bytes.
+  // Returns the address of element {0, 0, …}; null for meta tensors and tensors without bytes.
   [[nodiscard]] OPGEN_ALWAYS_INLINE void* data_ptr() const { return impl_->data(); }
   [[nodiscard]] const void* const_data_ptr() const { return impl_->data(); }
   [[nodiscard]] void* mutable_data_ptr() const { return impl_->data(); }
@@ -170,13 +170,13 @@ class TensorBase {
   [[nodiscard]] bool _is_zerotensor() const noexcept {
     return key_set().has(DispatchKey::ZeroTensor);
   }
-  // Whether the tensor was made in inference mode: it has no autograd keys, so it is never
-  // recorded.
+  // Returns whether the tensor was made in inference mode. Such a tensor has no autograd keys, so
+  // it is never recorded.
   [[nodiscard]] bool is_inference() const noexcept {
     return defined() && !key_set().has(DispatchKey::ADInplaceOrView);
   }
 
-  // Returns this tensor if it has the format already, else a copy that has it.
+  // Returns this tensor if it already has the format, else a copy that has it.
   [[nodiscard]] OPGEN_API TensorBase
   contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
 
@@ -200,8 +200,8 @@ namespace detail {
                                                                 IntArrayRef sizes,
                                                                 IntArrayRef strides,
                                                                 std::int64_t storage_offset);
-// Returns a view of other sizes if `base` is row-major in every dimension and the sizes have as
-// many elements; else an undefined tensor.
+// Returns a view with other sizes if `base` is row-major in every dimension and the sizes have the
+// same number of elements; else an undefined tensor.
 [[nodiscard]] OPGEN_API TensorBase view_if_row_major(const TensorBase& base, IntArrayRef sizes);
 // Row-major strides, in elements; a size of zero counts as one.
 OPGEN_API void contiguous_strides(IntArrayRef sizes, DimVector& strides);
@@ -210,12 +210,12 @@ OPGEN_API void strides_for_format(IntArrayRef sizes, MemoryFormat format, DimVec
 
 }  // namespace detail
 
-// "Float[2, 3] on cpu"
+// Appends, for example, "Float[2, 3] on cpu".
 OPGEN_API void append_message(Message& message, const TensorBase& tensor);
 
-// Prints that line, then the elements in brackets, with the stream's precision. Strides are printed
-// unless the tensor is row-major. Of more than 1000 elements, only those at the ends of each
-// dimension are printed. A tensor on another device is copied to the CPU.
+// Prints such a line, then the elements in brackets, with the stream's precision. Strides are
+// printed unless the tensor is row-major. Of more than 1000 elements, only those at the ends of
+// each dimension are printed. A tensor on another device is copied to the CPU.
 //   Float[2, 3] on cpu
 //   [[0, 1, 2],
 //    [3, 4, 5]]

@@ -1,6 +1,6 @@
 // tensor_functions.h: functions with which kernels create, fill, copy, resize and compare tensors.
-// Target torch has a header of this name with the same functions (docs/reference/kernels-api.md
-// lists them).
+// Target torch has a header with the same name and the same functions
+// (docs/reference/kernels-api.md lists them).
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@
 
 namespace opgen {
 
-// A namespace of its own with a using-directive below: `opgen::empty` finds the function, but
-// argument-dependent lookup of an unqualified `empty(sizes, options)`, which may mean an operator
-// of the caller's library, does not. `T` is the library's Tensor; code without generated headers
-// writes `empty<TensorBase>(…)`.
+// This namespace has a using-directive below, so `opgen::empty` finds the function.
+// Argument-dependent lookup of an unqualified `empty(sizes, options)`, which may mean an operator
+// of the caller's library, does not find it. `T` is the library's Tensor; code without generated
+// headers writes `empty<TensorBase>(…)`.
 namespace tensor_functions {
 
 // ---- New tensors ----
@@ -64,7 +64,7 @@ template <class T = Tensor>
   return T(detail::from_blob(data, sizes, strides, options, context, deleter));
 }
 
-// The same with sizes that may be symbols on target torch.
+// The same, for sizes that may be symbols on target torch.
 template <class T = Tensor>
 [[nodiscard]] T empty_symint(SymIntArrayRef sizes, const TensorOptions& options = {},
                              std::optional<MemoryFormat> format = std::nullopt) {
@@ -182,7 +182,8 @@ template <class T = Tensor>
   return T(detail::expand_view(self, sizes));
 }
 
-// Two names: in `infer_size({2, 1}, {3})` the second list would be a number as well.
+// The functions have two names, because the second list in `infer_size({2, 1}, {3})` could also be
+// a number.
 [[nodiscard]] inline DimVector infer_size(IntArrayRef a, IntArrayRef b) {
   return detail::infer_size(a, b);
 }
@@ -190,23 +191,21 @@ template <class T = Tensor>
   return detail::infer_size(shape, numel);
 }
 
-// ---- Dtypes, shared memory ----
-
 // ---- Only in this runtime ----
 
-// empty() of a strided, row-major tensor, without TensorOptions.
+// Does the same as empty() for a strided, row-major tensor, without TensorOptions.
 template <class T = Tensor>
 [[nodiscard]] T empty_contiguous(IntArrayRef sizes, ScalarType dtype, Device device) {
   return T(detail::empty_contiguous(sizes, dtype, device));
 }
-// as_strided() without checks: the caller knows that strides and offset fit the storage.
+// Does the same as as_strided(), without checks. Strides and offset must fit the storage.
 template <class T = Tensor>
 [[nodiscard]] T alias_with_sizes_and_strides(const TensorBase& base, IntArrayRef sizes,
                                              IntArrayRef strides, std::int64_t storage_offset) {
   return T(detail::alias_with_sizes_and_strides(base, sizes, strides, storage_offset));
 }
-// Returns a view of other sizes if `base` is row-major and the sizes have as many elements; else an
-// undefined tensor.
+// Returns a view with other sizes if `base` is row-major and the sizes have the same number of
+// elements; else an undefined tensor.
 template <class T = Tensor>
 [[nodiscard]] T view_if_row_major(const TensorBase& base, IntArrayRef sizes) {
   return T(detail::view_if_row_major(base, sizes));

@@ -20,7 +20,7 @@ class TensorParts;  // tensor_parts.h
 class TensorImpl;
 
 namespace detail {
-// "t::f is composite, but its kernel calls data_ptr() …"
+// Throws "t::f is composite, but its kernel calls data_ptr() …".
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_stand_in(const TensorImpl& impl, const char* act);
 }  // namespace detail
 
@@ -44,17 +44,18 @@ class TensorImpl final : public RefCounted {
   [[nodiscard]] StorageImpl* storage() const noexcept { return storage_; }
   [[nodiscard]] bool is_contiguous() const noexcept { return contiguous_; }
   [[nodiscard]] OPGEN_API bool is_contiguous(MemoryFormat format) const noexcept;
-  // Whether no two elements share memory and the elements fill one range of memory.
+  // Returns whether the elements fill one range of memory without overlap.
   [[nodiscard]] OPGEN_API bool is_non_overlapping_and_dense() const noexcept;
-  // Whether the strides are ordered as channels-last, with gaps allowed; ambiguous shapes count as
-  // contiguous.
+  // Returns whether the strides are in channels-last order; there may be gaps. Ambiguous shapes
+  // count as contiguous.
   [[nodiscard]] OPGEN_API bool is_strides_like(MemoryFormat format) const noexcept;
-  // Whether this zero-dim tensor wraps a number: type promotion treats it as one.
+  // Returns whether this zero-dim tensor wraps a number, which type promotion treats as a number.
   [[nodiscard]] bool is_wrapped_number() const noexcept { return wrapped_number_; }
   [[nodiscard]] std::uint32_t version() const noexcept {
     return storage_ != nullptr ? storage_->version() : 0;
   }
-  // Parts that only some tensors have; null for most. Owned and deleted by the TensorImpl.
+  // Returns the parts that only some tensors have; null for most. Owned and deleted by the
+  // TensorImpl.
   [[nodiscard]] TensorParts* parts() const noexcept { return parts_.load_acquire(); }
   // Returns the address of element {0, 0, …}; null if there are no bytes. Throws Error only for a
   // stand-in of composite_compliance.h.
@@ -77,8 +78,8 @@ class TensorImpl final : public RefCounted {
   void set_wrapped_number(bool value) noexcept { wrapped_number_ = value; }
   void set_key_set(DispatchKeySet keys) noexcept { keys_ = keys; }
   void set_storage_offset(std::int64_t offset) noexcept { storage_offset_ = offset; }
-  // Sets the parts and returns them; if another thread was first, deletes `parts` and returns the
-  // other's.
+  // Sets the parts and returns them. If another thread has set parts first, deletes `parts` and
+  // returns those of the other thread.
   OPGEN_API TensorParts* add_parts(TensorParts* parts) noexcept;
   OPGEN_API void set_storage(Storage storage) noexcept;
   // Reinterprets the bytes as another dtype. The caller adjusts the sizes.
@@ -121,8 +122,8 @@ constexpr TensorImpl::TensorImpl(Undefined) noexcept
 
 namespace detail {
 
-// Every undefined handle points to this tensor, so that no accessor tests for null. Sizes {0}, no
-// keys.
+// Every undefined handle points to this tensor, so that accessors need not test for null. It has
+// sizes {0} and no keys.
 OPGEN_API extern TensorImpl undefined_tensor;
 
 }  // namespace detail

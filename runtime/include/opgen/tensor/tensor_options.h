@@ -1,4 +1,4 @@
-// tensor_options.h: TensorOptions, the dtype, layout, device and further options of a factory.
+// tensor_options.h: TensorOptions, the dtype, layout, device and other options of a factory.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace opgen {
 
-// Each part may be absent. A setter returns a changed copy:
+// Each option may be absent. A setter returns a changed copy:
 // TensorOptions().dtype(kLong).device(kMeta).
 class TensorOptions {
  public:
@@ -49,7 +49,7 @@ class TensorOptions {
     return with(kRequiresGrad, &TensorOptions::requires_grad_, value);
   }
 
-  // The value or its default.
+  // These return the value or its default.
   [[nodiscard]] ScalarType dtype() const noexcept {
     return has_dtype() ? dtype_ : get_default_dtype();
   }
@@ -84,12 +84,12 @@ class TensorOptions {
     return (present_ & kFormat) != 0;
   }
 
-  // Whether all options but dtype and device are absent or have their default.
+  // Returns whether all options except dtype and device are absent or have their default.
   [[nodiscard]] constexpr bool is_plain() const noexcept {
     return layout_ == kStrided && (present_ & kFormat) == 0 && !pinned_memory_ && !requires_grad_;
   }
 
-  // Returns these options, replaced by those that `other` has.
+  // Returns these options, but takes all options that `other` has from `other`.
   [[nodiscard]] constexpr TensorOptions merge_in(TensorOptions other) const noexcept {
     TensorOptions merged = *this;
     if (other.has_dtype()) merged = merged.dtype(other.dtype_);
@@ -102,7 +102,8 @@ class TensorOptions {
   }
 
  private:
-  // Eight bytes, so that they are passed in one register. An absent option holds its default.
+  // The members have eight bytes, so that they are passed in one register. An absent option
+  // contains its default.
   enum Present : std::uint8_t {
     kDtype = 1,
     kLayout = 2,

@@ -20,7 +20,7 @@ enum class TensorPartKind : std::uint8_t {
   Count
 };
 
-// The record of one feature, named by its `static constexpr TensorPartKind kKind`. Its block is
+// The record of one feature, which its `static constexpr TensorPartKind kKind` names. Its memory is
 // from the runtime's pool.
 class OPGEN_API TensorPart {
  public:
@@ -41,7 +41,7 @@ class OPGEN_API TensorParts {
   [[nodiscard]] TensorPart* find(TensorPartKind kind) const noexcept {
     return parts_[static_cast<std::size_t>(kind)].load_acquire();
   }
-  // Adds the part and returns it; if another thread was first, returns the other's.
+  // Adds the part and returns it. If another thread has added one first, returns that one.
   TensorPart* add(TensorPartKind kind, std::unique_ptr<TensorPart> part) noexcept;
 
  private:
@@ -58,7 +58,7 @@ template <class Part>
   TensorParts* parts = impl->parts();
   return parts != nullptr ? static_cast<Part*>(parts->find(Part::kKind)) : nullptr;
 }
-// Creates the record if the tensor has none. Safe if several threads do so at once.
+// Returns the record; creates it if the tensor has none. Several threads may do so at once.
 template <class Part>
 [[nodiscard]] Part& part_of(TensorImpl* impl) {
   if (Part* part = find_part<Part>(impl)) return *part;

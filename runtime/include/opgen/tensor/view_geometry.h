@@ -40,7 +40,7 @@ struct ViewGeometry {
     std::int64_t& stride = strides[std::size_t(dim)];
     storage_offset += start * stride;
     sizes[std::size_t(dim)] = count;
-    // A step whose stride would overflow leads to no second element, so the stride is not used.
+    // If the stride would overflow, there is no second element, so the stride is not used.
     std::int64_t stepped = 0;
     if (!__builtin_mul_overflow(stride, step, &stepped)) stride = stepped;
   }
@@ -58,7 +58,8 @@ struct ViewGeometry {
     strides.insert(strides.begin() + dim, unsqueezed_stride(sizes, strides, dim));
     sizes.insert(sizes.begin() + dim, 1);
   }
-  // A step over all of what follows, as PyTorch has it; 1 at the end.
+  // Returns the stride of a new dimension of size 1: that of a step over all later dimensions, as
+  // in PyTorch; 1 at the end.
   [[nodiscard]] static std::int64_t unsqueezed_stride(IntArrayRef sizes, IntArrayRef strides,
                                                       std::int64_t dim) noexcept {
     const auto d = static_cast<std::size_t>(dim);
@@ -68,7 +69,7 @@ struct ViewGeometry {
 
 namespace detail {
 
-// Returns a view of the storage of `base`. The caller knows that the geometry fits.
+// Returns a view of the storage of `base`. The geometry must fit the storage.
 [[nodiscard]] inline TensorBase view_with(const TensorBase& base, const ViewGeometry& geometry) {
   return alias_with_sizes_and_strides(base, geometry.sizes, geometry.strides,
                                       geometry.storage_offset);

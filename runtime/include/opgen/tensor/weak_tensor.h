@@ -8,14 +8,14 @@
 namespace opgen {
 
 // It cannot return the tensor: the last owner releases it without a locked instruction (ref.h), so
-// another thread could not tell whether the tensor is about to be destroyed. A new tensor at the
-// same address is not taken for the old one.
+// another thread cannot know whether the tensor is being destroyed. A new tensor at the same
+// address is not mistaken for the old one.
 class OPGEN_API WeakTensor {
  public:
   WeakTensor() noexcept = default;
   explicit WeakTensor(const TensorBase& tensor);
 
-  // Whether no owner is left.
+  // Returns whether the tensor has no owner any more.
   [[nodiscard]] bool expired() const noexcept;
   [[nodiscard]] bool refers_to(const TensorBase& tensor) const noexcept;
 

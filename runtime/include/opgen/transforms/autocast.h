@@ -1,4 +1,4 @@
-// autocast.h: mixed precision: in an enabled scope, wrappers at the keys AutocastCPU, AutocastCUDA
+// autocast.h: mixed precision. In an enabled scope, wrappers at the keys AutocastCPU, AutocastCUDA
 // and AutocastXPU convert the arguments of an operator before it runs.
 //
 //   Tensor mymatmul_autocast(const Tensor& self, const Tensor& other) {
@@ -27,8 +27,8 @@ namespace opgen::autocast {
 
 // ---- The scope ---------------------------------------------------------------------------------
 
-// Turns autocast on for one device on this thread; scopes nest. With dtype Undefined: BFloat16, or
-// Half for CUDA and XPU. Converted weights are cached until the outermost scope ends.
+// Turns autocast on for one device on this thread; scopes nest. The dtype Undefined means BFloat16,
+// or Half for CUDA and XPU. Converted weights are cached until the outermost scope ends.
 class OPGEN_API Mode {
  public:
   explicit Mode(DeviceType device = kCPU, ScalarType dtype = ScalarType::Undefined,
@@ -54,8 +54,8 @@ OPGEN_API void clear_cache() noexcept;
 
 // ---- Casts -------------------------------------------------------------------------------------
 
-// Whether autocast may convert the tensor: it is on the device and has a floating dtype other than
-// Double.
+// Returns whether autocast may convert the tensor, which must be on the device and have a floating
+// dtype other than Double.
 [[nodiscard]] OPGEN_API bool is_eligible(const TensorBase& tensor, DeviceType device = kCPU);
 
 namespace internal {
@@ -89,8 +89,8 @@ template <class T>
   }
 }
 
-// Returns the widest of `current` and the dtypes of the eligible tensors among the arguments and in
-// their lists. Throws Error for Double.
+// Returns the widest dtype among `current` and the dtypes of the eligible tensors in the arguments
+// and in lists. Throws Error for Double.
 template <class... T>
 [[nodiscard]] ScalarType promote_type(ScalarType current, DeviceType device,
                                       const T&... arguments) {
@@ -150,7 +150,7 @@ using Fp32 = Wrapper<Policy::Fp32, Op, device>;
 template <class Op, DeviceType device = kCPU>
 using Promote = Wrapper<Policy::Promote, Op, device>;
 
-// The row of a generated operator for a KernelTable at AutocastCPU.
+// Returns the row of a generated operator for a KernelTable at AutocastCPU.
 template <template <class, DeviceType> class W, class Op, DeviceType device = kCPU>
 [[nodiscard]] KernelRow row() noexcept {
   return kernel<Op>(&W<Op, device>::call);

@@ -1,9 +1,9 @@
-// composite_compliance.h: CompositeComplianceGuard, which makes a composite kernel throw if it does
-// something that not every backend can do. For tests.
+// composite_compliance.h: CompositeComplianceGuard, for tests: in its scope, a composite kernel
+// throws if it does something that not every backend can do.
 //
 // A CompositeImplicitAutograd kernel serves every backend, and its gradient follows from the
-// operators that it calls. So it may only call operators: not `resize_`, not an out= operator
-// (unless it is one itself), not `item`; and it must not read memory through `data_ptr`.
+// operators that it calls. So it may only call operators, except `resize_`, `item`, and out=
+// operators (unless it is one itself), and it must not read memory through `data_ptr`.
 //
 //     CompositeComplianceGuard guard;
 //     at::my_composite(x);   // throws "my::composite is composite, but its kernel calls item …"

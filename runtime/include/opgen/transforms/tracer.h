@@ -24,7 +24,7 @@ class OPGEN_API Graph {
   };
   struct Node {
     OperatorHandle op;
-    std::vector<Operand> inputs;   // as the schema declares them
+    std::vector<Operand> inputs;   // in the order of the schema
     std::vector<Operand> outputs;  // values, or lists of values
   };
   struct Value {
@@ -38,8 +38,8 @@ class OPGEN_API Graph {
   [[nodiscard]] std::size_t input_count() const noexcept { return inputs_.size(); }
   // One line per call; `%3` is a value.
   [[nodiscard]] std::string str() const;
-  // Calls the operators again. With Meta inputs, constants and new tensors are on Meta too, so that
-  // the results are shapes.
+  // Calls the operators again. With Meta inputs, constants and new tensors are on Meta, too, so the
+  // results have shapes but no elements.
   [[nodiscard]] std::vector<TensorBase> replay(const std::vector<TensorBase>& inputs) const;
 
  private:
@@ -68,8 +68,8 @@ class OPGEN_API Trace {
   LocalKeysGuard keys_;
 };
 
-// Returns the graph of `function`, which takes the inputs one by one and returns a tensor or a
-// range of tensors.
+// Returns the graph of `function`, which takes the inputs as separate arguments and returns a
+// tensor or a range of tensors.
 template <class F, class... T>
 [[nodiscard]] Graph trace(F&& function, const T&... inputs) {
   Trace recording({static_cast<const TensorBase&>(inputs)...});

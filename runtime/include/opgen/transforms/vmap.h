@@ -2,8 +2,8 @@
 //
 // Inside, a tensor of the batch is a wrapper with the sizes of one example. Its operators are
 // dispatched to the key Batched: to a rule if one is registered, else to a fallback that runs the
-// operator once for each example and stacks the results. A wrapper has no data; only rules receive
-// it.
+// operator once for each example and stacks the results. A wrapper has no data, and only rules
+// receive it.
 #pragma once
 
 #include <optional>
@@ -41,15 +41,16 @@ template <class... T>
   return level;
 }
 
-// A tensor as a rule receives it: with the batch dimension first, or the same for every example.
+// A tensor for a rule: either the batch dimension is first, or the tensor is the same for every
+// example.
 struct Unwrapped {
   TensorBase value;
   bool batched = false;
 };
 [[nodiscard]] OPGEN_API Unwrapped unwrap(const TensorBase& tensor, std::int64_t level);
 
-// Returns a rule for elementwise operators that broadcast: one call on the whole batch. The
-// fallback uses it for operators with the tag `pointwise`.
+// Returns a rule for elementwise operators that broadcast. It makes one call on the whole batch.
+// The fallback uses it for operators with the tag `pointwise`.
 [[nodiscard]] OPGEN_API CppFunction pointwise();
 
 // ---- For vmap ----------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ class OPGEN_API Scope {
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
-  // nullopt: every example receives the whole tensor.
+  // Wraps a tensor. If `dim` is nullopt, every example receives the whole tensor.
   [[nodiscard]] TensorBase enter(const TensorBase& tensor, std::optional<std::int64_t> dim);
   [[nodiscard]] TensorBase leave(const TensorBase& tensor, std::int64_t dim) const;
 
@@ -81,7 +82,7 @@ using BatchDims = std::vector<std::optional<std::int64_t>>;
 
 // Turns a function of one example, which takes tensors and returns a tensor, a tuple or a vector of
 // tensors, into a function of batches. `in_dims` is the batch dimension of each argument (default
-// 0; nullopt: none), `out_dim` that of the results. May be nested.
+// 0; nullopt for none), `out_dim` that of the results. May be nested.
 template <class F>
 [[nodiscard]] auto vmap(F function, BatchDims in_dims = {}, std::int64_t out_dim = 0,
                         batching::Randomness randomness = batching::Randomness::Error) {

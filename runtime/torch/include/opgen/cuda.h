@@ -1,6 +1,6 @@
-// cuda.h: CUDA's own device guard and allocation for generated CUDA kernels; they are not virtual
-// calls. A torch without CUDA has neither. There CUDA kernels compile with the functions for all
-// devices; they can be registered, but never run.
+// cuda.h: CUDA's own device guard and allocation for generated CUDA kernels, without virtual calls.
+// A torch without CUDA has neither. There, CUDA kernels compile with the functions for all devices;
+// they can be registered, but never run.
 #pragma once
 
 #ifdef OPGEN_TORCH_CUDA

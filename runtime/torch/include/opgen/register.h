@@ -20,9 +20,9 @@
 
 namespace opgen {
 
-// Passes the function as a pointer, and not as a type for each function: PyTorch then makes one
-// dispatch entry and one boxed call for each signature. Otherwise kernels, Meta kernels,
-// composites and functionalization would each have their own.
+// Passes the function as a pointer, not as a type of its own: PyTorch then compiles one dispatch
+// entry and one boxed call for each signature, instead of one for each kernel, Meta kernel,
+// composite and functionalization.
 template <class Op, typename Op::schema* function>
 constexpr auto kernel() {
   return function;
@@ -125,9 +125,9 @@ struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
   }
 };
 
-// Checks that the tensors at the positions `checked` are on one device, then runs the kernel with
-// the device of the argument at `guarded` current. `guarded` is the position of a tensor, a list
-// of tensors or a Device?; -1 means none.
+// Checks that the tensors at the positions `checked` are on the same device, then runs the kernel
+// with the device of the argument at `guarded` current. `guarded` is the position of a tensor, a
+// list of tensors or a Device?; -1 means none.
 template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,
           int guarded, class Schema = typename Op::schema>
 struct DeviceGuarded;
@@ -150,7 +150,7 @@ struct DeviceGuarded<Op, FunctionPointer, function, check, std::index_sequence<c
   }
 };
 
-// Checks that the tensors at the positions `checked` are on one device, then runs a structured
+// Checks that the tensors at the positions `checked` are on the same device, then runs a structured
 // kernel, which makes the device of its outputs current.
 template <class Op, typename Op::schema* function, class Checked,
           class Schema = typename Op::schema>
@@ -165,7 +165,8 @@ struct DeviceChecked<Op, function, std::index_sequence<checked...>, R(A...)> {
   }
 };
 
-// The Meta kernel of an in-place operator without a written shape rule: the sizes do not change.
+// The Meta kernel of an in-place operator for which the author has written none. The sizes do not
+// change.
 template <class Op, class Schema = typename Op::schema>
 struct MetaInplaceStub;
 template <class Op, class R, class First, class... A>
@@ -180,8 +181,8 @@ struct MetaInplaceStub<Op, R(First, A...)> {
   }
 };
 
-// The Meta kernel of an operator that returns only arguments that it writes: there is nothing to
-// compute, and the sizes do not change. `Returned` holds the positions of the returned arguments.
+// The Meta kernel of an operator that returns only arguments that it writes. It computes nothing,
+// and the sizes do not change. `Returned` contains the positions of the returned arguments.
 template <class Op, class Returned, class Schema = typename Op::schema>
 struct MetaOfWritten;
 template <class Op, std::size_t... returned, class R, class... A>
@@ -208,7 +209,7 @@ struct MetaOfWritten<Op, std::index_sequence<returned...>, R(A...)> {
   }
 };
 
-// Chooses the backend of a library's operator by the device argument of the call (a Device or a
+// Selects the backend of a library's operator by the device argument of the call (a Device or a
 // Device? at position `device`) and by its tensors, if any.
 template <class Op, std::size_t device, class Schema = typename Op::schema>
 struct BackendSelectByDevice;
@@ -224,8 +225,8 @@ struct BackendSelectByDevice<Op, device, R(A...)> {
   }
 };
 
-// Chooses the backend of a factory from its options. dtype, layout and device are at the positions
-// `dtype`, + 1 and + 2.
+// Selects the backend of a factory from its options. dtype, layout and device are at the positions
+// `dtype`, `dtype` + 1 and `dtype` + 2.
 template <class Op, std::size_t dtype, class Schema = typename Op::schema>
 struct BackendSelect;
 template <class Op, std::size_t dtype, class R, class... A>

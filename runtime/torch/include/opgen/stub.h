@@ -3,8 +3,8 @@
 
 #include "opgen/core/error.h"
 
-// Weak, so that the author's definition wins when the library is linked; in a section of their own,
-// by which opgen build recognises those that are left.
+// Stubs are weak, so that the linker prefers the author's definition. They are in a separate
+// section, by which opgen build recognises the remaining stubs.
 #ifdef __ELF__
 #define OPGEN_STUB __attribute__((weak, noinline, section("opgen_stubs")))
 #else

@@ -77,7 +77,7 @@ def _meta_namespace(backend: ExternalBackend) -> str:
 
 
 def _installed_class(kernel: BackendStructured) -> str:
-    """`at::native::structured_mul_out`."""
+    """Return `at::native::structured_mul_out`."""
     assert kernel.installed is not None
     namespace = kernel_namespace(kernel.group.primary.namespace, kernel.installed.namespace)
     return f"{namespace}::structured_{kernel.installed.name}"

@@ -149,7 +149,7 @@ _TRIGRAPH = re.compile(r"(?<=\?)\?")
 
 
 def cpp_string(text: str) -> str:
-    """The contents of a C++ string literal for `text`, with escapes."""
+    """Return the contents of a C++ string literal for `text`, with escapes."""
     for character, escaped in _ESCAPES:
         text = text.replace(character, escaped)
     return visible_directions(_TRIGRAPH.sub(r"\\?", text) if "??" in text else text)

@@ -11,7 +11,7 @@ _RULES = (DispatchKey.FuncTorchBatched, DispatchKey.FuncTorchBatchedDecompositio
 
 
 def boxed(function: str) -> str:
-    """The expression that registers the boxed function opgen::`function`."""
+    """Return the expression that registers the boxed function opgen::`function`."""
     return f"torch::CppFunction::makeFromBoxedFunction<&opgen::{function}>()"
 
 
@@ -20,7 +20,7 @@ _REFUSE = boxed("refuse_batches")
 
 
 def has_aliases(f: NativeFunction) -> bool:
-    """Whether `f` writes an argument or returns a view."""
+    """Return whether `f` writes an argument or returns a view."""
     annotations = [
         *(a.annotation for a in f.func.arguments.flat_all),
         *(r.annotation for r in f.func.returns),
@@ -70,7 +70,7 @@ def find_batching(f: NativeFunction) -> str:
 
 
 def _falls_back(f: NativeFunction) -> bool:
-    """Whether PyTorch calls `f` once for each element of a batch. Source: functorch's BatchedFallback.cpp, by trial."""
+    """Return whether PyTorch calls `f` once for each element of a batch. Source: functorch's BatchedFallback.cpp, by trial."""
     every = f.func.arguments.flat_all
     if not all(a.type in (TENSOR, OPTIONAL_TENSOR) for a in every if a.type.is_tensor_like()):
         return False

@@ -26,8 +26,8 @@ _VARIANTS = {
 }
 
 
-def callable_text(context: Context, row: Registration) -> str:
-    """A qualified function name whose type is the operator's dispatcher signature."""
+def callable_expression(context: Context, row: Registration) -> str:
+    """Return a qualified function name whose type is the operator's dispatcher signature."""
     match row.kind:
         case RegistrationKind.structured:
             return _checked(context, row, _structured(row))
@@ -58,8 +58,8 @@ def callable_text(context: Context, row: Registration) -> str:
             assert_never(row.kind)
 
 
-def kernel_text(context: Context, row: Registration) -> str:
-    """The C++ expression from which a registration makes the kernel of `row`, a DirectKernel.
+def kernel_expression(context: Context, row: Registration) -> str:
+    """Return the C++ expression from which a registration makes the kernel of `row`, a DirectKernel.
 
     Structured kernels are named by their class alone: `opgen::FunctionalKernel<opgen::DispatchKey::CPU,
     at::native::structured_k>()`.
@@ -68,11 +68,11 @@ def kernel_text(context: Context, row: Registration) -> str:
         return _composite_served(row)
     if row.kind is RegistrationKind.structured and not _is_checked(context, row):
         return _served(row)
-    return callable_text(context, row)
+    return callable_expression(context, row)
 
 
 def _structured(row: Registration) -> str:
-    """`opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_k, at::_ops::f>::call`."""
+    """Return `opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_k, at::_ops::f>::call`."""
     assert row.group is not None
     key, implementation = f"opgen::DispatchKey::{row.key.name}", _implementation(row)
     if isinstance(row.group, OutlessGroup) and row.group.has_views:
@@ -90,7 +90,7 @@ def _implementation(row: Registration) -> str:
 
 
 def _served(row: Registration) -> str:
-    """The kernel that `_structured` names, as a DirectKernel and without the operator's struct."""
+    """Return the kernel that `_structured` names, as a DirectKernel and without the operator's struct."""
     group, f = row.group, row.function
     parameters = [f"opgen::DispatchKey::{row.key.name}", _implementation(row)]
     if isinstance(group, OutlessGroup) and group.has_views:
@@ -101,20 +101,20 @@ def _served(row: Registration) -> str:
 
 
 def _composite_served(row: Registration) -> str:
-    """The kernel that `_composite_structured` names, as a DirectKernel and without the operator's struct."""
+    """Return the kernel that `_composite_structured` names, as a DirectKernel and without the operator's struct."""
     assert isinstance(row.group, NativeFunctionsGroup)
     variant = f"Composite{_VARIANTS[row.function.func.kind()]}"
     return _kernel(variant, row.function, meta_class(row.group), operator_struct(row.group.out))
 
 
 def _kernel(variant: str, f: NativeFunction, *parameters: str) -> str:
-    """`opgen::InplaceKernel<K, Impl>()`; with the position of self, if it is not the first argument."""
+    """Return `opgen::InplaceKernel<K, Impl>()`; with the position of self, if it is not the first argument."""
     position = [str(_self_position(f))] if "Inplace" in variant and _self_position(f) else []
     return f"opgen::{variant}Kernel<{', '.join([*parameters, *position])}>()"
 
 
 def _checked(context: Context, row: Registration, function: str) -> str:
-    """`function`, wrapped in a check that the tensors share a device if the target has such a check.
+    """Return `function`, wrapped in a check that the tensors share a device if the target has such a check.
 
     Source: ATen's wrappers of structured kernels check the same arguments as those of unstructured kernels.
     """
@@ -126,7 +126,7 @@ def _checked(context: Context, row: Registration, function: str) -> str:
 
 
 def _is_checked(context: Context, row: Registration) -> bool:
-    """Whether the target checks the devices of this structured kernel."""
+    """Return whether the target checks the devices of this structured kernel."""
     wanted = row.device_guard and context.target.dispatch.checks_structured
     return wanted and _share_a_device(context, row.function)
 
@@ -139,14 +139,14 @@ def _share_a_device(context: Context, f: NativeFunction) -> bool:
 
 
 def _checked_positions(f: NativeFunction) -> str:
-    """The positions of the outs and of positional tensors. Like ATen, keyword-only tensors are not checked."""
+    """Return the positions of the outs and of positional tensors. Like ATen, keyword-only tensors are not checked."""
     every = list(f.func.arguments.flat_all)
     arguments = (*f.func.arguments.out, *f.func.arguments.flat_positional)
     return ", ".join(str(every.index(a)) for a in arguments if a.type.is_tensor_like())
 
 
 def _view(group: OutlessGroup, f: NativeFunction, key: str, implementation: str) -> str:
-    """`opgen::View<opgen::DispatchKey::Meta, at::meta::structured_f, at::_ops::f, opgen::Bases<0>>::call`."""
+    """Return `opgen::View<opgen::DispatchKey::Meta, at::meta::structured_f, at::_ops::f, opgen::Bases<0>>::call`."""
     parameters = f"{key}, {implementation}, {operator_struct(f)}"
     if f is not group.functional:
         return f"opgen::InplaceView<{parameters}, {_self_position(f)}>::call"
@@ -178,7 +178,7 @@ def _backend_select(f: NativeFunction) -> str:
 
 
 def _existing(context: Context, row: Registration) -> str:
-    """`opgen::Existing<ns::_ops::f, &::ns::f>::call`; with the positions of arguments that are returned by reference."""
+    """Return `opgen::Existing<ns::_ops::f, &::ns::f>::call`; with the positions of arguments that are returned by reference."""
     assert row.kernel is not None
     f = row.function
     parameters = f"{operator_struct(f)}, &{row.kernel.cpp_name}"
@@ -188,12 +188,12 @@ def _existing(context: Context, row: Registration) -> str:
 
 
 def _meta_of_written(context: Context, f: NativeFunction) -> str:
-    """`opgen::MetaOfWritten<ns::_ops::f, index_sequence<0>>::call`, with the positions of the returned arguments."""
+    """Return `opgen::MetaOfWritten<ns::_ops::f, index_sequence<0>>::call`, with the positions of the returned arguments."""
     return f"opgen::MetaOfWritten<{operator_struct(f)}, {_returned(context, f)}>::call"
 
 
 def _returned(context: Context, f: NativeFunction) -> str:
-    """The positions of the arguments that are returned."""
+    """Return the positions of the arguments that are returned."""
     every = [a.name for a in f.func.arguments.flat_all]
     names = f.func.aliased_return_names()
     returned = ", ".join(str(every.index(name)) for name in names if name is not None)
@@ -210,7 +210,7 @@ def _unstructured(context: Context, row: Registration) -> str:
 
 
 def _apart(context: Context, f: NativeFunction, function: str) -> str:
-    """`opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`: an author's out= kernel, wrapped so that
+    """Return `opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`: an author's out= kernel, wrapped so that
     its outputs never share memory with its inputs. The outputs of elementwise operators may be inputs.
 
     Source: PyTorch leaves this check to the kernels; those that forget it silently compute wrong results.
@@ -227,7 +227,7 @@ def _apart(context: Context, f: NativeFunction, function: str) -> str:
 
 
 def _has_input_tensors(f: NativeFunction) -> bool:
-    """Whether there is an input or another output with which an output may share memory."""
+    """Return whether there is an input or another output with which an output may share memory."""
     arguments = f.func.arguments
     inputs = [a for a in arguments.flat_all if a not in arguments.out]
     lists = any(a.type != TENSOR for a in arguments.out)
@@ -235,7 +235,7 @@ def _has_input_tensors(f: NativeFunction) -> bool:
 
 
 def _external(context: Context, row: Registration, f: NativeFunction) -> str:
-    """The static member `opgen_ns::Class::add` of an external backend that is the kernel of `f`."""
+    """Return the static member `opgen_ns::Class::add` of an external backend that is the kernel of `f`."""
     backend = context.backend
     assert backend is not None
     index = backend.find_index(row.key)
@@ -247,7 +247,7 @@ def _external(context: Context, row: Registration, f: NativeFunction) -> str:
 
 
 def _from_functional(context: Context, row: Registration) -> str:
-    """The functional variant's kernel, with its results copied into the arguments that the operator of `row` writes."""
+    """Return the functional variant's kernel, with its results copied into the arguments that the operator of `row` writes."""
     assert isinstance(row.group, NativeFunctionsGroup)
     f, functional = row.function, row.group.functional
     every = [a.name for a in f.func.arguments.flat_all]
@@ -264,7 +264,7 @@ def _from_functional(context: Context, row: Registration) -> str:
 
 
 def _from_out(context: Context, row: Registration) -> str:
-    """The out variant's kernel. Its outs are self for an in-place variant; otherwise they are new tensors with the
+    """Return the out variant's kernel. Its outs are self for an in-place variant; otherwise they are new tensors with the
     options of self or, without a self, of the first tensor argument.
     """
     assert isinstance(row.group, NativeFunctionsGroup)
@@ -286,7 +286,7 @@ def _adapted(
     signature: _Signature,
     function: str,
 ) -> str:
-    """`function`, which has `signature`, adapted to the dispatcher's signature, with a device guard if the row has one."""
+    """Return `function`, which has `signature`, adapted to the dispatcher's signature, with a device guard if the row has one."""
     dispatcher = context.signatures.dispatcher(f)
     if not row.device_guard and _takes_the_same(signature, dispatcher):
         return function
@@ -299,12 +299,12 @@ def _adapted(
 
 
 def _takes_the_same(one: _Signature, other: _Signature) -> bool:
-    """Whether two signatures of one operator have the same types: most kernels have those of the dispatcher."""
+    """Return whether two signatures of one operator have the same types: most kernels have those of the dispatcher."""
     return [b.type for b in one.arguments()] == [b.type for b in other.arguments()]
 
 
 def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:
-    """The kernel, wrapped in a check of the tensors' devices and a device guard.
+    """Return the kernel, wrapped in a check of the tensors' devices and a device guard.
 
     Source: ATen's wrappers make the `device` argument of a factory current; otherwise the device of the first tensor
     among self, outs and positional arguments.

@@ -32,8 +32,8 @@ class Library(Struct, frozen=True):
     """The generated library: its name, the library whose class Tensor it uses, and its number of shards.
 
     A library that is `backend_only` has the kernels of an external backend for the operators of the
-    library that it extends. `python` says whether it is made a module of Python, too, and
-    `extends_python` whether the one that it extends is.
+    library that it extends. `python` is whether it is also a Python package, and `extends_python` whether the extended
+    library is one.
     """
 
     name: str
@@ -48,18 +48,18 @@ class Library(Struct, frozen=True):
         return f"{self.extends or self.name}/TensorBody.h"
 
     def header(self, name: str) -> str:
-        """The header `name` as a kernel author includes it."""
+        """Return the header `name` as a kernel author includes it."""
         return f"{self.name}/{name}"
 
     def operator_header(self, name: str) -> str:
-        """The header `name` of an operator."""
+        """Return the header `name` of an operator."""
         return f"{self.extends if self.backend_only else self.name}/{name}"
 
 
 class Context(Struct, frozen=True, dict=True):
     """The inputs of all builders, and look-ups that several of them share.
 
-    `gradients` are all operators with what their formulas give; none without formulas. `gradient_includes` are the headers
+    `gradients` has the gradients of all operators with formulas. `gradient_includes` are the headers
     of the functions that formulas call, with their quotes or angle brackets.
     """
 

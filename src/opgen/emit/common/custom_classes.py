@@ -12,14 +12,14 @@ from opgen.model.types import CustomClassType, custom_classes
 
 
 class ClassDefinition(Record, frozen=True):
-    """The namespace of a class among PyTorch's, and the function that registers it there."""
+    """The namespace of a custom class in PyTorch's registry, and the function that registers the class."""
 
     namespace: str
     define: str
 
 
 def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """The headers that declare the types in the schemas, including custom classes, with their quotes or angle brackets."""
+    """Return the headers that declare the types in the schemas, including custom classes, with their quotes or angle brackets."""
     functions = [f for f in functions if f.is_library]
     texts = [
         context.spell.spelled(context.signatures.dispatcher(f)).function_type for f in functions
@@ -34,7 +34,7 @@ def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple
 
 
 def class_definitions(functions: Iterable[NativeFunction]) -> tuple[ClassDefinition, ...]:
-    """The functions that register the classes of the schemas, unless they are registered elsewhere.
+    """Return the functions that register the classes of the schemas, unless they are registered elsewhere.
 
     Every source that registers schemas or kernels with a class requests the registration of the class first: PyTorch
     infers types from kernels, and the order in which sources are initialised is unknown.

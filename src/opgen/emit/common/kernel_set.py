@@ -11,7 +11,14 @@ from opgen.cpp.names import kernel_namespace, meta_namespace
 from opgen.cpp.signatures import Binding
 from opgen.cpp.spelling import TypeSpelling
 from opgen.emit.common.base import Record, group_by
-from opgen.emit.common.layout import WIDTH, wrap_call, wrap_comment, wrap_declaration, wrap_define
+from opgen.emit.common.layout import (
+    WIDTH,
+    wrap_call,
+    wrap_comment,
+    wrap_declaration,
+    wrap_define,
+    wrap_list,
+)
 from opgen.emit.common.text import SpelledSignature, Speller
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
@@ -36,7 +43,7 @@ class KernelOverload(Record, frozen=True):
     key: DispatchKey
     returns: str
     parameter_list: tuple[str, ...]
-    types: str
+    types: tuple[str, ...]
     kept: bool
 
     @property
@@ -78,11 +85,13 @@ class UnstructuredKernel(Record, frozen=True):
         return f"opgen_{self.name}"
 
     @property
-    def is_reserved(self) -> bool:
-        """Whether the plain name is declared as a template, so that a free function written in place
-        of the kernel does not compile. (An alias would have the same effect, but -Wshadow would warn about
-        parameters of that name.) False if kernel code needs a namespace of that name."""
-        return self.name not in _NAMESPACES
+    def reserved(self) -> tuple[str, ...]:
+        """The plain name, which is declared as a template, so that a free function in place of the kernel does not compile.
+
+        (An alias would have the same effect, but -Wshadow would warn about parameters of that name.) Empty if kernel code
+        needs a namespace of that name.
+        """
+        return () if self.name in _NAMESPACES else (self.name,)
 
     @property
     def returns(self) -> tuple[ReturnAlias, ...]:
@@ -106,7 +115,7 @@ class UnstructuredKernel(Record, frozen=True):
         return wrap_define(f"OPGEN_NativeFunctions_h_KERNEL2_{self.name}", struct)
 
     def macro(self, call: KernelOverload) -> str:
-        """The macro that an author writes before the parameter list."""
+        """Return the macro that an author writes before the parameter list."""
         if self.returns_one_type:
             return f"OPGEN_KERNEL({self.name})"
         return f"OPGEN_KERNEL2({self.name}, {call.overload})"
@@ -131,7 +140,7 @@ class StructuredKernel(Record, frozen=True):
     struct: str
     meta: str
     parameter_list: tuple[str, ...]
-    types: str
+    types: tuple[str, ...]
     precomputed: bool
     forward_parameters: tuple[str, ...]
     forward_arguments: tuple[str, ...]
@@ -150,24 +159,28 @@ class StructuredKernel(Record, frozen=True):
         return wrap_comment(self.schema)
 
     @property
-    def declaration(self) -> str:
-        returns = f"{specifier(self.kept)}void"
-        return wrap_declaration(returns, "impl", self.parameter_list, ");", indent=2)
+    def members(self) -> tuple[str, ...]:
+        """The members of the class, each on one or more lines."""
+        found = []
+        if self.says_outputs:
+            found.append(f"  static constexpr ::std::size_t opgen_outputs = {self.outputs};")
+        if not self.is_installed:
+            returns = f"{specifier(self.kept)}void"
+            found.append(wrap_declaration(returns, "impl", self.parameter_list, ");", indent=2))
+        if self.precomputed and self.kept:
+            found.append(self._forward_definition())
+        return tuple(found)
 
     @property
-    def macro_definition(self) -> str:
-        """The `#define` of the text that OPGEN_IMPL_FUNC stands for."""
+    def macros(self) -> tuple[str, ...]:
+        """The `#define` of the text that OPGEN_IMPL_FUNC stands for, if an author writes the kernel."""
+        if self.is_installed:
+            return ()
         name = f"OPGEN_NativeFunctions_h_IMPL_{self.name}"
-        return wrap_define(name, f"{self.qualifier}{self.struct}")
+        return (wrap_define(name, f"{self.qualifier}{self.struct}"),)
 
-    @property
-    def forwards(self) -> bool:
-        """Whether the class has `opgen_impl`."""
-        return self.precomputed and self.kept
-
-    @property
-    def forward_definition(self) -> str:
-        """`opgen_impl`, which calls `impl` with precomputed values."""
+    def _forward_definition(self) -> str:
+        """Return `opgen_impl`, which calls `impl` with precomputed values."""
         given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
         call = f"this->impl({', '.join(self.forward_arguments)});"
         line = f"  void opgen_impl({', '.join(given)}) {{ {call} }}"
@@ -187,12 +200,24 @@ class PrecomputedValue(Record, frozen=True):
     flags_after: str
 
 
+class SizedClass(Record, frozen=True):
+    """A class that derives from a class template of a meta function, for one kind of sizes.
+
+    `symbolic` has the class for symbolic sizes, if this one is for known sizes.
+    """
+
+    struct: str
+    base: str
+    symbolic: tuple[str, ...]
+
+
 class MetaClass(Record, frozen=True):
     """A structured group's meta class with its one member `meta`.
 
     With a `sized_base`, the body that an author writes is a member of the class template `sized`; the
     class itself and `symbolic` derive from it, for known and for symbolic sizes, and their `meta`
-    calls it with `names`.
+    calls it with `names`. Otherwise, `int_type` is the type that the body can use as `Int`, if the target has class
+    templates for other groups.
     """
 
     root: str
@@ -206,13 +231,14 @@ class MetaClass(Record, frozen=True):
     sized_base: str
     sized: str
     symbolic: str
+    int_type: str
     outputs: int
     returns: str
     parameter_list: tuple[str, ...]
     names: str
-    types: str
+    types: tuple[str, ...]
     precomputed: tuple[PrecomputedValue, ...]
-    precompute_flags: str
+    precompute_flags: tuple[str, ...]
     precompute_all: str
     to_write: str
     kept: bool
@@ -226,13 +252,50 @@ class MetaClass(Record, frozen=True):
         return wrap_comment(self.schema)
 
     @property
-    def plain_declaration(self) -> str:
+    def is_template(self) -> bool:
+        return bool(self.sized_base)
+
+    @property
+    def body_struct(self) -> str:
+        """The class with the member that an author writes."""
+        return self.sized if self.is_template else self.struct
+
+    @property
+    def body_base(self) -> str:
+        return f"opgen_Sizes::{self.sized_base}" if self.is_template else self.base
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The line that makes names usable in the body, if there is one."""
+        if self.is_template:
+            return (f"  OPGEN_NAMES_OF_{self.sized_base}(opgen_Sizes)",)
+        return (f"  using Int = {self.int_type};",) if self.int_type else ()
+
+    @property
+    def body_declaration(self) -> str:
+        if not self.is_template:
+            return self.declaration
         return wrap_declaration(self.returns, "meta", self.parameter_list, ");", indent=2)
+
+    @property
+    def sized_classes(self) -> tuple[SizedClass, ...]:
+        """The classes that derive from a class template, with their own `declaration` of meta."""
+        if not self.is_template:
+            return ()
+        return (
+            SizedClass(self.symbolic, f"{self.sized}<opgen::SymbolicSizes>", ()),
+            SizedClass(self.struct, f"{self.sized}<opgen::ConcreteSizes>", (self.symbolic,)),
+        )
 
     @property
     def declaration(self) -> str:
         returns = f"{specifier(self.kept)}{self.returns}"
         return wrap_declaration(returns, "meta", self.parameter_list, ");", indent=2)
+
+    @property
+    def precompute_template(self) -> str:
+        """`template <bool KH = false, bool KW = false>`, the flags of the values that are set."""
+        return wrap_list("  template <", self.precompute_flags, ">")
 
     @property
     def macro_lines(self) -> tuple[str, ...]:
@@ -250,17 +313,23 @@ class MetaClass(Record, frozen=True):
         call = f"this->{self.sized}::meta({self.names});"
         if self.precomputed:
             call = f"return {call}"
-            returns = (f"{struct}::meta_return_ty ", f"{symbolic}::meta_return_ty ")
+            returns = (f"{struct}::meta_return_ty", f"{symbolic}::meta_return_ty")
             author = f"typename {sized}<opgen_Sizes>::meta_return_ty "
         else:
             # OPGEN_META_FUNC writes the first `void`.
-            returns, author = ("", "void "), "void "
+            returns, author = ("", "void"), "void "
+        heads = [
+            wrap_declaration(
+                returned, f"{own}::meta", self.parameter_list, ") {", indent=2, width=WIDTH - 2
+            )
+            for returned, own in zip(returns, (struct, symbolic))
+        ]
         return continued(
             f"#define {name}",
-            f"  {returns[0]}{struct}::meta({self.parameters}) {{",
+            *heads[0].split("\n"),
             f"    {call}",
             "  }",
-            f"  {returns[1]}{symbolic}::meta({self.parameters}) {{",
+            *heads[1].split("\n"),
             f"    {call}",
             "  }",
             "  template <class opgen_Sizes>",
@@ -269,7 +338,7 @@ class MetaClass(Record, frozen=True):
 
 
 def specifier(kept: bool) -> str:
-    """The specifier of a function that an author defines: `inline ` or nothing.
+    """Return the specifier of a function that an author defines: `inline ` or nothing.
 
     If a selective build leaves out its operators, the function is inline: its body is compiled, but no code is emitted.
     """
@@ -277,7 +346,7 @@ def specifier(kept: bool) -> str:
 
 
 def continued(*lines: str) -> tuple[str, ...]:
-    """The lines of a macro: all but the last end with a backslash, in one column."""
+    """Return the lines of a macro: all but the last end with a backslash, in one column."""
     width = max(map(len, lines[:-1]))
     return (*(f"{line:<{width}} \\" for line in lines[:-1]), lines[-1])
 
@@ -293,7 +362,7 @@ class KernelSet(Record, frozen=True):
 def collect_kernels(
     registry: Registry, spell: Speller, keeps: Callable[[NativeFunction], bool]
 ) -> KernelSet:
-    """The functions to be written for all operators of `registry`. `keeps` returns whether a selection includes an
+    """Return the functions to be written for all operators of `registry`. `keeps` returns whether a selection includes an
     operator.
     """
     groups = [
@@ -318,13 +387,13 @@ def collect_kernels(
 
 
 def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The names that occur in two or more namespaces, from pairs of a name and a namespace."""
+    """Return the names that occur in two or more namespaces, from pairs of a name and a namespace."""
     counts = Counter(name for name, _ in set(names))
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def meta_class(group: StructuredGroup) -> str:
-    """`at::meta::structured_add_Tensor`."""
+    """Return `at::meta::structured_add_Tensor`."""
     return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
 
 
@@ -357,7 +426,7 @@ def _kernels(
 
 
 def _by_overload(rows: Sequence[Row], kernel: str, spell: Speller) -> tuple[list[Row], ...]:
-    """The rows by their C++ parameter types: rows with the same types share a function."""
+    """Return the rows by their C++ parameter types: rows with the same types share a function."""
     by_types = group_by(rows, lambda row: _native(row[1], kernel, spell).types)
     return tuple(by_types.values())
 
@@ -376,7 +445,7 @@ def _call(
         key=key,
         returns=native.returns,
         parameter_list=native.parameter_list,
-        types=native.types,
+        types=native.type_list,
         kept=kept,
     )
 
@@ -386,7 +455,7 @@ def _native(f: NativeFunction, kernel: str, spell: Speller) -> SpelledSignature:
 
 
 def _overloads(functions: list[NativeFunction]) -> list[str]:
-    """A name for each operator that shares a kernel: its overload name, if these differ."""
+    """Return a name for each operator that shares a kernel: its overload name, if these differ."""
     overloads = [f.func.name.overload_name or "default" for f in functions]
     if len(set(overloads)) == len(overloads):
         return overloads
@@ -424,7 +493,7 @@ def structured_kernel(
         struct=f"structured_{kernel.name}",
         meta=meta_class(group),
         parameter_list=spell.parameter_list(arguments),
-        types=spell.types(arguments),
+        types=spell.type_list(arguments),
         precomputed=group.primary.precomputed is not None,
         forward_parameters=tuple(
             spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
@@ -448,7 +517,7 @@ def unique_by_name(
 
 
 def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
+    """Return the arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
     precomputed = {a.name for a in structured.precomputed_elements(group)}
     outs = {b.name for b in structured.out_arguments(group)}
     names = [
@@ -462,7 +531,7 @@ def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]
 def meta_class_of(
     group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str] = ()
 ) -> MetaClass:
-    """The meta class of `group`; `shared` are names that two namespaces have."""
+    """Return the meta class of `group`; `shared` are names that two namespaces have."""
     namespace = meta_namespace(group.functional.namespace)
     base = group.primary.structured_inherits or spell.target.cpp.meta_base
     sized_base = spell.target.cpp.sized_bases.get(base, "")
@@ -485,13 +554,14 @@ def meta_class_of(
         sized_base=sized_base,
         sized=f"opgen_meta_{struct.removeprefix('structured_')}" if is_sized else "",
         symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
+        int_type="" if spell.target.cpp.meta_spelling is None else "int64_t",
         outputs=len(group.functional.func.returns),
         returns="void" if group.primary.precomputed is None else "meta_return_ty",
         parameter_list=parameters,
         names=", ".join(b.name for b in arguments),
-        types=spell.types(arguments, spelling=spelling),
+        types=spell.type_list(arguments, spelling=spelling),
         precomputed=_precomputed(elements, spell, spelling),
-        precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
+        precompute_flags=tuple(f"bool {b.name.upper()} = false" for b in elements),
         precompute_all=", ".join("true" for _ in elements),
         to_write=f"{_meta_macro(group)}({', '.join(parameters)})",
         kept=kept,
@@ -499,7 +569,7 @@ def meta_class_of(
 
 
 def meta_macro_name(group: StructuredGroup) -> str:
-    """The operator's name in the macro that defines its meta function."""
+    """Return the operator's name in the macro that defines its meta function."""
     return group.functional.func.name.unambiguous_name
 
 

@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 def shard_of(root: str, count: int) -> int:
-    """The shard (0 to count - 1) of a root name: a stable hash, so that a new operator does not move others."""
+    """Return the shard (0 to count - 1) of a root name: a stable hash, so that a new operator does not move others."""
     return int.from_bytes(hashlib.sha1(root.encode()).digest()[:8], "little") % count
 
 
 def sharded(
     stem: str, items: Iterable[T], root: Callable[[T], str], count: int
 ) -> Iterator[tuple[str, tuple[T, ...]]]:
-    """File stems with their items: `stem` alone for one shard, else `stem_0`, `stem_1`, ..., without empty ones.
+    """Yield file stems with their items: `stem` alone for one shard, else `stem_0`, `stem_1`, ..., without empty ones.
 
     `root` is the root name of an item's operator. All code of an operator is in one shard of each
     source, so an edit of the operator compiles only that shard.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import field
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import (
     Binding,
     CppSignature,
@@ -20,6 +20,7 @@ from opgen.cpp.translate import translate
 from opgen.cpp.type_values import CType
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.targets.base import Target
 
 
@@ -80,7 +81,7 @@ class Speller(Record, frozen=True):
         return spell(ctype, spelling or self.target.cpp.spelling)
 
     def schema(self, f: NativeFunction) -> str:
-        """The schema as it is written, for comments and tables."""
+        """Return the schema as it is written, for comments and tables."""
         found = self._schemas.get(f.full_name)
         if found is None:
             found = self._schemas[f.full_name] = str(f.func)
@@ -93,7 +94,7 @@ class Speller(Record, frozen=True):
         defaults: bool = True,
         spelling: TypeSpelling | None = None,
     ) -> str:
-        """`const Tensor& self, const Scalar& alpha = 1`, in `spelling` or else in the target's."""
+        """Return `const Tensor& self, const Scalar& alpha = 1`, in `spelling` or else in the target's."""
         if spelling is not None:
             return parameters(tuple(bindings), spelling, defaults=defaults)
         return ", ".join([self._declaration(b, defaults) for b in bindings])
@@ -101,7 +102,7 @@ class Speller(Record, frozen=True):
     def parameter_list(
         self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None
     ) -> tuple[str, ...]:
-        """Each of `bindings` as a parameter without a default."""
+        """Return each of `bindings` as a parameter without a default."""
         if spelling is not None:
             return tuple([b.declaration(spelling, defaults=False) for b in bindings])
         return tuple([self._declaration(b, False) for b in bindings])
@@ -114,12 +115,14 @@ class Speller(Record, frozen=True):
             self._declarations[key] = found
         return found
 
-    def types(self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None) -> str:
-        """`const Tensor&, const Scalar&`."""
-        return ", ".join([self.type(b.type, spelling=spelling) for b in bindings])
+    def type_list(
+        self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None
+    ) -> tuple[str, ...]:
+        """Return the type of each of `bindings`."""
+        return tuple([self.type(b.type, spelling=spelling) for b in bindings])
 
     def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
-        """`signature` as text, cached: it is the same for all keys."""
+        """Return `signature` as text, cached: it is the same for all keys."""
         key = (type(signature), signature.function.full_name, signature.symint)
         found = self._spelled.get(key)
         if found is None:
@@ -134,11 +137,11 @@ class Speller(Record, frozen=True):
     def expressions(
         self, have: Sequence[Binding], want: Sequence[Binding], *, method: bool = False
     ) -> list[str]:
-        """The arguments `want`, as expressions over the bindings `have`."""
+        """Return the arguments `want`, as expressions over the bindings `have`."""
         return list(translate(have, want, self.target.cpp.conversions, method=method))
 
     def cpp_signatures(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
-        """The public C++ signatures of `f` that this target has, plain before faithful."""
+        """Return the public C++ signatures of `f` that this target has, plain before faithful."""
         group = self.signatures.cpp(f, method=method)
         signatures = [group.signature, group.faithful_signature]
         if self.target.cpp.symint_overloads:
@@ -148,7 +151,7 @@ class Speller(Record, frozen=True):
     def functions(
         self, f: NativeFunction, callee: str, *, method: bool = False, first: Binding | None = None
     ) -> Iterator[PublicFunction]:
-        """The public functions of `f`, calling `callee`, which takes the dispatcher's arguments.
+        """Yield the public functions of `f`, calling `callee`, which takes the dispatcher's arguments.
 
         All of them take the parameter `first` before the others.
         """
@@ -167,7 +170,7 @@ class Speller(Record, frozen=True):
             )
 
     def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
-        """The public signatures of `f`, spelled once: every backend has the same functions."""
+        """Return the public signatures of `f`, spelled once: every backend has the same functions."""
         key = (f.full_name, method)
         found = self._callers.get(key)
         if found is None:
@@ -190,7 +193,7 @@ class Speller(Record, frozen=True):
 
 
 def _difference(signature: CppSignature) -> str:
-    """The comment that says how a signature differs from its operator's plain one; empty for the plain one."""
+    """Return the comment that says how a signature differs from its operator's plain one; empty for the plain one."""
     parts = []
     if signature.symint:
         parts.append("with symbolic sizes")
@@ -203,5 +206,5 @@ def _difference(signature: CppSignature) -> str:
 
 
 def operator_struct(f: NativeFunction) -> str:
-    """`at::_ops::add_Tensor`."""
+    """Return `at::_ops::add_Tensor`."""
     return f"{operator_namespace(f.namespace)}::_ops::{operator_struct_name(f.func)}"

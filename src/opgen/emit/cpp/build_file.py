@@ -17,7 +17,7 @@ class BuildFile(GeneratedFile, frozen=True):
 
 
 def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[GeneratedFile]:
-    """CMakeLists.txt for the sources among `paths`."""
+    """Build CMakeLists.txt for the sources among `paths`."""
     sources = sorted(path for path in paths if path.endswith(".cpp"))
     yield BuildFile(
         path="CMakeLists.txt",

@@ -42,7 +42,7 @@ class CompositeKernelsFile(GeneratedFile, frozen=True):
 
 
 def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
-    """CompositeViewCopyKernels[_n].cpp, unless there is nothing to write."""
+    """Build CompositeViewCopyKernels[_n].cpp, unless there is nothing to write."""
     written = [k for k in context.composite_kernels if context.keeps(k.function)]
     if not written:
         return
@@ -141,7 +141,7 @@ def _out(context: Context, kernel: OutVariant) -> Iterator[str]:
 
 
 def _plain_results(context: Context, functional: NativeFunction) -> list[str]:
-    """The results of a functional operator that have no out argument: all except tensors and lists of tensors."""
+    """Return the results of a functional operator that have no out argument: all except tensors and lists of tensors."""
     returns = functional.func.returns
     return [
         _element(context, "opgen_result", i, len(returns))
@@ -155,7 +155,7 @@ def _wanted(context: Context, source: NativeFunction) -> tuple[Binding, ...]:
 
 
 def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
-    """The arguments of the sibling, as expressions over those of the kernel."""
+    """Return the arguments of the sibling, as expressions over those of the kernel."""
     have = _native(context, kernel).arguments()
     return context.spell.expressions(have, _wanted(context, kernel.source))
 

@@ -22,7 +22,7 @@ from opgen.autograd.derivative import (
 from opgen.autograd.formula_text import count, uses
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
-from opgen.cpp.names import operator_namespace, return_names
+from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, unique
 from opgen.emit.common.context import Context
@@ -33,6 +33,7 @@ from opgen.emit.cpp.operators import operator_headers
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.targets.base import FileKind
 
 # The parameter by which formulas reach the node. No argument of an operator may have this name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
     Block,
     GeneratedFile,
@@ -16,6 +16,7 @@ from opgen.emit.common.context import Context
 from opgen.emit.common.layout import WIDTH
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 
 # The runtime's headers that declare the classes of `direct_kernel`, beside those that every operator includes.
@@ -51,7 +52,7 @@ class DispatchHeader(GeneratedFile, frozen=True):
 
 
 def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
-    """One header per root and key that has direct functions."""
+    """Yield one header per root and key that has direct functions."""
     # The functions of an operator are the same for all keys with the same class of kernels.
     made: dict[tuple[str, str], DirectOperator] = {}
     for key, rows in _direct(context).items():
@@ -77,7 +78,7 @@ def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
 
 
 def dispatch_header_roots(context: Context) -> dict[DispatchKey, tuple[str, ...]]:
-    """For every key with direct functions, the roots that have some, sorted."""
+    """Return the roots with direct functions for each key that has any, sorted."""
     return {
         key: tuple(sorted({row.function.root_name for row in rows}))
         for key, rows in _direct(context).items()
@@ -85,22 +86,22 @@ def dispatch_header_roots(context: Context) -> dict[DispatchKey, tuple[str, ...]
 
 
 def direct_namespace(f: NativeFunction, key: DispatchKey) -> str:
-    """`at::cpu`: the namespace of functions that call the kernels for `key` directly."""
+    """Return `at::cpu`: the namespace of functions that call the kernels for `key` directly."""
     return f"{operator_namespace(f.namespace)}::{key.name.lower()}"
 
 
 def direct_kernel(f: NativeFunction) -> str:
-    """`opgen_kernel_add_Tensor`: the constant in `direct_namespace` that the direct functions of `f` call."""
+    """Return `opgen_kernel_add_Tensor`: the constant in `direct_namespace` that the direct functions of `f` call."""
     return f"opgen_kernel_{operator_struct_name(f.func)}"
 
 
 def direct_kernel_class(key: DispatchKey) -> str:
-    """The runtime's class of `direct_kernel`: for Meta, calls replace tensors on other devices by tensors on Meta."""
+    """Return the runtime's class of `direct_kernel`: for Meta, calls replace tensors on other devices by tensors on Meta."""
     return "MetaKernel" if key is DispatchKey.Meta else "DirectKernel"
 
 
 def has_direct_functions(context: Context, row: Registration) -> bool:
-    """Whether the kernel of `row` can be called without the dispatcher."""
+    """Return whether the kernel of `row` can be called without the dispatcher."""
     return (
         row.key in context.target.dispatch.function_keys
         and row.kind is not RegistrationKind.fallthrough

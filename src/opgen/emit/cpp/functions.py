@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
 from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
 from opgen.emit.common.context import Context
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 
@@ -43,12 +45,13 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
     library: str
     name: str
     owns: bool
+    own_includes: tuple[str, ...]
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
+    """Build ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
 
     A library that extends another gets functions for its methods, too, because class Tensor belongs to the other.
     """
@@ -64,7 +67,7 @@ def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
-    """RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
+    """Build RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
     yield RedispatchHeader(
         path=f"include/{context.library.name}/RedispatchFunctions.h",
         template="RedispatchFunctions.h.j2",
@@ -80,7 +83,7 @@ def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
-    """TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
+    """Build TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
     if context.owns_tensor:
         functions = _methods(context)
         yield TensorHeader(
@@ -96,8 +99,8 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
-    """TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which class
-    Tensor belongs.
+    """Build TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which
+    class Tensor belongs.
     """
     if not context.owns_tensor:
         return
@@ -111,6 +114,7 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
             library=context.library.name,
             name=name,
             owns=index == 0,
+            own_includes=sorted_includes(context.tensor_header, "opgen/register.h"),
             includes=operator_headers(context, members),
             methods=_bodies(context, members),
         )

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
+from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions, type_headers
 from opgen.emit.common.layout import (
     WIDTH,
+    sorted_includes,
+    wrap_assigned_string,
     wrap_base,
     wrap_call,
     wrap_comment,
+    wrap_declaration,
+    wrap_def,
+    wrap_instantiation,
     wrap_list,
-    wrap_string,
 )
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.resolve.fakes import lacks_fake
 from opgen.targets.tags import spell_tags
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
-_GENERATED = '"{0}", "it registers the fake"'
+_GENERATED = ('"{0}"', '"it registers the fake"')
 _AUTHORS = (
-    '"{0}.ops", "if no fake is there, its author has to write one, or a row Meta in the YAML"'
+    '"{0}.ops"',
+    '"if it has no fake kernel, its author has to write one, or a row Meta in the YAML"',
 )
 
 
@@ -58,16 +64,28 @@ class OperatorStruct(Record, frozen=True):
     @property
     def schema_definition(self) -> str:
         """`schema_str = "...";`, the schema as a string literal."""
-        literal = cpp_string(self.schema)
-        start = "  static constexpr const char* schema_str ="
-        if len(start) + len(literal) + 4 <= WIDTH:
-            return f'{start} "{literal}";'
-        return f'{start}\n      "{wrap_string(literal, indent=6, tail=";")}";'
+        return schema_definition(self.schema)
+
+    @property
+    def slot(self) -> str:
+        """The slot; if a selection leaves the operator out, defined here, with a kernel that throws."""
+        if self.kept:
+            return "  static opgen::OperatorSlot slot;"
+        arguments = ("name", "overload_name", "&opgen::not_selected<schema>")
+        return wrap_call("  inline static opgen::OperatorSlot slot{", arguments, "};", indent=2)
 
 
 class SlotDefinition(Record, frozen=True):
+    namespace: str
     struct: str
-    signature: str
+    returns: str
+    types: tuple[str, ...]
+
+    @property
+    def instantiation(self) -> str:
+        """`template struct opgen::Operator<at::_ops::add, Tensor(const Tensor&)>;`, for target torch."""
+        struct = f"{self.namespace}::_ops::{self.struct}"
+        return wrap_instantiation("opgen::Operator", struct, self.returns, self.types)
 
     @property
     def definition(self) -> str:
@@ -77,10 +95,8 @@ class SlotDefinition(Record, frozen=True):
 
 class OperatorsHeader(GeneratedFile, frozen=True):
     root: str
-    tensor_header: str
-    author_includes: tuple[str, ...]
+    includes: tuple[str, ...]
     abi: int
-    whole: bool
     blocks: tuple[Block[OperatorStruct], ...]
 
 
@@ -90,12 +106,22 @@ class OperatorsSource(GeneratedFile, frozen=True):
     blocks: tuple[Block[SlotDefinition], ...]
 
 
+def schema_definition(schema: str) -> str:
+    """Return the member `schema_str` of an operator's struct."""
+    start = "  static constexpr const char* schema_str ="
+    return wrap_assigned_string(start, cpp_string(schema), ";", indent=6)
+
+
 class SchemaRow(Record, frozen=True):
-    """`module` is the argument list of a `set_python_module` for this row and those after it; empty if there is none."""
+    """`module` is the arguments of a `set_python_module` for this row and those after it; empty if there is none."""
 
     struct: str
     tags: str
-    module: str = ""
+    module: tuple[str, ...] = ()
+
+    @property
+    def module_statement(self) -> str:
+        return wrap_call("  m.set_python_module(", self.module, ");", indent=2)
 
     @property
     def element(self) -> str:
@@ -107,8 +133,9 @@ class SchemaRow(Record, frozen=True):
         return wrap_list("    {", items, "},")
 
     @property
-    def tag_list(self) -> str:
-        return spell_tags(self.tags.split(",") if self.tags else ())
+    def statement(self) -> str:
+        """The row as a call of torch::Library."""
+        return wrap_def(self.struct, spell_tags(self.tags.split(",") if self.tags else ()))
 
 
 class SchemaBlock(Record, frozen=True):
@@ -123,14 +150,19 @@ class SchemaBlock(Record, frozen=True):
     fragment: bool
 
     @property
+    def macro(self) -> str:
+        """The macro that begins the block for target torch."""
+        return "OPGEN_LIBRARY_FRAGMENT" if self.fragment else "OPGEN_LIBRARY"
+
+    @property
     def rows(self) -> str:
         return f"opgen_schemas_{self.file}_{self.namespace}"
 
     @property
     def definition(self) -> str:
-        start = f"const opgen::SchemaTable opgen_table_{self.file}_{self.namespace}("
         arguments = (f'"{self.namespace}"', f'"{self.library}"', self.rows)
-        return wrap_call(start, arguments, ");", indent=0)
+        name = f"opgen_table_{self.file}_{self.namespace}"
+        return wrap_declaration("const opgen::SchemaTable", name, arguments, ");")
 
 
 class RegisterSchemaFile(GeneratedFile, frozen=True):
@@ -142,16 +174,14 @@ class RegisterSchemaFile(GeneratedFile, frozen=True):
 
 
 def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
+    """Build ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
     for root in context.roots:
         yield OperatorsHeader(
             path=f"include/{context.library.name}/ops/{root}_ops.h",
             template="ops/root_ops.h.j2",
             root=root,
-            tensor_header=context.tensor_header,
-            author_includes=type_headers(context, context.functions_by_root[root]),
+            includes=_operator_includes(context, context.functions_by_root[root]),
             abi=context.target.plan.runtime_abi,
-            whole=all(map(context.keeps, context.functions_by_root[root])),
             blocks=blocks(
                 (operator_namespace(f.namespace), _operator(context, f))
                 for f in context.functions_by_root[root]
@@ -159,8 +189,18 @@ def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
         )
 
 
+def _operator_includes(context: Context, functions: Sequence[NativeFunction]) -> tuple[str, ...]:
+    whole = all(map(context.keeps, functions))
+    return sorted_includes(
+        context.tensor_header,
+        "opgen/operator.h",
+        *(() if whole else ("opgen/not_selected.h",)),
+        *type_headers(context, functions),
+    )
+
+
 def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
-    """Operators[_n].cpp: the slots, one per operator."""
+    """Build Operators[_n].cpp: the slots, one per operator."""
     for name, roots in sharded("Operators", context.roots, str, context.library.shards):
         yield OperatorsSource(
             path=f"src/{name}.cpp",
@@ -177,7 +217,7 @@ def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterSchema[_n].cpp: one table of schemas and tags per operator namespace."""
+    """Build RegisterSchema[_n].cpp: one table of schemas and tags per operator namespace."""
     kept = [f for f in context.registry.functions if context.keeps(f)]
     declared = {f.namespace for f in kept if f.shares_namespace}
     for name, functions in sharded(
@@ -197,7 +237,7 @@ def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
 def _schema_blocks(
     context: Context, file: str, functions: Iterable[NativeFunction], declared: set[str]
 ) -> tuple[SchemaBlock, ...]:
-    """The tables of one source. `declared` are the namespaces that other sources declare; this function adds to it."""
+    """Return the tables of one source. `declared` are the namespaces that other sources declare; this function adds to it."""
     tags_of = context.target.schema.registered_tags
     found = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
@@ -206,7 +246,7 @@ def _schema_blocks(
             for f in some:
                 tags = ",".join(sorted(tags_of(f)))
                 rows.append(SchemaRow(operator_struct(f), tags, module))
-                module = ""
+                module = ()
         found.append(
             SchemaBlock(namespace, context.library.name, file, tuple(rows), namespace in declared)
         )
@@ -216,31 +256,37 @@ def _schema_blocks(
 
 def _by_python_module(
     context: Context, functions: Sequence[NativeFunction]
-) -> Iterator[tuple[str, Sequence[NativeFunction]]]:
-    """The functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
+) -> Iterator[tuple[tuple[str, ...], Sequence[NativeFunction]]]:
+    """Yield the functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
 
     PyTorch names that module in the error about a missing fake kernel, and accepts fake kernels only from it. So only
     these operators have it.
     """
     if context.target.call_words is None or not context.library.python:
-        yield "", functions
+        yield (), functions
         return
-    found: dict[str, list[NativeFunction]] = {"": [], _GENERATED: [], _AUTHORS: []}
+    found: dict[tuple[str, ...], list[NativeFunction]] = {(): [], _GENERATED: [], _AUTHORS: []}
     for f in functions:
-        module = _GENERATED if f.fake is not None else ""
+        module = _GENERATED if f.fake is not None else ()
         found[_AUTHORS if lacks_fake(context.registry, f) else module].append(f)
     for words, some in found.items():
-        yield words.format(context.library.name), some
+        yield tuple(word.format(context.library.name) for word in words), some
 
 
 def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
-    """The headers of operators as the dispatcher knows them, each once and sorted."""
+    """Return the headers of operators as the dispatcher knows them, each once and sorted."""
     roots = {f.root_name for f in functions}
     return tuple(sorted(context.library.header(f"ops/{root}_ops.h") for root in roots))
 
 
 def _slot(context: Context, f: NativeFunction) -> SlotDefinition:
-    return SlotDefinition(operator_struct_name(f.func), _signature(context, f))
+    signature = context.spell.spelled(context.signatures.dispatcher(f))
+    return SlotDefinition(
+        operator_namespace(f.namespace),
+        operator_struct_name(f.func),
+        signature.returns,
+        signature.type_list,
+    )
 
 
 def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
@@ -254,8 +300,3 @@ def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
         types=tuple(signature.type_list),
         kept=context.keeps(f),
     )
-
-
-def _signature(context: Context, f: NativeFunction) -> str:
-    """The C++ type through which the dispatcher calls `f`."""
-    return context.spell.spelled(context.signatures.dispatcher(f)).function_type

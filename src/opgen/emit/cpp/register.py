@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, unique
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.batching import decomposes
-from opgen.emit.common.callables import kernel_text
+from opgen.emit.common.callables import kernel_expression
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import wrap_call, wrap_definition, wrap_row
+from opgen.emit.common.layout import (
+    sorted_includes,
+    wrap_declaration,
+    wrap_definition,
+    wrap_impl,
+    wrap_row,
+)
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.dispatch_headers import (
@@ -60,7 +66,7 @@ class KernelRow(Record, frozen=True):
     @property
     def statement(self) -> str:
         """The row as a call of torch::Library."""
-        return wrap_call("  m.impl(", (f'"{self.operator}"', self.kernel), ");", indent=2)
+        return wrap_impl(self.operator, self.kernel)
 
 
 class KernelTable(Record, frozen=True):
@@ -77,9 +83,9 @@ class KernelTable(Record, frozen=True):
 
     @property
     def definition(self) -> str:
-        start = f"const opgen::KernelTable opgen_table_{self.file}_{self.namespace}("
         arguments = (f'"{self.namespace}"', f"opgen::DispatchKey::{self.key}", self.rows)
-        return wrap_call(start, arguments, ");", indent=0)
+        name = f"opgen_table_{self.file}_{self.namespace}"
+        return wrap_declaration("const opgen::KernelTable", name, arguments, ");")
 
 
 class RegisterKeyFile(GeneratedFile, frozen=True):
@@ -87,14 +93,13 @@ class RegisterKeyFile(GeneratedFile, frozen=True):
     name: str
     key: str
     includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
     classes: tuple[ClassDefinition, ...]
     definitions: tuple[Block[KernelDefinition], ...]
     tables: tuple[KernelTable, ...]
 
 
 def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
-    """One source per key that has kernels, or one per shard of it."""
+    """Yield one source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
         stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
@@ -105,7 +110,6 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
                 name=name,
                 key=key.name,
                 includes=_includes(context, key, members),
-                author_includes=_author_includes(members),
                 classes=class_definitions(row.function for row in members),
                 definitions=_definitions(context, members),
                 tables=tuple(_tables(context, key, name, members)),
@@ -126,14 +130,14 @@ def _definition(context: Context, row: Registration) -> KernelDefinition:
     struct = operator_struct(row.function)
     kernel_class = direct_kernel_class(row.key)
     return KernelDefinition(
-        kernel_class, struct, direct_kernel(row.function), kernel_text(context, row)
+        kernel_class, struct, direct_kernel(row.function), kernel_expression(context, row)
     )
 
 
 def _tables(
     context: Context, key: DispatchKey, file: str, rows: Sequence[Registration]
 ) -> Iterator[KernelTable]:
-    """The kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
+    """Yield the kernels for `key`; composite ones also for the layers that decompose them into the operators that they call."""
     yield from _table(context, key, file, rows)
     if context.target.dispatch.functionalizes and key in _DECOMPOSED:
         for layer in (DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition):
@@ -163,19 +167,19 @@ def _row(context: Context, row: Registration) -> KernelRow:
         function = "opgen::kernel"
         argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
     else:
-        argument = kernel_text(context, row)
+        argument = kernel_expression(context, row)
     return KernelRow(str(f.func.name), function, argument)
 
 
 def _stem(key: DispatchKey) -> str:
-    """The name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
+    """Return the name of a key's file, without `.cpp`. It differs from the file of kernels that opgen itself adds for the key."""
     return f"Register{key.name}Kernels" if key in _OWN else f"Register{key.name}"
 
 
-def _author_includes(rows: tuple[Registration, ...]) -> tuple[str, ...]:
-    """The headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
+def _author_includes(rows: tuple[Registration, ...]) -> Iterator[str]:
+    """Return the headers that declare existing functions, with the quotes or angle brackets of their `#include`."""
     existing = (row.function for row in rows if row.kind is RegistrationKind.existing)
-    return tuple(unique(header for f in existing for header in f.includes))
+    return (header for f in existing for header in f.includes)
 
 
 def _includes(
@@ -191,16 +195,17 @@ def _includes(
     besides = context.target.dispatch.key_headers.get(key)
     existing = any(row.kind is RegistrationKind.existing for row in rows)
     own = (
-        sorted({_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured})
+        {_kernel_header(r) for r in rows if r.kind is RegistrationKind.structured}
         if context.library.backend_only
-        else ()
+        else set()
     )
-    return (
+    return sorted_includes(
         *(() if besides is None else (besides,)),
         *(("opgen/existing.h",) if existing else ()),
-        *map(context.library.operator_header, sorted(headers.difference(own))),
+        *map(context.library.operator_header, headers.difference(own)),
         *map(context.library.header, own),
         *_backend_includes(context, rows),
+        *_author_includes(rows),
     )
 
 
@@ -214,7 +219,7 @@ def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple
 
 
 def _kernel_header(row: Registration) -> str:
-    """The header that declares the kernel of `row`."""
+    """Return the header that declares the kernel of `row`."""
     root = row.function.root_name
     match row.kind:
         case (

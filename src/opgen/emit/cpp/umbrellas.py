@@ -17,7 +17,7 @@ class UmbrellaHeader(GeneratedFile, frozen=True):
 
 
 def build_umbrellas(context: Context) -> Iterator[GeneratedFile]:
-    """Functions.h, Operators.h, NativeFunctions.h, NativeMetaFunctions.h and a <Key>Functions.h per key."""
+    """Build Functions.h, Operators.h, NativeFunctions.h, NativeMetaFunctions.h and a <Key>Functions.h per key."""
     roots = context.roots
     yield _umbrella(context, "Functions.h", "every operator as a function", roots, "")
     yield _umbrella(

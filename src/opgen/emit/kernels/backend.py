@@ -8,7 +8,7 @@ from opgen.cpp.signatures import DispatcherSignature
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.kernel_set import specifier
-from opgen.emit.common.layout import wrap_comment, wrap_declaration
+from opgen.emit.common.layout import sorted_includes, wrap_comment, wrap_declaration
 from opgen.emit.common.text import SpelledSignature
 from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
@@ -27,7 +27,7 @@ class BackendMember(Record, frozen=True):
     name: str
     returns: str
     parameter_list: tuple[str, ...]
-    types: str
+    types: tuple[str, ...]
     kept: bool
 
     @property
@@ -45,7 +45,7 @@ class BackendMember(Record, frozen=True):
 
 
 class BackendHeader(GeneratedFile, frozen=True):
-    tensor_header: str
+    includes: tuple[str, ...]
     abi: int
     name: str
     key: str
@@ -61,7 +61,7 @@ class FallbackFile(GeneratedFile, frozen=True):
 
 
 def build_backend(context: Context) -> Iterator[GeneratedFile]:
-    """The header of the backend's class, if there is a backend, and its fallback for other operators."""
+    """Yield the header of the backend's class, if there is a backend, and its fallback for other operators."""
     backend = context.backend
     if backend is None:
         return
@@ -78,12 +78,12 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
-    """The backend's class, members sorted by name and types."""
-    members = sorted(backend_members(context), key=lambda m: (m.name, m.types))
+    """Return the backend's class, members sorted by name and types."""
+    members = sorted(backend_members(context), key=lambda m: (m.name, ", ".join(m.types)))
     return BackendHeader(
         path=f"include/{context.library.name}/{backend.header}",
         template="BackendNativeFunctions.h.j2",
-        tensor_header=context.tensor_header,
+        includes=sorted_includes(context.tensor_header, "opgen/operator.h"),
         abi=context.target.plan.runtime_abi,
         name=backend.header,
         key=backend.forward.key.name,
@@ -94,7 +94,7 @@ def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
 
 
 def backend_members(context: Context) -> tuple[BackendMember, ...]:
-    """The kernels to be written for the backend, in the order of the registry; none without a backend.
+    """Return the kernels to be written for the backend, in the order of the registry; none without a backend.
 
     Operators whose kernels have one name and the same C++ parameter types share a kernel.
     """
@@ -125,6 +125,6 @@ def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> 
         name=kernel.name,
         returns=signature.returns,
         parameter_list=signature.parameter_list,
-        types=signature.types,
+        types=signature.type_list,
         kept=any(context.keeps(kernel.function) for _, kernel in uses),
     )

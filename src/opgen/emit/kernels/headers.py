@@ -8,6 +8,7 @@ from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_b
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import type_headers
 from opgen.emit.common.kernel_set import MetaClass, StructuredKernel, UnstructuredKernel
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
 
 
@@ -20,26 +21,24 @@ class NativeBlock(Record, frozen=True):
 
 class NativeHeader(GeneratedFile, frozen=True):
     root: str
+    # What the header is for, in words.
+    purpose: str
     includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
     abi: int
-    # The macros that define the functions, as a list in words; empty if there is nothing to define.
-    macros: str
     blocks: tuple[NativeBlock, ...]
 
 
 class MetaHeader(GeneratedFile, frozen=True):
     root: str
     includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
     abi: int
-    # The macros that define the functions, as a list in words; empty if there is nothing to define.
+    # The macros that define the functions, as a list in words.
     macros: str
     blocks: tuple[Block[MetaClass], ...]
 
 
 def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>_native.h for every root: the kernels of its operators."""
+    """Build ops/<root>_native.h for every root: the kernels of its operators."""
     structured = group_by(context.kernels.structured, lambda kernel: kernel.root)
     declared = group_by(context.kernels.kernels, lambda kernel: kernel.roots[0])
     ufuncs = group_by(collect_ufuncs(context), lambda ufunc: ufunc.root)
@@ -52,17 +51,17 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
             path=f"include/{context.library.name}/ops/{root}_native.h",
             template="ops/root_native.h.j2",
             root=root,
-            includes=_sorted(
+            purpose=_purpose(
+                root, structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
+            ),
+            includes=sorted_includes(
                 context.tensor_header,
                 "opgen/operator.h",
                 *map(context.library.header, [*dtypes, *own_meta, *shared.get(root, ())]),
                 *(k.meta_header for k in structured.get(root, []) if k.meta_header),
+                *type_headers(context, context.functions_by_root.get(root, ())),
             ),
-            author_includes=type_headers(context, context.functions_by_root.get(root, ())),
             abi=context.target.plan.runtime_abi,
-            macros=_kernel_macros(
-                structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
-            ),
             blocks=_native_blocks(
                 structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
             ),
@@ -70,19 +69,17 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
-    """ops/<root>_meta.h for every root with a structured group: its meta classes."""
+    """Build ops/<root>_meta.h for every root with a structured group: its meta classes."""
     for root, metas in sorted(group_by(context.kernels.metas, lambda meta: meta.root).items()):
         yield MetaHeader(
             path=f"include/{context.library.name}/ops/{root}_meta.h",
             template="ops/root_meta.h.j2",
             root=root,
-            includes=_sorted(
+            includes=sorted_includes(
                 context.tensor_header,
                 "opgen/structured.h",
                 *(header for m in metas for header in _base_headers(context, m)),
-            ),
-            author_includes=tuple(
-                unique(header for m in metas for header in _author_headers(context, m))
+                *(f'"{header}"' for m in metas for header in _author_headers(context, m)),
             ),
             abi=context.target.plan.runtime_abi,
             macros=_in_words(meta.to_write.partition("(")[0] for meta in metas),
@@ -90,23 +87,23 @@ def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
         )
 
 
-def _sorted(*headers: str) -> tuple[str, ...]:
-    return tuple(sorted(set(headers)))
-
-
-def _kernel_macros(
+def _purpose(
+    root: str,
     structured: Iterable[StructuredKernel],
     kernels: Iterable[UnstructuredKernel],
     ufuncs: Sequence[Ufunc],
 ) -> str:
-    """The macros that define these kernels: `OPGEN_IMPL_FUNC and OPGEN_KERNEL`."""
+    """Return `the kernels of add; define them with OPGEN_IMPL_FUNC and OPGEN_KERNEL`."""
     looped = {ufunc.impl.struct for ufunc in ufuncs if ufunc.impl is not None}
     macros = [
         "OPGEN_IMPL_FUNC" for k in structured if k.struct not in looped and not k.is_installed
     ]
     macros += [kernel.macro(call).partition("(")[0] for kernel in kernels for call in kernel.calls]
     macros += ["OPGEN_UFUNC" for _ in ufuncs]
-    return _in_words(macros)
+    words = _in_words(macros)
+    return (
+        f"the kernels of {root}; define them with {words}" if words else f"{root} needs no kernel"
+    )
 
 
 def _in_words(macros: Iterable[str]) -> str:
@@ -115,14 +112,14 @@ def _in_words(macros: Iterable[str]) -> str:
 
 
 def _native_roots(context: Context) -> tuple[str, ...]:
-    """Every root; for a backend of another library, the roots of its structured kernels."""
+    """Return every root; for a backend of another library, the roots of its structured kernels."""
     if not context.library.backend_only:
         return context.roots
     return tuple(sorted({kernel.root for kernel in context.kernels.structured}))
 
 
 def meta_roots(context: Context) -> tuple[str, ...]:
-    """The roots that have an ops/<root>_meta.h, sorted."""
+    """Return the roots that have an ops/<root>_meta.h, sorted."""
     if context.library.backend_only:
         return tuple(sorted({meta.root for meta in context.kernels.metas}))
     return tuple(sorted({group.root_name for group in context.registry.structured_groups()}))
@@ -141,7 +138,7 @@ def _author_headers(context: Context, meta: MetaClass) -> tuple[str, ...]:
 
 
 def _shared_headers(context: Context) -> dict[str, list[str]]:
-    """For each root, the headers of other roots that declare a kernel of its operators."""
+    """Return, for each root, the headers of other roots that declare kernels of its operators."""
     pairs = (
         (root, f"ops/{kernel.roots[0]}_native.h")
         for kernel in context.kernels.kernels

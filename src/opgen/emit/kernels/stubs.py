@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from opgen.cpp.names import kernel_namespace, operator_namespace
+from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.composite_set import CompositeKernel
 from opgen.emit.common.context import Context
@@ -14,12 +14,19 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
+from opgen.emit.common.layout import (
+    wrap_assigned_string,
+    wrap_call,
+    wrap_comment,
+    wrap_declaration,
+)
 from opgen.emit.common.shards import sharded
 from opgen.emit.kernels.backend import BackendMember, backend_members
 from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
 from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR
+from opgen.model.profile import operator_namespace
 
 
 class MissingFunction(Record, frozen=True):
@@ -36,7 +43,7 @@ class MissingFunction(Record, frozen=True):
     operator: str
     returns: str
     function: str
-    types: str
+    types: tuple[str, ...]
     to_write: str
     header: str
     kept: bool
@@ -50,17 +57,44 @@ class MissingFunction(Record, frozen=True):
 
 
 class Stub(Record, frozen=True):
+    namespace: str
     # The name of the constant with the texts of its error.
     row: str
     schema: str
     operator: str
     returns: str
     function: str
-    types: str
+    types: tuple[str, ...]
     pointer: str
     to_write: str
     symbolic_returns: str
     symbolic: str
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.schema)
+
+    @property
+    def signature(self) -> str:
+        """`.signature = "...",`, the text that an author has to write."""
+        return wrap_assigned_string("    .signature =", self.to_write, ",", indent=8)
+
+    @property
+    def head(self) -> str:
+        """`OPGEN_STUB Tensor opgen_k::k(const Tensor&) {`."""
+        return wrap_declaration(f"OPGEN_STUB {self.returns}", self.function, self.types, ") {")
+
+    @property
+    def symbolic_head(self) -> str:
+        returns = f"OPGEN_STUB {self.symbolic_returns}"
+        return wrap_declaration(returns, self.symbolic, self.types, ") {")
+
+    @property
+    def element(self) -> str:
+        """The row of the table of stubs; a cast selects one of several functions."""
+        row, function = (f"{self.namespace}::{name}" for name in (self.row, self.function))
+        given = f"static_cast<{self.pointer}>(&{function})" if self.pointer else f"&{function}"
+        return wrap_call("    opgen::kernel_stub(", (row, given), "),", indent=4)
 
 
 class StubsFile(GeneratedFile, frozen=True):
@@ -69,6 +103,14 @@ class StubsFile(GeneratedFile, frozen=True):
     key: str
     includes: tuple[str, ...]
     blocks: tuple[Block[Stub], ...]
+
+    @property
+    def table(self) -> str:
+        """The object that registers the table of stubs with the runtime."""
+        section = ("__start_opgen_stubs", "__stop_opgen_stubs")
+        given = (f'"{self.library}"', f"opgen_{self.stem}", *section)
+        name = f"opgen_table_{self.stem}"
+        return wrap_declaration("const opgen::StubTable", name, given, ");")
 
 
 class Skeleton(Record, frozen=True):
@@ -87,7 +129,7 @@ class SkeletonsFile(GeneratedFile, frozen=True):
 
 
 def build_stubs(context: Context) -> Iterator[GeneratedFile]:
-    """stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
+    """Build stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
     kept = (m for m in missing_functions(context) if m.kept)
     for key, functions in group_by(kept, lambda m: m.key).items():
         stem, count = f"{key.name}Stubs", context.library.shards
@@ -104,7 +146,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
-    """A kernel source with an empty body for every function of the groups of `operators`."""
+    """Return a kernel source with an empty body for every function of the groups of `operators`."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {
         member.full_name
@@ -130,7 +172,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFil
 
 
 def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
-    """The form of a Meta kernel for symbolic sizes, if the target has these."""
+    """Return the form of a Meta kernel for symbolic sizes, if the target has these."""
     f = context.registry.find_function(m.operator)
     if m.key is not DispatchKey.Meta or f is None or not context.target.dispatch.functionalizes:
         return ()
@@ -138,12 +180,12 @@ def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
     if kernel is None or kernel.structured:
         return ()
     notes = [
-        "It computes sizes and types alone. While a program is traced, sizes are symbols: ask for",
+        "It computes only sizes and types. While a program is traced, sizes are symbols: call",
         "sym_size(dim), sym_sizes() or sym_numel(), and compute with c10::SymInt.",
     ]
     if f.func.has_symint() and not kernel.supports_symint:
         notes.append(
-            f"Call it '{kernel.name}_symint' in the YAML: then SymInt arguments are symbols, too."
+            f"Name it '{kernel.name}_symint' in the YAML; then SymInt arguments are symbols, too."
         )
     like = next((a.name for a in f.func.arguments.flat_all if a.type == TENSOR), None)
     if like is not None and f.func.returns and all(r.type == TENSOR for r in f.func.returns):
@@ -156,7 +198,7 @@ def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
 
 
 def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
-    """Every function an author may write: metas, structured kernels, then the others."""
+    """Return every function an author may write: metas, structured kernels, then the others."""
     written_by_opgen = {_overload(context, kernel) for kernel in context.composite_kernels}
     loops = {u.impl.struct: u for u in collect_ufuncs(context) if u.impl is not None}
     return (
@@ -193,12 +235,12 @@ def known_definitions(context: Context) -> Iterator[str]:
         yield f"OPGEN_UFUNC({loop.name})"
 
 
-def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
-    """Namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
+def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, tuple[str, ...]]:
+    """Return the namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
     f, kernel = composite.function, composite.kernel
     native = context.signatures.native(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return namespace, kernel.name, context.spell.spelled(native).types
+    return namespace, kernel.name, context.spell.spelled(native).type_list
 
 
 def _missing_meta(meta: MetaClass) -> MissingFunction:
@@ -254,7 +296,7 @@ def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFu
         returns=call.returns,
         function=f"{kernel.struct}::{kernel.name}",
         types=call.types,
-        pointer=f"{call.returns} (*)({call.types})" if len(kernel.calls) > 1 else "",
+        pointer=f"{call.returns} (*)({', '.join(call.types)})" if len(kernel.calls) > 1 else "",
         to_write=f"{kernel.macro(call)}({call.parameters})",
         header=f"ops/{kernel.roots[0]}_native.h",
         kept=call.kept,
@@ -279,7 +321,7 @@ def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
         returns=member.returns,
         function=function,
         types=member.types,
-        pointer=f"{member.returns} (*)({member.types})",
+        pointer=f"{member.returns} (*)({', '.join(member.types)})",
         to_write=f"{member.returns} {function}({member.parameters})",
         header=backend.header,
         kept=member.kept,
@@ -295,6 +337,7 @@ def _stub(context: Context, m: MissingFunction) -> Stub:
     own = operator_namespace(f.namespace)
     of = "" if m.namespace.startswith(f"{own}::") else f"{f.namespace}_"
     return Stub(
+        namespace=m.namespace,
         row=f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}",
         schema=m.schema,
         operator=m.operator,

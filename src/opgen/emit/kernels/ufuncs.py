@@ -41,7 +41,7 @@ class UfuncImpl(Record, frozen=True):
     cases: tuple[UfuncCase, ...]
 
     def definition(self, namespace: str) -> Iterator[str]:
-        """The lines of the kernel: the loop of the first case that has the element type."""
+        """Yield the lines of the kernel: the loop of the first case that has the element type."""
         yield f"  void {namespace}::{self.struct}::impl({self.parameters}) {{"
         for case in self.cases:
             loop = f"opgen::ufunc_loop<{case.types}>"
@@ -84,7 +84,7 @@ _CPU_KEYS = (UfuncKey.CPUScalar, UfuncKey.ScalarOnly, UfuncKey.Generic)
 
 
 def collect_ufuncs(context: Context) -> Iterator[Ufunc]:
-    """The loops of every group with a `ufunc_inner_loop` for the CPU, if its kernels are this library's."""
+    """Yield the loops of every group with a `ufunc_inner_loop` for the CPU, if its kernels are this library's."""
     if context.library.backend_only:
         return
     for group in context.registry.groups:
@@ -119,7 +119,7 @@ def _loops(context: Context, group: NativeFunctionsGroup) -> Iterator[Ufunc]:
 
 
 def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
-    """The parameters of impl. Tensors have no names, because the loop takes them from the iterator."""
+    """Return the parameters of impl. Tensors have no names, because the loop takes them from the iterator."""
     numbers = {
         a.name for a in group.functional.func.arguments.flat_non_out if not a.type.is_tensor_like()
     }
@@ -136,7 +136,7 @@ def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
 def _cpu_loops(
     group: NativeFunctionsGroup, element_types: Container[str]
 ) -> list[tuple[ScalarType, str]]:
-    """Each of `element_types` with its scalar loop, in the order of first mention."""
+    """Return each of `element_types` with its scalar loop, in the order of first mention."""
     loops: dict[UfuncKey, UfuncInnerLoop] = dict(group.out.ufunc_inner_loop)
     found: dict[ScalarType, str] = {}
     for key in _CPU_KEYS:

@@ -12,7 +12,7 @@ from opgen.emit.common.context import Context
 from opgen.emit.python.calls import PythonCalls
 
 AUTOGRAD = "autograd"
-# What the package itself has, too. An operator with the name takes precedence.
+# Functions that the package itself has, too. An operator of the same name takes precedence.
 MODES = ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled")
 _MODULES = (
     "__init__",
@@ -46,7 +46,7 @@ def free_modes(taken: Collection[str]) -> tuple[str, ...]:
 
 
 def build_autograd(name: str) -> Iterator[GeneratedFile]:
-    """python/<name>/autograd, and the stub of the extension module that it calls."""
+    """Build python/<name>/autograd, and the stub of the extension module that it calls."""
     for module in _MODULES:
         yield AutogradFile(f"python/{name}/{AUTOGRAD}/{module}.py", f"autograd/{module}.py.j2")
     yield AutogradFile(f"python/{name}/_C.pyi", "autograd/_C.pyi.j2")

@@ -15,6 +15,7 @@ from opgen import data
 from opgen.emit.common.base import Record
 from opgen.emit.common.context import Context
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.check import is_bound
 from opgen.python.defaults import python_default
@@ -64,7 +65,7 @@ _LISTS = {
 }
 
 # Shown for an out variant that a selection includes without its operator.
-_ALONE = "without the operator that it is the out variant of"
+_ALONE = "its functional variant is not selected"
 
 Fields = tuple[tuple[str, str], ...]
 
@@ -92,7 +93,7 @@ class PythonCalls(Struct, frozen=True, dict=True):
         return _spellings(self.context)
 
     def signature(self, o: PythonOverload, *, method: bool) -> PythonSignature:
-        """The signature with those tensor options that the operator itself takes, and its defaults."""
+        """Return the signature with those tensor options that the operator itself takes, and its defaults."""
         f = o.out or o.base
         made = PythonSignature.from_native_function(f, self.spellings.cpp, method=method)
         signature = replace(
@@ -109,12 +110,12 @@ class PythonCalls(Struct, frozen=True, dict=True):
         return _options_first(signature) if str(f.func.name) == _TO else signature
 
     def result_class(self, o: PythonOverload) -> ResultClass | None:
-        """The named tuple that `o` returns; None if the names of its results cannot be those of a named tuple."""
+        """Return the named tuple that `o` returns; None if the names of its results cannot be those of a named tuple."""
         fields = self._fields(o.base)
         return None if fields is None else self._classes[str(o.base.func.name.name), fields]
 
     def result_classes(self) -> tuple[ResultClass, ...]:
-        """All named tuples, sorted by name."""
+        """Return all named tuples, sorted by name."""
         return tuple(sorted(self._classes.values(), key=lambda one: one.name))
 
     @cached_property
@@ -142,7 +143,7 @@ class PythonCalls(Struct, frozen=True, dict=True):
         )
 
     def _described(self, f: NativeFunction, a: PythonArgument) -> PythonArgument:
-        """`a` with an annotation that is more precise than the one of its type."""
+        """Return `a` with an annotation that is more precise than the one of its type."""
         if takes_numbers(f, a):
             return replace(a, annotation="Tensor | _Number")
         if is_empty_list(a):
@@ -163,7 +164,7 @@ class PythonCalls(Struct, frozen=True, dict=True):
         return replace(out, annotation=f"_tuple[{tensors}] | _list[Tensor] | None")
 
     def _result(self, f: NativeFunction) -> str | None:
-        """The return type in a stub, if it does not follow from `returns`."""
+        """Return the return type in a stub, if it does not follow from `returns`."""
         python = self.spellings.python
         if returns_self(f):
             return python.argument_annotation(f.func.arguments.flat_all[0].type)
@@ -176,7 +177,7 @@ class PythonCalls(Struct, frozen=True, dict=True):
 
 
 def python_calls(context: Context) -> PythonCalls:
-    """The contents of a library's package."""
+    """Return the contents of a library's package."""
     bound = [_as_called(context, f) for f in context.registry.functions if _is_wanted(context, f)]
     problems = [(f, _unknown_type(f)) for f in bound]
     operators = tuple(f for f, why in problems if why is None)
@@ -196,7 +197,7 @@ def _spellings(context: Context) -> Spellings:
 
 
 def parser_kind(type: Type) -> str | None:
-    """The name that the parser has for a type; None if no Python object converts to it."""
+    """Return the name that the parser has for a type; None if no Python object converts to it."""
     match type:
         case BaseType(name):
             return _TYPES.get(name)
@@ -210,7 +211,7 @@ def parser_kind(type: Type) -> str | None:
 
 def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
     """Return whether a number may be passed for the tensor `a`."""
-    named = f.namespace == "aten" and str(f.func.name.name) in _TAKE_NUMBERS
+    named = f.namespace == ATEN and str(f.func.name.name) in _TAKE_NUMBERS
     return named and parser_kind(a.type) == "Tensor" and not isinstance(a, PythonOutArgument)
 
 
@@ -220,7 +221,7 @@ def is_empty_list(a: PythonArgument) -> bool:
 
 
 def returns_self(f: NativeFunction) -> bool:
-    """Whether Python returns the first argument: the operator writes it and returns nothing itself."""
+    """Return whether Python returns the first argument: the operator writes it and returns nothing itself."""
     arguments = f.func.arguments.flat_all
     return not f.func.returns and f.func.name.name.inplace and len(arguments) != 0
 
@@ -230,20 +231,20 @@ def _is_wanted(context: Context, f: NativeFunction) -> bool:
 
 
 def _as_called(context: Context, f: NativeFunction) -> NativeFunction:
-    """`f` as Python calls it. If class Tensor belongs to a library that this one extends, methods become functions."""
+    """Return `f` as Python calls it. If class Tensor belongs to a library that this one extends, methods become functions."""
     if context.library.extends is None or Variant.method not in f.variants:
         return f
     return replace(f, variants=frozenset({Variant.function}))
 
 
 def _unknown_type(f: NativeFunction) -> str | None:
-    """A type of `f` to which no Python argument converts."""
+    """Return a type of `f` to which no Python argument converts."""
     types = (a.type for a in f.func.arguments.flat_all)
     return next((f"no {type} in Python" for type in types if parser_kind(type) is None), None)
 
 
 def _is_field(name: str) -> bool:
-    """Whether a named tuple can have a field of this name."""
+    """Return whether a named tuple can have a field of this name."""
     return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
@@ -259,8 +260,8 @@ def _options_first(signature: PythonSignature) -> PythonSignature:
 
 
 def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
-    """The strings that an argument of PyTorch's operators may be; none if they are unknown."""
-    if f.namespace != "aten" or parser_kind(a.type) != "Str":
+    """Return the strings that an argument of PyTorch's operators may be; none if they are unknown."""
+    if f.namespace != ATEN or parser_kind(a.type) != "Str":
         return ()
     name = str(f.func.name.name)
     for pattern, argument, *texts in _CHOICES:
@@ -270,7 +271,7 @@ def _choices(f: NativeFunction, a: PythonArgument) -> tuple[str, ...]:
 
 
 def _options(context: Context, o: PythonOverload) -> Iterator[PythonArgument]:
-    """The options that the operator takes, and `requires_grad` if PyTorch's function has it."""
+    """Yield the options that the operator takes, and `requires_grad` if PyTorch's function has it."""
     options = o.base.func.arguments.tensor_options
     if options is None:
         return

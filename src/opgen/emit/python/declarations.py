@@ -46,7 +46,7 @@ _NUMBER = "_Number"
 
 
 def function_declarations(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
-    """`def add(…): …` for each overload; nothing if the name is a Python keyword."""
+    """Yield `def add(…): …` for each overload; nothing if the name is a Python keyword."""
     if iskeyword(f.name):
         return
     texts = list(_overloads(f, calls))
@@ -57,8 +57,8 @@ def function_declarations(f: PythonFunction, calls: PythonCalls) -> Iterator[str
 
 
 def _overloads(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
-    """Declarations of the overloads of `f`, except those that are never reached because an earlier overload accepts all
-    their calls.
+    """Yield the declarations of the overloads of `f`, except those that are never reached because an earlier overload
+    accepts all their calls.
     """
     before: list[PythonSignature] = []
     for o in f.overloads:
@@ -74,7 +74,7 @@ def _overloads(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
 
 
 def _takes_all_of(one: PythonSignature, other: PythonSignature, calls: PythonCalls) -> bool:
-    """Whether `one` accepts every call of `other`, judged by names and annotations."""
+    """Return whether `one` accepts every call of `other`, judged by names and annotations."""
     positions = [a.name for a in one.input_args]
     if [a.name for a in other.input_args] != positions[: len(other.input_args)]:
         return False
@@ -89,12 +89,12 @@ def _takes_all_of(one: PythonSignature, other: PythonSignature, calls: PythonCal
 
 
 def _words(a: PythonArgument, calls: PythonCalls) -> set[str]:
-    """The types that may be passed for `a`."""
+    """Return the types that may be passed for `a`."""
     return set((a.annotation or calls.spellings.python.argument_annotation(a.type)).split(" | "))
 
 
 def dunder_declarations(methods: Iterable[PythonFunction], calls: PythonCalls) -> Iterator[str]:
-    """`def __add__(self, other: Tensor, /) -> Tensor: ...`, for the methods that implement Python's operators."""
+    """Yield `def __add__(self, other: Tensor, /) -> Tensor: ...`, for the methods that implement Python's operators."""
     by_name = {f.name: f for f in methods}
     for name, (dunder, reflected) in _BINARY.items():
         operands = _operands(by_name[name], calls) if name in by_name else ()
@@ -115,7 +115,7 @@ def _dunder(name: str, operand: str) -> str:
 
 
 def _operands(f: PythonFunction, calls: PythonCalls) -> tuple[str, ...]:
-    """The type of the right operand of a Python operator: the only required argument of the method."""
+    """Return the type of the right operand of a Python operator: the only required argument of the method."""
     found: set[str] = set()
     for o in f.overloads:
         signature = calls.signature(o, method=True)

@@ -43,7 +43,7 @@ class PythonDocs:
         self._context = context
 
     def lines(self, o: PythonOverload) -> Iterator[str]:
-        """One line for each schema, with notes about the operator below it."""
+        """Yield one line for each schema, with notes about the operator below it."""
         for f in filter(None, (o.base, o.out)):
             yield f"{f.namespace}::{self._context.spell.schema(f)}"
             yield f"    {'; '.join(self._facts(f))}"
@@ -73,7 +73,7 @@ class PythonDocs:
 
 
 def _result(f: NativeFunction) -> str | None:
-    """How results relate to arguments: which are written, or share memory."""
+    """Describe how results relate to arguments: which arguments are written or share memory."""
     if f.func.is_out_fn():
         return None
     if f.is_view_op:

@@ -19,7 +19,7 @@ from opgen.python.spelling import AnnotationNames
 _WORD = re.compile(r"\b_\w+")
 # The names of classes in the stub begin with this: operators have other names.
 _CLASS = "_Op_"
-# Attributes that every operator of torch.ops has, so that an overload of that name is none.
+# Attributes that every operator of torch.ops has, so an overload of that name is not one.
 _ATTRIBUTES = frozenset({"op", "op_overloads", "overloads"})
 
 
@@ -65,7 +65,7 @@ class LoadingFile(GeneratedFile, frozen=True):
 
 
 def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
-    """python/<library>: __init__.py, _loading.py, a stub, py.typed."""
+    """Build python/<library>: __init__.py, _loading.py, a stub, py.typed."""
     if not context.library.python:
         return
     library = context.library.name
@@ -106,7 +106,7 @@ def _fake(f: NativeFunction) -> FakeFunction:
 
 
 def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:
-    """The operators whose names are valid in Python, sorted by name; overloads in the order of their entries."""
+    """Return the operators whose names are valid in Python, sorted by name; overloads in the order of their entries."""
     named = group_by(functions, lambda f: str(f.func.name.name))
     return {name: named[name] for name in sorted(named) if not iskeyword(name)}
 
@@ -114,7 +114,7 @@ def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFuncti
 def _signatures(
     context: Context, library: str, namespace: str, functions: dict[str, list[NativeFunction]]
 ) -> SignaturesFile:
-    """_signatures.py: what `inspect` and `help()` tell about the operators."""
+    """Build _signatures.py, from which `inspect` and `help()` know the operators."""
     words = _words(context)
     objects = []
     for name, found in functions.items():
@@ -138,7 +138,7 @@ def _signatures(
 
 
 def _help(calls: Sequence[tuple[NativeFunction, OperatorCall]]) -> str:
-    """The signature of each overload, and the author's documentation: below them if it is the same for all."""
+    """Return the signature of each overload, and the author's documentation: below them if it is the same for all."""
     docs = {f.doc for f, _ in calls}
     if len(docs) == 1:
         lines = [call.help_text() for _, call in calls]
@@ -152,7 +152,7 @@ def _help(calls: Sequence[tuple[NativeFunction, OperatorCall]]) -> str:
 
 
 def _overload_name(f: NativeFunction) -> str | None:
-    """The attribute of the operator that is this overload; None if there is no such attribute."""
+    """Return the attribute of the operator that is this overload; None if there is no such attribute."""
     name = f.func.name.overload_name or "default"
     is_hidden = iskeyword(name) or name.startswith("_") or name in _ATTRIBUTES
     return None if is_hidden else name
@@ -165,7 +165,7 @@ def _words(context: Context) -> AnnotationNames:
 
 
 def _imports(words: AnnotationNames, parts: Iterable[str]) -> Iterator[str]:
-    """The imports that the declarations `parts` need, in groups with a blank line before each."""
+    """Yield the imports that the declarations `parts` need, in groups with a blank line before each."""
     used = {word for part in parts for word in _WORD.findall(without_docstrings(part))}
     for group in words.imports:
         lines = [line for word, line in group.items() if word in used]
@@ -183,7 +183,7 @@ def _stub(context: Context, functions: dict[str, list[NativeFunction]]) -> Itera
 def _operator(
     name: str, functions: Sequence[NativeFunction], words: AnnotationNames
 ) -> Iterator[str]:
-    """An operator of torch.ops: an object with an attribute for each overload."""
+    """Yield an operator of torch.ops: an object with an attribute for each overload."""
     calls = reachable_calls(functions, words)
     lines = [f"\n@_type_check_only\nclass {_CLASS}{name}(_OpOverloadPacket):"]
     attributes = []

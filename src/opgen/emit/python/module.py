@@ -10,6 +10,15 @@ from collections.abc import Iterator, Sequence
 from opgen.cpp.names import operator_struct_name, parameter_name
 from opgen.emit.common.base import GeneratedFile, Record, cpp_string
 from opgen.emit.common.context import MODULE_SOURCE, Context
+from opgen.emit.common.layout import (
+    wrap_assigned_string,
+    wrap_braced_call,
+    wrap_call,
+    wrap_columns,
+    wrap_list,
+    wrap_members,
+    wrap_string,
+)
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.python.autograd import MODES, build_autograd, has_own_autograd, names_autograd
@@ -36,11 +45,18 @@ from opgen.python.signatures import (
 
 
 class ArgumentRow(Record, frozen=True):
-    """`initializers` has the members that differ from their defaults: `.flags = kOptional, .value = none()`."""
+    """`initializers` are the members that differ from their defaults: `.flags = kOptional`, `.value = none()`."""
 
     name: str
     type: str
-    initializers: str
+    initializers: tuple[str, ...]
+
+    @property
+    def element(self) -> str:
+        """The row as an element of an array."""
+        return wrap_members(
+            (f'.name = "{self.name}"', f".type = Type::{self.type}", *self.initializers)
+        )
 
 
 class OverloadRow(Record, frozen=True):
@@ -58,8 +74,33 @@ class OverloadRow(Record, frozen=True):
     self_index: int
     out_index: int
     returns: str
-    base: str
-    with_out: str
+    base: tuple[str, ...]
+    with_out: tuple[str, ...]
+
+    @property
+    def signature_member(self) -> str:
+        return wrap_assigned_string("    .signature =", self.signature, ",", indent=8)
+
+    @property
+    def fact_lines(self) -> tuple[str, ...]:
+        return tuple(map(_literal_line, self.facts))
+
+    @property
+    def doc_lines(self) -> tuple[str, ...]:
+        return tuple(map(_literal_line, self.doc))
+
+    @property
+    def base_member(self) -> str:
+        return wrap_list("    .base = {", self.base, "},")
+
+    @property
+    def with_out_member(self) -> str:
+        return wrap_list("    .with_out = {", self.with_out, "},")
+
+
+def _literal_line(line: str) -> str:
+    """Return a line of text as a string literal, which may be split."""
+    return wrap_string(f"{line}\\n", indent=8, tail="")
 
 
 class FunctionRow(Record, frozen=True):
@@ -68,6 +109,23 @@ class FunctionRow(Record, frozen=True):
     module: str
     method: str
     overloads: tuple[str, ...]
+
+    @property
+    def overload_elements(self) -> str:
+        return wrap_columns([f"&opgen_{overload}" for overload in self.overloads], indent=4)
+
+    @property
+    def element(self) -> str:
+        """The row as an element of an array."""
+        return wrap_members(
+            (
+                f'.name = "{self.name}"',
+                f'.module = "{self.module}"',
+                f".overloads = opgen_{self.identifier}",
+                f".count = std::size(opgen_{self.identifier})",
+                f".method = {self.method}",
+            )
+        )
 
 
 class PythonTables(Record, frozen=True):
@@ -79,11 +137,22 @@ class PythonTables(Record, frozen=True):
     functions: tuple[FunctionRow, ...]
 
 
+_FILL = "  return opgen::python::init_module("
+
+
 class PythonModuleFile(GeneratedFile, frozen=True):
     library: str
     abi: int
     left_out: tuple[str, ...]
     tables: PythonTables
+
+    @property
+    def fill(self) -> str:
+        """The statement that fills the module."""
+        given = ("nullptr", "0")
+        if self.tables.functions:
+            given = (self.tables.name, f"std::size({self.tables.name})")
+        return wrap_call(_FILL, ("module", f'"{self.library}"', *given), ");", indent=2)
 
 
 class PythonShardedModuleFile(GeneratedFile, frozen=True):
@@ -93,6 +162,11 @@ class PythonShardedModuleFile(GeneratedFile, frozen=True):
     abi: int
     left_out: tuple[str, ...]
     shards: tuple[str, ...]
+
+    @property
+    def fill(self) -> str:
+        """The statement that fills the module."""
+        return wrap_braced_call(_FILL, ("module", f'"{self.library}"'), self.shards)
 
 
 class PythonShardFile(GeneratedFile, frozen=True):
@@ -118,9 +192,29 @@ class PythonPackageFile(GeneratedFile, frozen=True):
     has_autograd: bool
     modes: tuple[str, ...]
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        if not (self.owns_tensor or self.has_autograd):
+            return ()
+        importlib = "from importlib import import_module as _import_module"
+        return (
+            "import sys as _sys",
+            *((importlib,) if self.has_autograd and not self.base else ()),
+        )
+
+    @property
+    def lookup(self) -> tuple[str, ...]:
+        """The statements that return an attribute of the module autograd."""
+        if self.base:
+            return ("return getattr(_base, name)",)
+        return (
+            f'autograd = _import_module("{self.library}.autograd")',
+            'return autograd if name == "autograd" else getattr(autograd, name)',
+        )
+
 
 def build_python(context: Context) -> Iterator[GeneratedFile]:
-    """python/<library>: the package, and the source of its extension module."""
+    """Build python/<library>: the package, and the source of its extension module."""
     if not context.library.python:
         return
     name = context.library.name
@@ -142,7 +236,7 @@ def build_python(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
-    """python/module.cpp, and its shards if there may be several."""
+    """Build python/module.cpp, and its shards if there may be several."""
     library, abi = context.library, context.target.plan.runtime_abi
     docs = PythonDocs(context)
     if library.shards == 1:
@@ -191,8 +285,10 @@ def _tables(
     return PythonTables(
         name=name,
         includes=tuple(
-            context.library.header(f"ops/{root}_ops.h")
-            for root in sorted(set(map(_root_name, functions)))
+            sorted(
+                context.library.header(f"ops/{root}_ops.h")
+                for root in set(map(_root_name, functions))
+            )
         ),
         overloads=tuple(overloads[identifier] for identifier in sorted(overloads)),
         functions=tuple(_function_row(one) for one in functions),
@@ -200,17 +296,17 @@ def _tables(
 
 
 def _table_name(source: str) -> str:
-    """The C++ name of the table of functions in the shard `source` (module_0, module_1, ...)."""
+    """Return the C++ name of the table of functions in the shard `source` (module_0, module_1, ...)."""
     return source.replace("module", "opgen_functions")
 
 
 def _root_name(function: PythonFunction) -> str:
-    """All overloads of a name have one root name, out variants included."""
+    """Return the root name that all overloads of a name share, out variants included."""
     return function.overloads[0].base.root_name
 
 
 def _identifier(overload: PythonOverload) -> str:
-    """An out variant belongs to exactly one operator, so the name of either identifies the pair."""
+    """Return the identifier of an operator and its out variant: that of the latter, if there is one."""
     f = overload.out or overload.base
     return f"{f.namespace}_{operator_struct_name(f.func)}"
 
@@ -251,7 +347,7 @@ def _overload_row(
         out_index=-1 if out is None else names.index(out.name),
         returns="Self" if returns_self(o.base) else "Result",
         base=_operation(context, o.base, slots),
-        with_out="{}" if o.out is None else _operation(context, o.out, slots),
+        with_out=() if o.out is None else _operation(context, o.out, slots),
     )
 
 
@@ -278,12 +374,12 @@ def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> Arg
     return ArgumentRow(
         name="input" if a.name == "self" and bare == TENSOR else a.name,
         type=kind,
-        initializers=", ".join(members),
+        initializers=tuple(members),
     )
 
 
 def _default(context: Context, default: str, kind: str, size: int) -> str:
-    """A default as an expression in the row of an argument."""
+    """Return a default as an expression in the row of an argument."""
     text = {"True": "true", "False": "false"}.get(default, default)
     if is_none(default, context.target.cpp.spelling):
         return "none()" if kind != "Ints" or default != "{}" else "integers<>()"
@@ -298,7 +394,7 @@ def _default(context: Context, default: str, kind: str, size: int) -> str:
 
 
 def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
-    """Where each argument of the schema is, by its C++ name: every out argument has a slot of its own."""
+    """Return the slot of each argument of the schema, by its C++ name; every out argument has a slot of its own."""
     found: dict[str, int] = {}
     for a in arguments:
         names = [one.name for one in a.outputs] if isinstance(a, PythonOutArgument) else [a.name]
@@ -307,8 +403,8 @@ def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
     return found
 
 
-def _operation(context: Context, f: NativeFunction, slots: dict[str, int]) -> str:
-    """A thunk, which operators of one signature share, with the operator that it calls."""
+def _operation(context: Context, f: NativeFunction, slots: dict[str, int]) -> tuple[str, ...]:
+    """Return a thunk, which operators of one signature share, with the operator that it calls."""
     order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments())
     thunk = ", ".join([f"{operator_struct(f)}::schema", *map(str, order)])
-    return f"{{&thunk<{thunk}>, &{operator_struct(f)}::slot}}"
+    return f"&thunk<{thunk}>", f"&{operator_struct(f)}::slot"

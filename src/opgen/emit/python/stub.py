@@ -45,7 +45,7 @@ class ReturnTypesFile(GeneratedFile, frozen=True):
 
 
 def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
-    """python/<library>: __init__.pyi, a stub for each submodule, the named tuples, py.typed."""
+    """Build python/<library>: __init__.pyi, a stub for each submodule, the named tuples, py.typed."""
     name = context.library.name
     classes_of = context.library.extends or name
     functions = group_by((f for f in calls.functions if not f.method), lambda f: f.module or "")
@@ -97,7 +97,7 @@ def _functions(functions: Iterable[PythonFunction], calls: PythonCalls) -> Itera
 
 
 def _package(calls: PythonCalls, modules: list[str], functions: Iterable[str]) -> Iterator[str]:
-    """__init__.pyi of a library that does not extend another one."""
+    """Yield the lines of __init__.pyi for a library that does not extend another one."""
     taken = {f.name for f in calls.functions if not f.method and f.module is None}
     parts: list[str] = []
     for one in package_declarations():
@@ -118,7 +118,7 @@ def _package(calls: PythonCalls, modules: list[str], functions: Iterable[str]) -
 
 
 def _tensor(tensor: Declaration, calls: PythonCalls) -> Iterator[str]:
-    """Class Tensor: the members that it always has, operators of Python, methods."""
+    """Yield class Tensor: the members that it always has, operators of Python, methods."""
     methods = [f for f in calls.functions if f.method]
     taken = {f.name for f in methods}
     yield tensor.text
@@ -130,7 +130,7 @@ def _tensor(tensor: Declaration, calls: PythonCalls) -> Iterator[str]:
 
 
 def _gradients(context: Context, calls: PythonCalls) -> tuple[str, ...]:
-    """The module autograd and its modes, as far as a library has those of the one that it extends."""
+    """Return the module autograd and its modes, as far as a library has those of the one that it extends."""
     if names_autograd(calls) or not context.library.extends_python:
         return ()
     taken = {f.name for f in calls.functions if not f.method and f.module is None}
@@ -140,7 +140,7 @@ def _gradients(context: Context, calls: PythonCalls) -> tuple[str, ...]:
 def _extension(
     base: str, modules: list[str], functions: tuple[str, ...], gradients: tuple[str, ...]
 ) -> Iterator[str]:
-    """__init__.pyi of a library that extends `base`: the classes are those of `base`.
+    """Yield the lines of __init__.pyi for a library that extends `base`, whose classes it uses.
 
     It contains everything in the stub of `base`, because another library may extend this one.
     """
@@ -151,7 +151,7 @@ def _extension(
 def _with_imports(
     library: str, parts: tuple[str, ...], exported: Iterable[str] = (), modules: Iterable[str] = ()
 ) -> Iterator[str]:
-    """`parts` after the imports that they need, from `library` or from the modules from which that imports."""
+    """Yield `parts` after the imports that they need, from `library` or from the modules from which that imports."""
     words = _used(parts)
     yield from _imports(words)
     given = set(exported)

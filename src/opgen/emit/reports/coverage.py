@@ -83,7 +83,7 @@ class CoverageFile(GeneratedFile, frozen=True):
 def build_coverage(
     backend: str, against: str, operators: Sequence[CoveredOperator], template: str
 ) -> CoverageFile:
-    """The contents of the text and of the picture. Operators are grouped by kind and sorted by name."""
+    """Return the contents of the text and of the picture. Operators are grouped by kind and sorted by name."""
     ordered, title = _ordered(operators), _title(backend, against, operators)
     rows = -(-len(ordered) // _COLUMNS)
     return CoverageFile(
@@ -108,7 +108,7 @@ def build_coverage(
 def coverage_values(
     backend: str, against: str, operators: Sequence[CoveredOperator]
 ) -> dict[str, Any]:
-    """The report as JSON values: counts by kind, and every operator."""
+    """Return the report as JSON values: counts by kind, and every operator."""
     by_kind = group_by(operators, lambda o: o.coverage)
     return {
         "backend": backend,

@@ -62,7 +62,7 @@ def dump_rows(
     backend: ExternalBackend | None = None,
     selection: Selection | None = None,
 ) -> list[Row]:
-    """The rows of one stage, for the functions `wanted` or for all, sorted by name and schema.
+    """Return the rows of one stage, for the functions `wanted` or for all, sorted by name and schema.
 
     `model` has the fields of the entries, `registry` adds groups, `signatures` the C++ signatures;
     `registrations` has one row for each function that is registered, `files` one for each generated file.
@@ -93,7 +93,7 @@ def dump_rows(
 def signature_rows(
     registry: Registry, target: Target, functions: Iterable[NativeFunction]
 ) -> list[Row]:
-    """All fields of each function, in the order given."""
+    """Return all fields of each function, in the order given."""
     groups: dict[str, Row] = {}
     rows = []
     for f in functions:
@@ -110,7 +110,7 @@ def signature_rows(
 
 
 def model_row(f: NativeFunction) -> Row:
-    """The fields of the entry itself, with all defaults filled in."""
+    """Return the fields of the entry itself, with all defaults filled in."""
     return _name_fields(f) | _kernel_fields(f) | _attribute_fields(f)
 
 
@@ -184,7 +184,7 @@ def _place(f: NativeFunction) -> Row:
 
 
 def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
-    """A dispatch row as JSON. If authors do not write the kernel, its `source` is added; a fallthrough has no kernel."""
+    """Return a dispatch row as JSON. If authors do not write the kernel, its `source` is added; a fallthrough has no kernel."""
     row: Row = {"kernel": None, "structured": kernel.structured, "symint": kernel.supports_symint}
     match kernel.source:
         case KernelSource.author:
@@ -206,7 +206,7 @@ def _precomputed(precomputed: Precompute) -> Row:
 
 
 def registry_row(registry: Registry, f: NativeFunction) -> Row:
-    """How `f` relates to its siblings."""
+    """Return how `f` relates to its siblings."""
     group = registry.group_of(f) or registry.structured_group_of(f)
     views = registry.view_group_of(f)
     return {
@@ -239,7 +239,7 @@ def _view_role(group: NativeFunctionsViewGroup, f: NativeFunction) -> Row:
 
 
 def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
-    """Every C++ signature of `f`."""
+    """Return every C++ signature of `f`."""
     method = Variant.method in f.variants
     return {
         "cpp": _guarded(lambda: _cpp_signatures(f, spelling, method=False)),
@@ -295,7 +295,7 @@ _NOT_STRUCTURED: Row = {
 
 
 def structured_row(group: StructuredGroup, target: Target) -> Row:
-    """The classes of a structured group, the same for each of its members."""
+    """Return the classes of a structured group, the same for each of its members."""
     return {
         "structured_meta": _guarded(lambda: _meta(group, target)),
         "structured_impl_args": _guarded(lambda: _impl_parameters(group, target)),
@@ -333,7 +333,7 @@ def _impl_structs(group: StructuredGroup, target: Target) -> Row:
 
 
 def python_row(f: NativeFunction, target: Target) -> Row:
-    """How `f` is called from Python, as a function and as a method."""
+    """Return how `f` is called from Python, as a function and as a method."""
     spellings = Spellings(target.cpp.spelling, target.python)
 
     def signature(*, method: bool) -> PythonSignature:
@@ -351,7 +351,7 @@ def python_row(f: NativeFunction, target: Target) -> Row:
 
 
 def registration_rows(context: Context, functions: Iterable[NativeFunction]) -> list[Row]:
-    """One row for each operator and each key with a registration, sorted by both."""
+    """Return one row for each operator and each key with a registration, sorted by both."""
     wanted = {f.full_name for f in functions}
     rows = [
         _registration(row)
@@ -373,7 +373,7 @@ def _registration(row: Registration) -> Row:
 
 
 def _registered(row: Registration) -> str | None:
-    """The qualified name of the kernel or class of a registration; None if there is none."""
+    """Return the qualified name of the kernel or class of a registration; None if there is none."""
     match row.kind:
         case RegistrationKind.unstructured:
             assert row.kernel is not None
@@ -403,12 +403,12 @@ def _registered(row: Registration) -> str | None:
 
 
 def file_rows(context: Context) -> list[Row]:
-    """All generated files as their templates see them, sorted by path."""
+    """Return all generated files as their templates see them, sorted by path."""
     return sorted(map(_as_json, build_files(context)), key=lambda row: str(row["path"]))
 
 
 def _as_json(value: object) -> Json:
-    """A generated file as JSON: records become objects, members of enums their names."""
+    """Return a generated file as JSON: records become objects, members of enums their names."""
     if isinstance(value, Struct):
         return {name: _as_json(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Enum):
@@ -430,7 +430,7 @@ def _text_or_none(value: object) -> str | None:
 
 
 def _guarded(make: Callable[[], Json]) -> Json:
-    """The result of `make`, or the problem if it has no C++ or Python form."""
+    """Return the result of `make`, or the problem if it has no C++ or Python form."""
     try:
         return make()
     except (NoCppType, BadDefault, NoPythonSignature) as problem:

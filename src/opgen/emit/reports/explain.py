@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from opgen.diagnostics.codes import Code
 from opgen.emit.common.base import GeneratedFile, Record
-from opgen.emit.common.callables import callable_text
+from opgen.emit.common.callables import callable_expression
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
 from opgen.emit.kernels.stubs import missing_functions
@@ -102,7 +102,7 @@ _SUBJECTS = {
 
 
 def build_code_index(codes: Iterable[Code]) -> GeneratedFile:
-    """All codes by subject: docs/reference/diagnostics.md."""
+    """Return all codes by subject: docs/reference/diagnostics.md."""
     pages: dict[str, list[CodePage]] = {}
     for code in codes:
         # The longest prefix that has a subject.
@@ -117,12 +117,12 @@ def build_code_index(codes: Iterable[Code]) -> GeneratedFile:
 
 
 def _anchor(title: str) -> str:
-    """The anchor of a heading in Markdown."""
+    """Return the anchor of a heading in Markdown."""
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
 def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
-    """Everything that follows from the entry of `f`."""
+    """Return everything that follows from the entry of `f`."""
     span = f.spans.entry
     rows = _rows(context, f, explained_table(context.registry, f))
     width = max((len(row.key) for row in rows), default=0)
@@ -141,17 +141,21 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         hidden=hidden_operators(context, f),
         gradients=gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
-        to_write=tuple(
-            m.to_write
-            for m in missing_functions(context)
-            if m.operator in _kernel_owners(context, f)
-        ),
+        to_write=tuple(_to_write(context, f)) or (_NOTHING_TO_WRITE,),
         headers=tuple(_headers(context, f)),
     )
 
 
+_NOTHING_TO_WRITE = "nothing: all functions that it calls exist or are generated"
+
+
+def _to_write(context: Context, f: NativeFunction) -> Iterator[str]:
+    owners = _kernel_owners(context, f)
+    return (m.to_write for m in missing_functions(context) if m.operator in owners)
+
+
 def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
-    """The kind, group, dispatch table and signatures of `f`."""
+    """Return the kind, group, dispatch table and signatures of `f`."""
     facts = [" ".join(line.split()) for line in _group_lines(context, f)]
     if f.tags:
         facts.append(f"tags {', '.join(sorted(f.tags))}")
@@ -228,7 +232,7 @@ def _structured(group: StructuredGroup) -> str:
 
 
 def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Besides]:
-    """The dispatch table, and the other registrations of the target."""
+    """Return the dispatch table, and the other registrations of the target."""
     besides = registered_besides(context, f)
     taken = {row.key for row in besides}
     rows, node = [], node_of(context, f)
@@ -246,7 +250,7 @@ def _called(context: Context, cell: Cell) -> str:
     row = cell.registration
     if row is None or row.kind is RegistrationKind.fallthrough:
         return "nothing"
-    return callable_text(context, row)
+    return callable_expression(context, row)
 
 
 def _cell(row: Besides, width: int) -> TableCell:
@@ -267,7 +271,7 @@ def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:
 
 
 def _kernel_owners(context: Context, f: NativeFunction) -> frozenset[str]:
-    """The operators whose kernels serve `f`: itself, and its structured group."""
+    """Return the operators whose kernels serve `f`: itself, and its structured group."""
     group = context.registry.structured_group_of(f)
     if group is None:
         return frozenset({f.full_name})

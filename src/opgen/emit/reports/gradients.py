@@ -97,7 +97,7 @@ def _without_gradient(info: DifferentiabilityInfo) -> Iterator[_Row]:
         if argument.name in wanted:
             continue
         if argument.name in info.non_differentiable_arg_names:
-            yield argument.name, "no gradient: it is said to be non_differentiable"
+            yield argument.name, "no gradient: it is marked non_differentiable"
         elif argument.type.is_tensor_like():
             yield argument.name, "no gradient: there is no formula"
         else:

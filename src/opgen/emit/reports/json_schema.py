@@ -49,7 +49,7 @@ _QUALIFIED = rf"^(::)?{_NAME}(::{_NAME})*(<[A-Za-z0-9_:, <>*]+>)?$"
 
 
 def build_json_schema(tags: TagSet, *, strict_torchgen: bool = False) -> Schema:
-    """The schema of a native_functions.yaml whose tags are `tags`.
+    """Return the schema of a native_functions.yaml whose tags are `tags`.
 
     The namespace of a name without one is in the file's header or on the command line, which a JSON Schema cannot see;
     so the schema accepts for such an entry what it accepts for entries of libraries. With `strict_torchgen`, all
@@ -80,7 +80,7 @@ def build_json_schema(tags: TagSet, *, strict_torchgen: bool = False) -> Schema:
 
 
 def _entry(tags: TagSet, own: Schema) -> Schema:
-    """The schema of an entry. `own` has the schemas of keys that are special."""
+    """Return the schema of an entry. `own` has the schemas of keys that are special."""
     return {
         "type": "object",
         "description": "An operator: its schema, and how it is dispatched.",
@@ -132,12 +132,12 @@ def _head() -> Schema:
 
 
 def _words(text: str) -> Schema:
-    """The description that editors show, as plain text and as Markdown."""
+    """Return the description that editors show, as plain text and as Markdown."""
     return {"description": text.replace("`", ""), "markdownDescription": text}
 
 
 def build_tags_schema() -> Schema:
-    """The schema of a tags.yaml."""
+    """Return the schema of a tags.yaml."""
     text = {"type": "string", "minLength": 1}
     return {
         "$schema": _DRAFT,
@@ -155,7 +155,7 @@ def build_tags_schema() -> Schema:
 
 
 def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
-    """The schema of a derivatives.yaml. With `strict_torchgen`, there is no header."""
+    """Return the schema of a derivatives.yaml. With `strict_torchgen`, there is no header."""
     name = {
         "type": "string",
         "minLength": 1,
@@ -221,7 +221,7 @@ def _value_schema(value_kind: ValueKind, tags: TagSet) -> Schema:
     match value_kind:
         case ValueKind.flag:
             return {"type": "boolean"}
-        case ValueKind.schema | ValueKind.text:
+        case ValueKind.schema | ValueKind.string:
             return {"type": "string"}
         case ValueKind.variants:
             return _variants()

@@ -9,7 +9,7 @@ from opgen.model.registry import Registry
 
 
 def build_selection_list(registry: Registry, wanted: Set[str]) -> str:
-    """The operators `wanted` (full names) as root operators, and those that their generated kernels call."""
+    """Return the operators `wanted` (full names) as root operators, and those that their generated kernels call."""
     called = _called(registry, wanted)
     lines = [f"# {len(wanted) + len(called)} of {len(registry.functions)} operators."]
     lines.append("operators:" if wanted else "operators: {}")
@@ -21,7 +21,7 @@ def build_selection_list(registry: Registry, wanted: Set[str]) -> str:
 
 
 def _called(registry: Registry, wanted: Set[str]) -> frozenset[str]:
-    """The operators that generated kernels of `wanted` call, directly or indirectly, without `wanted`."""
+    """Return the operators that generated kernels of `wanted` call, directly or indirectly, without `wanted`."""
     sources = {
         kernel.function.full_name: kernel.source.full_name
         for kernel in collect_composite_kernels(registry)

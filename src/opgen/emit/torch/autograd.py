@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.emit.common.context import Context
+from opgen.emit.common.layout import sorted_includes, wrap_impl
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -28,20 +29,35 @@ class AutogradRow(Record, frozen=True):
     refusal: str
     batching: str
 
+    @property
+    def kernel_statement(self) -> str:
+        return wrap_impl(self.operator, self.kernel)
+
+    @property
+    def tracking_statement(self) -> str:
+        return wrap_impl(self.operator, self.tracking)
+
+    @property
+    def refusal_statement(self) -> str:
+        return wrap_impl(self.operator, self.refusal)
+
+    @property
+    def batching_statement(self) -> str:
+        return wrap_impl(self.operator, self.batching)
+
 
 class RegisterAutogradFile(GeneratedFile, frozen=True):
     library: str
     name: str
+    own_includes: tuple[str, ...]
     includes: tuple[str, ...]
-    writes: bool
     refuses: bool
     batches: bool
-    loops: bool
     blocks: tuple[Block[AutogradRow], ...]
 
 
 def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterAutograd[_n].cpp: the operators that do not decompose."""
+    """Build RegisterAutograd[_n].cpp: the operators that do not decompose."""
     rows = [
         f
         for f in context.registry.functions
@@ -59,17 +75,29 @@ def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
             template="RegisterAutograd.cpp.j2",
             library=context.library.name,
             name=name,
+            own_includes=_own_includes(bool(views), [row for _, row in made]),
             includes=operator_headers(context, views),
-            writes=any(_OF_WRITTEN in row.kernel for _, row in made),
             refuses=any(row.refusal for _, row in made),
             batches=any(row.batching for _, row in made),
-            loops=any(row.batching == CALL_FOR_EACH for _, row in made),
             blocks=blocks(made),
         )
 
 
+def _own_includes(has_views: bool, rows: Sequence[AutogradRow]) -> tuple[str, ...]:
+    writes = any(_OF_WRITTEN in row.kernel for row in rows)
+    loops = any(row.batching == CALL_FOR_EACH for row in rows)
+    return sorted_includes(
+        "opgen/autograd.h",
+        "opgen/dispatch/registration.h",
+        "torch/csrc/autograd/autograd_not_implemented_fallback.h",
+        *(("opgen/autograd/autograd_view.h",) if has_views else ()),
+        *(("opgen/autograd/autograd_written.h",) if writes else ()),
+        *(("opgen/transforms/batching.h",) if loops else ()),
+    )
+
+
 def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRow | None:
-    """The kernels of autograd for `f`; None if `f` decomposes into operators with gradients."""
+    """Return the kernels of autograd for `f`; None if `f` decomposes into operators with gradients."""
     if f.has_composite_implicit_autograd_kernel:
         return None
     return _row(context, f, _is_view(context, f))
@@ -109,12 +137,12 @@ _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
 def _may_hold_tensors(type: Type) -> bool:
-    """Whether an argument of this type may require a gradient, including lists and dicts of tensors, and Any."""
+    """Return whether an argument of this type may require a gradient, including lists and dicts of tensors, and Any."""
     return type.is_base_ty_like(BaseTy.Any) or "Tensor" in str(type)
 
 
 def _leaves_room_for_formula(f: NativeFunction) -> bool:
-    """Whether torch.library.register_autograd accepts `f`: only functional operators.
+    """Return whether torch.library.register_autograd accepts `f`: only functional operators.
 
     It registers a kernel for Autograd, and PyTorch warns if there is one already. So the kernel that rejects gradients is
     registered for a lower key.
@@ -133,10 +161,10 @@ def _brings_formula(f: NativeFunction) -> bool:
 
 
 def _kernel(f: NativeFunction, tracking: str) -> str:
-    """The kernel that throws when a gradient through `f` is computed; none if the author registers a formula."""
+    """Return the kernel that throws when a gradient through `f` is computed; none if the author registers a formula."""
     if _brings_formula(f):
         return ""
-    # The kernels of autograd count writes themselves, unless the next kernel is another.
+    # The kernels of autograd count the writes, unless another kernel for ADInplaceOrView does.
     suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
     if f.func.arguments.out:
         return boxed(f"autograd_of_out{suffix}")
@@ -146,7 +174,7 @@ def _kernel(f: NativeFunction, tracking: str) -> str:
 
 
 def _tracking(f: NativeFunction, view: bool) -> str:
-    """The kernel that records views and writes for autograd."""
+    """Return the kernel that records views and writes for autograd."""
     if f.find_kernel(DispatchKey.ADInplaceOrView) is not None:
         return ""
     if view:
@@ -158,7 +186,7 @@ def _tracking(f: NativeFunction, view: bool) -> str:
 
 
 def _is_view(context: Context, f: NativeFunction) -> bool:
-    """Whether `f` returns views of its first argument, one or a list of them."""
+    """Return whether `f` returns views of its first argument, one or a list of them."""
     if f.is_library:
         return f.is_view_op and views_first_argument(f)
     group = context.registry.view_group_of(f)

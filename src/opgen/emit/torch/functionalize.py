@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
+from opgen.emit.common.layout import wrap_alias, wrap_impl
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -27,9 +28,21 @@ NOT_GIVEN = dict.fromkeys(OF_OUT, "opgen::kNotGiven")
 
 
 class FunctionalizeRow(Record, frozen=True):
+    """The registration of `kernel_class`, whose member `call` is the kernel of an operator."""
+
     operator: str
     struct: str
-    callable: str
+    alias: str
+    kernel_class: str
+
+    @property
+    def callable(self) -> str:
+        return f"{self.kernel_class}::call"
+
+    @property
+    def statement(self) -> str:
+        kernel = f"opgen::kernel<{self.struct}, &{self.alias}::call>()"
+        return f"{wrap_alias(self.alias, self.kernel_class)}\n{wrap_impl(self.operator, kernel)}"
 
 
 class RegisterFunctionalizeFile(GeneratedFile, frozen=True):
@@ -50,7 +63,7 @@ class _Replaced(Record, frozen=True):
 
 
 def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
+    """Build RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
     replaced = [r for r in (*_written(context), *_views(context)) if context.keeps(r.function)]
     if not replaced:
         return
@@ -71,7 +84,7 @@ def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
 
 
 def find_functionalized(context: Context, f: NativeFunction) -> tuple[str, NativeFunction] | None:
-    """The function registered for `f`, and the sibling that it calls; None if functionalization does not replace `f`."""
+    """Return the function registered for `f`, and the sibling that it calls; None if functionalization does not replace `f`."""
     group = context.registry.group_of(f)
     if group is not None and is_replaced(f, group, frozenset(OF_OUT)):
         return _row(context, f, group).callable, group.functional
@@ -105,17 +118,18 @@ def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
 
 
 def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> FunctionalizeRow:
-    """`opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>::call`."""
+    """Return `opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>::call`."""
     names = ", ".join(map(operator_struct, (f, *siblings)))
     return FunctionalizeRow(
         operator=str(f.func.name),
         struct=operator_struct(f),
-        callable=f"opgen::Functionalize{kind}View<{names}>::call",
+        alias=f"opgen_{f.func.name.unambiguous_name}",
+        kernel_class=f"opgen::Functionalize{kind}View<{names}>",
     )
 
 
 def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> FunctionalizeRow:
-    """`opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
+    """Return `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     wanted = group.functional.func.arguments.flat_all
     options = OF_OUT if group.functional.func.is_factory else NOT_GIVEN
@@ -134,9 +148,10 @@ def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> Fu
     return FunctionalizeRow(
         operator=str(f.func.name),
         struct=operator_struct(f),
-        callable=(
+        alias=f"opgen_{f.func.name.unambiguous_name}",
+        kernel_class=(
             f"opgen::Functionalize<{operator_struct(f)}, {operator_struct(group.functional)},"
             f" {own_returns}, {sequence}<{given}>, {sequence}<{written}>,"
-            f" {sequence}<{returned}>>::call"
+            f" {sequence}<{returned}>>"
         ),
     )

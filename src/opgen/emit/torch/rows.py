@@ -21,12 +21,10 @@ _KERNEL = re.compile(r"opgen::kernel<[\w:]+, &(.*)>\(\)")
 
 _AUTOGRAD = {
     "opgen::autograd_of_out": "there is no gradient through an out argument: tensors that require one are rejected",
-    "opgen::autograd_of_written": "no formula: a gradient through what it writes or returns is an error that names it",
+    "opgen::autograd_of_written": "no formula: computing a gradient through its results or written arguments is an error",
 }
-_NO_FORMULA = "no formula: a gradient through it is an error that names it"
-_DECOMPOSES = (
-    "decomposes, while traced, into the hidden {0}, which writes the same and returns what is new"
-)
+_NO_FORMULA = "no formula: computing a gradient through it is an error"
+_DECOMPOSES = "decomposes into the hidden {0} while it is traced, which writes the same arguments and returns the new tensors"
 
 
 class Besides(Struct, frozen=True):
@@ -38,12 +36,12 @@ class Besides(Struct, frozen=True):
 
 
 def registered_besides(context: Context, f: NativeFunction) -> tuple[Besides, ...]:
-    """The functions registered for `f` and keys that its dispatch table does not name."""
+    """Return the functions registered for `f` and keys that its dispatch table does not name."""
     return tuple(_besides(context, f))
 
 
 def hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
-    """The schemas of the operators that replace `f` where nothing may be written."""
+    """Return the schemas of the operators that replace `f` where nothing may be written."""
     if FileKind.REGISTER_TWINS not in context.target.plan.kinds or not f.is_library:
         return ()
     return tuple(context.spell.schema(twin) for twin in find_twin_rows(context, f)[0])
@@ -70,7 +68,7 @@ def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[Besides]:
         yield Besides("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)
     elif row.tracking:
         what = "views" if f.is_view_op else "writes"
-        yield Besides("ADInplaceOrView", _plain(row.tracking), f"tells autograd of its {what}")
+        yield Besides("ADInplaceOrView", _plain(row.tracking), f"reports its {what} to autograd")
 
 
 def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
@@ -86,7 +84,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
         if key == "CompositeImplicitAutograd":
             reason = _DECOMPOSES.format(twins[0].func.name)
         elif len(rows) > 1:
-            reason = "what it writes are new tensors, which take the place of the old ones"
+            reason = "returns new tensors, which replace those that it would write"
         else:
             reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
         yield Besides(key, _plain(function), reason)
@@ -96,16 +94,16 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
         and f.func.is_mutable
         and not (rows or is_own or f.has_composite_implicit_autograd_kernel)
     ):
-        reason = "PyTorch itself replaces operators that write tensors and return only new ones"
+        reason = "PyTorch itself replaces operators that write tensors and return only new tensors"
         yield Besides("Functionalize", "nothing", reason)
 
 
 def _does(f: NativeFunction) -> str:
-    return "copies" if f.is_view_op else "returns what would be written"
+    return "copies" if f.is_view_op else "returns the values that would be written"
 
 
 def _plain(function: str) -> str:
-    """The name of the function in a registering expression."""
+    """Return the name of the function in a registering expression."""
     for pattern in (_BOXED, _KERNEL):
         found = pattern.fullmatch(function)
         if found is not None:

@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from opgen.cpp.names import operator_namespace, operator_struct_name
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
+from opgen.cpp.names import operator_struct_name
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
+from opgen.emit.common.layout import (
+    sorted_includes,
+    wrap_alias,
+    wrap_base,
+    wrap_comment,
+    wrap_def,
+    wrap_impl,
+    wrap_instantiation,
+)
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
-from opgen.emit.cpp.operators import operator_headers
+from opgen.emit.cpp.operators import operator_headers, schema_definition
 from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
 from opgen.targets.tags import spell_tags
+
+_NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
 class TwinOperator(Record, frozen=True):
     """The hidden operator."""
 
     schema: str
-    schema_literal: str
     struct: str
     full_struct: str
     full_name: str
     overload: str
-    signature: str
+    returns: str
+    types: tuple[str, ...]
     tags: str
+
+    @property
+    def comment(self) -> str:
+        return wrap_comment(self.schema)
+
+    @property
+    def head(self) -> str:
+        """`struct opgen_copy_f : opgen::Operator<opgen_copy_f, Tensor(const Tensor&)> {`."""
+        return wrap_base(self.struct, "opgen::Operator", self.struct, self.returns, self.types)
+
+    @property
+    def schema_definition(self) -> str:
+        return schema_definition(self.schema)
+
+    @property
+    def statement(self) -> str:
+        """The definition of the operator, as a call of torch::Library."""
+        return wrap_def(self.full_struct, self.tags)
+
+    @property
+    def instantiation(self) -> str:
+        return wrap_instantiation("opgen::Operator", self.full_struct, self.returns, self.types)
 
 
 class TwinRow(Record, frozen=True):
@@ -35,6 +69,19 @@ class TwinRow(Record, frozen=True):
 
     name: str
     function: str
+    # The classes that `function` names, innermost first, with the names that shorten it.
+    classes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def statement(self) -> str:
+        """The registration, after an alias for each class."""
+        lines, function, classes = [], self.function, list(self.classes)
+        while classes:
+            alias, value = classes.pop(0)
+            lines.append(wrap_alias(alias, value))
+            function = function.replace(value, alias)
+            classes = [(outer, text.replace(value, alias)) for outer, text in classes]
+        return "\n".join([*lines, wrap_impl(self.name, function)])
 
 
 class TwinTable(Record, frozen=True):
@@ -46,8 +93,7 @@ class TwinTable(Record, frozen=True):
 class RegisterTwinsFile(GeneratedFile, frozen=True):
     library: str
     name: str
-    tensor_header: str
-    has_views: bool
+    own_includes: tuple[str, ...]
     includes: tuple[str, ...]
     classes: tuple[ClassDefinition, ...]
     blocks: tuple[Block[TwinOperator], ...]
@@ -56,7 +102,7 @@ class RegisterTwinsFile(GeneratedFile, frozen=True):
 
 
 def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
-    """RegisterTwins[_n].cpp; none if no operator needs a twin."""
+    """Build RegisterTwins[_n].cpp; none if no operator needs a twin."""
     twins = [
         t for t in find_twins(context.registry, frozenset(OF_OUT)) if context.keeps(t.function)
     ]
@@ -73,8 +119,7 @@ def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
             template="RegisterTwins.cpp.j2",
             library=context.library.name,
             name=name,
-            tensor_header=context.tensor_header,
-            has_views=any(t.form is TwinForm.copy for t in some),
+            own_includes=_own_includes(context, some),
             includes=operator_headers(context, (t.function for t in some)),
             classes=class_definitions(t.function for t in some),
             blocks=blocks(twins_by_namespace),
@@ -91,23 +136,35 @@ def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
 def find_twin_rows(
     context: Context, f: NativeFunction
 ) -> tuple[tuple[NativeFunction, ...], tuple[tuple[str, str], ...]]:
-    """The hidden operators that replace `f`, and the registrations of `f` itself: keys and functions."""
+    """Return the hidden operators that replace `f`, and the registrations of `f` itself: keys and functions."""
     twins = [t for t in find_twins(context.registry, frozenset(OF_OUT)) if t.function is f]
     own = str(f.func.name)
     rows = [(key, r.function) for t in twins for _, key, r in _rows(context, t) if r.name == own]
     return tuple(t.twin for t in twins), tuple(rows)
 
 
+def _own_includes(context: Context, twins: Iterable[Twin]) -> tuple[str, ...]:
+    copies = any(twin.form is TwinForm.copy for twin in twins)
+    return sorted_includes(
+        context.tensor_header,
+        "opgen/boxing.h",
+        "opgen/register.h",
+        "opgen/transforms/functionalize.h",
+        "torch/csrc/autograd/autograd_not_implemented_fallback.h",
+        *(("opgen/transforms/functionalize_view.h",) if copies else ()),
+    )
+
+
 def _twin(context: Context, hidden: NativeFunction) -> TwinOperator:
-    schema = context.spell.schema(hidden)
+    signature = context.spell.spelled(context.signatures.dispatcher(hidden))
     return TwinOperator(
-        schema=schema,
-        schema_literal=cpp_string(schema),
+        schema=context.spell.schema(hidden),
         struct=operator_struct_name(hidden.func),
         full_struct=operator_struct(hidden),
         full_name=f"{hidden.namespace}::{hidden.func.name.name}",
         overload=hidden.func.name.overload_name,
-        signature=_signature(context, hidden),
+        returns=signature.returns,
+        types=signature.type_list,
         tags=spell_tags(sorted(context.target.schema.registered_tags(hidden))),
     )
 
@@ -117,23 +174,27 @@ def _signature(context: Context, f: NativeFunction) -> str:
 
 
 def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRow]]:
-    """Namespace, key and row of each registration of a twin and its operator."""
+    """Yield the namespace, key and row of each registration of a twin and its operator."""
     f, hidden = twin.function, twin.twin
 
-    def row(key: str, of: NativeFunction, function: str) -> tuple[str, str, TwinRow]:
-        return f.namespace, key, TwinRow(str(of.func.name), function)
-
-    def kernel(key: str, of: NativeFunction, what: str) -> tuple[str, str, TwinRow]:
-        return row(key, of, f"opgen::kernel<{operator_struct(of)}, &{what}>()")
+    def kernel(
+        key: str, of: NativeFunction, kernel_class: str, member: str = "call", inner: str = ""
+    ) -> tuple[str, str, TwinRow]:
+        name = f"opgen_{of.func.name.unambiguous_name.removeprefix('opgen_')}"
+        outer = (name, kernel_class)
+        classes = ((f"{name}_functional", inner), outer) if inner else (outer,)
+        function = f"opgen::kernel<{operator_struct(of)}, &{kernel_class}::{member}>()"
+        return f.namespace, key, TwinRow(str(of.func.name), function, classes)
 
     if twin.form is TwinForm.writer:
         runs = _writer(context, twin)
-        yield kernel("CompositeExplicitAutograd", hidden, f"{runs}::call")
-        yield kernel("Autograd", hidden, f"{runs}::call_autograd")
-        yield kernel("CompositeImplicitAutograd", f, f"{_decomposition(context, twin)}::call")
-        yield kernel("Functionalize", f, f"{_functionalize(context, twin)}::call")
+        yield kernel("CompositeExplicitAutograd", hidden, runs)
+        yield kernel("Autograd", hidden, runs, "call_autograd")
+        yield kernel("CompositeImplicitAutograd", f, _decomposition(context, twin))
+        yield kernel(
+            "Functionalize", f, _functionalize(context, twin), inner=_functional(context, twin)
+        )
         return
-    not_implemented = "torch::autograd::autogradNotImplementedFallback()"
     if twin.form is TwinForm.copy:
         structs = f"{operator_struct(hidden)}, {operator_struct(f)}"
         runs = f"opgen::ViewTwin<{structs}>"
@@ -142,9 +203,9 @@ def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRow]]:
     else:
         runs = _functional(context, twin)
         replaces = _functionalize(context, twin)
-    yield kernel("CompositeExplicitAutograd", hidden, f"{runs}::call")
-    yield row("Autograd", hidden, not_implemented)
-    yield kernel("Functionalize", f, f"{replaces}::call")
+    yield kernel("CompositeExplicitAutograd", hidden, runs)
+    yield f.namespace, "Autograd", TwinRow(str(hidden.func.name), _NOT_IMPLEMENTED)
+    yield kernel("Functionalize", f, replaces)
 
 
 def _writer(context: Context, twin: Twin) -> str:
@@ -202,7 +263,7 @@ def _own_results(context: Context, twin: Twin, of: NativeFunction) -> str:
 
 
 def _own_result(twin: Twin, index: int) -> str:
-    """For each return of the operator: whether it is a new result of the twin, and which argument it replaces, if any."""
+    """Return the C++ expression for a result of the twin: its index, or the argument that it replaces."""
     argument = twin.returns[index].argument
     if argument is None:
         return str(index)
@@ -210,7 +271,7 @@ def _own_result(twin: Twin, index: int) -> str:
 
 
 def _returned(twin: Twin) -> list[str]:
-    """The results of the operator: arguments that it returns, or results of the twin."""
+    """Return the results of the operator: arguments that it returns, or results of the twin."""
     found = []
     for value in twin.returns:
         if value.argument is None:

@@ -34,7 +34,7 @@ class Problems(Struct):
         if self.count <= MOST:
             self.diagnostics.warning(code, message, span, hint=hint, labels=labels, notes=notes)
         elif self.count == MOST + 1:
-            message = f"{MOST} warnings are reported; there are more"
+            message = f"opgen stops after {MOST} warnings"
             self.diagnostics.warning(codes.MORE, message, None)
 
     def error(

@@ -13,8 +13,6 @@ from opgen.importing.common.cpp_types import CppSignature
 CATCH_ALL = "CompositeImplicitAutograd"
 # The prefix of custom classes in schemas.
 CLASSES = "__torch__.torch.classes"
-# The value of a row in a dispatch table that has no kernel.
-FALLTHROUGH = "fallthrough"
 
 
 class KernelKind(Enum):

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from opgen.model.schema_spelling import spell
 
-# PyTorch's longest schema has 492 characters.
-_MAX_LENGTH = 60_000
+# The most characters of a schema. PyTorch's longest has 492.
+MAX_SCHEMA = 60_000
 _TOKEN = re.compile(
     r"""\s+ | \#[^\n]*(?:\n|\Z)                              # a comment, as PyTorch accepts it
     | (?P<word>
@@ -69,7 +69,7 @@ def _tokenize(text: str) -> list[str] | None:
     """Return the tokens without comments; None if there is a character that no token has."""
     tokens: list[str] = []
     position = 0
-    if len(text) > _MAX_LENGTH:
+    if len(text) > MAX_SCHEMA:
         return None
     while position < len(text):
         match = _TOKEN.match(text, position)

@@ -15,12 +15,10 @@ from msgspec import Struct
 from tree_sitter import Language, Node, Parser
 
 from opgen.diagnostics import Span
-from opgen.importing.cpp.text import Excerpt
+from opgen.importing.cpp.text import MAX_PIECE, Excerpt
 
 __all__ = ["Grammar", "Node", "Piece"]
 
-# Longer pieces are not parsed. Schemas and signatures have a few hundred characters.
-_MAX_LENGTH = 200_000
 # The time limit for a piece, in seconds. Valid C++ takes milliseconds; recovery from errors may take long.
 _TIMEOUT = 2.0
 _CHUNK = 65536
@@ -80,7 +78,7 @@ class Grammar:
         return self._parse(excerpt, b"", b";\n")
 
     def _parse(self, excerpt: Excerpt, before: bytes, after: bytes) -> Piece | None:
-        if not 0 < len(excerpt.code) <= _MAX_LENGTH:
+        if not 0 < len(excerpt.code) <= MAX_PIECE:
             return None
         code = _LAUNCH.sub(_blank, _ATTRIBUTE.sub(_blank, excerpt.code))
         content = before + code.encode("ascii") + after

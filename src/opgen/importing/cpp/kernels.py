@@ -7,11 +7,12 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common.registrations import FALLTHROUGH, FunctionName, Kernel, KernelKind
+from opgen.importing.common.registrations import FunctionName, Kernel, KernelKind
 from opgen.importing.cpp.calls import Argument, callee, named_children
 from opgen.importing.cpp.constants import Constants
 from opgen.importing.cpp.declarations import read_lambda
 from opgen.importing.cpp.grammar import Node, Piece
+from opgen.model.native_function import FALLTHROUGH
 
 # The most steps from an argument to its kernel.
 _MAX_DEPTH = 12

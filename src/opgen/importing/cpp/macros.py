@@ -1,7 +1,7 @@
 """Expand macros of the sources and the command line in registrations.
 
-The sources are not preprocessed. Macros are expanded to find the namespace that `CONCAT(TORCH_EXTENSION_NAME,
-_cache_ops)` is, the macro of PyTorch that a user's macro stands for, and the other macros whose bodies register.
+The sources are not preprocessed. Macros are expanded to find the namespace for which `CONCAT(TORCH_EXTENSION_NAME,
+_cache_ops)` stands, the macro of PyTorch that a user's macro stands for, and the other macros whose bodies register.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ _BRACKET_OR_END = re.compile(r"[()\[\]{};]")
 # Conditions that are never and always true in current C++. That of an include guard is empty.
 NEVER = frozenset({"0", "false", "!1", "!true", "!defined(__cplusplus)"})
 ALWAYS = frozenset({"", "1", "true", "!0", "!false", "defined(__cplusplus)"})
-# The most characters between brackets with an `#if` inside.
-_MAX_LENGTH = 200_000
+# The most characters of a call or a declaration. Schemas and signatures have a few hundred.
+MAX_PIECE = 200_000
 # The most scopes or branches of a chain, so that deep nesting does not take quadratic time.
 _MAX_DEPTH = 1000
 _T = TypeVar("_T")
@@ -154,7 +154,7 @@ class CppText(Struct, frozen=True, eq=False):
 
     def _find_closing(self, opening: int, choice: Choice) -> int | None:
         depth, position = 0, opening
-        end = min(len(self.masked), opening + _MAX_LENGTH)
+        end = min(len(self.masked), opening + MAX_PIECE)
         while (bracket := _BRACKET.search(self.masked, position, end)) is not None:
             skipped = self._skipped_branch(opening, bracket.start(), choice)
             if skipped is not None:

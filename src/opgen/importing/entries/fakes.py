@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
-from opgen.importing.common.registrations import FALLTHROUGH, FakeKernel
+from opgen.importing.common.registrations import FakeKernel
 from opgen.importing.entries.merge import Entry
+from opgen.model.native_function import FALLTHROUGH
 
 _META = "Meta"
 _ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")

@@ -12,7 +12,6 @@ from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
-    FALLTHROUGH,
     Definition,
     Implementation,
     Kernel,
@@ -20,6 +19,8 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.entries.callables import CallableFunction, Callables
+from opgen.model.native_function import FALLTHROUGH
+from opgen.model.profile import ATEN
 
 Conditions = tuple[str, ...]
 # Files have the name of the namespace, so it must be ASCII.
@@ -186,7 +187,7 @@ def _is_same(one: Kernel, other: Kernel) -> bool:
 def _report_undefined(
     entries: dict[str, Entry], undefined: dict[str, list[Implementation]], problems: Problems
 ) -> None:
-    """Report kernels without an operator: each one, or once for a namespace that the sources define nothing of."""
+    """Report kernels without an operator: each one, or once for a namespace of which the sources define nothing."""
     own = {entry.namespace for entry in entries.values()}
     defined = Vocabulary(entries)
     for namespace, rows in undefined.items():
@@ -198,6 +199,6 @@ def _report_undefined(
                 problems.warn(codes.NOT_DEFINED, message, row.span, hint=hint)
             continue
         count = f"{len(rows)} kernels" if len(rows) > 1 else "1 kernel"
-        message = f"{count} in namespace '{namespace}', but no source defines an operator of it"
-        hint = "see opgen generate --backend-yaml" if namespace == "aten" else None
+        message = f"{count} in namespace '{namespace}', but no source defines an operator in it"
+        hint = "see opgen generate --backend-yaml" if namespace == ATEN else None
         problems.warn(codes.NOT_DEFINED, message, rows[0].span, hint=hint)

@@ -16,7 +16,6 @@ from opgen.diagnostics import Source, Span
 from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
-    FALLTHROUGH,
     Definition,
     FunctionName,
     Implementation,
@@ -25,6 +24,7 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.common.schema_text import find_schema
+from opgen.model.native_function import FALLTHROUGH
 
 # The time limit in seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
 TIMEOUT = 600

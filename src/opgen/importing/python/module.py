@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
+from opgen.importing.common.schema_text import MAX_SCHEMA
 
 # The most steps from an expression to its value.
 _MAX_DEPTH = 12
-# The longest string that is built from parts.
-_MAX_LENGTH = 60_000
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # The functions and classes around a node, from the outermost.
@@ -124,7 +123,7 @@ class PythonModule(Struct, frozen=True, eq=False):
     def _join(self, parts: Sequence[str | None]) -> str | None:
         known = [part for part in parts if part is not None]
         text = "".join(known)
-        return text if len(known) == len(parts) and len(text) <= _MAX_LENGTH else None
+        return text if len(known) == len(parts) and len(text) <= MAX_SCHEMA else None
 
     def find_value(self, node: ast.Name | ast.Attribute, around: Around) -> ast.expr | None:
         """Return the expression that was last assigned to a name; None if there is none."""

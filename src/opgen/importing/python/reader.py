@@ -14,7 +14,6 @@ from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
-    FALLTHROUGH,
     Definition,
     FakeKernel,
     Implementation,
@@ -25,6 +24,7 @@ from opgen.importing.common.registrations import (
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.importing.python.module import Around, Function, PythonModule
 from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema
+from opgen.model.native_function import FALLTHROUGH
 
 _LIBRARY = frozenset({"torch.library.Library", "torch.library._scoped_library"})
 # The modules that export functions of `torch.library`.

@@ -23,7 +23,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import DeviceCheckType, Variant
-from opgen.model.profile import Profile
+from opgen.model.profile import Profile, operator_namespace
 from opgen.parse.entries import codes, codes_library
 from opgen.parse.entries.draft import Draft, default_kernel_name
 
@@ -137,7 +137,7 @@ def _no_table_with_manual_registration(draft: Draft, func: FunctionSchema) -> It
 
 
 def _table_is_not_the_default(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    """Two rules about a table whose only key is CompositeImplicitAutograd."""
+    """Check two rules about a table whose only key is CompositeImplicitAutograd."""
     if draft.dispatch_key_count != 1 or [row.key for row in draft.dispatch] != [_IMPLICIT]:
         return
     row, name = draft.dispatch[0], default_kernel_name(func)
@@ -175,7 +175,7 @@ def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Findin
 
 
 def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    default = "at" if draft.namespace == "aten" else draft.namespace
+    default = operator_namespace(draft.namespace)
     for row in draft.dispatch[1:]:
         first = draft.dispatch[0]
         names = [r.namespace or default for r in (first, row)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from opgen.model.profile import Profile
 from opgen.parse.yaml.nodes import MappingNode, Node, value_end
@@ -35,13 +35,7 @@ _HASHES = re.compile(r"#{3,}|##+[^#]+##+")
 
 def comment_start(text: str, line: int) -> int:
     """Return the start of the comment lines directly above the line at offset `line`; `line` itself without any."""
-    start = line
-    while start > 0:
-        above = _line_above(text, start)
-        if not text[above:start].lstrip(" \t").startswith("#"):
-            break
-        start = above
-    return start
+    return _start_of_lines(text, line, lambda above: above.lstrip(" \t").startswith("#"))
 
 
 def comment_documentation(node: MappingNode, item: Node | None, profile: Profile) -> str | None:
@@ -56,12 +50,7 @@ def comment_documentation(node: MappingNode, item: Node | None, profile: Profile
     line = _line_start(text, node.start)
     dash = text[line : node.start].rstrip(" ")
     comment = f"{dash[:-1]}#"
-    start = line
-    while start > 0:
-        above = _line_above(text, start)
-        if not text.startswith(comment, above):
-            break
-        start = above
+    start = _start_of_lines(text, line, lambda above: above.startswith(comment))
     if start == line or comment.strip(" ") != "#" or dash[-1] != "-":
         return None
     if item is not None and value_end(item) > start:
@@ -116,7 +105,7 @@ def _documentation(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _without_mark(line: str) -> str:
-    """Return the text of a comment line. Rules of `#` become others."""
+    """Return the text of a comment line. Rules of `#` become rules of `-`."""
     if _HASHES.fullmatch(line):
         return f"---{line.strip('#')}---"
     return line.lstrip("#").removeprefix(" ")
@@ -138,6 +127,17 @@ def _has_word(line: str) -> bool:
 def _line_start(text: str, offset: int) -> int:
     start = text.rfind("\n", 0, offset) + 1
     return max(start, *(text.rfind(one, start, offset) + 1 for one in _RARE_BREAKS))
+
+
+def _start_of_lines(text: str, line: int, belongs: Callable[[str], bool]) -> int:
+    """Return the start of the lines directly above the one at offset `line`, up to one that does not belong to them."""
+    start = line
+    while start > 0:
+        above = _line_above(text, start)
+        if not belongs(text[above:start]):
+            break
+        start = above
+    return start
 
 
 def _line_above(text: str, line: int) -> int:

@@ -18,7 +18,7 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
-from opgen.model.profile import Profile
+from opgen.model.profile import ATEN, Profile
 from opgen.model.schema_spelling import Blank, Spelling
 from opgen.parse.entries import edits as entry_edits
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -185,7 +185,7 @@ class Draft(Struct):
     shares_namespace: bool = False
     bad: set[str] = field(default_factory=set)
     func: FunctionSchema | None = None
-    namespace: str = "aten"
+    namespace: str = ATEN
     profile: Profile = Profile.torchgen
     variants: frozenset[Variant] = frozenset((Variant.function,))
     tags: tuple[str, ...] = ()

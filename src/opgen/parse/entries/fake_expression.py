@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import warnings
 from collections.abc import Collection
@@ -13,9 +14,6 @@ _MAX_LENGTH = 2000
 
 def find_fake_problem(text: str, arguments: Collection[str]) -> str | None:
     """Return why `text` is not an expression over `arguments`, for a message; None if it is one."""
-    # Imported here because few files have a fake.
-    import ast  # noqa: PLC0415
-
     if "\n" in text or "\0" in text or len(text) > _MAX_LENGTH:
         return f"write an expression of one line, of at most {_MAX_LENGTH} characters"
     try:

@@ -24,7 +24,7 @@ KEYS = ("namespace", "include", "fragment", "classes")
 DERIVATIVES_KEYS = ("namespace", "include")
 _CLASS_KEYS = ("type", "header", "define")
 # The name of a header as in C++: with `<>`, or the text between quotes.
-# A namespace for the operators of a file, while its own has an error.
+# A stand-in for the namespace of a file whose own has an error.
 _IN_PLACE = "mylib"
 _HEADER = re.compile(r"<[^<>\"\n]+>|[^<>\"\n]+")
 _CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")

@@ -25,7 +25,7 @@ class ValueKind(Enum):
     operator_names = auto()
     class_name = auto()
     optional_string = auto()
-    text = auto()
+    string = auto()
     strings = auto()
     precomputed = auto()
     tags = auto()
@@ -45,7 +45,7 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
         "`add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`.",
     ),
     "doc": EntryKey(
-        ValueKind.text,
+        ValueKind.string,
         "The operator's documentation, in C++ headers, in Python stubs and in `help()`, instead of the comment directly "
         'above the entry; `""` is none (opgen only).',
     ),
@@ -146,7 +146,6 @@ CLASS_KEYS: Mapping[str, str] = {
 }
 
 # Values of a dispatch table that are not kernels of the library's author.
-FALLTHROUGH = "fallthrough"
 FALLTHROUGH_DESCRIPTION = "No kernel: a call continues at the next dispatch key."
 EXISTING_DESCRIPTION = (
     "An existing C++ function, which is called directly. A header of `include` declares it."

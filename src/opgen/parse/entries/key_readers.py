@@ -27,6 +27,7 @@ from opgen.model.dispatch_key import (
 from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DTYPE_CLASSES,
+    FALLTHROUGH,
     DeviceCheckType,
     KernelSource,
     Precompute,
@@ -35,7 +36,7 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
-from opgen.model.profile import Profile
+from opgen.model.profile import ATEN, Profile
 from opgen.model.schema_spelling import Spelling, spell
 from opgen.model.tags import TagSet
 from opgen.parse.entries import codes, codes_library
@@ -44,7 +45,6 @@ from opgen.parse.entries.documentation import clean, find_bad_character
 from opgen.parse.entries.draft import DispatchRow, Draft, NodeSpans, comma_parts, spaced_parts
 from opgen.parse.entries.fake_expression import find_fake_problem
 from opgen.parse.entries.header import FileHeader
-from opgen.parse.entries.key_descriptions import FALLTHROUGH
 from opgen.parse.entries.slips import (
     Advice,
     advise_on_dispatch_key,
@@ -75,7 +75,7 @@ _MAX_CANDIDATES = 500
 _MAY_END_IN_A_LINE_END = frozenset(("category_override",))
 _USUAL_KEYS = "keys are CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd, …"
 _HINT_FOR_ATEN = {
-    "aten": "list a backend's kernels for PyTorch's own operators in a file for --backend-yaml"
+    ATEN: "list a backend's kernels for PyTorch's own operators in a file for --backend-yaml"
 }
 
 
@@ -92,13 +92,13 @@ class EntryContext(Struct, frozen=True):
     diagnostics: Diagnostics
     cache: SchemaCache = field(default_factory=SchemaCache)
     strict_torchgen: bool = False
-    namespace: str = "aten"
+    namespace: str = ATEN
     header: FileHeader = field(default_factory=FileHeader)
     no_outless: str | None = None
 
     def profile(self, namespace: str) -> Profile:
         """Return the profile of operators in `namespace`."""
-        follows_torchgen = namespace == "aten" or self.strict_torchgen
+        follows_torchgen = namespace == ATEN or self.strict_torchgen
         return Profile.torchgen if follows_torchgen else Profile.library
 
 
@@ -207,7 +207,7 @@ class _EntryReader:
         self._error(code, message, span, notes=() if hint else notes, hint=hint, fix=fix)
 
     def _advised(self, code: Code, message: str, word: str, span: Span, advice: Advice) -> None:
-        """Report a `word` with an advice."""
+        """Report a `word` with advice."""
         fix = self._replaced(span, word, advice.fix)
         self._error(code, message, span, hint=advice.hint, fix=fix)
 
@@ -470,7 +470,7 @@ class _EntryReader:
     def _add_implicit_tags(self, func: FunctionSchema) -> None:
         """Add the tags that follow from the schema, if the file of tags declares them."""
         implied = (
-            ("pt2_compliant_tag", self.draft.namespace == "aten"),
+            ("pt2_compliant_tag", self.draft.namespace == ATEN),
             ("out", func.is_out_fn()),
             ("inplace", func.is_inplace),
         )
@@ -515,7 +515,9 @@ class _EntryReader:
             self.draft.fake, [argument.name for argument in func.arguments.flat_all]
         )
         if problem is not None:
-            message = f"'{shorten(node.value)}' is not an expression for what '{func.name}' returns"
+            message = (
+                f"'{shorten(node.value)}' is not an expression for the results of '{func.name}'"
+            )
             self._error(codes_library.E0254, message, node.span, hint=problem)
 
     def _read_dispatch(self, value: Node) -> None:

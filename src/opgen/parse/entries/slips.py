@@ -38,7 +38,7 @@ _MAX_LISTED = 40
 
 
 class Advice(Struct, frozen=True):
-    """What to write. `fix` replaces the word, if that is certain; `meant` is the known name, if it is one."""
+    """Advice on what to write. `fix` replaces the word, if that is certain; `meant` is the known name, if it is one."""
 
     hint: str
     fix: str | None = None

@@ -6,8 +6,8 @@ The examples are read beside the operators of tests/golden/errors.
 from __future__ import annotations
 
 from opgen.diagnostics.codes import Code, Example
+from opgen.model.derivatives import DERIVATIVES_YAML
 
-FILE = "derivatives.yaml"
 _NAME = "- name: neg(Tensor self) -> Tensor\n"
 GOOD = _NAME + "  self: grad.neg()\n"
 
@@ -18,7 +18,7 @@ E1201 = Code(
     "of its gradient.",
     Example("neg:\n  self: grad.neg()\n", GOOD),
     ("DC4",),
-    FILE,
+    DERIVATIVES_YAML,
 )
 E1202 = Code(
     "E1202",
@@ -26,7 +26,7 @@ E1202 = Code(
     "'name' is the schema of the operator that the formulas belong to, exactly as in its entry.",
     Example("- self: grad.neg()\n", GOOD),
     ("DC1",),
-    FILE,
+    DERIVATIVES_YAML,
 )
 E1203 = Code(
     "E1203",
@@ -37,7 +37,7 @@ E1203 = Code(
     "functions of formulas.",
     Example(_NAME + "  self: 0\n", _NAME + "  self: at::zeros_like(grad)\n"),
     ("DC2", "DC3"),
-    FILE,
+    DERIVATIVES_YAML,
 )
 E1204 = Code(
     "E1204",
@@ -50,7 +50,7 @@ E1204 = Code(
         + "  dispatch:\n    Default:\n      self: grad.neg()\n    AutogradNestedTensor:\n      self: grad.neg()\n",
     ),
     (),
-    FILE,
+    DERIVATIVES_YAML,
 )
 E1205 = Code(
     "E1205",
@@ -66,7 +66,7 @@ E1205 = Code(
         "  self: grad_lowest + grad_highest\n",
     ),
     ("D17",),
-    FILE,
+    DERIVATIVES_YAML,
 )
 
 CODES = (E1201, E1202, E1203, E1204, E1205)

@@ -134,7 +134,7 @@ class _EntryReader:
             self._report(codes.E1205, message, conditions[0].span, hint)
         elif conditions:
             return (True,), WrittenFormula(conditions[0].value, conditions[0]), value.span
-        # torchgen takes an empty list for none.
+        # torchgen treats an empty list like a missing one.
         return tuple(item.is_true for item in items) or None, None, value.span
 
     def _tables(self, node: MappingNode, dispatch: Node) -> Iterator[FormulaTable]:

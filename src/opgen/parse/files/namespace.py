@@ -8,12 +8,13 @@ from pathlib import PurePath
 from opgen.diagnostics import Diagnostics, Source
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.cpp_identifier import is_library_name
+from opgen.model.profile import ATEN
 from opgen.parse.entries.header import SchemaFile
 from opgen.parse.entries.key_readers import EntryContext
+from opgen.parse.foreign.recognise import report_foreign_file
 from opgen.parse.schema import codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
 
-_ATEN = "aten"
 # All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.
 _SCHEMA_OF_PYTORCH = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
@@ -37,7 +38,7 @@ def default_namespaces(
         default is None
         and any(node.value == _SCHEMA_OF_PYTORCH for nodes in bare for node in nodes)
     ):
-        default = _ATEN
+        default = ATEN
     guess: str | None = None
     namespaces: list[str | None] = []
     for file, nodes in zip(files, bare):
@@ -48,15 +49,12 @@ def default_namespaces(
                 continue
             guess = guess or _guess(nodes[0])
             _report(nodes, guess, context)
-        namespaces.append(namespace or guess or _ATEN)
+        namespaces.append(namespace or guess or ATEN)
     return namespaces
 
 
 def report_if_foreign(root: Node | None, source: Source, diagnostics: Diagnostics) -> bool:
     """Return whether a file with errors is written for another program, which then replaces its other errors."""
-    # Imported here because only files with errors need it.
-    from opgen.parse.foreign.recognise import report_foreign_file  # noqa: PLC0415
-
     return report_foreign_file(root, source, diagnostics, backend=False)
 
 

@@ -13,6 +13,7 @@ from opgen.model.cpp_identifier import is_library_name
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import NativeFunction
+from opgen.model.profile import ATEN
 from opgen.model.tags import TagSet
 from opgen.parse.entries.header import SchemaFile, split_header
 from opgen.parse.entries.key_readers import EntryContext
@@ -84,7 +85,7 @@ def parse_native_functions(
     diagnostics: Diagnostics,
     cache: SchemaCache | None = None,
     *,
-    namespace: str | None = "aten",
+    namespace: str | None = ATEN,
 ) -> tuple[NativeFunction, ...]:
     """Parse the entries of all files, and return the operators of those without errors, ordered as in `Parsed`.
 

@@ -17,7 +17,7 @@ from opgen.model.cpp_type_names import LISTS, OPTIONALS, SCHEMA_TYPES, unqualifi
 _CPP, _PYTHON = "C++", "Python"
 SCHEMA_NAMES = frozenset((*data.read_names("types.txt"), *data.read_names("library_types.txt")))
 
-# Types of C++ that PyTorch infers nothing from, or less than the author means.
+# C++ types from which PyTorch infers no schema type, or one with fewer values than the author means.
 _CPP_NAMES: Mapping[str, str] = {
     **{name: type_ for name, type_ in SCHEMA_TYPES.items() if name != type_},
     **{f"std::{name}": "int" for name in ("int32_t", "uint8_t", "uint32_t", "uint64_t", "size_t")},
@@ -28,7 +28,7 @@ _CPP_NAMES: Mapping[str, str] = {
     "string": "str",
     "long double": "float",
 }
-# Those of which the schema's type has fewer values, or other ones.
+# C++ types that have values which their schema type lacks, or fewer values.
 _NARROWED = frozenset(
     name for name in _CPP_NAMES if re.search(r"int\d+_t|size_t|short|unsigned|diff|long d", name)
 ) - {"int64_t", "std::int64_t"}
@@ -180,7 +180,7 @@ class _Reader:
         if name in _PYTHON_NAMES:
             return self._found(_PYTHON, _PYTHON_NAMES[name])
         if name in _ARRAYS:
-            self._advice = "write 'Tensor': from_numpy() makes one of an array"
+            self._advice = "write 'Tensor': from_numpy() converts an array"
             return self._found(_PYTHON, "Tensor")
         if plain in _CPP_NAMES or (plain != name and plain in SCHEMA_NAMES):
             self._is_certain &= plain not in _NARROWED

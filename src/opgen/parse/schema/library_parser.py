@@ -105,7 +105,7 @@ class LibraryReader(SchemaReader):
             self._report_word(text, start)
             return False
         if text in TAKEN_NAMES or is_macro(text):
-            self.report(codes.E0342, f"'{text}' is a name of C++ already", start, end)
+            self.report(codes.E0342, f"'{text}' is already a name in C++", start, end)
             return False
         if not text.strip("_"):
             self.report(codes.E0304, f"'{text}' cannot be the name of an operator", start, end)
@@ -188,7 +188,7 @@ class LibraryReader(SchemaReader):
             self.report(codes.E0326, message, start, end, labels=labels, hint=hint)
 
     def _report_dots(self, start: int, what: str) -> None:
-        message = f"a C++ kernel cannot have any number of {what} ('...')"
+        message = f"a C++ kernel cannot have a variable number of {what} ('...')"
         self.report(codes.E0325, message, start, start + len("..."))
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -145,7 +145,7 @@ class SchemaReader(TypeReader):
         return text.rfind(_ARROW, opening, end)
 
     def _loose_frame(self, start: int, opening: int, end: int) -> tuple[int, int, int] | None:
-        """Find the same if the arrow has not exactly one space on each side, which is an error."""
+        """Find the same if the arrow does not have exactly one space on each side, which is an error."""
         arrow = self._text.rfind("->", opening, end)
         closing = len(self._text[:arrow].rstrip()) - 1
         if arrow < 0 or closing < opening or self._text[closing] != ")":
@@ -162,7 +162,7 @@ class SchemaReader(TypeReader):
         return opening, closing, returns_start
 
     def report_arrow(self, start: int, end: int) -> None:
-        """Report an arrow that has not exactly one space on each side."""
+        """Report an arrow that does not have exactly one space on each side."""
         message = "expected one space on each side of '->'"
         self.report(codes.E0302, message, start, end, replacement=" -> ")
 
@@ -210,7 +210,7 @@ class SchemaReader(TypeReader):
         if not self._has_usable_name(text, start):
             return None
         if text in TAKEN_NAMES or is_macro(text):
-            self.report(codes.E0342, f"'{text}' is a name of C++ already", start, end)
+            self.report(codes.E0342, f"'{text}' is already a name in C++", start, end)
             return None
         if text.endswith("_out") and not allow_out:
             hint = f"did you mean '{shorten(text)[: -len('_out')]}.out'?"

@@ -62,7 +62,7 @@ def find_slip(text: str) -> Slip | None:
 
 
 def _comment(text: str) -> Slip | None:
-    """`// blurs`, a comment of C++."""
+    """Find `// blurs`, a comment of C++."""
     at = next((at for at in _outside(text) if text.startswith(("//", "/*"), at)), None)
     if at is None:
         return None
@@ -72,7 +72,7 @@ def _comment(text: str) -> Slip | None:
 
 
 def _semicolon(text: str) -> Slip | None:
-    """`;` at the end, or between arguments."""
+    """Find `;` at the end, or between arguments."""
     last = _LAST_SIGN.search(text)
     at = text.find(";", last.start()) if last else next(_at(text, ";"), None)
     if at is None:
@@ -84,7 +84,7 @@ def _semicolon(text: str) -> Slip | None:
 
 
 def _definition(text: str) -> Slip | None:
-    """`def f(...)`."""
+    """Find `def f(...)`."""
     match = _DEF.match(text)
     if match is None:
         return None
@@ -96,7 +96,7 @@ def _definition(text: str) -> Slip | None:
 
 
 def _declaration(text: str) -> Slip | None:
-    """`Tensor f(...)`."""
+    """Find `Tensor f(...)`."""
     match = _DECLARATION.match(text)
     if match is None or not _is_type(match[1], is_return=True):
         return None
@@ -137,7 +137,7 @@ def _schema_type(text: str, *, is_return: bool = False) -> str:
 
 
 def _arrow(text: str) -> Slip | None:
-    """Another sign instead of `->`."""
+    """Find another sign instead of `->`."""
     opening = text.find("(")
     match = _ARROW.search(text, max(opening, 0)) if opening >= 0 else None
     if match is None or match.start() not in set(_outside(text)):
@@ -148,7 +148,7 @@ def _arrow(text: str) -> Slip | None:
 
 
 def _unclosed(text: str) -> Slip | None:
-    """An argument list that is not closed."""
+    """Find an argument list that is not closed."""
     opening = text.find("(")
     # An open quote or bracket is reported as such.
     if opening < 0 or is_open(f"={text[opening:]}"):
@@ -169,7 +169,7 @@ def _unclosed(text: str) -> Slip | None:
 
 
 def _no_returns(text: str) -> Slip | None:
-    """An argument list without `->` after it."""
+    """Find an argument list without `->` after it."""
     end = len(text.rstrip())
     if "->" in text or not text[:end].endswith(")") or "(" not in text:
         return None
@@ -180,7 +180,7 @@ def _no_returns(text: str) -> Slip | None:
 
 
 def _missing_comma(text: str) -> Slip | None:
-    """`int top int left`."""
+    """Find `int top int left`."""
     for start, end in _arguments(text):
         match = _TWO.fullmatch(text[start:end])
         if match is None or not (_is_type(match[1]) and _is_type(match[4])):
@@ -194,7 +194,7 @@ def _missing_comma(text: str) -> Slip | None:
 
 
 def _python_argument(text: str) -> Slip | None:
-    """`self: Tensor`."""
+    """Find `self: Tensor`."""
     return _of_arguments(text, _PYTHON_ARGUMENT, _is_python_argument)
 
 
@@ -207,7 +207,7 @@ def _is_python_argument(match: re.Match[str]) -> tuple[str, str, int] | None:
 
 
 def _swapped(text: str) -> Slip | None:
-    """`self Tensor`."""
+    """Find `self Tensor`."""
     return _of_arguments(text, _SWAPPED, _is_swapped)
 
 
@@ -223,7 +223,7 @@ def _is_swapped(match: re.Match[str]) -> tuple[str, str, int] | None:
 
 
 def _one_word(text: str) -> Slip | None:
-    """`self` without a type, or `Tensor` without a name."""
+    """Find `self` without a type, or `Tensor` without a name."""
     return _of_arguments(text, _WORD, _is_one_word)
 
 
@@ -244,12 +244,12 @@ def _is_one_word(match: re.Match[str]) -> tuple[str, str, int] | None:
 
 
 def _stars(text: str) -> Slip | None:
-    """`*args` or `**kwargs`."""
+    """Find `*args` or `**kwargs`."""
     return _of_arguments(text, _STARS, _is_starred)
 
 
 def _is_starred(match: re.Match[str]) -> tuple[str, str, int] | None:
-    message = "an operator cannot have any number of arguments"
+    message = "an operator cannot have a variable number of arguments"
     return message, "write a list, as in 'Tensor[] tensors'", 1
 
 

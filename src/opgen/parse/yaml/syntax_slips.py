@@ -91,7 +91,7 @@ class _Lines:
 
 
 def _tab(source: Source, number: int) -> SyntaxSlip | None:
-    """A tab before the first character of a line."""
+    """Find a tab before the first character of a line."""
     if not 1 <= number <= len(source.line_starts()):
         return None
     text, start = source.line_text(number), source.line_starts()[number - 1]
@@ -104,7 +104,7 @@ def _tab(source: Source, number: int) -> SyntaxSlip | None:
 
 
 def _comment(lines: _Lines, numbers: tuple[int, ...]) -> SyntaxSlip | None:
-    """`// blurs`, a comment of C++ on a line of its own."""
+    """Find `// blurs`, a comment of C++ on a line of its own."""
     for number in numbers:
         line = lines[number]
         if line.text.startswith(("//", "/*")):
@@ -114,7 +114,7 @@ def _comment(lines: _Lines, numbers: tuple[int, ...]) -> SyntaxSlip | None:
 
 
 def _no_key(line: _Line) -> SyntaxSlip | None:
-    """`: value`."""
+    """Find `: value`."""
     if not line.text.startswith(":"):
         return None
     message = "there is no key before ':'"
@@ -123,7 +123,7 @@ def _no_key(line: _Line) -> SyntaxSlip | None:
 
 
 def _unclosed(source: Source, context: int | None, problem: int) -> SyntaxSlip | None:
-    """A quote or bracket that is not closed."""
+    """Find a quote or bracket that is not closed."""
     opening = "" if context is None else source.text[context : context + 1]
     if context is None or opening not in ("'", '"', "{", "[") or not opening:
         return None
@@ -140,7 +140,7 @@ def _unclosed(source: Source, context: int | None, problem: int) -> SyntaxSlip |
 
 
 def _two_colons(line: _Line, problem: int) -> SyntaxSlip | None:
-    """A `: ` in a value: a row of a table in the line of its key, or an argument of Python."""
+    """Find a `: ` in a value: a row of a table in the line of its key, or an argument of Python."""
     match = _KEY.match(line.text)
     if match is None or not match["value"] or problem < line.start + match.start("value"):
         return None
@@ -168,7 +168,7 @@ def _two_colons(line: _Line, problem: int) -> SyntaxSlip | None:
 
 
 def _no_dash(lines: _Lines, number: int) -> SyntaxSlip | None:
-    """`func:` without `- ` before it, `-func:`, or a key of an entry at the margin."""
+    """Find `func:` without `- ` before it, `-func:`, or a key of an entry at the margin."""
     for line in (lines[number], lines[lines.before(number)]):
         if (dash := _DASH.match(line.text)) is not None:
             end = line.start + line.text.index(":")
@@ -195,7 +195,7 @@ def _no_dash(lines: _Lines, number: int) -> SyntaxSlip | None:
 
 
 def _mapping_before_list(line: _Line, before: _Line) -> SyntaxSlip | None:
-    """`namespace: mylib` before the first entry."""
+    """Find `namespace: mylib` before the first entry."""
     match = _KEY.match(before.text)
     if match is None or match["dash"] or before.indent or not line.text.startswith("- "):
         return None
@@ -213,7 +213,7 @@ def _owner(lines: _Lines, number: int) -> _Line | None:
 
 
 def _no_colon(lines: _Lines, number: int, context: int | None) -> SyntaxSlip | None:
-    """A line without `: `, at the place at which the parser began to look for it."""
+    """Find a line without `: `, at the place at which the parser began to look for it."""
     started = number if context is None else lines.number(context)
     for candidate in (started, lines.before(number), number):
         line = lines[candidate]
@@ -254,7 +254,7 @@ def _no_colon(lines: _Lines, number: int, context: int | None) -> SyntaxSlip | N
 
 
 def _deeper(lines: _Lines, number: int, problem: int) -> SyntaxSlip | None:
-    """A key that is indented deeper than the key before it, which has a value."""
+    """Find a key that is indented deeper than the key before it, which has a value."""
     line, before = lines[number], lines[lines.before(number)]
     match, first = _KEY.match(line.text), _KEY.match(before.text)
     if (
@@ -274,7 +274,7 @@ def _deeper(lines: _Lines, number: int, problem: int) -> SyntaxSlip | None:
 
 
 def _first_character(source: Source, line: _Line, problem: int) -> SyntaxSlip | None:
-    """A value that begins with a character that YAML reserves."""
+    """Find a value that begins with a character that YAML reserves."""
     character = source.text[problem : problem + 1]
     if character not in ("@", "`", "%") or not character or problem >= line.end:
         return None

@@ -1,4 +1,4 @@
-// mosaic.h: functions whose types say all that PyTorch asks.
+// mosaic.h: functions from whose types PyTorch infers the schemas.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -11,8 +11,8 @@ import sys
 import warnings
 from typing import Any
 
-# Statements before the last `;` run first, and the last expression is what is shown. `m` is the module, `a` a leaf that
-# requires a gradient, `y` made from it, `i` of integers, `d` a leaf in double.
+# A line ends with an expression, whose value is shown; statements before its last `;` run first. `m` is the module,
+# `a` a leaf that requires a gradient, `y` is computed from it, `i` has integers, and `d` is a leaf in double.
 CASES = """\
 a.requires_grad, a.is_leaf, a.grad, a.grad_fn, a.output_nr
 y.requires_grad, y.is_leaf, y.grad_fn is None, y.grad_fn is y.grad_fn

@@ -36,7 +36,7 @@ def same(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
 
 
 def copies() -> None:
-    """To the device, from it, on it and between two of them, with all strides and dtypes."""
+    """Check copies to the device, from it, on it and between two of them, with all strides and dtypes."""
     a = torch.arange(24).view(2, 3, 4)
     for view in (
         a,
@@ -76,7 +76,7 @@ def copies() -> None:
 
 
 def tensors() -> None:
-    """Tensors are made, viewed, resized and filled."""
+    """Check that tensors can be made, viewed, resized and filled."""
     a = torch.arange(12.0, device="pocket").view(3, 4)
     b = torch.arange(12.0).view(3, 4)
     check("view", same(a.view(2, 6), b.view(2, 6)) and a.view(-1).data_ptr() == a.data_ptr())
@@ -118,7 +118,7 @@ def written(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def devices() -> None:
-    """Kernels run on the device of their operands; tensors of two devices do not mix."""
+    """Check that kernels run on the device of their operands, and that tensors of two devices do not mix."""
     a, b = torch.randn(3, 4), torch.randn(4)
     one, two = a.to("pocket:1"), b.to("pocket:1")
     before = pocket.launches(0), pocket.launches(1)
@@ -141,7 +141,7 @@ def devices() -> None:
 
 
 def saving() -> None:
-    """torch.save and torch.load, state dicts, printing."""
+    """Check torch.save and torch.load, state dicts, and printing."""
     a = torch.randn(3, 4)
     there = a.to("pocket")
     file = io.BytesIO()
@@ -165,7 +165,7 @@ def saving() -> None:
 
 
 def gradients() -> None:
-    """Autograd's formulas are PyTorch's own, and call our kernels."""
+    """Check gradients: autograd's formulas are PyTorch's own, and call our kernels."""
 
     def losses(device: str) -> list[torch.Tensor]:
         torch.manual_seed(3)

@@ -1,4 +1,4 @@
-"""Every structured operator of examples/privateuse1, in all its variants, on random inputs, compared with the CPU.
+"""Compare every structured operator of examples/privateuse1, in all its variants, with the CPU on random inputs.
 
     operators.py BACKEND_YAML CALLS SEED
 

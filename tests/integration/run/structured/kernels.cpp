@@ -43,7 +43,7 @@ OPGEN_PRECOMPUTE_META_FUNC(ends)(const Tensor& self, int64_t dim) {
 }
 OPGEN_IMPL_FUNC(ends_out_cpu)
 (const Tensor& self, int64_t wrapped_dim, const Tensor& first, const Tensor& last) {
-  OPGEN_CHECK(last.is_contiguous(), "the last was to be contiguous");
+  OPGEN_CHECK(last.is_contiguous(), "last must be contiguous");
   DimVector sizes(self.sizes()), strides(self.strides());
   sizes.erase(sizes.begin() + wrapped_dim);
   strides.erase(strides.begin() + wrapped_dim);

@@ -151,7 +151,7 @@ def present(rng: random.Random) -> Call:
     return "present", [tensor(rng, sizes(rng, 3)), others], {}
 
 
-# The iterator has the most cases, so its operators come more often.
+# The iterator has the most cases, so its operators are called more often.
 CALLS: tuple[Callable[[random.Random], Call], ...] = (
     *[binary("plus")] * 4,
     *[same_order("plus")] * 2,

@@ -81,7 +81,7 @@ OPGEN_IMPL_FUNC(extremes_out)
   at::amax_out(written(greatest), self, wrapped);
 }
 OPGEN_IMPL_FUNC(columns_out)(const Tensor& self, const Tensor& out) {
-  OPGEN_CHECK(out.stride(0) == 1, "columns: the meta asked for these strides");
+  OPGEN_CHECK(out.stride(0) == 1, "columns: meta requested these strides");
   written(out).copy_(self);
 }
 OPGEN_IMPL_FUNC(enlarged_out)(const Tensor& self, IntArrayRef size, const Tensor& out) {
@@ -103,7 +103,7 @@ OPGEN_IMPL_FUNC(scaled_out)
 }
 OPGEN_IMPL_FUNC(joined_out)
 (const ITensorListRef& tensors, int64_t wrapped, bool any, const Tensor& out) {
-  OPGEN_CHECK(any, "joined: meta said so");
+  OPGEN_CHECK(any, "joined: meta has rejected this");
   at::cat_out(written(out), tensors, wrapped);
 }
 OPGEN_IMPL_FUNC(present_out)(const Tensor& self, IOptTensorListRef, const Tensor& out) {

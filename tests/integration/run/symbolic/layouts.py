@@ -31,7 +31,7 @@ def layout(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 class Symbols:
-    """Fake tensors whose dimensions are all symbols; `seen` counts those."""
+    """Makes fake tensors whose dimensions are all symbols; `seen` counts the symbols."""
 
     def __init__(self) -> None:
         self.env = ShapeEnv()

@@ -14,7 +14,7 @@ OPGEN_META_FUNC(below)(const Tensor& self, const Tensor& other) {
   build_borrowing_comparison_op(maybe_get_output(), self, other);
 }
 OPGEN_META_FUNC(opposite)(const Tensor& self) {
-  OPGEN_CHECK(self.scalar_type() != kBool, "opposite: of a bool there is none");
+  OPGEN_CHECK(self.scalar_type() != kBool, "opposite: not defined for bool");
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_META_FUNC(root)(const Tensor& self) {
@@ -27,9 +27,9 @@ OPGEN_META_FUNC(blend)(const Tensor& self, const Tensor& a, const Tensor& b) {
   build_ternary_op(maybe_get_output(), self, a, b);
 }
 OPGEN_META_FUNC(bounded)(const Tensor& self, OptionalScalarRef min, OptionalScalarRef max) {
-  OPGEN_CHECK(min.has_value() || max.has_value(), "bounded: by what?");
+  OPGEN_CHECK(min.has_value() || max.has_value(), "bounded: min or max is required");
   build_borrowing_unary_op(maybe_get_output(), self);
-  OPGEN_CHECK(dtype() == self.scalar_type() && ninputs() == 1, "an iterator that was built");
+  OPGEN_CHECK(dtype() == self.scalar_type() && ninputs() == 1, "the iterator has not been built");
 }
 
 OPGEN_META_FUNC(divided)(const Tensor& self, const Tensor& other) {

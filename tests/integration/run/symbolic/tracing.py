@@ -93,7 +93,7 @@ def flat(value: Any) -> tuple[torch.Tensor, ...]:
 
 
 def check_dynamic() -> None:
-    """Another size does not compile a new graph."""
+    """Check that another size does not compile a new graph."""
     rand, shapes = torch.rand, [(3, 4), (5, 6), (9, 7), (64, 2)]
     two = [(rand(n, m), rand(n, m)) for n, m in shapes]
     images = [(rand(11, 13, n, m),) for n, m in shapes]
@@ -114,7 +114,7 @@ def check_dynamic() -> None:
 
 
 def check_unbacked() -> None:
-    """Sizes that are known only when the program runs."""
+    """Check sizes that are known only when the program runs."""
     torch._dynamo.config.capture_scalar_outputs = True
     torch._dynamo.config.capture_dynamic_output_shape_ops = True
     rand = torch.rand

@@ -79,7 +79,7 @@ OPGEN_KERNEL(made)(const Tensor& self) {
 OPGEN_KERNEL(alike)(const Tensor& dense) {
   const TensorOptions longs = opgen::kLong;
   std::vector<Tensor> results;
-  // Row-major, transposed, with gaps, and with one element in several places.
+  // Row-major, transposed, with gaps, and with several elements at one address.
   for (const Tensor& self : {dense, opgen::as_strided(dense, {3, 2}, {1, 3}),
                              opgen::as_strided_symint(dense, {2, 2}, {3, 2}),
                              opgen::as_strided(dense, {2, 2, 2}, {0, 1, 2})}) {

@@ -69,7 +69,7 @@ OPGEN_KERNEL(looped)(const Tensor& self) {
     auto on_bools = pair(fresh(opgen::kBool), positive);
     opgen::cpu_kernel(on_bools, [](bool x) { return !x; });
   }
-  // Long enough for several threads and for vectors with a rest.
+  // Long enough for several threads, and for vectors and a remainder.
   const Tensor large = opgen::full({100003}, 0.5f);
   const Tensor doubled = opgen::empty_like(large);
   auto wide = pair(doubled, large);

@@ -103,7 +103,7 @@ def an_argument_in_place(o, x):
 
 
 def outs(o, x):
-    # With the right shape: dynamo traces no others.
+    # The outputs have the right shape, because dynamo does not trace others.
     out, values, indices = torch.empty(3, 3), torch.zeros(3), torch.zeros(3, dtype=torch.long)
     o.mm.out(x, x, out=out)
     o.max.dim_max(x, 1, max=values, max_values=indices)
@@ -240,7 +240,8 @@ def exported() -> None:
 
 
 def mapped() -> None:
-    """vmap: one call for each element, or for composite views a decomposition; or an error that names the operator."""
+    """Check vmap: it makes one call for each element, decomposes composite views, or raises an error that names the
+    operator."""
     o, x = torch.ops.slice, torch.rand(4, 3, 3) + 0.5
     for call in (
         lambda t: o.add.Tensor(t, t),
@@ -269,7 +270,7 @@ def mapped() -> None:
         except RuntimeError as error:
             assert "Batching rule not implemented for slice::" in str(error), error
         else:
-            raise AssertionError("vmap of an operator that it cannot know")
+            raise AssertionError("vmap of an operator without a rule for it")
 
 
 class Sigmoid(torch.autograd.Function):
@@ -287,7 +288,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 def formula() -> None:
-    """A formula registered by hand has precedence over the generated entry."""
+    """Check that a formula registered by hand has precedence over the generated entry."""
     x = torch.rand(3, requires_grad=True)
     try:
         torch.ops.slice.sigmoid(x).sum().backward()

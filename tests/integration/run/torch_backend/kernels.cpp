@@ -1,4 +1,4 @@
-// kernels.cpp: a kernel for each way to write one: structured with the installed meta, with an own
+// kernels.cpp: a kernel for each way to write one: structured with the installed meta, with its own
 // meta, using an installed kernel's stub, and out kernels that serve other variants.
 #include <ATen/native/BinaryOps.h>
 #include <opgen/kernel.h>

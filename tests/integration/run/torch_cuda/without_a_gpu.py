@@ -51,7 +51,7 @@ assert missing(refused("gather", here, [here], extra=nowhere))
 # device_check: NoCheck, device_guard: False.
 assert missing(refused("unchecked", here, nowhere))
 assert missing(refused("unguarded", here))
-# Factories choose the key by the device: there is a CPU kernel, and no device for the other.
+# The device determines the key of a factory: the CPU has a kernel, and the other device does not exist.
 assert torch.ops.gpu.ramp([3]).tolist() == [0, 1, 2]
 if not torch.cuda.is_available():
     refused("ramp", [3], device="cuda")

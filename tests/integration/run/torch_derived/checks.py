@@ -1,6 +1,6 @@
 """Try the gradients of every operator of derivatives.yaml in each way that PyTorch offers: `checks.py LIBRARY [COLUMN...]`.
 
-Prints one line for each failure, and at last how many checks passed.
+Prints one line for each failure, and finally how many checks passed.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ CASES = (
 
 
 def number_of(results: Any) -> Tensor:
-    """One number whose gradient depends on every result."""
+    """Return one number whose gradient depends on every result."""
     each = [results] if isinstance(results, Tensor) else results
     total = sum(((i + 1) * (r * r.conj()).real).sum() for i, r in enumerate(each))
     assert isinstance(total, Tensor)
@@ -233,7 +233,7 @@ def check_compiled_autograd(case: Case) -> None:
 
 
 def check_saved(case: Case) -> None:
-    """Graphs that are kept, used twice, released, recomputed, or moved by hooks."""
+    """Check graphs that are kept, used twice, released, recomputed, or moved by hooks."""
     inputs = case.again()
     total = number_of(case.call(*inputs))
     first = torch.autograd.grad(total, inputs, retain_graph=True)

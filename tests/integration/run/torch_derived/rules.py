@@ -164,7 +164,7 @@ def nothing_leaks() -> None:
 
 
 def deep_graphs() -> None:
-    """A graph of 200 000 nodes is freed without recursion."""
+    """Check that a graph of 200,000 nodes is freed without recursion."""
     x = torch.ones((), requires_grad=True)
     y = x
     for _ in range(200_000):
@@ -286,7 +286,7 @@ def opcheck() -> None:
 
 
 def inductor() -> None:
-    """Training with inductor, dynamic sizes and one graph: gradients are those of eager mode."""
+    """Train with inductor, dynamic sizes and one graph: gradients are those of eager mode."""
 
     def step(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
         first, second = ops.polar(ops.cube(x), ops.grow(y))

@@ -219,7 +219,7 @@ def roi_align(x: Any, rois: Any, scale: float, h: int, w: int, ratio: int, align
 
 
 def between(planes: Any, at: Any, dim: int) -> Any:
-    """Linear interpolation in one dimension; 0 more than one element outside."""
+    """Interpolate linearly in one dimension; positions more than one element outside give 0."""
     n = planes.size(dim)
     inside = at.clamp(0, n - 1)
     low = inside.floor().long()
@@ -269,7 +269,7 @@ def jagged(n: int) -> Any:
 
 
 def into(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same with an argument `out`."""
+    """Return the same function with an argument `out`."""
 
     def written(*arguments: Any, out: Any, **named: Any) -> Any:
         return out.copy_(call(*arguments, **named))

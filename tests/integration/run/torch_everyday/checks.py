@@ -80,7 +80,7 @@ def right(case: Case, operator: Any, n: int) -> tuple[Any, Call]:
 
 
 def value(case: Case, operator: Any) -> None:
-    """The right results for three sizes; non-contiguous tensors give the same."""
+    """Check the results for three sizes, also those for non-contiguous tensors."""
     for n in case.sizes:
         want = right(case, operator, n)
         arguments, named = case.call(n)
@@ -88,13 +88,14 @@ def value(case: Case, operator: Any) -> None:
 
 
 def opcheck(case: Case, operator: Any) -> None:
-    """PyTorch's own tests of custom operators."""
+    """Run PyTorch's own tests of custom operators."""
     arguments, named = case.call(case.sizes[0])
     torch.library.opcheck(operator, tuple(arguments), named)
 
 
 def fake(case: Case, operator: Any) -> None:
-    """A fake tensor has the sizes, strides and dtypes of the real one; sizes that depend on data are new symbols."""
+    """Check that a fake tensor has the sizes, strides and dtypes of the real one; sizes that depend on data are new
+    symbols."""
     for n in case.sizes:
         arguments, named = case.call(n)
         with FakeTensorMode(shape_env=ShapeEnv()) as mode:
@@ -124,7 +125,7 @@ def same_layout(one: Any, other: torch.Tensor, open_sizes: bool) -> None:
 
 
 def functionalize(case: Case, operator: Any) -> None:
-    """torch.func.functionalize gives the same results, and writes the same."""
+    """Check that torch.func.functionalize gives the same results, and writes the same."""
     for n in case.sizes:
         leaves, spec = pytree.tree_flatten(case.call(n))
         places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
@@ -144,7 +145,7 @@ def functionalize(case: Case, operator: Any) -> None:
 
 
 def compiled(case: Case, operator: Any, *, mark: bool = False, **options: Any) -> None:
-    """One compiled function, called with three sizes."""
+    """Compile one function, and call it with three sizes."""
     torch._dynamo.reset()
     with torch._dynamo.config.patch(
         capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
@@ -188,7 +189,7 @@ def inductor_dynamic(case: Case, operator: Any) -> None:
 
 
 def inductor(case: Case, operator: Any) -> None:
-    """Default settings: the second size turns sizes into symbols."""
+    """Compile with default settings: the second size turns sizes into symbols."""
     compiled(case, operator)
 
 
@@ -197,7 +198,7 @@ def inductor_unbacked(case: Case, operator: Any) -> None:
 
 
 class Program(torch.nn.Module):
-    """A program that makes calls of several operators, with their tensors as arguments: on copies, and directly."""
+    """A program that calls several operators, with their tensors as arguments: on copies, and directly."""
 
     def __init__(self, calls: Sequence[tuple[Any, Call]]) -> None:
         super().__init__()
@@ -260,7 +261,7 @@ def _with_sizes(module: Program, cases: Sequence[Case], sizes: Sequence[int]) ->
 
 
 def export(case: Case, operator: Any) -> None:
-    """torch.export: the program is run directly and decomposed."""
+    """Export with torch.export, and run the program directly and decomposed."""
     module, exported = exported_program([case], [operator])
     for graph in (exported, exported.run_decompositions()):
         runs_alike(graph.module(), module, [case])
@@ -271,9 +272,9 @@ def aoti(case: Case, operator: Any) -> None:
 
 
 def aoti_of(cases: Sequence[Case], operators: Sequence[Any], kept: Path | None = None) -> None:
-    """AOTInductor: compiled to a package, and loaded in Python.
+    """Compile to a package with AOTInductor, and load it in Python.
 
-    With a folder `kept`, the package is left there, with the calls and their results beside it, for C++.
+    With a folder `kept`, leave the package there for C++, with the calls and their results.
     """
     module, exported = exported_program(cases, operators)
     with TemporaryDirectory() as scratch:
@@ -303,7 +304,7 @@ def aoti_failing(cases: Sequence[Case], namespace: str) -> list[Case]:
 
 
 def vmap(case: Case, operator: Any) -> None:
-    """Every tensor has one more dimension in front."""
+    """Call under vmap, where every tensor has one more dimension in front."""
     pairs = []
     for seed in (1, 2):
         torch.manual_seed(seed)
@@ -334,7 +335,7 @@ def vmap(case: Case, operator: Any) -> None:
 
 
 def threads(case: Case, operator: Any) -> None:
-    """Several Python threads at once, each with its own tensors."""
+    """Call from several Python threads at once, each with its own tensors."""
     wanted = [right(case, operator, n) for n in case.sizes]
     calls = [[copy.deepcopy(case.call(n)) for n in case.sizes] for _ in range(THREADS * 5)]
 

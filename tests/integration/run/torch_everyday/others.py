@@ -131,24 +131,27 @@ FUSE: dict[str, Make] = {
 NOT_TRACED = ("roll", "diagonal", "split_with_sizes")
 # Failures with PyTorch 2.13, and their reasons. There must be no others, and these must fail.
 _NO_OPTIONAL_LIST = (
-    "AOTInductor takes no optional list among results, as the hidden twin has; without the twin "
-    "PyTorch's own replacement fails in inductor where the list is None"
+    "AOTInductor does not support an optional list among results, which the hidden twin has; without "
+    "the twin, PyTorch's own replacement fails in inductor if the list is None"
 )
-_COUNTED = "how many tensors unbind returns is its argument's size, in PyTorch's own, too"
+_COUNTED = "unbind returns as many tensors as a size of its argument, as PyTorch's own does"
 KNOWN = {
-    ("forms::row", "inductor_unbacked"): "at::select, called from C++, asks for the size",
+    ("forms::row", "inductor_unbacked"): "at::select, called from C++, needs a number as size",
     ("forms::rows", "inductor_unbacked"): _COUNTED,
     ("forms::rows", "aoti"): _COUNTED,
     ("forms::scale_some", "aoti"): _NO_OPTIONAL_LIST,
     ("forms::scale_some none", "aoti"): _NO_OPTIONAL_LIST,
-    ("slice::unsqueeze_", "aoti"): "inductor refuses PyTorch's own, which export decomposes",
+    (
+        "slice::unsqueeze_",
+        "aoti",
+    ): "inductor rejects PyTorch's own operator, which export decomposes",
 }
 KNOWN |= {
     (f"slice::{name}", "inductor_dynamic"): "its kernel takes sizes as numbers"
     for name in ("expand", "full", "full.out", "expand_copy", "expand_copy.out")
 }
 KNOWN |= {
-    (f"slice::{name}", "inductor_unbacked"): "its meta decides by a size, as ATen's in C++ does"
+    (f"slice::{name}", "inductor_unbacked"): "its meta tests a size, as ATen's in C++ does"
     for name in (
         *("argmax", "argmin", "amax", "amax.out", "amin", "max.dim", "min.dim", "cat", "gather"),
         *("select.int", "avg_pool2d", "upsample_nearest1d", "upsample_nearest2d"),
@@ -156,7 +159,10 @@ KNOWN |= {
     )
 }
 KNOWN |= {
-    (f"fuse::{name}", "inductor_unbacked"): "its fake, the author's, wants two sizes to be equal"
+    (
+        f"fuse::{name}",
+        "inductor_unbacked",
+    ): "the author's fake kernel requires two sizes to be equal"
     for name in ("muladd", "mul")
 }
 TABLES = {"both": BOTH, "symb": SYMB, "slice": SLICE, "fuse": FUSE}
@@ -281,8 +287,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("namespace")
     parser.add_argument("library")
-    parser.add_argument("--only", default="", help="cases whose names hold this")
-    parser.add_argument("--columns", nargs="*", help="these checks alone")
+    parser.add_argument("--only", default="", help="run only cases whose names contain this")
+    parser.add_argument("--columns", nargs="*", help="run only these checks")
     options = parser.parse_args()
     namespace, library = options.namespace, options.library
     warnings.simplefilter("ignore")

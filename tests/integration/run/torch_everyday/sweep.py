@@ -70,17 +70,17 @@ def cell(check: Check, case: Case) -> Cell:
         return Cell(case, check.__name__, None)
     known = hasattr(getattr(torch.ops, TWIN), "nms")
     twin = attempt(check, case, TWIN) if known else None
-    # Ours may say more.
+    # Our message may be longer.
     shared = twin is not None and failure.plain.startswith(twin.plain)
     if not shared:
         print(f"\n{case.name}: {check.__name__} fails: {failure.text}")
-        by_hand = twin.text if twin else "passes" if known else "was not asked for"
+        by_hand = twin.text if twin else "passes" if known else "is not loaded"
         print(f"its twin: {by_hand}\n{failure.trace[-3000:]}")
     return Cell(case, check.__name__, failure, shared)
 
 
 def aoti_column(chosen: Sequence[Case], kept: Path | None) -> list[Cell]:
-    """Those that pass become one program, which is left in `kept`."""
+    """Return the cells of AOTInductor. The cases that pass become one program, which is left in `kept`."""
     failing = checks.aoti_failing(chosen, MINE)
     passing = [case for case in chosen if case not in failing]
     if kept is not None:
@@ -124,11 +124,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("twin", nargs="?")
-    parser.add_argument("--all", action="store_true", help="also what compiles C++")
-    parser.add_argument("--only", default="", help="cases whose names hold this")
-    parser.add_argument("--columns", nargs="*", help="these checks alone")
-    parser.add_argument("--keep", type=Path, help="where the program of AOTInductor is left")
-    parser.add_argument("--write", type=Path, help="the page whose table is replaced")
+    parser.add_argument("--all", action="store_true", help="run also the checks that compile C++")
+    parser.add_argument("--only", default="", help="run only cases whose names contain this")
+    parser.add_argument("--columns", nargs="*", help="run only these checks")
+    parser.add_argument("--keep", type=Path, help="leave the program of AOTInductor in this folder")
+    parser.add_argument("--write", type=Path, help="replace the table in this page")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.ops.load_library(options.library)

@@ -1,4 +1,4 @@
-"""The test that an author writes: every formula beside finite differences. GRADED is the library."""
+"""The test that an author writes: it compares every formula with finite differences. GRADED is the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the gradients of the operators are checked, beyond what their schemas say."""
+"""The values for which gradients are checked, for operators whose schemas do not say enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Take the gradients of the operators in every way that PyTorch offers, beside those of the same functions of PyTorch.
+"""Take the gradients of the operators in every way that PyTorch offers, and compare them with those of PyTorch's own
+functions.
 
 Arguments: the library, and the names of checks.
 """
@@ -106,7 +107,7 @@ def check_forward(name: str) -> None:
 
 
 def check_vmap(name: str) -> None:
-    """Gradients for each of a batch of inputs."""
+    """Check the gradients for each of a batch of inputs."""
     own, reference, inputs = both(name)
     batches = tuple(torch.stack([t, t * 0.5, t + 0.25]) for t in inputs)
     places = every(inputs)
@@ -156,7 +157,8 @@ def check_compile(name: str) -> None:
 
 
 def check_variants(name: str) -> None:
-    """In place: the gradients are those of the function. With out=: no gradient, in words."""
+    """Check in-place variants, whose gradients are those of the function, and out= variants, whose error says that
+    there is none."""
     if name not in ("bump", "squash"):
         return
     own, _, (input,) = both(name)

@@ -1,4 +1,4 @@
-"""Compare the results of the operators with the same in PyTorch's functions. Argument: the library."""
+"""Compare the results of the operators with the same computations by PyTorch's functions. Argument: the library."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def random(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64)
 
 
-# Each operator with the same in PyTorch's functions, and arguments.
+# A call of an operator, the same computation by PyTorch's functions, and arguments for both.
 Case = tuple[Callable[..., object], tuple[object, ...]]
 
 

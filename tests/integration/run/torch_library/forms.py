@@ -264,7 +264,7 @@ def checked(case: Case) -> None:
 
 
 def mapped(case: Case) -> None:
-    """vmap of two calls gives the results of both; out= operators are rejected with a clear error."""
+    """Check that vmap of two calls gives the results of both, and rejects out= operators with a clear error."""
     is_tensor = [isinstance(x, torch.Tensor) for x in torch.utils._pytree.tree_leaves(case.make())]
     if not any(is_tensor) or not case.compiles:
         return
@@ -289,7 +289,7 @@ def mapped(case: Case) -> None:
 
 
 def compiled(case: Case) -> None:
-    """Through inductor, with symbolic sizes, twice: between other operators, and alone."""
+    """Compile with inductor and symbolic sizes, twice: between other operators, and alone."""
     if not case.compiles:
         return
 
@@ -332,7 +332,7 @@ def exported(case: Case) -> None:
 
 
 def kept_in_place() -> None:
-    """A compiled program writes to the same memory as the operator, without copies."""
+    """Check that a compiled program writes to the same memory as the operator, without copies."""
 
     def run(x: Any, y: Any) -> Any:
         torch.ops.forms.step_(x, 0.5)

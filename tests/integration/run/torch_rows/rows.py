@@ -24,7 +24,7 @@ def raises(call: Any, text: str) -> None:
 
 
 def keys() -> None:
-    """Every row is registered for its key and for no other."""
+    """Check that every row is registered for its key and for no other."""
     for key in ("CPU", "CUDA", "QuantizedCPU", "AutocastCPU", "AutocastCUDA", "Meta"):
         assert has("vision::nms", key), key
     assert not has("vision::nms", "QuantizedCUDA") and not has("vision::nms", "AutocastXPU")

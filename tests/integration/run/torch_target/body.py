@@ -23,7 +23,7 @@ def body(ops: Any, tensor: Callable[[Any], Any]) -> None:
 
 
 def variants(ops: Any, tensor: Callable[[Any], Any]) -> None:
-    """Functional, out= and in-place of one structured operator."""
+    """Check the functional, out= and in-place variants of one structured operator."""
     a, row = tensor([[0.0, 1.0], [2.0, 3.0]]), tensor([10.0, 20.0])
     assert ops.plus(a, row).tolist() == [[10, 21], [12, 23]]
     out = tensor([[0.0, 0.0], [0.0, 0.0]])
@@ -37,7 +37,7 @@ def variants(ops: Any, tensor: Callable[[Any], Any]) -> None:
 
 
 def sizes_and_results(ops: Any, tensor: Callable[[Any], Any]) -> None:
-    """Structured operators without an iterator: a size as an argument, two results."""
+    """Check structured operators without an iterator: a size as an argument, two results."""
     assert ops.tiled(tensor([1.0, 2.0]), 3).tolist() == [[1, 2], [1, 2], [1, 2]]
     fails(RuntimeError, "a vector is expected", lambda: ops.tiled(tensor([[1.0]]), 3))
     first, last = ops.ends(tensor([5.0, 6.0, 7.0]))
@@ -46,7 +46,7 @@ def sizes_and_results(ops: Any, tensor: Callable[[Any], Any]) -> None:
 
 
 def unstructured(ops: Any, tensor: Callable[[Any], Any]) -> None:
-    """Kernels of one variant; one of them calls other operators from C++."""
+    """Check kernels of one variant; one of them calls other operators from C++."""
     a = tensor([1.0, 2.0])
     assert ops.tripled(a).tolist() == [3, 6]
     assert ops.shifted(a).tolist() == [2, 3]
@@ -55,7 +55,7 @@ def unstructured(ops: Any, tensor: Callable[[Any], Any]) -> None:
 
 
 def forgotten(ops: Any, tensor: Callable[[Any], Any]) -> None:
-    """A meta function that sets no output, or sets up no iteration: the error has its operator's name."""
+    """Check the error for a meta function that sets no output, or sets up no iteration: it has the operator's name."""
     row, column, out = tensor([1.0, 2.0]), tensor([[1.0], [2.0]]), tensor([7.0])
     unset = "pick: its meta function (OPGEN_META_FUNC) did not set output 0"
     fails(RuntimeError, f"both::{unset}", lambda: ops.pick(row))

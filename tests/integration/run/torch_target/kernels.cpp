@@ -1,4 +1,4 @@
-// kernels.cpp: compiled for opgen's own runtime and for libtorch; no line depends on which.
+// kernels.cpp: compiled for opgen's own runtime and for libtorch; no line depends on the target.
 #include <opgen/kernel.h>
 
 #include <both/CPUFunctions.h>

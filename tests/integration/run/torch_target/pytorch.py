@@ -32,7 +32,7 @@ def cases():
 
 
 def everything(a, b, v):
-    """All of them in one graph."""
+    """Call all of them in one graph."""
     summed = ops.plus_(a.clone(), b)
     ops.plus(a, b, out=(out := torch.empty_like(a)))
     first, last = ops.ends(v)
@@ -41,7 +41,7 @@ def everything(a, b, v):
 
 
 def generated() -> None:
-    """The variants from autogen, which torchgen does not bind in Python."""
+    """Check the variants from autogen, which torchgen does not bind in Python."""
     a, out = torch.tensor([1.0, 2.0]), torch.zeros(2)
     assert ops.shifted(a, out=out) is out and out.tolist() == [2, 3]
     assert ops.negate(a).tolist() == [-1, -2] and a.tolist() == [1, 2]

@@ -71,8 +71,8 @@ def written(operator: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @check
 def a_formula_of_python() -> None:
-    """register_autograd, in traced/ops.py, caused no warning. It has no forward gradients, which raise instead of
-    being zero.
+    """Check a formula of register_autograd in traced/ops.py, which caused no warning. It has no forward gradients:
+    these raise instead of being zero.
     """
     x = torch.rand(3, dtype=torch.float64, requires_grad=True)
     assert gradcheck(lambda x: ops.scale(x, 2.0), (x,))
@@ -91,7 +91,7 @@ def a_formula_of_python() -> None:
 
 @check
 def no_formula() -> None:
-    """A gradient is an error that names the operator; without one, nothing is recorded."""
+    """Check that a gradient is an error that names the operator; without a gradient, nothing is recorded."""
     x = torch.rand(3, requires_grad=True)
     words = "derivative for traced::both is not implemented"
     for result in ops.both(torch.rand(3), x), ops.both(x):
@@ -117,7 +117,8 @@ def no_formula() -> None:
 
 @check
 def sizes_that_depend_on_data() -> None:
-    """By one line of YAML, with a bound that is a number or a symbol, and by the author's Python."""
+    """Check sizes that are declared by one line of YAML, with a number or a symbol as bound, or by the author's
+    Python."""
     boxes, scores = torch.rand(5, 4), torch.tensor([0.1, 0.9, 0.8, 0.2, 0.7])
 
     def chosen(boxes: Any, scores: Any) -> Any:
@@ -149,11 +150,11 @@ def sizes_that_depend_on_data() -> None:
 
 @check
 def what_is_missing() -> None:
-    """The error of torch.compile says what to write, or which module to import."""
+    """Check that the error of torch.compile says what to write, or which module to import."""
     x = torch.rand(3)
     words = (
         "`traced.ops` and you may need to `import traced.ops`"
-        "(if no fake is there, its author has to write one, or a row Meta in the YAML)"
+        "(if it has no fake kernel, its author has to write one, or a row Meta in the YAML)"
     )
     refused(torch._dynamo.exc.Unsupported, words, lambda: traced_as(ops.untold, x))
     refused(NotImplementedError, "could not find the fake impl", lambda: ops.untold(x.to("meta")))
@@ -167,7 +168,7 @@ def what_is_missing() -> None:
 
 @check
 def composites() -> None:
-    """They decompose for functionalization and vmap, also where they write and view."""
+    """Check that composites decompose for functionalization and vmap, also if they write or make views."""
     x = torch.rand(2, 3)
     cases = {
         "double_": written(ops.double_),
@@ -190,7 +191,8 @@ def composites() -> None:
 
 @check
 def vmap_in_a_loop() -> None:
-    """Writers and lists: there is one call per element of a batch, which writes to the right place."""
+    """Check operators that write, and lists: vmap makes one call per element of a batch, which writes to the right
+    place."""
     x, y = torch.rand(2, 3), torch.rand(2, 3)
 
     def add_into(x: Any, y: Any) -> Any:

@@ -41,7 +41,7 @@ OPGEN_KERNEL(both_meta)(const Tensor& x, const std::optional<Tensor>& y) {
   return {at::empty_like(x), at::empty_like(y.has_value() ? *y : x)};
 }
 
-// Not by overlap: of boxes with equal sizes, the first is kept.
+// Overlap is ignored: among boxes of equal size, the first is kept.
 OPGEN_KERNEL(nms_cpu)(const Tensor& boxes, const Tensor& scores, double iou_threshold) {
   OPGEN_CHECK(boxes.size(0) == scores.size(0), "one score for each box");
   return at::nonzero(scores > iou_threshold).view({-1});

@@ -5,6 +5,8 @@
 #include <fuse/ops/mul_ops.h>
 #include <fuse/ops/muladd_ops.h>
 
-template struct opgen::Operator<fuse::_ops::opgen_add_out, void(const at::Tensor&, const at::Tensor&, at::Tensor&)>;
+template struct opgen::Operator<fuse::_ops::opgen_add_out,
+                                void(const at::Tensor&, const at::Tensor&, at::Tensor&)>;
 template struct opgen::Operator<fuse::_ops::mul, at::Tensor(const at::Tensor&, const at::Tensor&)>;
-template struct opgen::Operator<fuse::_ops::muladd, at::Tensor(const at::Tensor&, const at::Tensor&, double)>;
+template struct opgen::Operator<fuse::_ops::muladd,
+                                at::Tensor(const at::Tensor&, const at::Tensor&, double)>;

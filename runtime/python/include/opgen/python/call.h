@@ -38,7 +38,7 @@ struct Slot {
     Device device;
   };
 
-  // Leaves the members uninitialised: a call has many slots and uses few.
+  // Does not initialise the members: a call has many slots and uses few.
   Slot() noexcept {}  // NOLINT(modernize-use-equals-default)
 };
 
@@ -51,7 +51,7 @@ struct Call {
   bool release;                  // the work is long enough to release the GIL
 };
 
-// Releases the GIL during its lifetime, if asked to.
+// Releases the GIL during its lifetime, if constructed with true.
 class OPGEN_API GilRelease {
  public:
   explicit GilRelease(bool release) : state_(release ? save() : nullptr) {}
@@ -68,7 +68,8 @@ class OPGEN_API GilRelease {
   void* state_;
 };
 
-// Converts results to new references. A returned argument is the object that was passed.
+// Converts results to new references. If the operator returns one of its arguments, the result is
+// the Python object that was passed.
 OPGEN_API PyObject* wrap_tensor(TensorBase tensor, const Call& call);
 OPGEN_API PyObject* wrap_given(const TensorBase& tensor, const Call& call);
 OPGEN_API PyObject* wrap_scalar(const Scalar& value);
@@ -99,7 +100,7 @@ struct Take {
     } else if constexpr (std::is_same_v<P, Scalar>) {
       return slot.scalar;
     } else {
-      static_assert(std::is_base_of_v<TensorBase, P>, "no argument of Python becomes this type");
+      static_assert(std::is_base_of_v<TensorBase, P>, "no Python argument converts to this type");
       return static_cast<const P&>(*slot.tensor);
     }
   }
@@ -222,8 +223,8 @@ struct Caller<R(A...), I...> {
 
 }  // namespace detail
 
-// One thunk serves all operators of a signature, so that PyTorch's 2,300 need 700. `I` are the
-// slots of the operator's arguments.
+// All operators with the same signature share one thunk: PyTorch's 2,300 operators need only 700
+// thunks. `I` are the indices of the slots that hold the operator's arguments.
 template <class Signature, std::size_t... I>
 PyObject* thunk(const Call& call) {
   return detail::Caller<Signature, I...>::thunk(call);

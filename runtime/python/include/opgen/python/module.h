@@ -1,4 +1,4 @@
-// module.h: fill a generated extension module from its tables. Needs Python.h.
+// module.h: fills a generated extension module from its tables. Needs Python.h.
 #pragma once
 
 #include <Python.h>
@@ -12,17 +12,18 @@
 
 namespace opgen::python {
 
-// Fills `module`: classes, constants, functions and submodules. Methods go to class Tensor, which
-// is one for the whole process. -1 with an exception set.
+// Fills `module`: classes, constants, functions and submodules. Methods are added to class Tensor,
+// which all modules of the process share. Returns -1, with an exception set, on failure.
 OPGEN_API int init_module(PyObject* module, const char* package, const Function* functions,
                           std::size_t count);
-// The same, for functions in several tables.
+// Does the same for functions in several tables.
 OPGEN_API int init_module(PyObject* module, const char* package,
                           std::initializer_list<std::span<const Function>> tables);
 
-// The slots of a module that `fill` fills. Class Tensor and the tables of operators are one for the
-// whole process, and the GIL guards them: the slots tell Python to refuse sub-interpreters and to
-// enable the GIL; init_module() refuses them if Python does not.
+// The slots of a module that the function `fill` initialises. All modules of a process share class
+// Tensor and the tables of operators, and the GIL protects them. The slots therefore tell Python to
+// reject sub-interpreters and to enable the GIL. If Python ignores them, init_module() rejects such
+// interpreters.
 struct ModuleSlots {
   explicit ModuleSlots(int (*fill)(PyObject*)) noexcept
       : slots{{Py_mod_exec, reinterpret_cast<void*>(fill)},

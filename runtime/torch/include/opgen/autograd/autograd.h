@@ -1,6 +1,6 @@
 // autograd.h: the Autograd kernels of operators without a formula, of out= operators and of
 // operators that write arguments; and the vmap kernel of operators that change a shape in place.
-// They report an error if a gradient, or a batch, is asked for.
+// They throw an error if a gradient, or a batch, is requested.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -60,8 +60,8 @@ inline void run_and_count(const c10::OperatorHandle& op, c10::DispatchKeySet key
 }
 
 // Runs the kernels below autograd. ADInplaceOrView is the next key, and most calls have both: if
-// its kernel is count_writes (`counts`), its work is done here. This saves a call through the
-// dispatcher, a quarter of the time of an in-place operator on 16 elements.
+// its kernel is count_writes (`counts`), this function does its work. That saves a call through the
+// dispatcher, which takes a quarter of the time of an in-place operator on 16 elements.
 inline void run_below_autograd(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                                torch::jit::Stack* stack, bool counts,
                                const WrittenTensors& written) {
@@ -98,7 +98,7 @@ inline void autograd_of_out(const c10::OperatorHandle& op, c10::DispatchKeySet k
                             torch::jit::Stack* stack) {
   detail::autograd_of_out(op, keys, stack, /*counts=*/true);
 }
-// The same for operators whose ADInplaceOrView kernel is the author's.
+// The same, for operators whose ADInplaceOrView kernel is the author's.
 inline void autograd_of_out_uncounted(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                                       torch::jit::Stack* stack) {
   detail::autograd_of_out(op, keys, stack, /*counts=*/false);
@@ -135,10 +135,10 @@ inline bool asks_for_formula(const c10::FunctionSchema& schema, const torch::jit
 // autograd.
 inline constexpr auto kWithoutFormula = c10::DispatchKey::DeferredInit;
 
-// The kernel of a functional operator, boxed, directly above its other kernels and below every
-// formula. The key Autograd stays free for torch.library.register_autograd, which would warn about
-// an overridden kernel. A gradient that is asked for here has no formula. (Formulas of
-// register_autograd have no forward gradients.)
+// The boxed kernel of a functional operator that is directly above its other kernels and below
+// every formula. The key Autograd stays free for torch.library.register_autograd, which would warn
+// about an overridden kernel. If a gradient is still requested here, there is no formula for it.
+// (Formulas of register_autograd have no forward gradients.)
 inline void refuse_gradients(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                              torch::jit::Stack* stack) {
   const c10::DispatchKeySet below = keys & c10::after_ADInplaceOrView_keyset;
@@ -146,7 +146,7 @@ inline void refuse_gradients(const c10::OperatorHandle& op, c10::DispatchKeySet 
     op.redispatchBoxed(below.add(kWithoutFormula), stack);
     return;
   }
-  const at::AutoDispatchBelowADInplaceOrView guard;  // as one of ATen's formulas does
+  const at::AutoDispatchBelowADInplaceOrView guard;  // as in ATen's formulas
   op.redispatchBoxed(below, stack);
 }
 

@@ -1,6 +1,5 @@
-// autograd_view.h: the ADInplaceOrView kernels of views: they tell autograd which tensor is a view
-// of which, and how to make the view again. (PyTorch's own fallback rejects views that take a
-// SymInt.)
+// autograd_view.h: the ADInplaceOrView kernels of views: they tell autograd the base of each view,
+// and how to make the view again. (PyTorch's own fallback rejects views that take a SymInt.)
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>

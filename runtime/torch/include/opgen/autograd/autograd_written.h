@@ -70,7 +70,7 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
                                 torch::jit::Stack* stack) {
   detail::autograd_of_written(op, keys, stack, /*counts=*/true);
 }
-// The same for operators whose ADInplaceOrView kernel is the author's.
+// The same, for operators whose ADInplaceOrView kernel is the author's.
 inline void autograd_of_written_uncounted(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                                           torch::jit::Stack* stack) {
   detail::autograd_of_written(op, keys, stack, /*counts=*/false);

@@ -1,5 +1,6 @@
 // derived.h: the Autograd kernels of operators with a formula in derivatives.yaml. Generated code
-// gives the formulas and what they read; the kernels, their graph nodes and forward mode are here.
+// contains the formulas and the values that they read; the kernels, their graph nodes and forward
+// mode are here.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -31,8 +32,8 @@ enum class Kind {
   inplace,  // writes its first argument, and returns it or nothing
   view,     // returns views of its first argument
   writes,   // writes arguments in any other way
-  // Writes the elements of its first argument, a list, each with a node of the operator for one
-  // tensor, whose formulas D holds.
+  // Writes the elements of its first argument, a list. Each element has a node of the operator for
+  // one tensor, whose formulas are in D.
   foreach_inplace,
 };
 
@@ -85,7 +86,7 @@ inline std::string short_name(const char* name) {
                               "yet");
 }
 
-// How an operator of kind `writes` treats each of its arguments.
+// The use of each argument by an operator of kind `writes`.
 struct Written {
   std::vector<bool> written;
   std::vector<bool> returned;
@@ -193,7 +194,7 @@ bool has_gradient([[maybe_unused]] const T&... each) {
   }
 }
 
-// A node and what it needs.
+// A node, and which gradients it needs.
 template <class D>
 struct Made {
   NodePointer pointer;

@@ -1,5 +1,5 @@
-// derived_compiled.h: what compiled autograd asks of a node: tensors and symbolic sizes that it
-// replaces while it traces, and everything else as part of a key.
+// derived_compiled.h: the interface of a node to compiled autograd, which replaces tensors and
+// symbolic sizes while it traces, and uses everything else as part of a key.
 #pragma once
 
 #include <torch/csrc/dynamo/compiled_autograd.h>
@@ -131,7 +131,8 @@ void unpack(Unpacked& packed, S& saved) {
   }
 }
 
-// What zeros for an output are made of; nothing for an output that has no gradient.
+// Returns the properties from which zeros for an output are made; nothing for an output that has no
+// gradient.
 inline std::optional<torch::autograd::TypeAndSize> zeros_of(
     const torch::autograd::InputMetadata& metadata) {
   if (metadata.was_default_constructed()) return std::nullopt;
@@ -141,7 +142,7 @@ inline std::optional<torch::autograd::TypeAndSize> zeros_of(
   return zeros;
 }
 
-// The name of a node's function in that graph: an identifier that no other node has.
+// Returns a unique identifier for a node's function in that graph.
 inline std::string identifier(const char* operator_name, const char* node_name) {
   std::string name = std::string(operator_name) + "_" + node_name;
   for (char& c : name) {

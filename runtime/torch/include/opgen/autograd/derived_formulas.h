@@ -1,4 +1,5 @@
-// derived_formulas.h: the functions that formulas of derivatives.yaml may call besides ATen's.
+// derived_formulas.h: the functions that formulas of derivatives.yaml may call in addition to
+// ATen's.
 #pragma once
 
 #include <ATen/TensorGeometry.h>
@@ -45,7 +46,7 @@ inline std::optional<at::Tensor> wrap_opt_if(const at::Tensor& tensor, bool cond
   return condition ? std::optional<at::Tensor>(tensor) : std::nullopt;
 }
 
-// The gradient of an input of type `dtype`: a real input has a real gradient.
+// Returns the gradient of an input of type `dtype`. A real input has a real gradient.
 inline at::Tensor handle_r_to_c(at::ScalarType dtype, const at::Tensor& gradient) {
   return !at::isComplexType(dtype) && gradient.is_complex() ? at::real(gradient) : gradient;
 }

@@ -16,7 +16,8 @@ namespace opgen::autograd {
 
 namespace detail {
 
-// Calls `f` with each tensor of an argument or of a result: one that is not given is undefined.
+// Calls `f` with each tensor of an argument or of a result. A tensor that is not given is
+// undefined.
 template <class T, class F>
 void for_each_slot([[maybe_unused]] const T& argument, [[maybe_unused]] const F& f) {
   if constexpr (std::is_convertible_v<const T&, const at::Tensor&>) {
@@ -66,7 +67,7 @@ class ForwardCall {
     return (false || ... || detail::has_tangent(arguments));
   }
 
-  // The value without its tangent; of a list, those of its elements.
+  // Returns the value without its tangent; for a list, those of its elements.
   template <class T>
   auto primal(const T& argument) const {
     if constexpr (requires { argument.before(); }) {
@@ -75,14 +76,15 @@ class ForwardCall {
       return for_each<T>(argument, &detail::primal_of);
     }
   }
-  // The tangent, or zeros; of a list, those of its elements.
+  // Returns the tangent, or zeros; for a list, those of its elements.
   template <class T>
   auto tangent(const T& argument) const {
     if constexpr (requires { argument.before(); }) {
       return for_each<T>(argument, [](const at::Tensor& tensor) {
         if (!tensor.defined()) return at::Tensor();
         const at::Tensor tangent = detail::tangent_of(tensor);
-        // The tangent is written after the formula: what the formula records must not change.
+        // The tangent is written after the formula, so clone it: the tensors that the formula
+        // records must not change.
         if (tangent.defined()) return at::GradMode::is_enabled() ? tangent.clone() : tangent;
         return at::zeros_symint(tensor.sym_sizes(), tensor.options());
       });
@@ -126,7 +128,7 @@ class ForwardCall {
       if (given.output != output) continue;
       std::size_t i = 0;
       detail::for_each_slot(result, [&](const at::Tensor& tensor) {
-        TORCH_CHECK(i < given.tangents.size(), name, ": a formula gave ", given.tangents.size(),
+        TORCH_CHECK(i < given.tangents.size(), name, ": a formula returned ", given.tangents.size(),
                     " tangents, but the operator returned more tensors");
         set_one(tensor, given.tangents[i++], in_place);
       });

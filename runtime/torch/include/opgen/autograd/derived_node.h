@@ -15,11 +15,12 @@
 
 namespace opgen::autograd {
 
-// One backward pass through a node: which gradients it wants, and where formulas put them.
+// One backward pass through a node: the gradients that are needed, and those that formulas have
+// stored.
 class BackwardCall : public Reader {
  public:
-  // `ends` holds, for each input, the number of the edge after its last one. `needed` has a bit for
-  // each input whose gradient is wanted.
+  // `ends` holds, for each input, the number of the edge after its last one. Bit i of `needed` is
+  // set if the gradient of input i is needed.
   BackwardCall(const Reader& reader, const char* name, at::ArrayRef<std::uint32_t> ends,
                std::uint64_t needed, bool retain_variables)
       : Reader(reader),
@@ -47,8 +48,8 @@ class BackwardCall : public Reader {
       for (const at::Tensor& each : gradient) gradients_[edge++] = each;
     }
   }
-  // Stores the gradients of a list: `gradient_of(i)` is called for each of `count` elements whose
-  // own gradient is there.
+  // Stores the gradients of a list: calls `gradient_of(i)` for each of `count` elements whose own
+  // gradient is defined.
   template <std::size_t input, class F>
   void give_each(std::size_t count, const F& gradient_of) {
     const std::size_t edges = ends_[input] - begin(input);
@@ -58,7 +59,7 @@ class BackwardCall : public Reader {
       }
       return;
     }
-    // One tensor that every element of the list was computed with.
+    // The input is a single tensor with which every element of the list was computed.
     check_count(input, 1);
     at::Tensor& sum = gradients_[begin(input)];
     for (std::size_t i = 0; i < count; ++i) {
@@ -75,7 +76,7 @@ class BackwardCall : public Reader {
   std::size_t begin(std::size_t input) const { return input == 0 ? 0 : ends_[input - 1]; }
   void check_count(std::size_t input, std::size_t given) const {
     const std::size_t wanted = ends_[input] - begin(input);
-    TORCH_CHECK(wanted == given, name_, ": a formula gave ", given,
+    TORCH_CHECK(wanted == given, name_, ": a formula returned ", given,
                 " gradients for an argument with ", wanted, " tensors");
   }
   template <std::size_t... inputs, class G, std::size_t... positions>
@@ -109,7 +110,7 @@ void for_each_saved([[maybe_unused]] D& derivative, [[maybe_unused]] const F& f)
 
 }  // namespace detail
 
-// The node: D has the formulas and what they read.
+// The node. D has the formulas and the values that they read.
 template <class D>
 class DerivedNode final : public torch::autograd::TraceableFunction {
  public:

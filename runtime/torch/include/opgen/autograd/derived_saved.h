@@ -1,5 +1,6 @@
-// derived_saved.h: what a graph node of a formula keeps of a call until its backward pass. Tensors
-// are kept as PyTorch keeps them: with their versions, their hooks, and without cycles.
+// derived_saved.h: the values of a call that a graph node of a formula keeps until its backward
+// pass. Tensors are kept in the same way as in PyTorch: with their versions and their hooks, and
+// without cycles.
 #pragma once
 
 #include <ATen/TensorGeometry.h>
@@ -26,7 +27,7 @@ namespace opgen::autograd {
 
 using NodePointer = decltype(torch::autograd::Edge::function);
 using Gradients = torch::autograd::variable_list;
-// The gradients of the outputs: undefined for those that nothing reached.
+// The gradients of the outputs. That of an output without a gradient is undefined.
 using OutputGradients = Gradients;
 
 // The sizes and options of a tensor, without its memory.
@@ -37,8 +38,8 @@ struct TypeAndSize : torch::autograd::TypeAndSize {
   at::Tensor zeros() const { return at::zeros_symint(sym_sizes, options); }
 };
 
-// An argument that the operator is going to write. It is the argument, and it can give a copy of
-// what the argument holds before: that is made once, and only if something needs it.
+// An argument that the operator is about to write. It can also return a copy of the argument's
+// previous value, which is made only once, and only if it is needed.
 template <class T>
 class Before;
 template <>
@@ -79,10 +80,11 @@ class Before<at::TensorList> : public at::TensorList {
   mutable std::vector<at::Tensor> copies_;
 };
 
-// One call that is recorded, while it saves.
+// A call that is recorded, while its node saves values.
 class Recording {
  public:
-  // Whether the argument at position `input` of D::Inputs wants a gradient (of a list: any of it).
+  // Returns whether the argument at position `input` of D::Inputs needs a gradient; for a list,
+  // whether any of its elements does.
   bool needs(std::size_t input) const { return ((needs_ >> input) & 1) != 0; }
 
   void need(std::size_t input) { needs_ |= std::uint64_t{1} << input; }
@@ -132,7 +134,7 @@ inline at::Tensor read_tensor(const Reader& reader, const torch::autograd::Saved
 
 namespace detail {
 
-// What is read if a call did not save the value, because no gradient needs it.
+// Returns the value that is read if a call did not save it because no gradient needs it.
 template <class T>
 T nothing_saved() {
   if constexpr (std::is_default_constructible_v<T>) {
@@ -200,7 +202,7 @@ template <class T>
 requires detail::kIsTensorList<T>
 class Saved<T> {
  public:
-  // What get() returns.
+  // The type that get() returns.
   using Read = std::conditional_t<detail::kIsOptionalTensorList<T>,
                                   c10::List<std::optional<at::Tensor>>, std::vector<at::Tensor>>;
 

@@ -26,9 +26,9 @@ using c10::ValueError;
 
 namespace opgen::detail {
 
-// torch.compile and torch.export take a NotImplementedError of a Meta kernel as "no kernel" and
-// drop its text, so under them this is a RuntimeError. Meta is an included key only while fake
-// tensors are processed.
+// torch.compile and torch.export interpret a NotImplementedError from a Meta kernel as "no kernel"
+// and drop its text, so while they trace, this throws a RuntimeError. Meta is an included key only
+// while fake tensors are processed.
 [[noreturn]] inline void throw_not_implemented(c10::SourceLocation where, std::string text) {
   if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::Meta)) {
     throw c10::Error(where, std::move(text));

@@ -7,7 +7,7 @@
 
 namespace opgen {
 
-inline constexpr std::int64_t kGrainSize = 32768;  // as at::internal::GRAIN_SIZE
+inline constexpr std::int64_t kGrainSize = 32768;  // the same as at::internal::GRAIN_SIZE
 
 using at::get_num_threads;
 using at::get_thread_num;

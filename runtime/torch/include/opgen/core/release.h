@@ -29,7 +29,7 @@ namespace opgen {
 
 namespace detail {
 
-// The release that this is compiled against: its major and minor number, a byte each, and its
+// The release against which this is compiled: its major and minor number, a byte each, and its
 // text.
 inline constexpr std::uint64_t kBuiltFor =
     (std::uint64_t{TORCH_VERSION_MAJOR} << 8) | TORCH_VERSION_MINOR;

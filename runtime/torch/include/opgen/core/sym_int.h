@@ -1,5 +1,6 @@
-// sym_int.h: comparisons of sizes that may be symbolic. Operators such as `<` decide at once and
-// fail if the size is unknown until the program runs; these functions leave the result undecided.
+// sym_int.h: comparisons of sizes that may be symbolic. Operators such as `<` must decide
+// immediately, and fail if the size is unknown until the program runs; these functions can leave
+// the result undecided.
 #pragma once
 
 #include <c10/core/SymBool.h>

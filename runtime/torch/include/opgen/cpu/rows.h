@@ -1,4 +1,5 @@
-// rows.h: what the loops of loops.h ask of ATen: rows of an iterator, the processor, and errors.
+// rows.h: the functions that loops.h needs from ATen: rows of an iterator, the processor's
+// instruction set, and errors.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -18,8 +19,9 @@ namespace opgen::detail {
     const TensorIteratorBase& iter, std::initializer_list<ScalarType> dtypes, int noutputs) {
   OPGEN_INTERNAL_ASSERT(
       iter.ntensors() == static_cast<int>(dtypes.size()) && iter.noutputs() == noutputs,
-      "a kernel of ", dtypes.size() - static_cast<std::size_t>(noutputs), " inputs and ", noutputs,
-      " outputs runs over ", iter.ninputs(), " inputs and ", iter.noutputs(), " outputs");
+      "a kernel with ", dtypes.size() - static_cast<std::size_t>(noutputs), " inputs and ",
+      noutputs, " outputs runs over an iterator with ", iter.ninputs(), " inputs and ",
+      iter.noutputs(), " outputs");
   int i = 0;
   for (const ScalarType dtype : dtypes) {
     OPGEN_INTERNAL_ASSERT(iter.dtype(i) == dtype, "operand ", i, " has dtype ", iter.dtype(i),
@@ -33,7 +35,7 @@ template <class Row>
 auto rows_of_blocks(const TensorIteratorBase& iter, const Row& row) {
   constexpr int most = 32;
   const int operands = iter.ntensors();
-  OPGEN_INTERNAL_ASSERT(operands <= most, "a kernel runs over ", operands, " operands");
+  OPGEN_INTERNAL_ASSERT(operands <= most, "a kernel runs over too many operands: ", operands);
   return [&row, operands](char** first, const std::int64_t* strides, std::int64_t n,
                           std::int64_t rows) {
     char* data[most];
@@ -59,6 +61,15 @@ constexpr const TensorBase* const* contiguous_tensors(const TensorIteratorBase&)
 [[nodiscard]] inline bool use_avx2() noexcept {
 #if defined(__x86_64__)
   static const bool can = __builtin_cpu_supports("avx2") != 0;
+  return can;
+#else
+  return false;
+#endif
+}
+[[nodiscard]] inline bool use_fma() noexcept {
+#if defined(__x86_64__)
+  static const bool can =
+      use_avx2() && __builtin_cpu_supports("fma") != 0 && __builtin_cpu_supports("f16c") != 0;
   return can;
 #else
   return false;

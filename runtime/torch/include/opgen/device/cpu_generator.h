@@ -15,7 +15,7 @@ namespace opgen {
 using at::CPUGeneratorImpl;
 using c10::GeneratorImpl;
 
-// Hold it while drawing.
+// Locks a generator. Hold it while drawing numbers.
 class GeneratorLock {
  public:
   explicit GeneratorLock(GeneratorImpl* impl) : lock_(impl->mutex_) {}

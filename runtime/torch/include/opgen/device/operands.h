@@ -23,8 +23,8 @@ namespace opgen::detail {
 
 inline constexpr int kMaxDeviceDims = 25;
 
-// The distance in bytes from the first element of each of N operands to its element number i. The
-// first dimension is the fastest.
+// The distance in bytes from the first element of each of N operands to its element i. The first
+// dimension is the fastest.
 template <std::size_t N>
 struct ElementOffsets {
   struct Bytes {
@@ -32,7 +32,7 @@ struct ElementOffsets {
   };
 
   void add(std::int64_t size, const std::int64_t (&bytes)[N]) {
-    OPGEN_CHECK(dims < kMaxDeviceDims, "more than ", kMaxDeviceDims,
+    OPGEN_CHECK(dims < kMaxDeviceDims, "a device kernel cannot have more than ", kMaxDeviceDims,
                 " dimensions that do not coalesce");
     sizes[dims] = size;
     for (std::size_t n = 0; n < N; ++n) strides[dims][n] = bytes[n];
@@ -40,7 +40,7 @@ struct ElementOffsets {
     ++dims;
   }
 
-  // The last dimension takes the remaining index: one dimension needs no division.
+  // The last dimension takes the remaining index, so one dimension needs no division.
   C10_HOST_DEVICE Bytes operator()(std::int64_t i) const {
     Bytes bytes = {};
     for (int d = 0; d < dims; ++d) {
@@ -71,7 +71,7 @@ inline void check_castable(ScalarType dtype) {
     case ScalarType::UInt64:
       return;
     default:
-      OPGEN_CHECK_NOT_IMPLEMENTED(false, "elements of ", dtype, " are not cast on a device");
+      OPGEN_CHECK_NOT_IMPLEMENTED(false, "elements of ", dtype, " cannot be cast on a device");
   }
 }
 

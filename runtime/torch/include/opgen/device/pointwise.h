@@ -3,11 +3,11 @@
 //
 //   opgen::device_kernel(*this, launch, [=](scalar_t a, scalar_t b) -> scalar_t { return a + b; });
 //       Elements are converted from the operands' dtypes to the types of the function's parameters,
-//       and from its result to the outputs' dtypes. A std::tuple is the result for several outputs.
-//       Any number of inputs, also none. Numbers on the CPU are read once, here, and passed by
-//       value.
-//   launch(n, element)
-//       Written for the device. It must call element(i) for every i from 0 to n - 1, in any order,
+//       and from its result to the outputs' dtypes. For several outputs, the function returns a
+//       std::tuple. There may be any number of inputs, or none. Numbers on the CPU are read once,
+//       here, and passed by value.
+//   launch(n, element) The author's function for the device. It must call element(i) for every i
+//   from 0 to n - 1, in any order,
 //       on the device. `element` is trivially copyable if the function is, so that a device kernel
 //       can take it as an argument. On a GPU:
 //       template <class E> __global__ void run(int64_t n, E element) {
@@ -53,8 +53,8 @@ class PointwiseElement<F, R(A...)> {
   static void check(const TensorIteratorBase& iter) {
     OPGEN_INTERNAL_ASSERT(iter.noutputs() == static_cast<int>(Outputs::count) &&
                               iter.ninputs() == static_cast<int>(sizeof...(A)),
-                          "a function from ", sizeof...(A), " inputs to ", Outputs::count,
-                          " outputs over an iterator of ", iter.ninputs(), " and ",
+                          "a function with ", sizeof...(A), " inputs and ", Outputs::count,
+                          " outputs cannot run over an iterator with ", iter.ninputs(), " and ",
                           iter.noutputs());
   }
 

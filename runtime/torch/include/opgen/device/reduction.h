@@ -1,4 +1,4 @@
-// reduction.h: device_reduce folds the elements that share an output, on the author's device.
+// reduction.h: device_reduce combines the elements that share an output, on the author's device.
 //
 //   TensorIterator iter = at::meta::make_reduction(self, out, dims, keepdim, dtype);
 //   opgen::device_reduce(iter, launch, 0.0,                                      // nothing folded
@@ -37,9 +37,9 @@ class ReductionElement {
     for (int d = 0; d < iter.ndim(); ++d) {
       std::int64_t strides[operands];
       for (std::size_t n = 0; n < operands; ++n) strides[n] = iter.strides(static_cast<int>(n))[d];
-      // The output does not move along dimensions that are folded.
+      // The output has stride 0 along dimensions that are folded.
       if (strides[0] == 0) {
-        // nvcc takes braces around one number for the number itself.
+        // An array, because nvcc interprets braces around one number as the number itself.
         const std::int64_t stride[1] = {strides[Outputs::count]};
         folded_.add(iter.shape()[d], stride);
       } else {

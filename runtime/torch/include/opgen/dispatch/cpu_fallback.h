@@ -1,6 +1,6 @@
-// cpu_fallback.h: runs operators that a backend has no kernel for on the CPU: arguments are copied
-// to the CPU, results back. Fallbacks are counted, because a program does not show that they make
-// it slow.
+// cpu_fallback.h: runs operators for which a backend has no kernel on the CPU: arguments are copied
+// to the CPU, and results back. Fallbacks are counted, because they make a program slow without any
+// visible sign.
 #pragma once
 
 #include <ATen/native/CPUFallback.h>

@@ -1,4 +1,5 @@
-// existing.h: existing C++ functions as kernels: the templates of the runtime, for ATen's types.
+// existing.h: registers existing C++ functions as kernels: the templates of the runtime, for ATen's
+// types.
 #pragma once
 
 #include <c10/core/SymInt.h>

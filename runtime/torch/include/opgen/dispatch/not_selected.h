@@ -1,5 +1,5 @@
-// not_selected.h: replaces an operator that a selective build leaves out. It costs no code until
-// it is called; then its error says what to select.
+// not_selected.h: replaces an operator that a selective build leaves out. It adds no code unless
+// something calls it. A call throws an error with the name to select.
 #pragma once
 
 #include "opgen/tensor/tensor.h"

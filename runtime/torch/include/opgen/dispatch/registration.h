@@ -34,7 +34,7 @@ extern "C" __attribute__((weak)) std::uint64_t aoti_torch_abi_version();
 
 namespace opgen::detail {
 
-// Hidden: each shared library has its own, also if there are several in one process.
+// Hidden, so that each shared library in a process has its own.
 class __attribute__((visibility("hidden"))) Registrations {
  public:
   using Fill = void (*)(torch::Library&);
@@ -52,7 +52,7 @@ class __attribute__((visibility("hidden"))) Registrations {
   // Returns why nothing is registered; null if registration succeeded.
   const char* refusal() const noexcept { return refusal_.empty() ? nullptr : refusal_.c_str(); }
 
-  // Registers what `fill` registers, unless an earlier registration failed.
+  // Calls `fill`, which registers operators or kernels, unless an earlier registration failed.
   bool add(torch::Library::Kind kind, const char* name, std::optional<c10::DispatchKey> key,
            std::string_view file, std::uint32_t line, Fill fill) {
     if (!refusal_.empty()) return false;
@@ -71,7 +71,7 @@ class __attribute__((visibility("hidden"))) Registrations {
   }
 
  private:
-  // The path by which the dynamic loader knows this library.
+  // Returns the path under which the dynamic loader has loaded this library.
   static std::string path_of_this_library() {
     Dl_info info{};
     const void* own = reinterpret_cast<const void*>(&Registrations::of_this_library);
@@ -114,7 +114,7 @@ class __attribute__((visibility("hidden"))) Registrations {
   }
 
   // Sets ImportError in the thread that loads the library: the Python function that called dlopen
-  // raises it. A program without Python ends, as it does when TORCH_LIBRARY throws.
+  // raises it. A program without Python ends, as if TORCH_LIBRARY had thrown.
   void tell_python() const {
     const auto ready = find<int()>("Py_IsInitialized");
     const auto state = find<void*()>("PyGILState_GetThisThreadState");

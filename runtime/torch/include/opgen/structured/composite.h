@@ -1,5 +1,5 @@
-// composite.h: the functions used by kernels that opgen writes itself: they copy views, copy
-// arguments that an in-place operator will change, and move results into out= arguments.
+// composite.h: helpers for the composite kernels that opgen generates. They copy views, arguments
+// that an in-place operator will change, and results to out= arguments.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,8 @@ namespace detail {
   TORCH_CHECK(false, "expected ", expected, " out tensors, got ", got);
 }
 
-// Assigns as ATen's generated variants do: the shape may change, dtype and device may not.
+// Assigns a result in the same way as ATen's generated variants: the shape of `out` may change, but
+// not its dtype and device.
 inline void assign_result(const Tensor& out, const Tensor& result) {
   resize_output(out, result.sym_sizes());
   TORCH_CHECK(result.dtype() == out.dtype(), "Expected out tensor to have dtype ", result.dtype(),
@@ -79,4 +80,4 @@ inline void assign_result(TensorList outs, const std::vector<Tensor>& results) {
 
 }  // namespace opgen
 
-#include "opgen/structured/assign_outputs.h"  // after detail::assign_result
+#include "opgen/structured/assign_outputs.h"  // must follow detail::assign_result

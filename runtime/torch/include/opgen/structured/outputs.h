@@ -18,7 +18,7 @@
 
 namespace opgen::detail {
 
-// Whether tensors of `K` are on a kind of device of which one is current, such as CUDA devices.
+// Whether the devices of `K` have a current device, as CUDA devices do.
 constexpr bool has_current_device(DispatchKey K) noexcept {
   return K != DispatchKey::CPU && K != DispatchKey::Meta;
 }
@@ -51,7 +51,7 @@ class OutputGuard<K, true> {
       guard_.reset_device(device);
     } else {
       TORCH_INTERNAL_ASSERT(*guard_.current_device() == device,
-                            "the outputs of a structured operator are on several devices");
+                            "the outputs of a structured operator must be on the same device");
     }
   }
 
@@ -201,14 +201,14 @@ void check_device(std::optional<Device>& common, const A& argument, std::size_t 
   }
 }
 
-// Keys for which the generated code has DeviceChecked and DeviceGuarded where an entry requires
-// them.
+// Returns whether the generated code for the key contains DeviceChecked and DeviceGuarded where an
+// entry requires them.
 constexpr bool generated_code_checks(DispatchKey K) noexcept {
   return K == DispatchKey::CUDA || K == DispatchKey::XPU;
 }
 
-// Checks that the inputs are on one device. An iterator checks this itself, because it permits
-// numbers on the CPU; for keys with only one device there is nothing to check.
+// Checks that the inputs are on the same device. Not needed for an iterator, which makes a check
+// that permits numbers on the CPU, or for keys with only one device.
 template <DispatchKey K, class Impl, class Op, class... A>
 void check_devices([[maybe_unused]] const A&... arguments) {
   if constexpr (has_current_device(K) && !generated_code_checks(K) &&

@@ -1,5 +1,5 @@
-// sizes.h: the two kinds of sizes for which the body of a meta function is compiled, and the names
-// that it uses, which stand for different types in each.
+// sizes.h: the two kinds of sizes for which the body of a meta function is compiled. The names that
+// the body uses stand for different types in each.
 #pragma once
 
 #include <ATen/core/ATen_fwd.h>
@@ -41,8 +41,8 @@ struct SymbolicSizes {
 
 }  // namespace opgen
 
-// For class templates over `Sizes`, where the names of a dependent base class are not found by
-// themselves.
+// For class templates over `Sizes`, because names of a dependent base class are not found without a
+// using-declaration.
 #define OPGEN_NAMES_OF_MetaBase(Sizes)         \
   using opgen_Base = typename Sizes::MetaBase; \
   OPGEN_META_NAMES(Sizes)

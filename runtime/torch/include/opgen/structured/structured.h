@@ -1,8 +1,9 @@
 // structured.h: the class templates that turn a meta and an impl into the functional, out= and
 // in-place operators, based on ATen's MetaBase and TensorIteratorBase.
 //
-//   Functional<K, Impl, Op>         allocates the outputs that meta sets, runs impl, returns them
-//   Out<K, Impl, Op>                checks dtype and device of the given tensors, resizes them
+//   Functional<K, Impl, Op>         allocates the outputs that meta sets, runs impl, and returns
+//   the outputs
+//   Out<K, Impl, Op>                checks dtype and device of the given tensors, and resizes them
 //   Inplace<K, Impl, Op, SelfPos>   throws if shape, dtype or device would change
 //   CompositeFunctional<Meta, Op, OutOp>, CompositeInplace<Meta, Op, OutOp, SelfPos>
 //                                   the same on any device that has a kernel for OutOp
@@ -100,8 +101,7 @@ struct GivenOutputs final : TakesOutputs<GivenOutputs<K, Impl, inplace>, Impl> {
   void tell(std::int64_t i, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {
     if constexpr (kIterates<Impl>) {
       if (C10_UNLIKELY(i >= this->ntensors())) return;  // see check_meta()
-      // For an operand that exists and keeps its shape, TensorIteratorBase would change nothing
-      // else.
+      // If the operand exists and keeps its shape, TensorIteratorBase would change nothing else.
       at::OperandInfo& operand = this->operands_[i];
       if (C10_LIKELY(operand.tensor_base().defined() && !operand.will_resize)) {
         operand.current_dtype = operand.tensor_base().scalar_type();
@@ -270,4 +270,4 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
 
 }  // namespace opgen
 
-#include "opgen/structured/served_kernels.h"  // after the templates that it uses
+#include "opgen/structured/served_kernels.h"  // must follow the templates that it uses

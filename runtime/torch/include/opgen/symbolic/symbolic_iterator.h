@@ -39,7 +39,7 @@ class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIterato
                       const TensorOptions& options) {
     output_raw_strided(i, sizes, strides, options);
   }
-  // Returns the dtype that operands are computed in, if there is one. (ATen has a function for it
+  // Returns the dtype in which operands are computed, if there is one. (ATen has a function for it
   // since 2.13.)
   [[nodiscard]] std::optional<ScalarType> found_common_dtype() const {
     if (common_dtype_ == ScalarType::Undefined) return std::nullopt;
@@ -60,8 +60,8 @@ class DtypeIterator final : public TakesOutputs<DtypeIterator, at::TensorIterato
   std::vector<Tensor> made_;
 };
 
-// Returns a tensor with the properties of `tensor` that dtypes and devices depend on: no sizes,
-// except whether it has dimensions.
+// Returns a tensor with the properties of `tensor` on which dtypes and devices depend. Its sizes do
+// not matter, except that a tensor without dimensions stays one.
 inline at::Tensor stand_in(const SymbolicTensor& tensor, IntArrayRef sizes) {
   if (!tensor.defined() || !tensor.is_meta()) return tensor;
   return at::detail::empty_meta(sizes, tensor.scalar_type(), kStrided, kMeta, false, std::nullopt);
@@ -98,7 +98,7 @@ inline void check_overlap(const std::vector<SymbolicTensor>& operands, std::size
   }
 }
 
-// Returns whether the given output `o` gets other sizes. In-place outputs keep theirs.
+// Returns whether the sizes of the given output `o` will change. In-place outputs keep theirs.
 inline bool will_resize(const std::vector<SymbolicTensor>& operands, std::size_t noutputs,
                         std::size_t o, const at::SymDimVector& shape,
                         const IterationLayout& layout) {
@@ -113,9 +113,10 @@ inline bool will_resize(const std::vector<SymbolicTensor>& operands, std::size_t
   return false;
 }
 
-// Returns an input as ATen's iterator uses it. On the CPU, an input whose dtype is not the common
-// one becomes a dense copy, whose strides then count. (On other devices elements are converted as
-// they are loaded. A tensor with only the Meta key counts as another device.)
+// Returns an input in the form in which ATen's iterator uses it. On the CPU, an input whose dtype
+// is not the common one becomes a dense copy, whose strides are then used. (On other devices
+// elements are converted as they are loaded. A tensor with only the Meta key counts as another
+// device.)
 inline SymbolicTensor as_iterated(const SymbolicTensor& input, std::optional<ScalarType> common) {
   const bool converted = common.has_value() && input.scalar_type() != *common &&
                          input.key_set().has_backend(c10::BackendComponent::CPUBit);

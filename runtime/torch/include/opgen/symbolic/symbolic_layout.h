@@ -20,7 +20,7 @@ struct OutputLayout {
 
 class LayoutRule {
  public:
-  // `operands`: outputs first. Operands that do not count (not given, or to be resized) are null.
+  // `operands` has outputs first. Operands that are not given or will be resized are null.
   LayoutRule(std::vector<const SymbolicTensor*> operands, int noutputs,
              const at::SymDimVector& shape, const IterationLayout& layout)
       : operands_(std::move(operands)), noutputs_(noutputs), shape_(shape), layout_(layout) {}
@@ -31,7 +31,7 @@ class LayoutRule {
     }
     return reordered();
   }
-  // Dense strides in the operands' order of dimensions.
+  // Returns dense strides in the operands' order of dimensions.
   OutputLayout reordered() const { return along(order()); }
 
  private:
@@ -104,7 +104,7 @@ class LayoutRule {
     if (guard_or_false(sym_lt(a, b))) return -1;
     if (guard_or_false(sym_gt(a, b))) return 1;
     if (guard_or_false(sym_eq(a, b))) return 0;
-    // Undecided, but a multiple is not smaller.
+    // The comparison is undecided, but a multiple cannot be smaller.
     if (guard_or_false(sym_eq(b % a, 0))) return -1;
     return guard_or_false(sym_eq(a % b, 0)) ? 1 : 0;
   }

@@ -22,7 +22,7 @@ struct SymbolicMetaBase {
   virtual const SymbolicTensor& maybe_get_output(std::int64_t i) = 0;
   const SymbolicTensor& maybe_get_output() { return maybe_get_output(0); }
 
-  // Without kernels all three functions do the same: a given tensor gets new strides only if it is
+  // Without kernels, all three functions do the same. A given tensor gets new strides only if it is
   // resized.
   virtual void set_output_raw_strided(std::int64_t i, SymIntArrayRef sizes, SymIntArrayRef strides,
                                       TensorOptions options) = 0;

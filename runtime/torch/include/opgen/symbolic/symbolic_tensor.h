@@ -25,7 +25,7 @@ class SymbolicTensor : public at::Tensor {
   [[nodiscard]] SymInt numel() const { return sym_numel(); }
   [[nodiscard]] SymInt nbytes() const { return sym_nbytes(); }
   [[nodiscard]] SymInt storage_offset() const { return sym_storage_offset(); }
-  // False if a size leaves it undecided.
+  // Returns false if a symbolic size leaves the answer undecided.
   [[nodiscard]] bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     return is_contiguous_or_false(format);
   }

@@ -13,7 +13,7 @@
 
 namespace opgen::detail {
 
-// The type of a stored argument: memory of the caller is copied.
+// The type of a stored argument. It owns copies of the caller's memory.
 template <class T>
 struct Kept {
   using type = T;

@@ -20,15 +20,16 @@ inline bool resize_output(const Tensor& out, IntArrayRef sizes) {
   if (out.sizes() == sizes) return false;
   return at::native::resize_output(out, sizes);
 }
-// Sizes that are unknown while a program is traced are taken as equal; the compiled program checks
-// them.
+// The same, for symbolic sizes. Sizes that are unknown while a program is traced are assumed to be
+// equal; the compiled program checks them.
 inline bool resize_output_symint(const Tensor& out, SymIntArrayRef sizes) {
   const SymIntArrayRef own = out.sym_sizes();
   if (detail::known_different(own, sizes)) return at::native::resize_output_symint(out, sizes);
-  TORCH_CHECK(detail::expect_equal(own, sizes), "out has sizes ", own, ", expected ", sizes);
+  TORCH_CHECK(detail::expect_equal(own, sizes), "expected an out tensor with sizes ", sizes,
+              ", but got ", own);
   return false;
 }
-// A template, so that `{2, 3}` means numbers.
+// This is a template, so that `{2, 3}` means numbers.
 template <class Sizes>
 requires std::is_same_v<Sizes, SymIntArrayRef>
 bool resize_output(const Tensor& out, Sizes sizes) {

@@ -29,7 +29,7 @@ class TensorIteratorConfig;
 
 namespace opgen {
 
-// For `using namespace opgen::types;`. It holds only type names, so that operators may have any
+// For `using namespace opgen::types;`. It contains only type names, so that operators may have any
 // name.
 namespace types {
 
@@ -62,8 +62,8 @@ using at::TensorIteratorConfig;
 using at::TensorList;
 using at::TensorOptions;
 using at::impl::MetaBase;
-// The runtime uses this statement about the kernel. Here the kernel checks its outputs itself, as
-// PyTorch's kernels do.
+// opgen's runtime uses this information about the kernel. Here, the kernel must check its outputs
+// itself, as in PyTorch.
 using InplaceMetaBase = MetaBase;
 using c10::complex;
 using c10::Dict;

@@ -1,5 +1,5 @@
 // tensor_functions.h: the functions with which kernels allocate, fill, copy, resize and compare
-// tensors, implemented by ATen. The runtime has a header of this name with the same functions (see
+// tensors, implemented by ATen. The runtime has a header with the same name and functions (see
 // docs/reference/kernels-api.md).
 #pragma once
 
@@ -211,8 +211,8 @@ inline void check_sizes_nonnegative(IntArrayRef sizes) {
     TORCH_CHECK_VALUE(size >= 0, "negative size ", size, " in shape ", sizes);
   }
 }
-// Returns how many bytes a storage must have for elements with these sizes and strides. Negative
-// strides are accepted if no element lies before the first byte of the storage.
+// Returns how many bytes a storage must have for elements with these sizes and strides. Accepts
+// negative strides if no element is before the first byte of the storage.
 [[nodiscard]] inline std::size_t checked_storage_bytes(IntArrayRef sizes, IntArrayRef strides,
                                                        std::int64_t storage_offset,
                                                        std::size_t itemsize) {
@@ -258,13 +258,14 @@ using at::maybe_wrap_dim;
 [[nodiscard]] inline DimVector shape_from_dim_mask(IntArrayRef sizes, DimMask mask, bool keepdim) {
   return detail::shape_of_mask<DimVector>(sizes, mask, keepdim);
 }
-// For symbols, as in a meta function. A template, so that a list in braces is one of numbers.
+// For symbolic sizes, as in a meta function. This is a template, so that a list in braces means
+// numbers.
 template <std::same_as<SymIntArrayRef> Sizes>
 [[nodiscard]] at::SymDimVector shape_from_dim_mask(Sizes sizes, DimMask mask, bool keepdim) {
   return detail::shape_of_mask<at::SymDimVector>(sizes, mask, keepdim);
 }
 
-// ---- Dtypes, memory that is shared ----
+// ---- Dtypes, shared memory ----
 
 [[nodiscard]] inline ScalarType get_default_dtype() noexcept {
   return c10::get_default_dtype_as_scalartype();
@@ -272,7 +273,7 @@ template <std::same_as<SymIntArrayRef> Sizes>
 [[nodiscard]] inline ScalarType promote_types(ScalarType a, ScalarType b) {
   return c10::promoteTypes(a, b);
 }
-// For any mixture of tensors and Scalars.
+// Returns the common dtype of any mixture of tensors and Scalars.
 template <class... T>
 [[nodiscard]] ScalarType result_type_of(const T&... values) {
   at::native::ResultTypeState state;

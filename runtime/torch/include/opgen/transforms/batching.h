@@ -102,7 +102,7 @@ class BatchLoop {
         const auto* batch = find_batch(tensor, level_);
         TORCH_CHECK(batch != nullptr, "vmap: ", op_.operator_name(), " writes its argument '",
                     arguments[i].name(),
-                    "', which is shared by the whole batch: pass one for each ",
+                    "', which is shared by the whole batch: pass one tensor for each ",
                     "of its elements (in_dims)");
         TORCH_CHECK(size_ < 2 || batch->value().stride(batch->bdim()) != 0,
                     "vmap: ", op_.operator_name(), " writes its argument '", arguments[i].name(),
@@ -155,15 +155,17 @@ class BatchLoop {
   }
 
   void check_same(bool same) const {
-    TORCH_CHECK(same, "vmap: ", op_.operator_name(),
-                " does not return the same number, or as many tensors, for each of a batch");
+    TORCH_CHECK(
+        same, "vmap: ", op_.operator_name(),
+        " returns different numbers, or lists of different lengths, for the elements of the batch");
   }
 
   at::Tensor batch_of(const std::vector<at::Tensor>& parts) const {
     return at::functorch::makeBatched(at::stack(parts), /*dim=*/0, level_);
   }
 
-  // Returns the argument that this return is, by its alias annotation, if the argument was given.
+  // Returns the argument that this return is, according to its alias annotation, if the argument
+  // was given.
   const c10::IValue* find_argument(const c10::Argument& value) const {
     if (value.alias_info() == nullptr) return nullptr;
     const auto& arguments = op_.schema().arguments();

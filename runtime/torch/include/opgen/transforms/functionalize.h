@@ -31,8 +31,8 @@ bool is_functional([[maybe_unused]] const T& argument) {
   }
 }
 
-// Whether a written argument holds no tensor: an optional argument that is not given, or an empty
-// list.
+// Returns whether a written argument contains no tensor: an optional argument that is not given, or
+// an empty list.
 template <class T>
 bool is_absent([[maybe_unused]] const T& argument) {
   if constexpr (requires { argument.has_value(); }) {
@@ -137,7 +137,7 @@ decltype(auto) given_at(const std::tuple<A&...>& all) {
 // A position in `Returned` for a result that is not an argument.
 inline constexpr std::size_t kFresh = static_cast<std::size_t>(-1) / 2;
 
-// Likewise: the argument at `position` or, if it is not given, the result `fresh`.
+// Likewise, for the argument at `position` or, if that is not given, the result `fresh`.
 inline constexpr std::size_t kEither = kFresh / 2;
 constexpr std::size_t either(std::size_t position, std::size_t fresh) {
   return kEither + position * 1024 + fresh;
@@ -201,11 +201,12 @@ struct Functionalize<Op, FunctionalOp, own, std::index_sequence<given...>,
       at::AutoDispatchSkipFunctionalize guard;
       return Op::call(std::forward<A>(arguments)...);
     }
-    TORCH_CHECK(((detail::is_absent(std::get<written>(all)) ||
-                  detail::is_functional(std::get<written>(all))) &&
-                 ...),
-                Op::name,
-                ": a tensor outside functionalization cannot be written with what is inside it");
+    TORCH_CHECK(
+        ((detail::is_absent(std::get<written>(all)) ||
+          detail::is_functional(std::get<written>(all))) &&
+         ...),
+        Op::name,
+        ": a tensor outside of functionalization cannot be written with values from inside");
     const auto result = run(all);
     replace(all, result, std::make_index_sequence<sizeof...(written)>{});
     if constexpr (own == 0 && !std::is_object_v<R>) {
@@ -323,7 +324,7 @@ struct WriterTwin<Writer, Op, std::index_sequence<fresh...>, R(A...)> {
       return R(fresh_at<fresh>(result, std::tuple<A&...>(arguments...))...);
     }
   }
-  // If a gradient is asked for, Autograd uses Op's own formula. Otherwise the graph keeps the
+  // If a gradient is requested, Autograd uses Op's own formula. Otherwise the graph keeps the
   // twin.
   static R call_autograd(A... arguments) {
     if ((detail::wants_gradient(arguments) || ...)) return call(std::forward<A>(arguments)...);
@@ -355,7 +356,8 @@ struct DecomposeToWriter;
 template <class Op, class Writer, std::size_t... returned, class R, class... A>
 struct DecomposeToWriter<Op, Writer, std::index_sequence<returned...>, R(A...)> {
   static R call(A... arguments) {
-    // The twin calls Op, which comes back here if there is no kernel for the given tensors.
+    // The twin calls Op, which calls this function again if there is no kernel for the given
+    // tensors.
     thread_local bool is_running = false;
     TORCH_CHECK_NOT_IMPLEMENTED(!is_running, "'", Op::name,
                                 "' has no kernel for the backend of these arguments");

@@ -43,18 +43,19 @@ class OwnView final : public at::functionalization::ViewMeta {
 
   Tensor forward(const Tensor& base) override { return output(run(base)); }
 
-  // Returns `base` with the elements of `view` written into it. A view of the indices of the
-  // base's elements says where each element belongs. This works for all strides, and for every
+  // Returns `base` with the elements of `view` written into it. The same view of the indices of the
+  // base's elements shows where each element belongs. This works for all strides, and for every
   // view whose elements are elements of the base.
   Tensor reverse(const Tensor& base, const Tensor& view) override {
-    TORCH_CHECK_NOT_IMPLEMENTED(base.scalar_type() == view.scalar_type(), Op::name,
-                                ": a view with elements of another type than its base cannot be "
-                                "written where functions must not change their arguments");
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        base.scalar_type() == view.scalar_type(), Op::name,
+        ": a view whose elements have another type than those of its base cannot be written where "
+        "functions must not change their arguments");
     const Tensor places = at::arange(base.sym_numel(), base.options().dtype(kLong));
     const Tensor seen = forward(places.view_symint(base.sym_sizes()));
     const Tensor filled =
         at::scatter(base.reshape({-1}), 0, seen.reshape({-1}), view.reshape({-1}));
-    // With the strides of the base.
+    // The result has the strides of the base.
     return at::copy(base, filled.view_symint(base.sym_sizes()));
   }
 

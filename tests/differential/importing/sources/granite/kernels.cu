@@ -1,4 +1,4 @@
-// kernels.cu: kernels of granite. Launches of CUDA stand between them.
+// kernels.cu: kernels of granite. CUDA launches are placed between them.
 #include "include/granite_ops.h"
 
 #include <stdexcept>

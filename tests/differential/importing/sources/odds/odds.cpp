@@ -118,7 +118,7 @@ TORCH_LIBRARY(odds, the_library) {
   auto local = [](const at::Tensor& x, const at::Tensor& y) { return y; };
   the_library.impl("times", torch::kMTIA, local);
 
-  // Hidden from whoever reads: reported.
+  // Hidden from readers: each is reported.
   ODDS_DEFINE(the_library, by_macro);
   for (const char* name : {"looped(Tensor x) -> Tensor"}) {
     the_library.def(name);
@@ -177,7 +177,7 @@ TORCH_LIBRARY_IMPL(odds_more, FuncTorchBatched, m) { m.impl("b", &kernels::same)
 
 // Nobody defines it.
 TORCH_LIBRARY_IMPL(odds_elsewhere, CPU, m) { m.impl("f", &kernels::same); }
-// Not of one operator.
+// A fallback, which is not one operator's.
 TORCH_LIBRARY_IMPL(_, PrivateUse2, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
 
 // The way of older releases.

@@ -1,4 +1,4 @@
-"""Calls that fail, each on a line of its own: type checkers refuse them all."""
+"""Calls that fail, each on its own line: type checkers reject them all."""
 
 import calls
 from calls import Tensor

@@ -73,7 +73,8 @@ OPGEN_KERNEL(dequantize_blockwise_meta)
 
 OPGEN_KERNEL(nms_cpu)(const Tensor& dets, const Tensor& scores, double iou_threshold) {
   OPGEN_CHECK(dets.dim() == 2 && dets.size(1) == 4, "nms: boxes of (x1, y1, x2, y2) are expected");
-  OPGEN_CHECK(scores.dim() == 1 && scores.size(0) == dets.size(0), "nms: a score for each box");
+  OPGEN_CHECK(scores.dim() == 1 && scores.size(0) == dets.size(0),
+              "nms: one score for each box is expected");
   const Tensor boxes = opgen::to_dtype(dets, kDouble), ranks = opgen::to_dtype(scores, kDouble);
   const auto box = boxes.accessor<const double, 2>();
   const auto rank = ranks.accessor<const double, 1>();
@@ -101,7 +102,7 @@ OPGEN_KERNEL(nms_cpu)(const Tensor& dets, const Tensor& scores, double iou_thres
 
 namespace {
 
-// The value of a plane between its pixels; 0 more than one pixel outside.
+// The value of a plane between its pixels; positions more than one pixel outside give 0.
 template <class T>
 T bilinear(const T* plane, std::int64_t height, std::int64_t width, T y, T x) {
   if (y < -1 || y > static_cast<T>(height) || x < -1 || x > static_cast<T>(width)) return 0;
@@ -318,7 +319,8 @@ OPGEN_IMPL_FUNC(layer_norm_out_cpu)
 
 OPGEN_META_FUNC(cross_entropy)(const Tensor& logits, const Tensor& labels, double) {
   OPGEN_CHECK(logits.dim() == 2 && labels.dim() == 1, "cross_entropy: (n, classes) and (n)");
-  OPGEN_SYM_CHECK(opgen::sym_eq(logits.size(0), labels.size(0)), "cross_entropy: a label for each");
+  OPGEN_SYM_CHECK(opgen::sym_eq(logits.size(0), labels.size(0)),
+                  "cross_entropy: one label for each row is expected");
   set_output_contiguous(0, {logits.size(0)}, logits.options());
   set_output_contiguous(1, {logits.size(0)}, logits.options());
 }

@@ -21,8 +21,8 @@ using namespace opgen::types;
 
 namespace {
 
-// Calls `f(place, share)` for each of the pixels around a point whose value is the point's, in
-// shares.
+// Calls `f(place, share)` for each pixel around a point: the value at the point is the sum of the
+// pixels' values, each times its share.
 template <class T, class F>
 void around(std::int64_t height, std::int64_t width, T y, T x, const F& f) {
   if (y < -1 || y > static_cast<T>(height) || x < -1 || x > static_cast<T>(width)) return;
@@ -321,7 +321,7 @@ std::vector<c10::SymInt> without(const Tensor& self, std::int64_t dim) {
 
 OPGEN_KERNEL(minmax_cpu)(const Tensor& self, int64_t dim) {
   const auto sizes = without(self, dim);
-  OPGEN_CHECK(self.size(dim) > 0, "minmax: of no elements");
+  OPGEN_CHECK(self.size(dim) > 0, "minmax: the dimension has no elements");
   const Tensor least = opgen::empty_symint(sizes, self.options());
   const Tensor most = opgen::empty_symint(sizes, self.options());
   const Tensor arg_least = opgen::empty_symint(sizes, self.options().dtype(kLong));

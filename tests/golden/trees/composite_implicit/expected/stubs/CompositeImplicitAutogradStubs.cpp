@@ -17,8 +17,12 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CompositeImplicitAutograd_linear{
     .op = "aten::linear",
     .key = "CompositeImplicitAutograd",
-    .signature = "OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const ::std::optional<Tensor>& bias)"};
-OPGEN_STUB Tensor opgen_linear::linear(const Tensor&, const Tensor&, const ::std::optional<Tensor>&) {
+    .signature =
+        "OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const "
+        "::std::optional<Tensor>& bias)",
+};
+OPGEN_STUB Tensor opgen_linear::linear(const Tensor&, const Tensor&,
+                                       const ::std::optional<Tensor>&) {
   opgen::throw_missing_kernel(opgen_missing_CompositeImplicitAutograd_linear);
 }
 
@@ -26,7 +30,8 @@ OPGEN_STUB Tensor opgen_linear::linear(const Tensor&, const Tensor&, const ::std
 constexpr opgen::MissingKernel opgen_missing_CompositeImplicitAutograd_size_int{
     .op = "aten::size.int",
     .key = "CompositeImplicitAutograd",
-    .signature = "OPGEN_KERNEL(size)(const Tensor& self, int64_t dim)"};
+    .signature = "OPGEN_KERNEL(size)(const Tensor& self, int64_t dim)",
+};
 OPGEN_STUB int64_t opgen_size::size(const Tensor&, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_CompositeImplicitAutograd_size_int);
 }
@@ -36,8 +41,10 @@ OPGEN_STUB int64_t opgen_size::size(const Tensor&, int64_t) {
 namespace {
 
 const opgen::KernelStub opgen_CompositeImplicitAutogradStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CompositeImplicitAutograd_linear, &at::native::opgen_linear::linear),
-    opgen::kernel_stub(at::native::opgen_missing_CompositeImplicitAutograd_size_int, &at::native::opgen_size::size),
+    opgen::kernel_stub(at::native::opgen_missing_CompositeImplicitAutograd_linear,
+                       &at::native::opgen_linear::linear),
+    opgen::kernel_stub(at::native::opgen_missing_CompositeImplicitAutograd_size_int,
+                       &at::native::opgen_size::size),
 };
 const opgen::StubTable opgen_table_CompositeImplicitAutogradStubs(
     "aten", opgen_CompositeImplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);

@@ -18,8 +18,12 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_schema_out{
     .op = "aten::schema.out",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(schema_out_cpu)(const Tensor& self, int64_t next, int64_t precomputed, int64_t impl, int64_t opgen, const Tensor& out)"};
-OPGEN_STUB void structured_schema_out_cpu::impl(const Tensor&, int64_t, int64_t, int64_t, int64_t, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(schema_out_cpu)(const Tensor& self, int64_t next, int64_t precomputed, "
+        "int64_t impl, int64_t opgen, const Tensor& out)",
+};
+OPGEN_STUB void structured_schema_out_cpu::impl(const Tensor&, int64_t, int64_t, int64_t, int64_t,
+                                                const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_schema_out);
 }
 
@@ -27,7 +31,8 @@ OPGEN_STUB void structured_schema_out_cpu::impl(const Tensor&, int64_t, int64_t,
 constexpr opgen::MissingKernel opgen_missing_CPU_choose{
     .op = "aten::choose",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(choose)(const Tensor& self, int64_t default_, bool register_)"};
+    .signature = "OPGEN_KERNEL(choose)(const Tensor& self, int64_t default_, bool register_)",
+};
 OPGEN_STUB Tensor opgen_choose::choose(const Tensor&, int64_t, bool) {
   opgen::throw_missing_kernel(opgen_missing_CPU_choose);
 }
@@ -36,7 +41,8 @@ OPGEN_STUB Tensor opgen_choose::choose(const Tensor&, int64_t, bool) {
 constexpr opgen::MissingKernel opgen_missing_CPU_union{
     .op = "aten::union",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(union_cpu)(const Tensor& self, const Tensor& new_)"};
+    .signature = "OPGEN_KERNEL(union_cpu)(const Tensor& self, const Tensor& new_)",
+};
 OPGEN_STUB Tensor opgen_union_cpu::union_cpu(const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_union);
 }
@@ -45,7 +51,10 @@ OPGEN_STUB Tensor opgen_union_cpu::union_cpu(const Tensor&, const Tensor&) {
 constexpr opgen::MissingKernel opgen_missing_CPU_name_{
     .op = "aten::name_",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(name_)(Tensor& self, const Tensor& self_clone, const Tensor& result, const Tensor& output)"};
+    .signature =
+        "OPGEN_KERNEL(name_)(Tensor& self, const Tensor& self_clone, const Tensor& result, const "
+        "Tensor& output)",
+};
 OPGEN_STUB Tensor& opgen_name_::name_(Tensor&, const Tensor&, const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_name_);
 }
@@ -55,12 +64,14 @@ OPGEN_STUB Tensor& opgen_name_::name_(Tensor&, const Tensor&, const Tensor&, con
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_schema_out, &at::native::structured_schema_out_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_schema_out,
+                       &at::native::structured_schema_out_cpu::impl),
     opgen::kernel_stub(at::native::opgen_missing_CPU_choose, &at::native::opgen_choose::choose),
-    opgen::kernel_stub(at::native::opgen_missing_CPU_union, &at::native::opgen_union_cpu::union_cpu),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_union,
+                       &at::native::opgen_union_cpu::union_cpu),
     opgen::kernel_stub(at::native::opgen_missing_CPU_name_, &at::native::opgen_name_::name_),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

@@ -15,8 +15,12 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_schema{
     .op = "aten::schema",
     .key = "Meta",
-    .signature = "OPGEN_PRECOMPUTE_META_FUNC(schema)(const Tensor& self, int64_t value, int64_t precomputed, int64_t impl)"};
-OPGEN_STUB structured_schema::meta_return_ty structured_schema::meta(const Tensor&, int64_t, int64_t, int64_t) {
+    .signature =
+        "OPGEN_PRECOMPUTE_META_FUNC(schema)(const Tensor& self, int64_t value, int64_t "
+        "precomputed, int64_t impl)",
+};
+OPGEN_STUB structured_schema::meta_return_ty structured_schema::meta(const Tensor&, int64_t,
+                                                                     int64_t, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_Meta_schema);
 }
 
@@ -27,7 +31,7 @@ namespace {
 const opgen::KernelStub opgen_MetaStubs[] = {
     opgen::kernel_stub(at::meta::opgen_missing_Meta_schema, &at::meta::structured_schema::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

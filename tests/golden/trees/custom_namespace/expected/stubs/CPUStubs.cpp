@@ -15,7 +15,9 @@ namespace mylib::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_scale_out{
     .op = "mylib::scale.out",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(scale_out_cpu)(const Tensor& self, double factor, const Tensor& out)"};
+    .signature =
+        "OPGEN_IMPL_FUNC(scale_out_cpu)(const Tensor& self, double factor, const Tensor& out)",
+};
 OPGEN_STUB void structured_scale_out_cpu::impl(const Tensor&, double, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_scale_out);
 }
@@ -25,9 +27,10 @@ OPGEN_STUB void structured_scale_out_cpu::impl(const Tensor&, double, const Tens
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(mylib::native::opgen_missing_CPU_scale_out, &mylib::native::structured_scale_out_cpu::impl),
+    opgen::kernel_stub(mylib::native::opgen_missing_CPU_scale_out,
+                       &mylib::native::structured_scale_out_cpu::impl),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "mylib", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("mylib", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

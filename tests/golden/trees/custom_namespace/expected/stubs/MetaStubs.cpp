@@ -15,7 +15,8 @@ namespace mylib::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_scale{
     .op = "mylib::scale",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(scale)(const Tensor& self, double factor)"};
+    .signature = "OPGEN_META_FUNC(scale)(const Tensor& self, double factor)",
+};
 OPGEN_STUB void structured_scale::meta(const Tensor&, double) {
   opgen::throw_missing_kernel(opgen_missing_Meta_scale);
 }
@@ -27,7 +28,7 @@ namespace {
 const opgen::KernelStub opgen_MetaStubs[] = {
     opgen::kernel_stub(mylib::meta::opgen_missing_Meta_scale, &mylib::meta::structured_scale::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "mylib", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("mylib", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

@@ -16,7 +16,9 @@ namespace my_device {
 constexpr opgen::MissingKernel opgen_missing_AutogradPrivateUse1_aten_pair{
     .op = "aten::pair",
     .key = "AutogradPrivateUse1",
-    .signature = "::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::pair(const Tensor& self)"};
+    .signature =
+        "::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::pair(const Tensor& self)",
+};
 OPGEN_STUB ::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::pair(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_AutogradPrivateUse1_aten_pair);
 }
@@ -26,11 +28,12 @@ OPGEN_STUB ::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::pair(const T
 namespace {
 
 const opgen::KernelStub opgen_AutogradPrivateUse1Stubs[] = {
-    opgen::kernel_stub(
-        my_device::opgen_missing_AutogradPrivateUse1_aten_pair,
-        static_cast<::std::tuple<Tensor, Tensor> (*)(const Tensor&)>(&my_device::PrivateUse1NativeFunctions::pair)),
+    opgen::kernel_stub(my_device::opgen_missing_AutogradPrivateUse1_aten_pair,
+                       static_cast<::std::tuple<Tensor, Tensor> (*)(const Tensor&)>(
+                           &my_device::PrivateUse1NativeFunctions::pair)),
 };
-const opgen::StubTable opgen_table_AutogradPrivateUse1Stubs(
-    "aten", opgen_AutogradPrivateUse1Stubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_AutogradPrivateUse1Stubs("aten", opgen_AutogradPrivateUse1Stubs,
+                                                            __start_opgen_stubs,
+                                                            __stop_opgen_stubs);
 
 }  // namespace

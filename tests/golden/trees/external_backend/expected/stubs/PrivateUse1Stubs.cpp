@@ -16,7 +16,10 @@ namespace my_device {
 constexpr opgen::MissingKernel opgen_missing_PrivateUse1_aten_add_Tensor{
     .op = "aten::add.Tensor",
     .key = "PrivateUse1",
-    .signature = "Tensor PrivateUse1NativeFunctions::add(const Tensor& self, const Tensor& other, const Scalar& alpha)"};
+    .signature =
+        "Tensor PrivateUse1NativeFunctions::add(const Tensor& self, const Tensor& other, const "
+        "Scalar& alpha)",
+};
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::add(const Tensor&, const Tensor&, const Scalar&) {
   opgen::throw_missing_kernel(opgen_missing_PrivateUse1_aten_add_Tensor);
 }
@@ -25,17 +28,26 @@ OPGEN_STUB Tensor PrivateUse1NativeFunctions::add(const Tensor&, const Tensor&, 
 constexpr opgen::MissingKernel opgen_missing_PrivateUse1_aten_neg{
     .op = "aten::neg",
     .key = "PrivateUse1",
-    .signature = "Tensor PrivateUse1NativeFunctions::neg(const Tensor& self)"};
+    .signature = "Tensor PrivateUse1NativeFunctions::neg(const Tensor& self)",
+};
 OPGEN_STUB Tensor PrivateUse1NativeFunctions::neg(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_PrivateUse1_aten_neg);
 }
 
-// arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+// pin_memory=None) -> Tensor
 constexpr opgen::MissingKernel opgen_missing_PrivateUse1_aten_arange{
     .op = "aten::arange",
     .key = "PrivateUse1",
-    .signature = "Tensor PrivateUse1NativeFunctions::arange(const Scalar& end, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)"};
-OPGEN_STUB Tensor PrivateUse1NativeFunctions::arange(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
+    .signature =
+        "Tensor PrivateUse1NativeFunctions::arange(const Scalar& end, ::std::optional<ScalarType> "
+        "dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, "
+        "::std::optional<bool> pin_memory)",
+};
+OPGEN_STUB Tensor PrivateUse1NativeFunctions::arange(const Scalar&, ::std::optional<ScalarType>,
+                                                     ::std::optional<Layout>,
+                                                     ::std::optional<Device>,
+                                                     ::std::optional<bool>) {
   opgen::throw_missing_kernel(opgen_missing_PrivateUse1_aten_arange);
 }
 
@@ -43,8 +55,12 @@ OPGEN_STUB Tensor PrivateUse1NativeFunctions::arange(const Scalar&, ::std::optio
 constexpr opgen::MissingKernel opgen_missing_PrivateUse1_aten_split_sizes{
     .op = "aten::split_sizes",
     .key = "PrivateUse1",
-    .signature = "::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor& self, IntArrayRef sizes)"};
-OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor&, IntArrayRef) {
+    .signature =
+        "::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor& self, "
+        "IntArrayRef sizes)",
+};
+OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(const Tensor&,
+                                                                                IntArrayRef) {
   opgen::throw_missing_kernel(opgen_missing_PrivateUse1_aten_split_sizes);
 }
 
@@ -52,7 +68,8 @@ OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::split_sizes_symint(
 constexpr opgen::MissingKernel opgen_missing_PrivateUse1_aten__foreach_neg{
     .op = "aten::_foreach_neg",
     .key = "PrivateUse1",
-    .signature = "::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList self)"};
+    .signature = "::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList self)",
+};
 OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(TensorList) {
   opgen::throw_missing_kernel(opgen_missing_PrivateUse1_aten__foreach_neg);
 }
@@ -61,8 +78,12 @@ OPGEN_STUB ::std::vector<Tensor> PrivateUse1NativeFunctions::_foreach_neg(Tensor
 constexpr opgen::MissingKernel opgen_missing_PrivateUse1_aten_noise_functional{
     .op = "aten::noise_functional",
     .key = "PrivateUse1",
-    .signature = "::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor& self, const Tensor& seed)"};
-OPGEN_STUB ::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor&, const Tensor&) {
+    .signature =
+        "::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::noise_functional(const Tensor& "
+        "self, const Tensor& seed)",
+};
+OPGEN_STUB ::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::noise_functional(
+    const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_PrivateUse1_aten_noise_functional);
 }
 
@@ -71,26 +92,24 @@ OPGEN_STUB ::std::tuple<Tensor, Tensor> PrivateUse1NativeFunctions::noise_functi
 namespace {
 
 const opgen::KernelStub opgen_PrivateUse1Stubs[] = {
-    opgen::kernel_stub(
-        my_device::opgen_missing_PrivateUse1_aten_add_Tensor,
-        static_cast<Tensor (*)(const Tensor&, const Tensor&, const Scalar&)>(&my_device::PrivateUse1NativeFunctions::add)),
+    opgen::kernel_stub(my_device::opgen_missing_PrivateUse1_aten_add_Tensor,
+                       static_cast<Tensor (*)(const Tensor&, const Tensor&, const Scalar&)>(
+                           &my_device::PrivateUse1NativeFunctions::add)),
     opgen::kernel_stub(
         my_device::opgen_missing_PrivateUse1_aten_neg,
         static_cast<Tensor (*)(const Tensor&)>(&my_device::PrivateUse1NativeFunctions::neg)),
-    opgen::kernel_stub(
-        my_device::opgen_missing_PrivateUse1_aten_arange,
-        static_cast<Tensor (*)(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>)>(&my_device::PrivateUse1NativeFunctions::arange)),
-    opgen::kernel_stub(
-        my_device::opgen_missing_PrivateUse1_aten_split_sizes,
-        static_cast<::std::vector<Tensor> (*)(const Tensor&, IntArrayRef)>(&my_device::PrivateUse1NativeFunctions::split_sizes_symint)),
-    opgen::kernel_stub(
-        my_device::opgen_missing_PrivateUse1_aten__foreach_neg,
-        static_cast<::std::vector<Tensor> (*)(TensorList)>(&my_device::PrivateUse1NativeFunctions::_foreach_neg)),
-    opgen::kernel_stub(
-        my_device::opgen_missing_PrivateUse1_aten_noise_functional,
-        static_cast<::std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&)>(&my_device::PrivateUse1NativeFunctions::noise_functional)),
+    opgen::kernel_stub(my_device::opgen_missing_PrivateUse1_aten_arange, static_cast<Tensor (*)(const Scalar&, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>)>(&my_device::PrivateUse1NativeFunctions::arange)),
+    opgen::kernel_stub(my_device::opgen_missing_PrivateUse1_aten_split_sizes,
+                       static_cast<::std::vector<Tensor> (*)(const Tensor&, IntArrayRef)>(
+                           &my_device::PrivateUse1NativeFunctions::split_sizes_symint)),
+    opgen::kernel_stub(my_device::opgen_missing_PrivateUse1_aten__foreach_neg,
+                       static_cast<::std::vector<Tensor> (*)(TensorList)>(
+                           &my_device::PrivateUse1NativeFunctions::_foreach_neg)),
+    opgen::kernel_stub(my_device::opgen_missing_PrivateUse1_aten_noise_functional,
+                       static_cast<::std::tuple<Tensor, Tensor> (*)(const Tensor&, const Tensor&)>(
+                           &my_device::PrivateUse1NativeFunctions::noise_functional)),
 };
-const opgen::StubTable opgen_table_PrivateUse1Stubs(
-    "aten", opgen_PrivateUse1Stubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_PrivateUse1Stubs("aten", opgen_PrivateUse1Stubs,
+                                                    __start_opgen_stubs, __stop_opgen_stubs);
 
 }  // namespace

@@ -15,7 +15,9 @@ namespace torch_xla::kernels {
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_add_Tensor{
     .op = "aten::add.Tensor",
     .key = "XLA",
-    .signature = "Tensor XLAKernels::add(const Tensor& self, const Tensor& other, const Scalar& alpha)"};
+    .signature =
+        "Tensor XLAKernels::add(const Tensor& self, const Tensor& other, const Scalar& alpha)",
+};
 OPGEN_STUB Tensor XLAKernels::add(const Tensor&, const Tensor&, const Scalar&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_add_Tensor);
 }
@@ -24,7 +26,10 @@ OPGEN_STUB Tensor XLAKernels::add(const Tensor&, const Tensor&, const Scalar&) {
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_add_out{
     .op = "aten::add.out",
     .key = "XLA",
-    .signature = "Tensor& XLAKernels::add_out(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)"};
+    .signature =
+        "Tensor& XLAKernels::add_out(const Tensor& self, const Tensor& other, const Scalar& alpha, "
+        "Tensor& out)",
+};
 OPGEN_STUB Tensor& XLAKernels::add_out(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_add_out);
 }
@@ -33,7 +38,8 @@ OPGEN_STUB Tensor& XLAKernels::add_out(const Tensor&, const Tensor&, const Scala
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_neg{
     .op = "aten::neg",
     .key = "XLA",
-    .signature = "Tensor XLAKernels::neg(const Tensor& self)"};
+    .signature = "Tensor XLAKernels::neg(const Tensor& self)",
+};
 OPGEN_STUB Tensor XLAKernels::neg(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_neg);
 }
@@ -43,17 +49,15 @@ OPGEN_STUB Tensor XLAKernels::neg(const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_XLAStubs[] = {
-    opgen::kernel_stub(
-        torch_xla::kernels::opgen_missing_XLA_aten_add_Tensor,
-        static_cast<Tensor (*)(const Tensor&, const Tensor&, const Scalar&)>(&torch_xla::kernels::XLAKernels::add)),
-    opgen::kernel_stub(
-        torch_xla::kernels::opgen_missing_XLA_aten_add_out,
-        static_cast<Tensor& (*)(const Tensor&, const Tensor&, const Scalar&, Tensor&)>(&torch_xla::kernels::XLAKernels::add_out)),
+    opgen::kernel_stub(torch_xla::kernels::opgen_missing_XLA_aten_add_Tensor,
+                       static_cast<Tensor (*)(const Tensor&, const Tensor&, const Scalar&)>(
+                           &torch_xla::kernels::XLAKernels::add)),
+    opgen::kernel_stub(torch_xla::kernels::opgen_missing_XLA_aten_add_out, static_cast<Tensor& (*)(const Tensor&, const Tensor&, const Scalar&, Tensor&)>(&torch_xla::kernels::XLAKernels::add_out)),
     opgen::kernel_stub(
         torch_xla::kernels::opgen_missing_XLA_aten_neg,
         static_cast<Tensor (*)(const Tensor&)>(&torch_xla::kernels::XLAKernels::neg)),
 };
-const opgen::StubTable opgen_table_XLAStubs(
-    "xla", opgen_XLAStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_XLAStubs("xla", opgen_XLAStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

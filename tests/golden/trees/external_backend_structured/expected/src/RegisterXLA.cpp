@@ -7,12 +7,12 @@
 #include <aten/ops/extremes_ops.h>
 #include <aten/ops/mul_ops.h>
 #include <aten/ops/total_ops.h>
+#include <opgen/external_backend.h>
+#include <xla/XLANativeFunctions.h>
 #include <xla/ops/add_native.h>
 #include <xla/ops/cumulate_native.h>
 #include <xla/ops/extremes_native.h>
 #include <xla/ops/mul_native.h>
-#include <opgen/external_backend.h>
-#include <xla/XLANativeFunctions.h>
 
 namespace {
 using namespace opgen::types;
@@ -39,17 +39,32 @@ const opgen::KernelRow opgen_kernels_RegisterXLA_aten[] = {
     opgen::kernel<at::_ops::extremes_out>(
         opgen::OutKernel<opgen::DispatchKey::XLA, torch_xla::native::structured_extremes_out>()),
     opgen::kernel<at::_ops::abs>(
-        opgen::FunctionalFromOut<at::_ops::abs, at::_ops::abs_out, &opgen::DeviceGuarded<at::_ops::abs_out, Tensor& (*)(const Tensor&, Tensor&), &torch_xla::XLANativeFunctions::abs_out, true, ::std::index_sequence<1, 0>, 0>::call, 1, 0, -1>::call),
+        opgen::FunctionalFromOut<at::_ops::abs, at::_ops::abs_out,
+                                 &opgen::DeviceGuarded<at::_ops::abs_out,
+                                                       Tensor& (*)(const Tensor&, Tensor&),
+                                                       &torch_xla::XLANativeFunctions::abs_out,
+                                                       true, ::std::index_sequence<1, 0>, 0>::call,
+                                 1, 0, -1>::call),
     opgen::kernel<at::_ops::abs_out>(
         opgen::DeviceGuarded<at::_ops::abs_out, Tensor& (*)(const Tensor&, Tensor&),
                              &torch_xla::XLANativeFunctions::abs_out, true,
                              ::std::index_sequence<1, 0>, 0>::call),
     opgen::kernel<at::_ops::abs_>(
-        opgen::InplaceFromOut<at::_ops::abs_, at::_ops::abs_out, &opgen::DeviceGuarded<at::_ops::abs_out, Tensor& (*)(const Tensor&, Tensor&), &torch_xla::XLANativeFunctions::abs_out, true, ::std::index_sequence<1, 0>, 0>::call, 0>::call),
+        opgen::InplaceFromOut<at::_ops::abs_, at::_ops::abs_out,
+                              &opgen::DeviceGuarded<at::_ops::abs_out,
+                                                    Tensor& (*)(const Tensor&, Tensor&),
+                                                    &torch_xla::XLANativeFunctions::abs_out, true,
+                                                    ::std::index_sequence<1, 0>, 0>::call,
+                              0>::call),
     opgen::kernel<at::_ops::total>(
         opgen::FunctionalFromOut<at::_ops::total, at::_ops::total_out, &opgen::DeviceGuarded<at::_ops::total_out, ::std::tuple<Tensor&, Tensor&> (*)(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&), &torch_xla::XLANativeFunctions::total_out, true, ::std::index_sequence<3, 4, 0, 1>, 1>::call, 2, 1, 2>::call),
     opgen::kernel<at::_ops::total_out>(
-        opgen::DeviceGuarded<at::_ops::total_out, ::std::tuple<Tensor&, Tensor&> (*)(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&), &torch_xla::XLANativeFunctions::total_out, true, ::std::index_sequence<3, 4, 0, 1>, 1>::call),
+        opgen::DeviceGuarded<at::_ops::total_out,
+                             ::std::tuple<Tensor&, Tensor&> (*)(const Tensor&, const Tensor&,
+                                                                ::std::optional<ScalarType>,
+                                                                Tensor&, Tensor&),
+                             &torch_xla::XLANativeFunctions::total_out, true,
+                             ::std::index_sequence<3, 4, 0, 1>, 1>::call),
 };
 const opgen::KernelTable opgen_table_RegisterXLA_aten("aten", opgen::DispatchKey::XLA,
                                                       opgen_kernels_RegisterXLA_aten);

@@ -15,8 +15,11 @@ namespace torch_xla::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_aten_cumulate{
     .op = "aten::cumulate",
     .key = "Meta",
-    .signature = "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)"};
-OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t, bool) {
+    .signature =
+        "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)",
+};
+OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t,
+                                                                         bool) {
   opgen::throw_missing_kernel(opgen_missing_Meta_aten_cumulate);
 }
 
@@ -25,9 +28,10 @@ OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const T
 namespace {
 
 const opgen::KernelStub opgen_MetaStubs[] = {
-    opgen::kernel_stub(torch_xla::meta::opgen_missing_Meta_aten_cumulate, &torch_xla::meta::structured_cumulate::meta),
+    opgen::kernel_stub(torch_xla::meta::opgen_missing_Meta_aten_cumulate,
+                       &torch_xla::meta::structured_cumulate::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "xla", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("xla", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

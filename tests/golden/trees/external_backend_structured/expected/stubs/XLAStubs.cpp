@@ -18,8 +18,12 @@ namespace torch_xla::native {
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_add_out{
     .op = "aten::add.out",
     .key = "XLA",
-    .signature = "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)"};
-OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(add_out)(const Tensor& self, const Tensor& other, const Scalar& alpha, "
+        "const Tensor& out)",
+};
+OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Scalar&,
+                                         const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_add_out);
 }
 
@@ -27,8 +31,12 @@ OPGEN_STUB void structured_add_out::impl(const Tensor&, const Tensor&, const Sca
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_cumulate_out{
     .op = "aten::cumulate.out",
     .key = "XLA",
-    .signature = "OPGEN_IMPL_FUNC(cumulate_out)(const Tensor& self, int64_t wrapped_dim, int64_t length, bool reverse, const Tensor& out)"};
-OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, bool, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(cumulate_out)(const Tensor& self, int64_t wrapped_dim, int64_t length, "
+        "bool reverse, const Tensor& out)",
+};
+OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, bool,
+                                              const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_cumulate_out);
 }
 
@@ -36,7 +44,10 @@ OPGEN_STUB void structured_cumulate_out::impl(const Tensor&, int64_t, int64_t, b
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_extremes_out{
     .op = "aten::extremes.out",
     .key = "XLA",
-    .signature = "OPGEN_IMPL_FUNC(extremes_out)(const Tensor& self, const Tensor& least, const Tensor& most)"};
+    .signature =
+        "OPGEN_IMPL_FUNC(extremes_out)(const Tensor& self, const Tensor& least, const Tensor& "
+        "most)",
+};
 OPGEN_STUB void structured_extremes_out::impl(const Tensor&, const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_extremes_out);
 }
@@ -49,17 +60,25 @@ namespace torch_xla {
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_abs_out{
     .op = "aten::abs.out",
     .key = "XLA",
-    .signature = "Tensor& XLANativeFunctions::abs_out(const Tensor& self, Tensor& out)"};
+    .signature = "Tensor& XLANativeFunctions::abs_out(const Tensor& self, Tensor& out)",
+};
 OPGEN_STUB Tensor& XLANativeFunctions::abs_out(const Tensor&, Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_abs_out);
 }
 
-// total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!) count) -> (Tensor(a!), Tensor(b!))
+// total.out(Tensor weight, Tensor self, *, ScalarType? dtype=None, Tensor(a!) sum, Tensor(b!)
+// count) -> (Tensor(a!), Tensor(b!))
 constexpr opgen::MissingKernel opgen_missing_XLA_aten_total_out{
     .op = "aten::total.out",
     .key = "XLA",
-    .signature = "::std::tuple<Tensor&, Tensor&> XLANativeFunctions::total_out(const Tensor& weight, const Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count)"};
-OPGEN_STUB ::std::tuple<Tensor&, Tensor&> XLANativeFunctions::total_out(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&) {
+    .signature =
+        "::std::tuple<Tensor&, Tensor&> XLANativeFunctions::total_out(const Tensor& weight, const "
+        "Tensor& self, ::std::optional<ScalarType> dtype, Tensor& sum, Tensor& count)",
+};
+OPGEN_STUB ::std::tuple<Tensor&, Tensor&> XLANativeFunctions::total_out(const Tensor&,
+                                                                        const Tensor&,
+                                                                        ::std::optional<ScalarType>,
+                                                                        Tensor&, Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_XLA_aten_total_out);
 }
 
@@ -68,17 +87,18 @@ OPGEN_STUB ::std::tuple<Tensor&, Tensor&> XLANativeFunctions::total_out(const Te
 namespace {
 
 const opgen::KernelStub opgen_XLAStubs[] = {
-    opgen::kernel_stub(torch_xla::native::opgen_missing_XLA_aten_add_out, &torch_xla::native::structured_add_out::impl),
-    opgen::kernel_stub(torch_xla::native::opgen_missing_XLA_aten_cumulate_out, &torch_xla::native::structured_cumulate_out::impl),
-    opgen::kernel_stub(torch_xla::native::opgen_missing_XLA_aten_extremes_out, &torch_xla::native::structured_extremes_out::impl),
+    opgen::kernel_stub(torch_xla::native::opgen_missing_XLA_aten_add_out,
+                       &torch_xla::native::structured_add_out::impl),
+    opgen::kernel_stub(torch_xla::native::opgen_missing_XLA_aten_cumulate_out,
+                       &torch_xla::native::structured_cumulate_out::impl),
+    opgen::kernel_stub(torch_xla::native::opgen_missing_XLA_aten_extremes_out,
+                       &torch_xla::native::structured_extremes_out::impl),
     opgen::kernel_stub(
         torch_xla::opgen_missing_XLA_aten_abs_out,
         static_cast<Tensor& (*)(const Tensor&, Tensor&)>(&torch_xla::XLANativeFunctions::abs_out)),
-    opgen::kernel_stub(
-        torch_xla::opgen_missing_XLA_aten_total_out,
-        static_cast<::std::tuple<Tensor&, Tensor&> (*)(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&)>(&torch_xla::XLANativeFunctions::total_out)),
+    opgen::kernel_stub(torch_xla::opgen_missing_XLA_aten_total_out, static_cast<::std::tuple<Tensor&, Tensor&> (*)(const Tensor&, const Tensor&, ::std::optional<ScalarType>, Tensor&, Tensor&)>(&torch_xla::XLANativeFunctions::total_out)),
 };
-const opgen::StubTable opgen_table_XLAStubs(
-    "xla", opgen_XLAStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_XLAStubs("xla", opgen_XLAStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

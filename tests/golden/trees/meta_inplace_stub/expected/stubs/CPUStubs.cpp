@@ -16,7 +16,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_shuffle_{
     .op = "aten::shuffle_",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(shuffle_)(Tensor& self, ::std::optional<Generator> generator)"};
+    .signature = "OPGEN_KERNEL(shuffle_)(Tensor& self, ::std::optional<Generator> generator)",
+};
 OPGEN_STUB Tensor& opgen_shuffle_::shuffle_(Tensor&, ::std::optional<Generator>) {
   opgen::throw_missing_kernel(opgen_missing_CPU_shuffle_);
 }
@@ -25,7 +26,8 @@ OPGEN_STUB Tensor& opgen_shuffle_::shuffle_(Tensor&, ::std::optional<Generator>)
 constexpr opgen::MissingKernel opgen_missing_CPU_shape_of{
     .op = "aten::shape_of",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(shape_of_cpu)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(shape_of_cpu)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_shape_of_cpu::shape_of_cpu(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_shape_of);
 }
@@ -35,10 +37,12 @@ OPGEN_STUB Tensor opgen_shape_of_cpu::shape_of_cpu(const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_shuffle_, &at::native::opgen_shuffle_::shuffle_),
-    opgen::kernel_stub(at::native::opgen_missing_CPU_shape_of, &at::native::opgen_shape_of_cpu::shape_of_cpu),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_shuffle_,
+                       &at::native::opgen_shuffle_::shuffle_),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_shape_of,
+                       &at::native::opgen_shape_of_cpu::shape_of_cpu),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

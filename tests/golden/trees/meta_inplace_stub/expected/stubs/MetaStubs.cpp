@@ -15,7 +15,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_Meta_shape_of{
     .op = "aten::shape_of",
     .key = "Meta",
-    .signature = "OPGEN_KERNEL(shape_of_meta)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(shape_of_meta)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_shape_of_meta::shape_of_meta(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_shape_of);
 }
@@ -25,9 +26,10 @@ OPGEN_STUB Tensor opgen_shape_of_meta::shape_of_meta(const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_MetaStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_Meta_shape_of, &at::native::opgen_shape_of_meta::shape_of_meta),
+    opgen::kernel_stub(at::native::opgen_missing_Meta_shape_of,
+                       &at::native::opgen_shape_of_meta::shape_of_meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

@@ -12,12 +12,17 @@ using namespace opgen::types;
 
 namespace at::native {
 
-// max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)
+// max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values)
+// -> (Tensor(a!) values, Tensor(b!) indices)
 constexpr opgen::MissingKernel opgen_missing_CPU_max_dim_max{
     .op = "aten::max.dim_max",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(max_out_cpu)(const Tensor& self, int64_t dim, bool keepdim, const Tensor& max, const Tensor& max_values)"};
-OPGEN_STUB void structured_max_out_cpu::impl(const Tensor&, int64_t, bool, const Tensor&, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(max_out_cpu)(const Tensor& self, int64_t dim, bool keepdim, const Tensor& "
+        "max, const Tensor& max_values)",
+};
+OPGEN_STUB void structured_max_out_cpu::impl(const Tensor&, int64_t, bool, const Tensor&,
+                                             const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_max_dim_max);
 }
 
@@ -25,8 +30,12 @@ OPGEN_STUB void structured_max_out_cpu::impl(const Tensor&, int64_t, bool, const
 constexpr opgen::MissingKernel opgen_missing_CPU_norm_backward{
     .op = "aten::norm_backward",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(norm_backward_cpu)(const Tensor& grad, const Tensor& input, ::std::array<bool, 3> output_mask)"};
-OPGEN_STUB ::std::tuple<Tensor, Tensor, Tensor> opgen_norm_backward_cpu::norm_backward_cpu(const Tensor&, const Tensor&, ::std::array<bool, 3>) {
+    .signature =
+        "OPGEN_KERNEL(norm_backward_cpu)(const Tensor& grad, const Tensor& input, "
+        "::std::array<bool, 3> output_mask)",
+};
+OPGEN_STUB ::std::tuple<Tensor, Tensor, Tensor> opgen_norm_backward_cpu::norm_backward_cpu(
+    const Tensor&, const Tensor&, ::std::array<bool, 3>) {
   opgen::throw_missing_kernel(opgen_missing_CPU_norm_backward);
 }
 
@@ -35,10 +44,12 @@ OPGEN_STUB ::std::tuple<Tensor, Tensor, Tensor> opgen_norm_backward_cpu::norm_ba
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_max_dim_max, &at::native::structured_max_out_cpu::impl),
-    opgen::kernel_stub(at::native::opgen_missing_CPU_norm_backward, &at::native::opgen_norm_backward_cpu::norm_backward_cpu),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_max_dim_max,
+                       &at::native::structured_max_out_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_norm_backward,
+                       &at::native::opgen_norm_backward_cpu::norm_backward_cpu),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

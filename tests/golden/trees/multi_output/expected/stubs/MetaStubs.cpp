@@ -15,7 +15,8 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_max_dim{
     .op = "aten::max.dim",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC2(max, dim)(const Tensor& self, int64_t dim, bool keepdim)"};
+    .signature = "OPGEN_META_FUNC2(max, dim)(const Tensor& self, int64_t dim, bool keepdim)",
+};
 OPGEN_STUB void structured_max_dim::meta(const Tensor&, int64_t, bool) {
   opgen::throw_missing_kernel(opgen_missing_Meta_max_dim);
 }
@@ -27,7 +28,7 @@ namespace {
 const opgen::KernelStub opgen_MetaStubs[] = {
     opgen::kernel_stub(at::meta::opgen_missing_Meta_max_dim, &at::meta::structured_max_dim::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

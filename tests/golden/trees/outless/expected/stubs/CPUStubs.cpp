@@ -17,17 +17,28 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_head_and_sum{
     .op = "aten::head_and_sum",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(head_and_sum_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t length, const Tensor& head, const Tensor& sum)"};
-OPGEN_STUB void structured_head_and_sum_cpu::impl(const Tensor&, int64_t, int64_t, const Tensor&, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(head_and_sum_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t "
+        "length, const Tensor& head, const Tensor& sum)",
+};
+OPGEN_STUB void structured_head_and_sum_cpu::impl(const Tensor&, int64_t, int64_t, const Tensor&,
+                                                  const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_head_and_sum);
 }
 
-// unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+// pin_memory=None) -> Tensor
 constexpr opgen::MissingKernel opgen_missing_CPU_unit{
     .op = "aten::unit",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(unit_cpu)(int64_t n, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory, const Tensor& out)"};
-OPGEN_STUB void structured_unit_cpu::impl(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(unit_cpu)(int64_t n, ::std::optional<ScalarType> dtype, "
+        "::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> "
+        "pin_memory, const Tensor& out)",
+};
+OPGEN_STUB void structured_unit_cpu::impl(int64_t, ::std::optional<ScalarType>,
+                                          ::std::optional<Layout>, ::std::optional<Device>,
+                                          ::std::optional<bool>, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_unit);
 }
 
@@ -35,7 +46,8 @@ OPGEN_STUB void structured_unit_cpu::impl(int64_t, ::std::optional<ScalarType>, 
 constexpr opgen::MissingKernel opgen_missing_CPU_halved{
     .op = "aten::halved",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(halved_cpu)(const Tensor& self, const Tensor& out)"};
+    .signature = "OPGEN_IMPL_FUNC(halved_cpu)(const Tensor& self, const Tensor& out)",
+};
 OPGEN_STUB void structured_halved_cpu::impl(const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_halved);
 }
@@ -45,11 +57,13 @@ OPGEN_STUB void structured_halved_cpu::impl(const Tensor&, const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_head_and_sum, &at::native::structured_head_and_sum_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_head_and_sum,
+                       &at::native::structured_head_and_sum_cpu::impl),
     opgen::kernel_stub(at::native::opgen_missing_CPU_unit, &at::native::structured_unit_cpu::impl),
-    opgen::kernel_stub(at::native::opgen_missing_CPU_halved, &at::native::structured_halved_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_halved,
+                       &at::native::structured_halved_cpu::impl),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

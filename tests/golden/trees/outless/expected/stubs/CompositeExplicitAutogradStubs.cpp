@@ -16,7 +16,9 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CompositeExplicitAutograd_painted{
     .op = "aten::painted",
     .key = "CompositeExplicitAutograd",
-    .signature = "OPGEN_IMPL_FUNC(painted)(const Tensor& self, const Scalar& value, const Tensor& out)"};
+    .signature =
+        "OPGEN_IMPL_FUNC(painted)(const Tensor& self, const Scalar& value, const Tensor& out)",
+};
 OPGEN_STUB void structured_painted::impl(const Tensor&, const Scalar&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CompositeExplicitAutograd_painted);
 }
@@ -26,7 +28,8 @@ OPGEN_STUB void structured_painted::impl(const Tensor&, const Scalar&, const Ten
 namespace {
 
 const opgen::KernelStub opgen_CompositeExplicitAutogradStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CompositeExplicitAutograd_painted, &at::native::structured_painted::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CompositeExplicitAutograd_painted,
+                       &at::native::structured_painted::impl),
 };
 const opgen::StubTable opgen_table_CompositeExplicitAutogradStubs(
     "aten", opgen_CompositeExplicitAutogradStubs, __start_opgen_stubs, __stop_opgen_stubs);

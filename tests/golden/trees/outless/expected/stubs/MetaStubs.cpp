@@ -20,7 +20,8 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_slanted{
     .op = "aten::slanted",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(slanted)(const Tensor& self, int64_t offset)"};
+    .signature = "OPGEN_META_FUNC(slanted)(const Tensor& self, int64_t offset)",
+};
 OPGEN_STUB void structured_slanted::meta(const Tensor&, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_Meta_slanted);
 }
@@ -29,7 +30,8 @@ OPGEN_STUB void structured_slanted::meta(const Tensor&, int64_t) {
 constexpr opgen::MissingKernel opgen_missing_Meta_flipped{
     .op = "aten::flipped",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(flipped)(const Tensor& self)"};
+    .signature = "OPGEN_META_FUNC(flipped)(const Tensor& self)",
+};
 OPGEN_STUB void structured_flipped::meta(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_flipped);
 }
@@ -38,17 +40,25 @@ OPGEN_STUB void structured_flipped::meta(const Tensor&) {
 constexpr opgen::MissingKernel opgen_missing_Meta_head_and_sum{
     .op = "aten::head_and_sum",
     .key = "Meta",
-    .signature = "OPGEN_PRECOMPUTE_META_FUNC(head_and_sum)(const Tensor& self, int64_t dim)"};
-OPGEN_STUB structured_head_and_sum::meta_return_ty structured_head_and_sum::meta(const Tensor&, int64_t) {
+    .signature = "OPGEN_PRECOMPUTE_META_FUNC(head_and_sum)(const Tensor& self, int64_t dim)",
+};
+OPGEN_STUB structured_head_and_sum::meta_return_ty structured_head_and_sum::meta(const Tensor&,
+                                                                                 int64_t) {
   opgen::throw_missing_kernel(opgen_missing_Meta_head_and_sum);
 }
 
-// unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
+// unit(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+// pin_memory=None) -> Tensor
 constexpr opgen::MissingKernel opgen_missing_Meta_unit{
     .op = "aten::unit",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(unit)(int64_t n, ::std::optional<ScalarType> dtype, ::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> pin_memory)"};
-OPGEN_STUB void structured_unit::meta(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>, ::std::optional<Device>, ::std::optional<bool>) {
+    .signature =
+        "OPGEN_META_FUNC(unit)(int64_t n, ::std::optional<ScalarType> dtype, "
+        "::std::optional<Layout> layout, ::std::optional<Device> device, ::std::optional<bool> "
+        "pin_memory)",
+};
+OPGEN_STUB void structured_unit::meta(int64_t, ::std::optional<ScalarType>, ::std::optional<Layout>,
+                                      ::std::optional<Device>, ::std::optional<bool>) {
   opgen::throw_missing_kernel(opgen_missing_Meta_unit);
 }
 
@@ -56,7 +66,8 @@ OPGEN_STUB void structured_unit::meta(int64_t, ::std::optional<ScalarType>, ::st
 constexpr opgen::MissingKernel opgen_missing_Meta_painted{
     .op = "aten::painted",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(painted)(const Tensor& self, const Scalar& value)"};
+    .signature = "OPGEN_META_FUNC(painted)(const Tensor& self, const Scalar& value)",
+};
 OPGEN_STUB void structured_painted::meta(const Tensor&, const Scalar&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_painted);
 }
@@ -65,7 +76,8 @@ OPGEN_STUB void structured_painted::meta(const Tensor&, const Scalar&) {
 constexpr opgen::MissingKernel opgen_missing_Meta_halved{
     .op = "aten::halved",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(halved)(const Tensor& self)"};
+    .signature = "OPGEN_META_FUNC(halved)(const Tensor& self)",
+};
 OPGEN_STUB void structured_halved::meta(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_halved);
 }
@@ -77,12 +89,13 @@ namespace {
 const opgen::KernelStub opgen_MetaStubs[] = {
     opgen::kernel_stub(at::meta::opgen_missing_Meta_slanted, &at::meta::structured_slanted::meta),
     opgen::kernel_stub(at::meta::opgen_missing_Meta_flipped, &at::meta::structured_flipped::meta),
-    opgen::kernel_stub(at::meta::opgen_missing_Meta_head_and_sum, &at::meta::structured_head_and_sum::meta),
+    opgen::kernel_stub(at::meta::opgen_missing_Meta_head_and_sum,
+                       &at::meta::structured_head_and_sum::meta),
     opgen::kernel_stub(at::meta::opgen_missing_Meta_unit, &at::meta::structured_unit::meta),
     opgen::kernel_stub(at::meta::opgen_missing_Meta_painted, &at::meta::structured_painted::meta),
     opgen::kernel_stub(at::meta::opgen_missing_Meta_halved, &at::meta::structured_halved::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_spread{
     .op = "aten::spread",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL2(spread, default)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL2(spread, default)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_spread::spread(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_spread);
 }
@@ -24,7 +25,8 @@ OPGEN_STUB Tensor opgen_spread::spread(const Tensor&) {
 constexpr opgen::MissingKernel opgen_missing_CPU_spread_dim{
     .op = "aten::spread.dim",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL2(spread, dim)(const Tensor& self, int64_t dim)"};
+    .signature = "OPGEN_KERNEL2(spread, dim)(const Tensor& self, int64_t dim)",
+};
 OPGEN_STUB ::std::tuple<Tensor, Tensor> opgen_spread::spread(const Tensor&, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_CPU_spread_dim);
 }
@@ -34,14 +36,13 @@ OPGEN_STUB ::std::tuple<Tensor, Tensor> opgen_spread::spread(const Tensor&, int6
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(
-        at::native::opgen_missing_CPU_spread,
-        static_cast<Tensor (*)(const Tensor&)>(&at::native::opgen_spread::spread)),
-    opgen::kernel_stub(
-        at::native::opgen_missing_CPU_spread_dim,
-        static_cast<::std::tuple<Tensor, Tensor> (*)(const Tensor&, int64_t)>(&at::native::opgen_spread::spread)),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_spread,
+                       static_cast<Tensor (*)(const Tensor&)>(&at::native::opgen_spread::spread)),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_spread_dim,
+                       static_cast<::std::tuple<Tensor, Tensor> (*)(const Tensor&, int64_t)>(
+                           &at::native::opgen_spread::spread)),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

@@ -15,8 +15,12 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_cumulate_out{
     .op = "aten::cumulate.out",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(cumulate_out_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t length, bool reverse, MemoryFormat memory_format, const Tensor& out)"};
-OPGEN_STUB void structured_cumulate_out_cpu::impl(const Tensor&, int64_t, int64_t, bool, MemoryFormat, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(cumulate_out_cpu)(const Tensor& self, int64_t wrapped_dim, int64_t "
+        "length, bool reverse, MemoryFormat memory_format, const Tensor& out)",
+};
+OPGEN_STUB void structured_cumulate_out_cpu::impl(const Tensor&, int64_t, int64_t, bool,
+                                                  MemoryFormat, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_cumulate_out);
 }
 
@@ -25,9 +29,10 @@ OPGEN_STUB void structured_cumulate_out_cpu::impl(const Tensor&, int64_t, int64_
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_cumulate_out, &at::native::structured_cumulate_out_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_cumulate_out,
+                       &at::native::structured_cumulate_out_cpu::impl),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

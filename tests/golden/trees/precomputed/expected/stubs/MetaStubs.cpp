@@ -15,8 +15,11 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_cumulate{
     .op = "aten::cumulate",
     .key = "Meta",
-    .signature = "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)"};
-OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t, bool) {
+    .signature =
+        "OPGEN_PRECOMPUTE_META_FUNC(cumulate)(const Tensor& self, int64_t dim, bool reverse)",
+};
+OPGEN_STUB structured_cumulate::meta_return_ty structured_cumulate::meta(const Tensor&, int64_t,
+                                                                         bool) {
   opgen::throw_missing_kernel(opgen_missing_Meta_cumulate);
 }
 
@@ -27,7 +30,7 @@ namespace {
 const opgen::KernelStub opgen_MetaStubs[] = {
     opgen::kernel_stub(at::meta::opgen_missing_Meta_cumulate, &at::meta::structured_cumulate::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

@@ -16,7 +16,9 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_scale_out{
     .op = "aten::scale.out",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(scale_out)(const Tensor& self, const Tensor& other, const Tensor& out)"};
+    .signature =
+        "OPGEN_IMPL_FUNC(scale_out)(const Tensor& self, const Tensor& other, const Tensor& out)",
+};
 OPGEN_STUB void structured_scale_out::impl(const Tensor&, const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_scale_out);
 }
@@ -25,7 +27,8 @@ OPGEN_STUB void structured_scale_out::impl(const Tensor&, const Tensor&, const T
 constexpr opgen::MissingKernel opgen_missing_CPU_neg{
     .op = "aten::neg",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(neg)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(neg)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_neg::neg(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_neg);
 }
@@ -35,10 +38,11 @@ OPGEN_STUB Tensor opgen_neg::neg(const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_scale_out, &at::native::structured_scale_out::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_scale_out,
+                       &at::native::structured_scale_out::impl),
     opgen::kernel_stub(at::native::opgen_missing_CPU_neg, &at::native::opgen_neg::neg),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_scale_Tensor{
     .op = "aten::scale.Tensor",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC2(scale, Tensor)(const Tensor& self, const Tensor& other)"};
+    .signature = "OPGEN_META_FUNC2(scale, Tensor)(const Tensor& self, const Tensor& other)",
+};
 OPGEN_STUB void structured_scale_Tensor::meta(const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_scale_Tensor);
 }
@@ -25,9 +26,10 @@ OPGEN_STUB void structured_scale_Tensor::meta(const Tensor&, const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_MetaStubs[] = {
-    opgen::kernel_stub(at::meta::opgen_missing_Meta_scale_Tensor, &at::meta::structured_scale_Tensor::meta),
+    opgen::kernel_stub(at::meta::opgen_missing_Meta_scale_Tensor,
+                       &at::meta::structured_scale_Tensor::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

@@ -10,20 +10,23 @@ extern const std::span<const opgen::python::Function> opgen_functions_3;
 namespace {
 
 int opgen_fill(PyObject* module) {
-  return opgen::python::init_module(
-      module,
-      "aten",
-      {
-          opgen_functions_2,
-          opgen_functions_3,
-      });
+  return opgen::python::init_module(module, "aten", {opgen_functions_2, opgen_functions_3});
 }
 opgen::python::ModuleSlots opgen_slots(&opgen_fill);
 PyModuleDef opgen_module = {
-    PyModuleDef_HEAD_INIT, "_C", nullptr, 0, nullptr, opgen_slots.slots, nullptr, nullptr, nullptr};
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_C",
+    .m_doc = nullptr,
+    .m_size = 0,
+    .m_methods = nullptr,
+    .m_slots = opgen_slots.slots,
+    .m_traverse = nullptr,
+    .m_clear = nullptr,
+    .m_free = nullptr,
+};
 
 }  // namespace
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 PyMODINIT_FUNC PyInit__C() {
   return PyModuleDef_Init(&opgen_module);

@@ -16,7 +16,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_alpha{
     .op = "aten::alpha",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(alpha)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(alpha)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_alpha::alpha(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_alpha);
 }
@@ -25,7 +26,8 @@ OPGEN_STUB Tensor opgen_alpha::alpha(const Tensor&) {
 constexpr opgen::MissingKernel opgen_missing_CPU_beta{
     .op = "aten::beta",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(beta)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(beta)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_beta::beta(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_beta);
 }
@@ -38,7 +40,7 @@ const opgen::KernelStub opgen_CPUStubs_2[] = {
     opgen::kernel_stub(at::native::opgen_missing_CPU_alpha, &at::native::opgen_alpha::alpha),
     opgen::kernel_stub(at::native::opgen_missing_CPU_beta, &at::native::opgen_beta::beta),
 };
-const opgen::StubTable opgen_table_CPUStubs_2(
-    "aten", opgen_CPUStubs_2, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs_2("aten", opgen_CPUStubs_2, __start_opgen_stubs,
+                                              __stop_opgen_stubs);
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_gamma{
     .op = "aten::gamma",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(gamma)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(gamma)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_gamma::gamma(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_gamma);
 }
@@ -27,7 +28,7 @@ namespace {
 const opgen::KernelStub opgen_CPUStubs_3[] = {
     opgen::kernel_stub(at::native::opgen_missing_CPU_gamma, &at::native::opgen_gamma::gamma),
 };
-const opgen::StubTable opgen_table_CPUStubs_3(
-    "aten", opgen_CPUStubs_3, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs_3("aten", opgen_CPUStubs_3, __start_opgen_stubs,
+                                              __stop_opgen_stubs);
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_absolute_sum{
     .op = "aten::absolute_sum",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(sum_of_magnitudes)(const Tensor& self)"};
+    .signature = "OPGEN_KERNEL(sum_of_magnitudes)(const Tensor& self)",
+};
 OPGEN_STUB Tensor opgen_sum_of_magnitudes::sum_of_magnitudes(const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_absolute_sum);
 }
@@ -25,9 +26,10 @@ OPGEN_STUB Tensor opgen_sum_of_magnitudes::sum_of_magnitudes(const Tensor&) {
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_absolute_sum, &at::native::opgen_sum_of_magnitudes::sum_of_magnitudes),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_absolute_sum,
+                       &at::native::opgen_sum_of_magnitudes::sum_of_magnitudes),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

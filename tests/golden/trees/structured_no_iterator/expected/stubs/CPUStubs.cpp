@@ -11,12 +11,18 @@ using namespace opgen::types;
 
 namespace at::native {
 
-// upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)
+// upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, Tensor(a!) out)
+// -> Tensor(a!)
 constexpr opgen::MissingKernel opgen_missing_CPU_upsample_nearest1d_out{
     .op = "aten::upsample_nearest1d.out",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales, const Tensor& out)"};
-OPGEN_STUB void structured_upsample_nearest1d_out_cpu::impl(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)(const Tensor& self, ArrayRef<int64_t> "
+        "output_size, ::std::optional<double> scales, const Tensor& out)",
+};
+OPGEN_STUB void structured_upsample_nearest1d_out_cpu::impl(const Tensor&, ArrayRef<int64_t>,
+                                                            ::std::optional<double>,
+                                                            const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_upsample_nearest1d_out);
 }
 
@@ -25,9 +31,10 @@ OPGEN_STUB void structured_upsample_nearest1d_out_cpu::impl(const Tensor&, Array
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_upsample_nearest1d_out, &at::native::structured_upsample_nearest1d_out_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_upsample_nearest1d_out,
+                       &at::native::structured_upsample_nearest1d_out_cpu::impl),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

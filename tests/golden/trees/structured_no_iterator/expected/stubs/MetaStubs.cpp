@@ -15,8 +15,12 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_upsample_nearest1d{
     .op = "aten::upsample_nearest1d",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC(upsample_nearest1d)(const Tensor& self, ArrayRef<int64_t> output_size, ::std::optional<double> scales)"};
-OPGEN_STUB void structured_upsample_nearest1d::meta(const Tensor&, ArrayRef<int64_t>, ::std::optional<double>) {
+    .signature =
+        "OPGEN_META_FUNC(upsample_nearest1d)(const Tensor& self, ArrayRef<int64_t> output_size, "
+        "::std::optional<double> scales)",
+};
+OPGEN_STUB void structured_upsample_nearest1d::meta(const Tensor&, ArrayRef<int64_t>,
+                                                    ::std::optional<double>) {
   opgen::throw_missing_kernel(opgen_missing_Meta_upsample_nearest1d);
 }
 
@@ -25,9 +29,10 @@ OPGEN_STUB void structured_upsample_nearest1d::meta(const Tensor&, ArrayRef<int6
 namespace {
 
 const opgen::KernelStub opgen_MetaStubs[] = {
-    opgen::kernel_stub(at::meta::opgen_missing_Meta_upsample_nearest1d, &at::meta::structured_upsample_nearest1d::meta),
+    opgen::kernel_stub(at::meta::opgen_missing_Meta_upsample_nearest1d,
+                       &at::meta::structured_upsample_nearest1d::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

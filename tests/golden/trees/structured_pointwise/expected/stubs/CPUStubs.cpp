@@ -15,8 +15,12 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_add_out{
     .op = "aten::add.out",
     .key = "CPU",
-    .signature = "OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)"};
-OPGEN_STUB void structured_add_out_cpu::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor& self, const Tensor& other, const Scalar& "
+        "alpha, const Tensor& out)",
+};
+OPGEN_STUB void structured_add_out_cpu::impl(const Tensor&, const Tensor&, const Scalar&,
+                                             const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_add_out);
 }
 
@@ -25,9 +29,10 @@ OPGEN_STUB void structured_add_out_cpu::impl(const Tensor&, const Tensor&, const
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_add_out, &at::native::structured_add_out_cpu::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_add_out,
+                       &at::native::structured_add_out_cpu::impl),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

@@ -16,8 +16,12 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_SparseCPU_add_out{
     .op = "aten::add.out",
     .key = "SparseCPU",
-    .signature = "OPGEN_KERNEL(add_out_sparse_cpu)(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out)"};
-OPGEN_STUB Tensor& opgen_add_out_sparse_cpu::add_out_sparse_cpu(const Tensor&, const Tensor&, const Scalar&, Tensor&) {
+    .signature =
+        "OPGEN_KERNEL(add_out_sparse_cpu)(const Tensor& self, const Tensor& other, const Scalar& "
+        "alpha, Tensor& out)",
+};
+OPGEN_STUB Tensor& opgen_add_out_sparse_cpu::add_out_sparse_cpu(const Tensor&, const Tensor&,
+                                                                const Scalar&, Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_SparseCPU_add_out);
 }
 
@@ -26,9 +30,10 @@ OPGEN_STUB Tensor& opgen_add_out_sparse_cpu::add_out_sparse_cpu(const Tensor&, c
 namespace {
 
 const opgen::KernelStub opgen_SparseCPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_SparseCPU_add_out, &at::native::opgen_add_out_sparse_cpu::add_out_sparse_cpu),
+    opgen::kernel_stub(at::native::opgen_missing_SparseCPU_add_out,
+                       &at::native::opgen_add_out_sparse_cpu::add_out_sparse_cpu),
 };
-const opgen::StubTable opgen_table_SparseCPUStubs(
-    "aten", opgen_SparseCPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_SparseCPUStubs("aten", opgen_SparseCPUStubs, __start_opgen_stubs,
+                                                  __stop_opgen_stubs);
 
 }  // namespace

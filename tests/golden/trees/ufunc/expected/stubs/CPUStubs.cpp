@@ -15,8 +15,10 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_shifted_out{
     .op = "aten::shifted.out",
     .key = "CPU",
-    .signature = "OPGEN_UFUNC(shifted)(T self, T other, T alpha)"};
-OPGEN_STUB void structured_ufunc_shifted_CPU::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
+    .signature = "OPGEN_UFUNC(shifted)(T self, T other, T alpha)",
+};
+OPGEN_STUB void structured_ufunc_shifted_CPU::impl(const Tensor&, const Tensor&, const Scalar&,
+                                                   const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_shifted_out);
 }
 
@@ -25,9 +27,10 @@ OPGEN_STUB void structured_ufunc_shifted_CPU::impl(const Tensor&, const Tensor&,
 namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CPU_shifted_out, &at::native::structured_ufunc_shifted_CPU::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_shifted_out,
+                       &at::native::structured_ufunc_shifted_CPU::impl),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

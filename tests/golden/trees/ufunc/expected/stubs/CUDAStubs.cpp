@@ -15,8 +15,12 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CUDA_shifted_out{
     .op = "aten::shifted.out",
     .key = "CUDA",
-    .signature = "OPGEN_IMPL_FUNC(ufunc_shifted_CUDA)(const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out)"};
-OPGEN_STUB void structured_ufunc_shifted_CUDA::impl(const Tensor&, const Tensor&, const Scalar&, const Tensor&) {
+    .signature =
+        "OPGEN_IMPL_FUNC(ufunc_shifted_CUDA)(const Tensor& self, const Tensor& other, const "
+        "Scalar& alpha, const Tensor& out)",
+};
+OPGEN_STUB void structured_ufunc_shifted_CUDA::impl(const Tensor&, const Tensor&, const Scalar&,
+                                                    const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CUDA_shifted_out);
 }
 
@@ -25,9 +29,10 @@ OPGEN_STUB void structured_ufunc_shifted_CUDA::impl(const Tensor&, const Tensor&
 namespace {
 
 const opgen::KernelStub opgen_CUDAStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_CUDA_shifted_out, &at::native::structured_ufunc_shifted_CUDA::impl),
+    opgen::kernel_stub(at::native::opgen_missing_CUDA_shifted_out,
+                       &at::native::structured_ufunc_shifted_CUDA::impl),
 };
-const opgen::StubTable opgen_table_CUDAStubs(
-    "aten", opgen_CUDAStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CUDAStubs("aten", opgen_CUDAStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

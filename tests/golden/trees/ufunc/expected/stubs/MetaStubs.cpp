@@ -15,7 +15,10 @@ namespace at::meta {
 constexpr opgen::MissingKernel opgen_missing_Meta_shifted_Tensor{
     .op = "aten::shifted.Tensor",
     .key = "Meta",
-    .signature = "OPGEN_META_FUNC2(shifted, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha)"};
+    .signature =
+        "OPGEN_META_FUNC2(shifted, Tensor)(const Tensor& self, const Tensor& other, const Scalar& "
+        "alpha)",
+};
 OPGEN_STUB void structured_shifted_Tensor::meta(const Tensor&, const Tensor&, const Scalar&) {
   opgen::throw_missing_kernel(opgen_missing_Meta_shifted_Tensor);
 }
@@ -25,9 +28,10 @@ OPGEN_STUB void structured_shifted_Tensor::meta(const Tensor&, const Tensor&, co
 namespace {
 
 const opgen::KernelStub opgen_MetaStubs[] = {
-    opgen::kernel_stub(at::meta::opgen_missing_Meta_shifted_Tensor, &at::meta::structured_shifted_Tensor::meta),
+    opgen::kernel_stub(at::meta::opgen_missing_Meta_shifted_Tensor,
+                       &at::meta::structured_shifted_Tensor::meta),
 };
-const opgen::StubTable opgen_table_MetaStubs(
-    "aten", opgen_MetaStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_MetaStubs("aten", opgen_MetaStubs, __start_opgen_stubs,
+                                             __stop_opgen_stubs);
 
 }  // namespace

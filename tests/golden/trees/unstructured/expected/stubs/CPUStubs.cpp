@@ -15,7 +15,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_CPU_tally{
     .op = "aten::tally",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(tally)(const Tensor& self, int64_t bins)"};
+    .signature = "OPGEN_KERNEL(tally)(const Tensor& self, int64_t bins)",
+};
 OPGEN_STUB Tensor opgen_tally::tally(const Tensor&, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_CPU_tally);
 }
@@ -24,7 +25,8 @@ OPGEN_STUB Tensor opgen_tally::tally(const Tensor&, int64_t) {
 constexpr opgen::MissingKernel opgen_missing_CPU_tally_{
     .op = "aten::tally_",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(tally_)(Tensor& self, int64_t bins)"};
+    .signature = "OPGEN_KERNEL(tally_)(Tensor& self, int64_t bins)",
+};
 OPGEN_STUB Tensor& opgen_tally_::tally_(Tensor&, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_CPU_tally_);
 }
@@ -33,7 +35,8 @@ OPGEN_STUB Tensor& opgen_tally_::tally_(Tensor&, int64_t) {
 constexpr opgen::MissingKernel opgen_missing_CPU_tally_out{
     .op = "aten::tally.out",
     .key = "CPU",
-    .signature = "OPGEN_KERNEL(tally_out)(const Tensor& self, int64_t bins, Tensor& out)"};
+    .signature = "OPGEN_KERNEL(tally_out)(const Tensor& self, int64_t bins, Tensor& out)",
+};
 OPGEN_STUB Tensor& opgen_tally_out::tally_out(const Tensor&, int64_t, Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_tally_out);
 }
@@ -45,9 +48,10 @@ namespace {
 const opgen::KernelStub opgen_CPUStubs[] = {
     opgen::kernel_stub(at::native::opgen_missing_CPU_tally, &at::native::opgen_tally::tally),
     opgen::kernel_stub(at::native::opgen_missing_CPU_tally_, &at::native::opgen_tally_::tally_),
-    opgen::kernel_stub(at::native::opgen_missing_CPU_tally_out, &at::native::opgen_tally_out::tally_out),
+    opgen::kernel_stub(at::native::opgen_missing_CPU_tally_out,
+                       &at::native::opgen_tally_out::tally_out),
 };
-const opgen::StubTable opgen_table_CPUStubs(
-    "aten", opgen_CPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_CPUStubs("aten", opgen_CPUStubs, __start_opgen_stubs,
+                                            __stop_opgen_stubs);
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace at::native {
 constexpr opgen::MissingKernel opgen_missing_SparseCPU_tally{
     .op = "aten::tally",
     .key = "SparseCPU",
-    .signature = "OPGEN_KERNEL(tally_sparse)(const Tensor& self, int64_t bins)"};
+    .signature = "OPGEN_KERNEL(tally_sparse)(const Tensor& self, int64_t bins)",
+};
 OPGEN_STUB Tensor opgen_tally_sparse::tally_sparse(const Tensor&, int64_t) {
   opgen::throw_missing_kernel(opgen_missing_SparseCPU_tally);
 }
@@ -26,9 +27,10 @@ OPGEN_STUB Tensor opgen_tally_sparse::tally_sparse(const Tensor&, int64_t) {
 namespace {
 
 const opgen::KernelStub opgen_SparseCPUStubs[] = {
-    opgen::kernel_stub(at::native::opgen_missing_SparseCPU_tally, &at::native::opgen_tally_sparse::tally_sparse),
+    opgen::kernel_stub(at::native::opgen_missing_SparseCPU_tally,
+                       &at::native::opgen_tally_sparse::tally_sparse),
 };
-const opgen::StubTable opgen_table_SparseCPUStubs(
-    "aten", opgen_SparseCPUStubs, __start_opgen_stubs, __stop_opgen_stubs);
+const opgen::StubTable opgen_table_SparseCPUStubs("aten", opgen_SparseCPUStubs, __start_opgen_stubs,
+                                                  __stop_opgen_stubs);
 
 }  // namespace

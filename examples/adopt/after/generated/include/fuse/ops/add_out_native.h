@@ -4,4 +4,5 @@
 #include <opgen/operator.h>
 #include <opgen/tensor.h>
 
-static_assert(OPGEN_TORCH_ABI == 1, "this file is for ABI 1 of opgen's torch headers: generate it again");
+static_assert(OPGEN_TORCH_ABI == 1,
+              "generate this file again: it needs ABI 1 of opgen's torch headers");

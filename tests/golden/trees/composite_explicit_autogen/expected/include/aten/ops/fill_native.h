@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -16,7 +16,7 @@ struct opgen_fill_ {
   static Tensor& fill_(Tensor& self, const Scalar& value);
 };
 template <int>
-struct fill_;  // reserved: a function of this name is not a kernel
+struct fill_;  // define the kernel with its macro
 
 // fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_fill_Scalar_out {
@@ -24,7 +24,7 @@ struct opgen_fill_Scalar_out {
   static Tensor& fill_Scalar_out(const Tensor& self, const Scalar& value, Tensor& out);
 };
 template <int>
-struct fill_Scalar_out;  // reserved: a function of this name is not a kernel
+struct fill_Scalar_out;  // define the kernel with its macro
 
 // fill.Scalar(Tensor self, Scalar value) -> Tensor
 struct opgen_fill {
@@ -32,7 +32,7 @@ struct opgen_fill {
   static Tensor fill(const Tensor& self, const Scalar& value);
 };
 template <int>
-struct fill;  // reserved: a function of this name is not a kernel
+struct fill;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -17,7 +17,7 @@ struct opgen_name_ {
                        const Tensor& output);
 };
 template <int>
-struct name_;  // reserved: a function of this name is not a kernel
+struct name_;  // define the kernel with its macro
 
 // name.out(Tensor self, Tensor self_clone, Tensor result, Tensor output, *, Tensor(a!) out) ->
 // Tensor(a!)
@@ -27,7 +27,7 @@ struct opgen_name_out {
                           const Tensor& output, Tensor& out);
 };
 template <int>
-struct name_out;  // reserved: a function of this name is not a kernel
+struct name_out;  // define the kernel with its macro
 
 // name(Tensor self, Tensor self_clone, Tensor result, Tensor output) -> Tensor
 struct opgen_name {
@@ -36,7 +36,7 @@ struct opgen_name {
                      const Tensor& output);
 };
 template <int>
-struct name;  // reserved: a function of this name is not a kernel
+struct name;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -17,7 +17,7 @@ struct opgen_guarded_cpu {
                             const ::std::optional<Tensor>& extra);
 };
 template <int>
-struct guarded_cpu;  // reserved: a function of this name is not a kernel
+struct guarded_cpu;  // define the kernel with its macro
 
 // guarded(Tensor self, Tensor other, *, Tensor? extra=None) -> Tensor
 struct opgen_guarded_cuda {
@@ -26,7 +26,7 @@ struct opgen_guarded_cuda {
                              const ::std::optional<Tensor>& extra);
 };
 template <int>
-struct guarded_cuda;  // reserved: a function of this name is not a kernel
+struct guarded_cuda;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -20,7 +20,7 @@ struct opgen_empty_cpu {
                           ::std::optional<MemoryFormat> memory_format);
 };
 template <int>
-struct empty_cpu;  // reserved: a function of this name is not a kernel
+struct empty_cpu;  // define the kernel with its macro
 
 // empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
 // device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
@@ -32,7 +32,7 @@ struct opgen_empty_meta {
                            ::std::optional<MemoryFormat> memory_format);
 };
 template <int>
-struct empty_meta;  // reserved: a function of this name is not a kernel
+struct empty_meta;  // define the kernel with its macro
 
 // empty.memory_format_out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) ->
 // Tensor(a!)
@@ -43,7 +43,7 @@ struct opgen_empty_memory_format_out_symint {
                                                 Tensor& out);
 };
 template <int>
-struct empty_memory_format_out_symint;  // reserved: a function of this name is not a kernel
+struct empty_memory_format_out_symint;  // define the kernel with its macro
 
 }  // namespace at::native
 

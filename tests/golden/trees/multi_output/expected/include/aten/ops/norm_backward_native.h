@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -18,7 +18,7 @@ struct opgen_norm_backward_cpu {
                                                                 ::std::array<bool, 3> output_mask);
 };
 template <int>
-struct norm_backward_cpu;  // reserved: a function of this name is not a kernel
+struct norm_backward_cpu;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -16,7 +16,7 @@ struct opgen_flipped_copy {
   static Tensor flipped_copy(const Tensor& self);
 };
 template <int>
-struct flipped_copy;  // reserved: a function of this name is not a kernel
+struct flipped_copy;  // define the kernel with its macro
 
 // flipped_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_flipped_copy_out {
@@ -24,7 +24,7 @@ struct opgen_flipped_copy_out {
   static Tensor& flipped_copy_out(const Tensor& self, Tensor& out);
 };
 template <int>
-struct flipped_copy_out;  // reserved: a function of this name is not a kernel
+struct flipped_copy_out;  // define the kernel with its macro
 
 }  // namespace at::native
 

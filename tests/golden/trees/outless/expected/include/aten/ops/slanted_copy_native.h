@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -16,7 +16,7 @@ struct opgen_slanted_copy {
   static Tensor slanted_copy(const Tensor& self, int64_t offset);
 };
 template <int>
-struct slanted_copy;  // reserved: a function of this name is not a kernel
+struct slanted_copy;  // define the kernel with its macro
 
 // slanted_copy.out(Tensor self, int offset=0, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_slanted_copy_out {
@@ -24,7 +24,7 @@ struct opgen_slanted_copy_out {
   static Tensor& slanted_copy_out(const Tensor& self, int64_t offset, Tensor& out);
 };
 template <int>
-struct slanted_copy_out;  // reserved: a function of this name is not a kernel
+struct slanted_copy_out;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -24,13 +24,13 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def enter_dual_level() -> int:
-    """Open the level in this thread, and return its number: tensors can have tangents from now on."""
+    """Open the level in this thread, and return its number. From now on, tensors can have tangents."""
     _C._open_forward_level()
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Close the level of this thread: tangents are gone."""
+    """Close the level of this thread. Its tangents are dropped."""
     if level not in (None, 0):
         raise RuntimeError(
             f"Trying to exit a forward AD level that was not the last one that was created: {level}"
@@ -39,7 +39,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """In its with block, tensors can have tangents."""
+    """Open the level for a with block, in which tensors can have tangents."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -49,7 +49,7 @@ class dual_level:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """Return a tensor with the bytes and the history of `tensor`, and the tangent."""
+    """Return a tensor that shares the storage and the history of `tensor`, and has the tangent."""
     if not _C._forward_level_is_open() or level not in (None, 0):
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."

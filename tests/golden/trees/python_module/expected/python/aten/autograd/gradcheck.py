@@ -36,7 +36,7 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of func(*inputs) with finite differences, for the inputs that require a gradient.
 
-    Give inputs of float64 or complex128: others are too coarse for the default `eps`. Raises GradcheckError, or returns
+    Pass inputs of float64 or complex128: other dtypes are too imprecise for the default `eps`. Raises GradcheckError, or returns
     False, at the first output and input for which they differ by more than atol + rtol * |difference quotient|.
     """
     given: tuple[Any, ...] = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -95,7 +95,7 @@ def _compare(
     expected: _Matrix, given: _Matrix, atol: float, rtol: float, name: str, output: int, input: int
 ) -> None:
     pairs = zip(itertools.chain(*expected), itertools.chain(*given))
-    # A NaN is not close to anything.
+    # A comparison with NaN is false.
     if not all(a == b or abs(a - b) <= atol + rtol * abs(a) for a, b in pairs):
         raise GradcheckError(
             f"{name} mismatch for output {output} with respect to input {input},\n"
@@ -132,7 +132,7 @@ def _by_backward(output: Tensor, inputs: list[Tensor]) -> list[_Matrix]:
     with _Cells(weight) as cells:
         for i in range(len(cells)):
             cells[i] = 1.0
-            # A copy: what backward() makes of the weight may be the weight itself.
+            # A copy: a gradient may be the weight itself.
             found = _C._grad(
                 (output,), tuple(inputs), (_C.tensor(weight),), True, False, True, True
             )
@@ -177,14 +177,14 @@ def _numbers_of(tensor: Tensor) -> list[float]:
 
 
 class _Cells:
-    """The real numbers of a tensor, in row-major order, to be read and written in its memory."""
+    """The real numbers of a tensor in row-major order, read and written in its memory."""
 
     def __init__(self, tensor: Tensor) -> None:
         dtype = tensor.dtype
         kind = _FORMATS.get(str(dtype).rpartition(".")[2])
         if kind is None or str(tensor.device) != "cpu":
             raise NotImplementedError(
-                f"gradcheck changes the numbers of {dtype} tensors on {tensor.device} in no way"
+                f"gradcheck does not support {dtype} tensors on {tensor.device}"
             )
         self._format = struct.Struct(kind)
         self._bytes = memoryview(tensor.detach().untyped_storage())  # type: ignore[arg-type, unused-ignore]

@@ -6,7 +6,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -17,7 +17,7 @@ struct opgen_twice {
   static inline Tensor twice(const Tensor& self);
 };
 template <int>
-struct twice;  // reserved: a function of this name is not a kernel
+struct twice;  // define the kernel with its macro
 
 // twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_twice_out {
@@ -25,7 +25,7 @@ struct opgen_twice_out {
   static Tensor& twice_out(const Tensor& self, Tensor& out);
 };
 template <int>
-struct twice_out;  // reserved: a function of this name is not a kernel
+struct twice_out;  // define the kernel with its macro
 
 }  // namespace at::native
 

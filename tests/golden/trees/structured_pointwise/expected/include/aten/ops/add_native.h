@@ -6,7 +6,7 @@
 #include <aten/ops/add_meta.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -23,7 +23,7 @@ struct opgen_add_out_sparse_cpu {
                                     Tensor& out);
 };
 template <int>
-struct add_out_sparse_cpu;  // reserved: a function of this name is not a kernel
+struct add_out_sparse_cpu;  // define the kernel with its macro
 
 }  // namespace at::native
 

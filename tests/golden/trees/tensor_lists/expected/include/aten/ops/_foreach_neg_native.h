@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -16,7 +16,7 @@ struct opgen_foreach_neg_ {
   static void foreach_neg_(TensorList self);
 };
 template <int>
-struct foreach_neg_;  // reserved: a function of this name is not a kernel
+struct foreach_neg_;  // define the kernel with its macro
 
 // _foreach_neg.out(Tensor[] self, *, Tensor(a!)[] out) -> ()
 struct opgen__foreach_neg_out {
@@ -24,7 +24,7 @@ struct opgen__foreach_neg_out {
   static void _foreach_neg_out(TensorList self, TensorList out);
 };
 template <int>
-struct _foreach_neg_out;  // reserved: a function of this name is not a kernel
+struct _foreach_neg_out;  // define the kernel with its macro
 
 // _foreach_neg(Tensor[] self) -> Tensor[] self_out
 struct opgen__foreach_neg {
@@ -32,7 +32,7 @@ struct opgen__foreach_neg {
   static ::std::vector<Tensor> _foreach_neg(TensorList self);
 };
 template <int>
-struct _foreach_neg;  // reserved: a function of this name is not a kernel
+struct _foreach_neg;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -17,7 +17,7 @@ struct opgen_gather_all {
                                           const List<::std::optional<Tensor>>& weights);
 };
 template <int>
-struct gather_all;  // reserved: a function of this name is not a kernel
+struct gather_all;  // define the kernel with its macro
 
 }  // namespace at::native
 

@@ -6,7 +6,7 @@
 #include <aten/ops/shifted_meta.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -22,7 +22,7 @@ struct structured_ufunc_shifted_CUDA : at::meta::structured_shifted_Tensor {
 };
 
 namespace ufunc {
-// A class, because g++ takes a function template that differs from the declared one for an
+// A class, because g++ treats a function template that differs from the declared one as an
 // overload.
 struct opgen_shifted {
   template <class T>

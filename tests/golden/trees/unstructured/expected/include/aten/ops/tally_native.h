@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -16,7 +16,7 @@ struct opgen_tally {
   static Tensor tally(const Tensor& self, int64_t bins);
 };
 template <int>
-struct tally;  // reserved: a function of this name is not a kernel
+struct tally;  // define the kernel with its macro
 
 // tally(Tensor self, int bins=100) -> Tensor
 struct opgen_tally_sparse {
@@ -24,7 +24,7 @@ struct opgen_tally_sparse {
   static Tensor tally_sparse(const Tensor& self, int64_t bins);
 };
 template <int>
-struct tally_sparse;  // reserved: a function of this name is not a kernel
+struct tally_sparse;  // define the kernel with its macro
 
 // tally_(Tensor(a!) self, int bins=100) -> Tensor(a!)
 struct opgen_tally_ {
@@ -32,7 +32,7 @@ struct opgen_tally_ {
   static Tensor& tally_(Tensor& self, int64_t bins);
 };
 template <int>
-struct tally_;  // reserved: a function of this name is not a kernel
+struct tally_;  // define the kernel with its macro
 
 // tally.out(Tensor self, int bins=100, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_tally_out {
@@ -40,7 +40,7 @@ struct opgen_tally_out {
   static Tensor& tally_out(const Tensor& self, int64_t bins, Tensor& out);
 };
 template <int>
-struct tally_out;  // reserved: a function of this name is not a kernel
+struct tally_out;  // define the kernel with its macro
 
 }  // namespace at::native
 

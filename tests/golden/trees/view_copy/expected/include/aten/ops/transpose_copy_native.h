@@ -5,7 +5,7 @@
 #include <aten/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 1, "this file is for opgen runtime ABI 1: generate it again");
+static_assert(OPGEN_RUNTIME_ABI == 1, "generate this file again: it needs ABI 1 of the runtime");
 
 namespace at::native {
 using namespace opgen::types;
@@ -16,7 +16,7 @@ struct opgen_transpose_copy {
   static Tensor transpose_copy(const Tensor& self, int64_t dim0, int64_t dim1);
 };
 template <int>
-struct transpose_copy;  // reserved: a function of this name is not a kernel
+struct transpose_copy;  // define the kernel with its macro
 
 // transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)
 struct opgen_transpose_copy_int_out {
@@ -25,7 +25,7 @@ struct opgen_transpose_copy_int_out {
                                         Tensor& out);
 };
 template <int>
-struct transpose_copy_int_out;  // reserved: a function of this name is not a kernel
+struct transpose_copy_int_out;  // define the kernel with its macro
 
 }  // namespace at::native
 

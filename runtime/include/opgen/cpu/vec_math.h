@@ -1,0 +1,509 @@
+// vec_math.h: mathematical functions of vectors of floats, in namespace opgen::vec, for the loops
+// cpu_kernel_vec<T> of loops.h.
+//
+//   vec::exp(x), vec::log(x), vec::log1p(x), vec::tanh(x), vec::sigmoid(x), vec::silu(x),
+//   vec::erf(x), vec::gelu(x), vec::gelu_tanh(x), vec::sin(x), vec::cos(x), vec::atan(x),
+//   vec::pow(x, y), vec::remainder(x, y)
+//
+// exp, log, log1p, tanh, erf, sin, cos, atan and pow are within one unit in the last place of the
+// exact value, for all numbers; infinities, NaN, zeros and subnormal numbers give what <cmath>
+// gives. The other functions are built from them. tests/integration/run/vec_math measures all of
+// them.
+//
+// Everything is written with the compiler's vector types, so it needs no library, and a loop that
+// is compiled for AVX2 and FMA uses these. The coefficients are Chebyshev interpolations, computed
+// with 40 digits.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "opgen/cpu/vec.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace opgen::vec {
+
+template <int bytes>
+using Floats = Vec<float, bytes>;
+template <int bytes>
+using Doubles = Vec<double, bytes>;
+
+namespace detail {
+
+// c[0] + x * (c[1] + x * (c[2] + …)).
+template <class T, int bytes, std::size_t n>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> polynomial(const Vec<T, bytes>& x, const T (&c)[n]) noexcept {
+  Vec<T, bytes> sum(c[n - 1]);
+  for (std::size_t i = n - 1; i-- > 0;) sum = multiply_add(sum, x, Vec<T, bytes>(c[i]));
+  return sum;
+}
+
+// Adding and subtracting this rounds a small number to an integer, which is then in the low bits.
+inline constexpr float kRounder = 12582912.0f;              // 1.5 * 2^23
+inline constexpr double kWideRounder = 6755399441055744.0;  // 1.5 * 2^52
+inline constexpr std::int32_t kSign = std::int32_t(0x80000000u);
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> magnitude(const Floats<bytes>& x) noexcept {
+  return Floats<bytes>::from_bits(x.bits() & ~kSign);
+}
+// `x` with the sign of `y`, for an x that is not negative.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> with_sign(const Floats<bytes>& x,
+                                            const Floats<bytes>& y) noexcept {
+  return Floats<bytes>::from_bits(x.bits() | (y.bits() & kSign));
+}
+// Integers of the size of an element for arithmetic that wraps around.
+template <class T, int bytes>
+struct WrappingOf {
+  typedef std::make_unsigned_t<typename Vec<T, bytes>::Lane> type
+      __attribute__((vector_size(bytes)));
+};
+template <int bytes>
+using Wrapping = typename WrappingOf<float, bytes>::type;
+template <int bytes>
+using WideWrapping = typename WrappingOf<double, bytes>::type;
+
+// Functions below return several vectors by reference: g++ keeps a structure of vectors in memory.
+
+// exp(r) - 1, for |r| up to ln(2) / 2.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> exp_of_rest(const Floats<bytes>& r) noexcept {
+  constexpr float c[] = {0.5f,           0x1.555556p-3f,  0x1.5554e4p-5f,
+                         0x1.1110e0p-7f, 0x1.6d4920p-10f, 0x1.a12a42p-13f};
+  return multiply_add(r * r, polynomial(r, c), r);
+}
+// exp(x) is (1 + result) * 2^n, for x from -104 to 89. The low bits of `shifted` are n.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail(const Floats<bytes>& x,
+                                           typename Floats<bytes>::Mask& shifted) noexcept {
+  using V = Floats<bytes>;
+  const V sum = multiply_add(x, V(0x1.715476p+0f), V(kRounder));
+  const V n = sum - V(kRounder);
+  shifted = sum.bits();
+  // ln 2 in two parts; products with the first are exact.
+  const V r = multiply_add(n, V(-0x1.62e4p-1f), x);
+  return exp_of_rest(multiply_add(n, V(-0x1.7f7d1cp-20f), r));
+}
+// 2^n of the n in the low bits, for n from -126 to 127.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& shifted) noexcept {
+  const auto n = std::bit_cast<Wrapping<bytes>>(shifted);
+  const Wrapping<bytes> bits = (n << 23) + (127u << 23);
+  return Floats<bytes>::of(std::bit_cast<typename Floats<bytes>::Native>(bits));
+}
+// (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are no numbers.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
+                                         const typename Floats<bytes>::Mask& shifted) noexcept {
+  using Mask = typename Floats<bytes>::Mask;
+  const Mask half = shifted >> 1;
+  const Wrapping<bytes> other =
+      std::bit_cast<Wrapping<bytes>>(shifted) - std::bit_cast<Wrapping<bytes>>(half);
+  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(std::bit_cast<Mask>(other)) *
+         scale_of<bytes>(half);
+}
+// exp(x + rest), for a sum from -87 to 0, without the rounding of the sum.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> small_exp(const Floats<bytes>& x,
+                                            const Floats<bytes>& rest) noexcept {
+  using V = Floats<bytes>;
+  const V sum = multiply_add(x + rest, V(0x1.715476p+0f), V(kRounder));
+  const V n = sum - V(kRounder);
+  const V r = multiply_add(n, V(-0x1.62e4p-1f), x) + multiply_add(n, V(-0x1.7f7d1cp-20f), rest);
+  return (exp_of_rest(r) + V(1.0f)) * scale_of<bytes>(sum.bits());
+}
+
+// log(2^e * (1 + f)), for 1 + f from sqrt(1/2) to sqrt(2). `error`: what f lacks.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log_of(const typename Floats<bytes>::Mask& e,
+                                         const Floats<bytes>& f,
+                                         const Floats<bytes>& error) noexcept {
+  using V = Floats<bytes>;
+  constexpr float c[] = {0x1.555554p-2f,  -0x1.fffffcp-3f, 0x1.999d5ap-3f,
+                         -0x1.555b4ap-3f, 0x1.23d21ap-3f,  -0x1.fcf4c6p-4f,
+                         0x1.dea282p-4f,  -0x1.d635bcp-4f, 0x1.1d8ea6p-4f};
+  const V power = V::of(__builtin_convertvector(e, typename V::Native));
+  const V square = f * f;
+  V rest = multiply_add(square * f, polynomial(f, c), error);
+  rest = multiply_add(power, V(-0x1.bd0106p-13f), rest);
+  rest = multiply_add(square, V(-0.5f), rest);
+  return multiply_add(power, V(0x1.63p-1f), f + rest);
+}
+// The fraction and the exponent of log_of, for a normal number.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
+                                               typename Floats<bytes>::Mask& e) noexcept {
+  using V = Floats<bytes>;
+  constexpr std::uint32_t half_root = 0x3f3504f3;  // sqrt(1/2)
+  const Wrapping<bytes> above = std::bit_cast<Wrapping<bytes>>(x.bits()) - half_root;
+  e = std::bit_cast<typename V::Mask>(above) >> 23;
+  const Wrapping<bytes> bits = (above & 0x007fffffu) + half_root;
+  return V::of(std::bit_cast<typename V::Native>(bits)) - V(1.0f);
+}
+// `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log_or_special(const Floats<bytes>& x,
+                                                 const Floats<bytes>& y) noexcept {
+  using V = Floats<bytes>;
+  V result = select(x == V(kInfinity), x, y);
+  result = select(x == V(0.0f), V(-kInfinity), result);
+  return select(x >= V(0.0f), result, V(kNaN));
+}
+
+// Two vectors of doubles for one of floats.
+template <class T, int bytes>
+struct HalfOf {
+  typedef T type __attribute__((vector_size(bytes / 2)));
+};
+template <class Half, class Whole>
+OPGEN_ALWAYS_INLINE Half lower_half(const Whole& x) noexcept {
+  Half half;
+  std::memcpy(&half, &x, sizeof half);
+  return half;
+}
+template <class Half, class Whole>
+OPGEN_ALWAYS_INLINE Half upper_half(const Whole& x) noexcept {
+  if constexpr (sizeof(Whole) == 16) {
+    return lower_half<Half>(__builtin_shufflevector(x, x, 2, 3, 2, 3));
+  } else {
+    return __builtin_shufflevector(x, x, 4, 5, 6, 7);
+  }
+}
+template <class Whole, class Half>
+OPGEN_ALWAYS_INLINE Whole joined(const Half& low, const Half& high) noexcept {
+  if constexpr (sizeof(Whole) == 16) {
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+  } else {
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> lower_doubles(const Floats<bytes>& x) noexcept {
+  using Half = typename HalfOf<float, bytes>::type;
+  using Native = typename Doubles<bytes>::Native;
+  return Doubles<bytes>::of(__builtin_convertvector(lower_half<Half>(x.values), Native));
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> upper_doubles(const Floats<bytes>& x) noexcept {
+  using Half = typename HalfOf<float, bytes>::type;
+  using Native = typename Doubles<bytes>::Native;
+  return Doubles<bytes>::of(__builtin_convertvector(upper_half<Half>(x.values), Native));
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> narrowed(const Doubles<bytes>& lower,
+                                           const Doubles<bytes>& upper) noexcept {
+  using Half = typename HalfOf<float, bytes>::type;
+  const Half low = __builtin_convertvector(lower.values, Half);
+  const Half high = __builtin_convertvector(upper.values, Half);
+  return Floats<bytes>::of(joined<typename Floats<bytes>::Native>(low, high));
+}
+template <class Mask>
+OPGEN_ALWAYS_INLINE bool any(const Mask& mask) noexcept {
+  typedef std::int64_t Pair __attribute__((vector_size(16)));
+  Pair parts[sizeof(Mask) / sizeof(Pair)];
+  std::memcpy(parts, &mask, sizeof mask);
+  if constexpr (sizeof(Mask) == 32) parts[0] |= parts[1];
+  return (parts[0][0] | parts[0][1]) != 0;
+}
+
+// sin(x) for a `shift` of 0, cos(x) for 1, with 26 bits, for |x| < 2^20.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> sine_of(const Doubles<bytes>& x, std::int64_t shift) noexcept {
+  using V = Doubles<bytes>;
+  constexpr double s[] = {1.0, -0x1.555552a083263p-3, 0x1.110c23a42d3f1p-7, -0x1.9ac6fbcca5f6cp-13};
+  constexpr double c[] = {1.0, -0x1.fffffffaa6f9bp-2, 0x1.55554cae0fa7ep-5, -0x1.6c0dff970d462p-10,
+                          0x1.9a6c494416c15p-16};
+  const V shifted = multiply_add(x, V(0x1.45f306dc9c883p-1), V(kWideRounder));
+  const V n = shifted - V(kWideRounder);
+  // pi/2 in two parts; products with the first are exact.
+  V r = multiply_add(n, V(-0x1.921fb544p+0), x);
+  r = multiply_add(n, V(-0x1.0b4611a626331p-34), r);
+  const V z = r * r;
+  // The number of right angles, in the low bits.
+  const typename V::Mask quarter = shifted.bits() + shift;
+  const V chosen = select((quarter & 1) == 0, r * polynomial(z, s), polynomial(z, c));
+  return V::from_bits(chosen.bits() ^ ((quarter & 2) << 62));
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> sine_of(const Floats<bytes>& x, std::int64_t shift) noexcept {
+  return narrowed(sine_of(lower_doubles(x), shift), sine_of(upper_doubles(x), shift));
+}
+// `result`, except f(x) for elements that are too large for the vector's method, or NaN: others do
+// not depend on their neighbours.
+template <class F>
+OPGEN_NOINLINE void replace_large(float* result, const float* x, std::int64_t n, float most,
+                                  const F& f) noexcept {
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (!(std::abs(x[i]) < most)) result[i] = f(x[i]);
+  }
+}
+template <int bytes, class F>
+OPGEN_ALWAYS_INLINE Floats<bytes> unless_large(const Floats<bytes>& result, const Floats<bytes>& x,
+                                               float most, const F& f) noexcept {
+  if (OPGEN_LIKELY(!any(~(magnitude(x) < Floats<bytes>(most))))) return result;
+  float results[Floats<bytes>::size], lanes[Floats<bytes>::size];
+  result.store(results);
+  x.store(lanes);
+  replace_large(results, lanes, Floats<bytes>::size, most, f);
+  return Floats<bytes>::load(results);
+}
+inline constexpr float kMostAngle = 0x1p20f;
+
+// log2 of positive numbers, with 44 bits. -1e300 for 0, 1e300 for infinity.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> log2_of(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  using Mask = typename V::Mask;
+  constexpr double c[] = {0x1.71547652b8250p+1, 0x1.ec709dc53e155p-1, 0x1.2776c290c2449p-1,
+                          0x1.a61a3127f9858p-2, 0x1.4794e6127b0dep-2, 0x1.21b7f057b2a99p-2};
+  constexpr std::uint64_t half_root = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
+  // 1024 is added to the exponent, because processors shift signed 64-bit numbers slowly.
+  using Bits = WideWrapping<bytes>;
+  const Bits above = std::bit_cast<Bits>(x.bits()) - half_root + (std::uint64_t(1024) << 52);
+  const V m = V::from_bits(std::bit_cast<Mask>((above & 0x000fffffffffffff) + half_root));
+  const Bits exponent = (above >> 52) | std::uint64_t(0x4330000000000000);
+  const V e = V::from_bits(std::bit_cast<Mask>(exponent)) - V(0x1p52 + 1024);
+  const V s = (m - V(1.0)) / (m + V(1.0));
+  V result = multiply_add(s, polynomial(s * s, c), e);
+  result = select(x == V(0.0), V(-1e300), result);
+  return select(x == V(std::numeric_limits<double>::infinity()), V(1e300), result);
+}
+// 2^x with 34 bits, and 2^-200 or 2^200 beyond these.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> exp2_of(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  constexpr double c[] = {0x1.ffffffffa65c7p-1,  0x1.62e42fef9cb88p-1, 0x1.ebfbe0ab15f60p-3,
+                          0x1.c6b08da761307p-5,  0x1.3b29d7d6d7badp-7, 0x1.5d87750bb25c0p-10,
+                          0x1.446d30541ffd7p-13, 0x1.00c1552eaeb61p-16};
+  const V bounded = min(V(200.0), max(V(-200.0), x));
+  const V shifted = bounded + V(kWideRounder);
+  const V r = bounded - (shifted - V(kWideRounder));
+  // The low bits of `shifted` are the integer; the shift removes the others.
+  const WideWrapping<bytes> bits =
+      (std::bit_cast<WideWrapping<bytes>>(shifted.bits()) << 52) + (std::uint64_t(1023) << 52);
+  const V scale = V::of(std::bit_cast<typename V::Native>(bits));
+  return polynomial(r, c) * scale;
+}
+
+}  // namespace detail
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> exp(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  typename V::Mask shifted;
+  // max and min keep NaN, their second argument.
+  const V tail = detail::exp_tail(min(V(89.0f), max(V(-104.0f), x)), shifted);
+  return detail::scaled(tail, shifted);
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  // Subnormal numbers are scaled.
+  const typename V::Mask small = x < V(0x1p-126f);
+  typename V::Mask e;
+  const V f = detail::log_fraction(select(small, x * V(0x1p25f), x), e);
+  const V y = detail::log_of<bytes>(e - (small & 25), f, V(0.0f));
+  return detail::log_or_special(x, y);
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log1p(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  const V u = x + V(1.0f);
+  typename V::Mask e;
+  const V rounded = detail::log_fraction(u, e);
+  // (1 + x) / 2^e - 1 without the rounding of 1 + x; beyond 2^25, the 1 does not count.
+  const V scale = V::from_bits((127 - e) << 23);
+  const V scaled = x * scale, below = scale - V(1.0f);
+  const V f = below + scaled;
+  const V error = (scaled - (f - below)) * (V(1.0f) - f);
+  const typename V::Mask counts = x < V(0x1p25f);
+  const V y = detail::log_of<bytes>(e, select(counts, f, rounded), select(counts, error, V(0.0f)));
+  // Small numbers, and 0 with its sign, are their own logarithm.
+  return select(detail::magnitude(x) < V(0x1p-25f), x, detail::log_or_special(u, y));
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> tanh(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  // The first coefficient, -1/3, is in two parts.
+  constexpr float c[] = {0x1.555556p-27f, 0x1.1110f2p-3f, -0x1.ba117cp-5f,  0x1.65a7c4p-6f,
+                         -0x1.1d02d6p-7f, 0x1.a45278p-9f, -0x1.e42e30p-11f, 0x1.2b7582p-13f};
+  const V t = detail::magnitude(x);
+  const V z = t * t;
+  const V near = multiply_add(t * z, detail::polynomial(z, c) - V(0x1.555556p-2f), t);
+  // 1 - 2 / (exp(2 t) + 1), rounding the sum once. From 10 on, the result is 1.
+  typename V::Mask shifted;
+  const V tail = detail::exp_tail(min(V(20.0f), t + t), shifted);
+  const V scale = detail::scale_of<bytes>(shifted);
+  const V far = V(1.0f) - V(2.0f) / multiply_add(scale, tail, scale + V(1.0f));
+  return detail::with_sign(select(t < V(0.9f), near, far), x);
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> sigmoid(const Floats<bytes>& x) noexcept {
+  return Floats<bytes>(1.0f) / (Floats<bytes>(1.0f) + exp(-x));
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> silu(const Floats<bytes>& x) noexcept {
+  return x / (Floats<bytes>(1.0f) + exp(-x));
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> erf(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  constexpr float small[] = {0x1.06eba8p-3f,  -0x1.812746p-2f,  0x1.ce2f0ep-4f,
+                             -0x1.b82ae2p-6f, 0x1.56416ap-8f,   -0x1.bea4b0p-11f,
+                             0x1.ec03b4p-14f, -0x1.ac6e58p-17f, 0x1.b930dcp-21f};
+  // log(1 - erf(t)) + 2 t, from 0.95 to 4, where erf becomes 1.
+  constexpr float large[] = {0x1.50b5a8p-12f, 0x1.bd5136p-1f,  -0x1.437cdp-1f,
+                             -0x1.c2f48ap-4f, 0x1.b10f1p-6f,   -0x1.383274p-8f,
+                             0x1.396622p-11f, -0x1.835e8p-15f, 0x1.b92b94p-20f};
+  const V t = min(V(4.0f), detail::magnitude(x));
+  const V near = multiply_add(t, detail::polynomial(t * t, small), t);
+  const V far = V(1.0f) - detail::small_exp(t * V(-2.0f), detail::polynomial(t, large));
+  return detail::with_sign(select(t < V(0.95f), near, far), x);
+}
+
+// x times the normal distribution function at x, which is computed so that no digits cancel for
+// negative x.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  // The function is 1/2 + x * polynomial(x^2) near 0.
+  constexpr float small[] = {0x1.988454p-2f,  -0x1.105836p-4f,  0x1.46cf98p-7f, -0x1.372d26p-10f,
+                             0x1.e21d32p-14f, -0x1.2e3006p-17f, 0x1.f289c0p-22f};
+  // Its lower tail is exp(-t^2 / 2) * u * polynomial(u) with u = 1 / (3 + t).
+  constexpr float tail[] = {0x1.987e6cp-2f, 0x1.32d1eap+0f, 0x1.919938p+1f,  0x1.04a2c6p+3f,
+                            0x1.85b052p+0f, 0x1.3375cep+6f, -0x1.334ee6p+8f, 0x1.2de01cp+8f};
+  const V t = min(V(14.6f), detail::magnitude(x));
+  const V near = multiply_add(x, detail::polynomial(x * x, small), V(0.5f));
+  const V u = V(1.0f) / (t + V(3.0f));
+  // t^2, and what its rounding loses: products of halves of t's bits are exact.
+  const V upper = V::from_bits(t.bits() & std::int32_t(0xfffff000u));
+  const V lower = t - upper;
+  const V square = t * t;
+  const V lost = ((upper * upper - square) + (upper + upper) * lower) + lower * lower;
+  typename V::Mask shifted;
+  const V exponential = detail::exp_tail(square * V(-0.5f), shifted);
+  const V e = detail::scaled(exponential, shifted);
+  const V density = multiply_add(e, lost * V(-0.5f), e);
+  const V ratio = u * detail::polynomial(u, tail);
+  // The product with x comes first: the density alone may be subnormal.
+  const V far = select(x < V(0.0f), x * ratio * density, x - x * ratio * density);
+  return select(detail::magnitude(x) < V(1.3f), x * near, far);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> gelu_tanh(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  // x * (1 + tanh(v)) / 2 is x / (1 + exp(-2 v)).
+  const V v = x * multiply_add(x * x, V(0.044715f), V(1.0f));
+  return x / (V(1.0f) + exp(v * V(-1.5957691216057308f)));
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> sin(const Floats<bytes>& x) noexcept {
+  return detail::unless_large(detail::sine_of(x, 0), x, detail::kMostAngle,
+                              [](float one) { return std::sin(one); });
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> cos(const Floats<bytes>& x) noexcept {
+  return detail::unless_large(detail::sine_of(x, 1), x, detail::kMostAngle,
+                              [](float one) { return std::cos(one); });
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> atan(const Floats<bytes>& x) noexcept {
+  using V = Floats<bytes>;
+  constexpr float c[] = {-0x1.555554p-2f, 0x1.9998d2p-3f, -0x1.247542p-3f, 0x1.c3ddd8p-4f,
+                         -0x1.5d90d4p-4f, 0x1.c7db4ep-5f, -0x1.50e5p-6f};
+  const V t = detail::magnitude(x);
+  // atan(t), pi/4 + atan((t - 1) / (t + 1)) or pi/2 + atan(-1 / t).
+  const typename V::Mask middle = t > V(0.66f), large = t > V(0x1.3504f4p+1f);
+  const V upper = select(large, V(-1.0f), select(middle, t - V(1.0f), t));
+  const V lower = select(large, t, select(middle, t + V(1.0f), V(1.0f)));
+  const V base = select(large, V(0x1.921fb6p+0f), select(middle, V(0x1.921fb6p-1f), V(0.0f)));
+  const V rest = base * V(-0x1.777a5cp-25f / 0x1.921fb6p+0f);
+  const V a = upper / lower;
+  const V z = a * a;
+  const V first = base + a;
+  const V lost = (base - first) + a;
+  const V y = first + multiply_add(a * z, detail::polynomial(z, c), lost + rest);
+  return detail::with_sign(y, x);
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> pow(const Floats<bytes>& x, const Floats<bytes>& y) noexcept {
+  using V = Floats<bytes>;
+  using Mask = typename V::Mask;
+  const V a = detail::magnitude(x);
+  const V result = detail::narrowed(
+      detail::exp2_of(detail::lower_doubles(y) * detail::log2_of(detail::lower_doubles(a))),
+      detail::exp2_of(detail::upper_doubles(y) * detail::log2_of(detail::upper_doubles(a))));
+  // From 2^24 on, all floats are even integers.
+  const Mask huge = detail::magnitude(y) >= V(0x1p24f);
+  const V bounded = select(huge, V(0.0f), y);
+  const Mask whole = __builtin_convertvector(bounded.values, Mask);
+  const Mask is_whole = V::of(__builtin_convertvector(whole, typename V::Native)) == bounded;
+  const Mask odd = is_whole & ((whole & 1) != 0);
+  const V infinity(detail::kInfinity), one(1.0f);
+  const V with_sign = V::from_bits(result.bits() | (x.bits() & odd & detail::kSign));
+  const Mask undefined = (x < V(0.0f)) & (a < infinity) & ~is_whole;
+  const V found = select((x != x) | (y != y), x + y, select(undefined, V(detail::kNaN), with_sign));
+  const Mask is_one =
+      (y == V(0.0f)) | (x == one) | ((a == one) & (detail::magnitude(y) == infinity));
+  return select(is_one, one, found);
+}
+
+namespace detail {
+
+// a - floor(a / b) * b, for quotients below 2^28.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> remainder_of(const Doubles<bytes>& a,
+                                                const Doubles<bytes>& b) noexcept {
+  using V = Doubles<bytes>;
+  const V quotient = a / b;
+  const V whole = (quotient + V(kWideRounder)) - V(kWideRounder);
+  // Exact: the product has at most 53 bits. The quotient may be rounded to the next integer.
+  const V rest = a - whole * b;
+  return select((rest != V(0.0)) & ((rest < V(0.0)) != (b < V(0.0))), rest + b, rest);
+}
+
+}  // namespace detail
+
+// The remainder that has the sign of b, as Python's %.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> remainder(const Floats<bytes>& a,
+                                            const Floats<bytes>& b) noexcept {
+  using V = Floats<bytes>;
+  const V quotient = detail::magnitude(a / b);
+  const V divisor = detail::magnitude(b);
+  if (OPGEN_UNLIKELY(detail::any(~((quotient < V(0x1p28f)) & (divisor < V(detail::kInfinity)))))) {
+    float x[V::size], y[V::size];
+    a.store(x);
+    b.store(y);
+    for (std::int64_t i = 0; i < V::size; ++i) {
+      const float rest = std::fmod(x[i], y[i]);
+      x[i] = rest != 0 && (y[i] < 0) != (rest < 0) ? rest + y[i] : rest;
+    }
+    return V::load(x);
+  }
+  const V rest =
+      detail::narrowed(detail::remainder_of(detail::lower_doubles(a), detail::lower_doubles(b)),
+                       detail::remainder_of(detail::upper_doubles(a), detail::upper_doubles(b)));
+  // 0 has the sign of a, as fmod's.
+  return select(rest == V(0.0f), detail::with_sign(detail::magnitude(rest), a), rest);
+}
+
+}  // namespace opgen::vec
+
+#pragma GCC diagnostic pop

@@ -1,0 +1,4 @@
+// convert_rows.h: the same as in the runtime.
+#pragma once
+
+#include "../../../../include/opgen/cpu/convert_rows.h"

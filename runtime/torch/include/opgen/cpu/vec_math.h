@@ -1,0 +1,4 @@
+// vec_math.h: the same as in the runtime.
+#pragma once
+
+#include "../../../../include/opgen/cpu/vec_math.h"

@@ -1,0 +1,61 @@
+"""The errors of the mathematical functions of vectors, measured against <cmath> in double for random numbers and for
+special ones: infinities, NaN, zeros with signs, subnormal numbers, the ends of the ranges.
+"""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from support.build import INCLUDE, compilers, run
+
+_SOURCE = Path(__file__).parent / "vec_math" / "errors.cpp"
+# The largest errors in units in the last place. PyTorch's are in benchmarks/RESULTS.md.
+_ALLOWED = {
+    **dict.fromkeys(("exp", "log", "log1p", "tanh", "erf", "sin", "cos", "atan", "pow"), 1.0),
+    "remainder": 0.5,
+    "sigmoid": 2.5,
+    "silu": 2.5,
+    "gelu": 6.0,
+}
+# Without fused multiply-add, products are rounded.
+_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2}
+
+
+def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[str, float]:
+    program = tmp_path / "errors"
+    command = [compiler, "-std=c++20", "-O3", *flags, f"-I{INCLUDE}", _SOURCE, "-o", program]
+    run(command)
+    worst: dict[str, float] = {}
+    for line in run([program, str(count)]).splitlines():
+        name, error, wrong, _ = line.split()
+        assert wrong == "0", f"{name}: {wrong} results have another sign or are no numbers"
+        worst[name] = max(worst.get(name, 0.0), float(error))
+    assert set(worst) == set(_ALLOWED)
+    return worst
+
+
+def _check(tmp_path: Path, count: int) -> None:
+    for compiler in compilers():
+        variants = [("-DBASELINE",)]
+        flags = Path("/proc/cpuinfo").read_text() if platform.system() == "Linux" else ""
+        if platform.machine() == "x86_64" and " fma " in flags:
+            variants.append(())
+        for variant in variants:
+            allowed = {**_ALLOWED, **(_WITHOUT_FMA if variant else {})}
+            for name, error in _measured(tmp_path, compiler.path, count, *variant).items():
+                assert (
+                    error <= allowed[name]
+                ), f"{compiler.name} {variant}: {name} is {error} ulp off"
+
+
+def test_functions_of_vectors_are_accurate(tmp_path: Path) -> None:
+    """Protects the accuracy that vec_math.h promises; the slow test draws a million numbers for each function."""
+    _check(tmp_path, 20_000)
+
+
+@pytest.mark.slow
+def test_functions_of_vectors_are_accurate_for_a_million_numbers(tmp_path: Path) -> None:
+    _check(tmp_path, 1_000_000)
