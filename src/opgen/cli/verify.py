@@ -65,7 +65,7 @@ def _complete_property(
         (
             "YAML",
             f"The schema files of the library; domains.yaml or domains.py beside them says more about arguments.  "
-            f"[default: {DEFAULT_YAML} with --build, else none]",
+            f"[default: {DEFAULT_YAML} for target runtime, or if it exists and no --torch-namespace is given]",
         ),
         ("OPERATOR", "Only these operators: names, or patterns as 'add*'."),
     ),
@@ -136,7 +136,7 @@ def _complete_property(
 )
 @click.option(
     "--format",
-    "report_format",
+    "output_format",
     type=click.Choice(("human", *_FORMATS)),
     default="human",
     show_default=True,
@@ -172,7 +172,7 @@ def verify(
     mode: str | None,
     seed: int,
     jobs: int | None,
-    report_format: str,
+    output_format: str,
     reports: tuple[Path, ...],
     programs: Path | None,
     deny_untested: bool,
@@ -185,11 +185,11 @@ def verify(
     """
     files, operators = split_arguments(given, ())
     chosen = target or ("torch" if namespaces else "runtime")
-    files = files or _default_schemas(build, namespaces)
+    files = files or _default_schemas(chosen, namespaces)
     loaded, found_folders = _library(build, loads, chosen)
     diagnostics = Diagnostics()
     _check_reports(reports)
-    progress = _Progress(report_format)
+    progress = _Progress(output_format)
     try:
         report = run(
             files,
@@ -213,7 +213,7 @@ def verify(
     finally:
         progress.end()
     _write(report, reports, programs, diagnostics)
-    _print(report.verification, report_format)
+    _print(report.verification, output_format)
     finish(diagnostics, "human", False)
     verdicts = [v for r in report.operators for v in r.verdicts]
     untested = any(v.status == NOT_TESTED for v in verdicts)
@@ -221,8 +221,9 @@ def verify(
         raise SystemExit(1)
 
 
-def _default_schemas(build: Path | None, namespaces: tuple[str, ...]) -> tuple[Path, ...]:
-    if build is not None and not namespaces and DEFAULT_YAML.exists():
+def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the schema file of this folder, where the operators are not selected by namespaces."""
+    if target == "runtime" or (not namespaces and DEFAULT_YAML.exists()):
         return (DEFAULT_YAML,)
     return ()
 
@@ -245,10 +246,12 @@ def _library(
     if target == "torch" and libraries:
         return (str(libraries[0]), *loads), ()
     if libraries:
-        raise click.UsageError(
-            f"{build} has no Python package: build it with 'opgen build --python'"
+        raise click.ClickException(
+            f"{build} has no Python package; 'opgen build --python -o {build}' adds it"
         )
-    raise click.UsageError(f"{build} has no library: 'opgen build -o {build}' makes one")
+    raise click.ClickException(
+        f"{build} has no library; 'opgen build --python -o {build}' makes one"
+    )
 
 
 def _property(text: str) -> str:
@@ -273,8 +276,8 @@ def _check_reports(reports: tuple[Path, ...]) -> None:
 class _Progress:
     """Names operators on stderr as they are done, if people look: findings always, others on one line."""
 
-    def __init__(self, report_format: str) -> None:
-        self._shown = report_format == "human" and sys.stderr.isatty()
+    def __init__(self, output_format: str) -> None:
+        self._shown = output_format == "human" and sys.stderr.isatty()
         self._done = 0
 
     def tell(self, report: OperatorReport) -> None:
@@ -318,9 +321,9 @@ def _write(
                     report_unwritable(path, error.strerror, diagnostics)
 
 
-def _print(found: Verification, report_format: str) -> None:
-    if report_format == "human":
+def _print(found: Verification, output_format: str) -> None:
+    if output_format == "human":
         color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(render_terminal(found, color=color), nl=False)
     else:
-        print_document(_FORMATS[report_format](found))
+        print_document(_FORMATS[output_format](found))

@@ -6,7 +6,7 @@ from opgen.parse.files import codes_backend, codes_derivatives, codes_domains, c
 from opgen.parse.files.allow_comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
-from opgen.parse.files.domains import parse_domains
+from opgen.parse.files.domains import DomainsFile, parse_domains
 from opgen.parse.files.namespace import is_pytorchs_file
 from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.files.selective import parse_selective
@@ -30,6 +30,7 @@ __all__ = [
     "CODES",
     "SPACING",
     "Allow",
+    "DomainsFile",
     "Parsed",
     "SchemaCache",
     "builtin_tags",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
 
+from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.pipeline.derivatives import derive_gradients
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load as load_registry
 from opgen.verify import domains
 from opgen.verify.report.terminal import render_terminal
 from opgen.verify.runner.messages import FAILED, OperatorReport, Request
@@ -65,18 +69,23 @@ def verify(
     operators. `only` are patterns of names. `mode` is "quick", "default" or "thorough". Files of domains are those beside
     the schemas, unless `domain_files` names others.
 
-    Raises VerificationError if the library cannot be loaded or packages are missing, and OpgenError for a file of
-    domains with errors.
+    Raises VerificationError if the library cannot be loaded or packages are missing, and OpgenError for schema files,
+    formulas and files of domains with errors.
     """
     missing = missing_packages()
     if missing:
-        raise VerificationError(f"install {' and '.join(missing)}: pip install 'opgen[verify]'")
+        raise VerificationError(
+            f"'opgen verify' needs more packages: pip install {' '.join(missing)}"
+        )
     schemas = [Path(f) for f in ([yaml] if isinstance(yaml, str | Path) else yaml)]
     files = [Path(f) for f in domain_files] or domains.beside(schemas)
     diagnostics = Diagnostics()
-    domains.check_domains(files, diagnostics)
-    if diagnostics.has_errors:
-        raise OpgenError(diagnostics)
+    parsed = domains.parse_all(files, diagnostics)
+    if schemas:
+        _check_schemas(schemas, target, diagnostics)
+    elif target == "runtime":
+        raise VerificationError("a library of target runtime is verified with its schema files")
+    _stop_if_errors(diagnostics)
     request = Request(
         target=target,
         loads=(load,) if isinstance(load, str) else tuple(load),
@@ -89,4 +98,23 @@ def verify(
         mode=mode,
         seed=seed,
     )
-    return Report(verify_request(request, jobs or os.cpu_count() or 1, progress))
+
+    def check(names: Mapping[str, Sequence[str]]) -> None:
+        domains.check_names(parsed, names, diagnostics)
+        _stop_if_errors(diagnostics)
+
+    count = jobs or os.cpu_count() or 1
+    return Report(verify_request(request, count, progress, check=check))
+
+
+def _check_schemas(schemas: Sequence[Path], target: str, diagnostics: Diagnostics) -> None:
+    """Report errors of schema files, and of the formulas beside them."""
+    inputs = Inputs(yaml=tuple(schemas), target=target)
+    registry = load_registry(inputs, diagnostics)
+    if registry is not None:
+        derive_gradients(registry, inputs, Signatures(), diagnostics)
+
+
+def _stop_if_errors(diagnostics: Diagnostics) -> None:
+    if diagnostics.has_errors:
+        raise OpgenError(diagnostics)

@@ -38,6 +38,7 @@ NOT_RUN = {
     "lsp": "tests/integration/lsp",
     "completion": "test_completion.py",
     "coverage": "tests/integration/cli/coverage, with PyTorch's operators",
+    "verify": "tests/integration/verify, with a library that they build",
 }
 
 

@@ -1,4 +1,4 @@
-"""Codes E0851 to E0854: errors in domains.yaml, which says what operators are verified at."""
+"""Codes E0851 to E0855: errors in domains.yaml, which says what operators are verified at."""
 
 from __future__ import annotations
 
@@ -38,4 +38,16 @@ E0854 = Code(
     file=FILE,
 )
 
-CODES = (E0851, E0852, E0853, E0854)
+E0855 = Code(
+    "E0855",
+    "an unknown name in a file of domains",
+    "Operators, arguments, properties and dtypes are spelled as in the schemas of the library and in reports of "
+    "`opgen verify`. Names of operators in namespaces that are not loaded are allowed.",
+    Example(
+        "mylib::decibels:\n  skip:\n    vmapp: a batching rule follows\n",
+        "mylib::decibels:\n  skip:\n    vmap: a batching rule follows\n",
+    ),
+    file=FILE,
+)
+
+CODES = (E0851, E0852, E0853, E0854, E0855)

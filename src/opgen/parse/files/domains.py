@@ -2,35 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from opgen.diagnostics import Diagnostics, Source, until_too_many
+from msgspec import Struct
+
+from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.drawing.domains import Between, Domain, OneOf, Values
 from opgen.parse.files import codes_domains as codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 from opgen.parse.yaml.values import ValueReader
 
 _KEYS = ("values", "shapes", "dtypes", "skip", "unspecified", "non_differentiable", "why")
+# The keys that contain names, with what defines them.
+_NAMES = MappingProxyType(
+    {
+        "values": "argument",
+        "shapes": "argument",
+        "non_differentiable": "argument",
+        "skip": "property",
+        "dtypes": "dtype",
+    }
+)
 _VALUE_KEYS = ("between", "away_from", "by", "one_of")
 _SPAN, _BY = 2.0, 0.1
 
 
-@until_too_many(dict)
-def parse_domains(source: Source, diagnostics: Diagnostics) -> Mapping[str, Domain]:
-    """Parse the domains of operators, by their names with namespaces. Parts with errors are reported and left out."""
+class Word(Struct, frozen=True):
+    """A name in a file of domains, which something else defines. `kind`: operator, argument, property or dtype."""
+
+    kind: str
+    operator: str
+    text: str
+    span: Span
+
+
+class DomainsFile(Struct, frozen=True):
+    """The domains of operators, by their names with namespaces, and all names that the file contains."""
+
+    domains: Mapping[str, Domain] = {}
+    words: tuple[Word, ...] = ()
+
+
+@until_too_many(DomainsFile)
+def parse_domains(source: Source, diagnostics: Diagnostics) -> DomainsFile:
+    """Parse the domains of operators. Parts with errors are reported and left out."""
     before = len(diagnostics)
     root = compose(source, diagnostics)
     if isinstance(root, MappingNode):
-        return {
+        domains = {
             name.value: found
             for name, value in root.pairs
             if (found := _domain(value, diagnostics)) is not None
         }
+        words = [word for name, value in root.pairs for word in _words(name, value)]
+        return DomainsFile(domains, tuple(words))
     if len(diagnostics) == before and root is not None:
         message = "a file of domains maps names of operators to what is drawn for them"
         diagnostics.error(codes.E0851, message, root.span)
-    return {}
+    return DomainsFile()
+
+
+def _words(name: ScalarNode, value: Node) -> Iterator[Word]:
+    """Yield the names that the domain of one operator contains."""
+    yield Word("operator", name.value, name.value, name.span)
+    if not isinstance(value, MappingNode):
+        return
+    for key, kind in _NAMES.items():
+        node = value.get(key)
+        if isinstance(node, MappingNode):
+            found = [each for each, _ in node.pairs]
+        elif isinstance(node, SequenceNode):
+            found = [each for each in node.items if isinstance(each, ScalarNode)]
+        else:
+            found = []
+        for each in found:
+            yield Word(kind, name.value, each.value, each.span)
 
 
 def _domain(value: Node, diagnostics: Diagnostics) -> Domain | None:

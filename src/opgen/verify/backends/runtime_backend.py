@@ -53,6 +53,8 @@ class RuntimeBackend:
     ) -> None:
         sys.path[:0] = folders
         self.module: Any = importlib.import_module(package)
+        if not hasattr(self.module, "Tensor"):
+            raise ImportError(f"{package} is not a package of target runtime")
         self.guard = guard
         self._functions = functions
         self.head = (

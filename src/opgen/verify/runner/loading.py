@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,7 +29,7 @@ _ITERATOR = "TensorIteratorBase"
 
 
 def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]:
-    """Load the library of a request; return its kind of tensors, and the operators that are asked for."""
+    """Load the library of a request; return its kind of tensors, and all of its operators."""
     registry = _registry(request)
     backend: Backend
     if request.target == "runtime":
@@ -48,8 +48,28 @@ def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]
         f = functions_by_name.get(subject.name)
         if f is not None:
             subject.facts = _facts(subject, f, registry, formulas.get(subject.name, _Formulas()))
-    wanted = [s for s in subjects if _is_wanted(s, request.only)]
-    return backend, wanted
+    return backend, subjects
+
+
+def known_names(subjects: Iterable[Subject]) -> dict[str, list[str]]:
+    """Return the arguments of operators by each name that a file of domains may use for them."""
+    found: dict[str, dict[str, None]] = {}
+    for subject in subjects:
+        for name in _names(subject):
+            found.setdefault(name, {}).update(dict.fromkeys(a.name for a in subject.arguments))
+    return {name: list(arguments) for name, arguments in found.items()}
+
+
+def choose(subjects: Iterable[Subject], patterns: Sequence[str]) -> tuple[list[Subject], list[str]]:
+    """Return the operators that match one of the patterns, and the patterns that match none."""
+    found, unused = [], dict.fromkeys(patterns)
+    for subject in subjects:
+        matching = [p for p in patterns if _matches(subject, p)]
+        for pattern in matching:
+            unused.pop(pattern, None)
+        if matching or not patterns:
+            found.append(subject)
+    return found, list(unused)
 
 
 def _registry(request: Request) -> Registry | None:
@@ -121,13 +141,14 @@ def _inputs(request: Request) -> Inputs:
 
 def _domain(subject: Subject, domains: Mapping[str, Domain]) -> Domain:
     """Return the domain of an overload: by its full name, else by the name of its group."""
-    for name in (subject.name, f"{subject.namespace}::{subject.schema.name.name}", subject.group):
-        if name in domains:
-            return domains[name]
-    return EVERYTHING
+    return next((domains[name] for name in _names(subject) if name in domains), EVERYTHING)
 
 
-def _is_wanted(subject: Subject, only: tuple[str, ...]) -> bool:
-    short = str(subject.schema.name)
-    names = (subject.name, short, subject.group, subject.group.partition("::")[2])
-    return not only or any(fnmatch.fnmatchcase(n, pattern) for n in names for pattern in only)
+def _names(subject: Subject) -> tuple[str, ...]:
+    """Return the names of an overload, the most specific one first."""
+    return (subject.name, f"{subject.namespace}::{subject.schema.name.name}", subject.group)
+
+
+def _matches(subject: Subject, pattern: str) -> bool:
+    names = (name for full in _names(subject) for name in (full, full.partition("::")[2]))
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)

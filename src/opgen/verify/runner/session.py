@@ -10,13 +10,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.build_cache import cache_folder
 from opgen.verify.memory import guard
 from opgen.verify.runner.messages import OperatorReport, Request
@@ -41,10 +42,13 @@ def verify_request(
     jobs: int,
     progress: Callable[[OperatorReport], None] = lambda report: None,
     environment: dict[str, str] | None = None,
+    check: Callable[[Mapping[str, Sequence[str]]], None] = lambda names: None,
 ) -> Verification:
-    """Verify everything that a request names, with so many workers. `progress` is told of each report.
+    """Verify everything that a request names, with `jobs` workers. `progress` receives each report.
 
-    Raises VerificationError.
+    `check` receives the arguments of all loaded operators by their names, before anything is verified.
+
+    Raises VerificationError, also if a worker ends: then some operators were not verified.
     """
     started = time.monotonic()
     library = _guard()
@@ -53,8 +57,13 @@ def verify_request(
     first = _Worker(request, environment)
     try:
         names = first.start()
+        check(first.names)
+        for pattern in first.unused:
+            hint = did_you_mean(pattern, [name.partition("::")[2] for name in first.names])
+            more = f"; {hint}" if hint else ""
+            raise VerificationError(f"the library has no operator '{pattern}'{more}")
         if not names:
-            raise VerificationError("there are no operators to verify")
+            raise VerificationError("the library has no operators that can be verified")
         work: queue.SimpleQueue[str] = queue.SimpleQueue()
         for name in names:
             work.put(name)
@@ -89,7 +98,7 @@ def verify_request(
             thread.join()
         for worker in others:
             worker.stop()
-        if failures and not reports:
+        if failures:
             raise VerificationError(failures[0])
     finally:
         first.stop()
@@ -119,6 +128,8 @@ class _Worker:
         self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
         self.has_guard = False
+        self.names: Mapping[str, Sequence[str]] = {}
+        self.unused: Sequence[str] = ()
 
     def start(self) -> list[str]:
         """Load the library; return the groups of operators."""
@@ -143,6 +154,7 @@ class _Worker:
         if "failed" in answer:
             raise VerificationError(str(answer["failed"]))
         self.has_guard = bool(answer["guard"])
+        self.names, self.unused = answer["names"], answer["unused"]
         groups: list[str] = answer["groups"]
         return groups
 
@@ -152,7 +164,7 @@ class _Worker:
             self._process.stdin.write(f"{group}\n".encode())
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise VerificationError("a worker has ended") from None
+            raise VerificationError(f"the process that verifies {group} has ended") from None
         return msgspec.convert(self._read()["reports"], list[OperatorReport])
 
     def _read(self) -> Any:
@@ -160,7 +172,9 @@ class _Worker:
         line = self._process.stdout.readline()
         if not line:
             code = self._process.wait()
-            raise VerificationError(f"the library ends the process that loads it, with code {code}")
+            raise VerificationError(
+                f"the process that has loaded the library ends with code {code}"
+            )
         return msgspec.json.decode(line)
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
 """A process that has loaded a library: it makes a process for each operator, and watches it.
 
-`python -m opgen.verify.runner.worker REQUEST`: a Request as JSON. It prints the names of the operators, each group on one
-line; then it reads names of groups, and answers each with the reports of its overloads.
+`python -m opgen.verify.runner.worker REQUEST`: a Request as JSON. It prints what it has loaded; then it reads names of
+groups, and answers each with the reports of its overloads, as one line of JSON.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from typing import Any
 
 import msgspec
 
+from opgen.verify.domains import DomainsError
 from opgen.verify.lab import Lab
 from opgen.verify.memory.blocks import Memory
 from opgen.verify.memory.guard import Guard
 from opgen.verify.properties.process import HANG
 from opgen.verify.runner.examination import MOST_CRASHES, Examination, Journal, signal_name
-from opgen.verify.runner.loading import load
+from opgen.verify.runner.loading import choose, known_names, load
 from opgen.verify.runner.messages import Crash, OperatorReport, Request, Verdict
 from opgen.verify.subjects import Subject
 
@@ -88,7 +89,9 @@ class Worker:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.guard = Guard.find()
-        self.backend, self.subjects = load(request, self.guard)
+        self.backend, everything = load(request, self.guard)
+        self.names = known_names(everything)
+        self.subjects, self.unused = choose(everything, request.only)
         self.memory = Memory()
         self.board = Board()
         self._warm_up()
@@ -290,20 +293,24 @@ def main(read: Callable[[], str] = sys.stdin.readline) -> None:
     """Serve one request."""
     request = msgspec.json.decode(sys.argv[1], type=Request)
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    # What libraries print is no answer.
+    # What libraries print is not an answer.
     os.dup2(2, 1)
     encoder = msgspec.json.Encoder()
     try:
         worker = Worker(request)
     except Exception as error:
         lines = str(error).strip().splitlines()
-        text = f"{type(error).__name__}: {lines[0] if lines else ''}"
+        text = lines[0] if lines else ""
+        if not isinstance(error, DomainsError):
+            text = f"the library cannot be loaded: {type(error).__name__}: {text}"
         answers.write(encoder.encode({"failed": text}) + b"\n")
         return
     answers.write(
         encoder.encode(
             {
                 "groups": list(worker.groups),
+                "names": worker.names,
+                "unused": worker.unused,
                 "kind": worker.backend.kind,
                 "guard": worker.guard is not None,
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -417,10 +418,9 @@ def decomposed_rightly(x: torch.Tensor) -> torch.Tensor:
 
 def register_decompositions() -> None:
     """Register what inductor calls in place of `decomposed`."""
-    from torch._inductor.decomposition import register_decomposition
-
-    register_decomposition([torch.ops.seeded_hand.decomposed.default])(decomposed_wrongly)
-    register_decomposition([torch.ops.seeded_hand.decomposed_ok.default])(decomposed_rightly)
+    register = importlib.import_module("torch._inductor.decomposition").register_decomposition
+    register([torch.ops.seeded_hand.decomposed.default])(decomposed_wrongly)
+    register([torch.ops.seeded_hand.decomposed_ok.default])(decomposed_rightly)
 
 
 register_decompositions()

@@ -1,4 +1,4 @@
-// mylib.cpp: what the results of mylib's operators look like, and their elements.
+// mylib.cpp: meta functions and kernels of mylib's operators.
 #include <opgen/kernel.h>
 
 #include <mylib/ops/mix_meta.h>
@@ -24,20 +24,20 @@ OPGEN_KERNEL(running_sum_cpu)(const Tensor& self, bool reverse) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
   Tensor result = opgen::empty_like(self);
   OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "running_sum", [&] {
-    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    const scalar_t* source = self.const_data_ptr<scalar_t>();
     scalar_t* to = result.mutable_data_ptr<scalar_t>();
     const int64_t last = self.numel() - 1;
     scalar_t sum = 0;
     for (int64_t step = 0; step <= last; ++step) {
       const int64_t i = reverse ? last - step : step;
-      sum += from[i * self.stride(0)];
+      sum += source[i * self.stride(0)];
       to[i * result.stride(0)] = sum;
     }
   });
   return result;
 }
 
-// The same without elements: what it is like is known from the shape alone.
+// The result on meta tensors, which have a shape and a dtype but no elements.
 OPGEN_KERNEL(running_sum_meta)(const Tensor& self, bool) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
   return opgen::empty_like(self);

@@ -1,6 +1,6 @@
-"""Every formula of derivatives.yaml beside finite differences, on calls drawn from the schemas.
+"""Compare every formula of derivatives.yaml with finite differences, on random calls that fit the schemas.
 
-`python -m pytest -rP tests/test_gradients.py` prints how many calls were drawn, refused and checked.
+`python -m pytest -rP tests/test_gradients.py` prints how many calls were generated, rejected by the kernels, and checked.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from opgen.gradtest import Domain, Gradient, gradients
 
 SCHEMAS = Path(__file__).parents[1] / "native_functions.yaml"
 
-# What the schemas do not say: "mylib::my_log": Domain(self=positive)
+# Restrictions that a schema cannot express, for example: "mylib::my_log": Domain(self=positive)
 DOMAINS: dict[str, Domain] = {}
 
 

@@ -1,4 +1,4 @@
-"""The operators of mylib, with numbers made by hand."""
+"""Compare the operators of mylib with numbers worked out by hand."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_running_sum() -> None:
         mylib.running_sum(mylib.tensor([[1.0]]))
 
 
-def test_mistakes_are_refused() -> None:
+def test_wrong_types_are_rejected() -> None:
     with pytest.raises(TypeError, match="mix"):
         mylib.mix(mylib.tensor([1.0]), "x")
 

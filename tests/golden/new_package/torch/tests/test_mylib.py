@@ -1,4 +1,4 @@
-"""The operators of mylib beside what PyTorch makes of the same, and what PyTorch asks of an operator."""
+"""Compare the operators of mylib with PyTorch's, and check that they follow PyTorch's rules."""
 
 import pytest
 import torch
@@ -36,13 +36,13 @@ def test_running_sum() -> None:
         mylib.running_sum(torch.ones(2, 2))
 
 
-def test_shapes_without_elements() -> None:
+def test_meta_tensors() -> None:
     a = torch.empty(2, 1, device="meta")
     assert mylib.mix(a, torch.empty(3, device="meta")).shape == (2, 3)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_is_good_pytorch(name: str) -> None:
+def test_it_passes_opcheck(name: str) -> None:
     operator, arguments, keywords = CASES[name]
     opcheck(operator, arguments, keywords)
 

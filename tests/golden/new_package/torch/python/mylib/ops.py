@@ -1,6 +1,6 @@
-"""Python beside the operators of mylib: the package imports it once their library is loaded.
+"""Python code for the operators of mylib: the package imports it after loading their library.
 
-Names in __all__ are names of the package, too.
+Names in __all__ become names of the package.
 """
 
 __all__: list[str] = []
