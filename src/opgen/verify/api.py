@@ -16,7 +16,7 @@ from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
 from opgen.verify import domains
 from opgen.verify.report.terminal import render_terminal
-from opgen.verify.runner.messages import FAILED, OperatorReport, Request
+from opgen.verify.runner.messages import FAILED, PASSED, OperatorReport, Request
 from opgen.verify.runner.session import Verification, VerificationError, verify_request
 
 # What verification needs beyond opgen itself.
@@ -30,8 +30,8 @@ class Report(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        verdicts = [v for r in self.verification.operators for v in r.verdicts]
-        return bool(verdicts) and not any(v.status == FAILED for v in verdicts)
+        found = {v.status for r in self.verification.operators for v in r.verdicts}
+        return PASSED in found and FAILED not in found
 
     @property
     def operators(self) -> tuple[OperatorReport, ...]:
