@@ -94,7 +94,7 @@ class Worker:
         self.subjects, self.unused = choose(everything, request.only)
         self.memory = Memory()
         self.board = Board()
-        self._warm_up()
+        self.is_warm = False
         self.groups: dict[str, list[Subject]] = {}
         for subject in self.subjects:
             self.groups.setdefault(subject.group, []).append(subject)
@@ -109,7 +109,8 @@ class Worker:
             lab = Lab(self.backend, self.memory, self.guard)
             journal = Journal(lambda *place: None, lambda: None)
             mode = self.request.mode if self.request.mode == "quick" else "default"
-            warm = Examination(lab, mode, 0, (), journal, lambda message: None)
+            properties = self.request.properties
+            warm = Examination(lab, mode, 0, properties, journal, lambda message: None)
             # After threads have run, processes that are forked could not use them.
             warm.properties = [p for p in warm.properties if p.name not in _WITH_THREADS]
             warm.examine(subject, (), ())
@@ -119,6 +120,9 @@ class Worker:
 
     def examine(self, group: str) -> list[OperatorReport]:
         """Verify all overloads of a group."""
+        if not self.is_warm:
+            self._warm_up()
+            self.is_warm = True
         members = self.groups[group]
         reports: dict[str, OperatorReport] = {}
         crashes: list[Crash] = []
