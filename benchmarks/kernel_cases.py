@@ -550,7 +550,7 @@ def _value(draw: Draw, argument: Argument, first: bool) -> Any:
     keys = [f"{f.func.name}:{name}", f"{draw.name}:{name}"]
     # An out= or in-place variant takes the arguments of the function.
     keys[1:1] = [f"{draw.name}.{overload.removesuffix('_out')}:{name}"] if overload else []
-    # A rule for any operator is for numbers, or for one of the tensors that are no numbers.
+    # A rule for any operator is for numbers, or for one of the tensors that are not numbers.
     keys += [f":{name}"] if not is_tensor or name in ("mask", "condition", "index") else []
     rule = next((ARGUMENTS[key] for key in keys if key in ARGUMENTS), None)
     if name == "dim" and draw.form.dim is None:

@@ -1,11 +1,18 @@
-// pooling.cpp: pooling over the last two dimensions, and nearest-neighbour resampling of the last.
+// pooling.cpp: pooling over the last two dimensions, nearest-neighbour resampling of the last, and
+// their gradients.
 #include <opgen/kernel.h>
 
+#include <aten/ops/avg_pool2d_backward_meta.h>
+#include <aten/ops/avg_pool2d_backward_native.h>
 #include <aten/ops/avg_pool2d_native.h>
 #include <aten/ops/max_pool2d_native.h>
 #include <aten/ops/max_pool2d_with_indices.h>
+#include <aten/ops/max_pool2d_with_indices_backward_meta.h>
+#include <aten/ops/max_pool2d_with_indices_backward_native.h>
 #include <aten/ops/max_pool2d_with_indices_native.h>
 #include <aten/ops/upsample_nearest1d.h>
+#include <aten/ops/upsample_nearest1d_backward_meta.h>
+#include <aten/ops/upsample_nearest1d_backward_native.h>
 #include <aten/ops/upsample_nearest1d_native.h>
 
 #include "common.h"
@@ -275,6 +282,25 @@ OPGEN_KERNEL(max_pool2d)
 
 // ---- upsample_nearest1d ----
 
+namespace {
+
+// Returns, for each position of the result, the nearest one of `width` positions.
+std::vector<int64_t> nearest_places(int64_t width, int64_t result, std::optional<double> scales) {
+  const float scale = scales.has_value() && *scales > 0
+                          ? static_cast<float>(1.0 / *scales)
+                          : static_cast<float>(width) / static_cast<float>(result);
+  std::vector<int64_t> source(static_cast<size_t>(result));
+  for (int64_t i = 0; i < result; ++i) {
+    // A scale may be infinite; then the first position is NaN.
+    const float place = std::floor(static_cast<float>(i) * scale);
+    const auto last = static_cast<float>(width - 1);
+    source[i] = place >= last ? width - 1 : place > 0 ? static_cast<int64_t>(place) : 0;
+  }
+  return source;
+}
+
+}  // namespace
+
 OPGEN_META_FUNC(upsample_nearest1d)
 (const Tensor& self, IntArrayRef output_size, std::optional<double> /*scales*/) {
   OPGEN_CHECK(output_size.size() == 1, "It is expected output_size equals to 1, but got size ",
@@ -289,17 +315,8 @@ OPGEN_META_FUNC(upsample_nearest1d)
 }
 OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
 (const Tensor& self, IntArrayRef output_size, std::optional<double> scales, const Tensor& out) {
-  const int64_t width = self.size(2), result = output_size[0];
-  const float scale = scales.has_value() && *scales > 0
-                          ? static_cast<float>(1.0 / *scales)
-                          : static_cast<float>(width) / static_cast<float>(result);
-  std::vector<int64_t> source(static_cast<size_t>(result));
-  for (int64_t i = 0; i < result; ++i) {
-    // A scale may be infinite; then the first position is NaN.
-    const float place = std::floor(static_cast<float>(i) * scale);
-    const auto last = static_cast<float>(width - 1);
-    source[i] = place >= last ? width - 1 : place > 0 ? static_cast<int64_t>(place) : 0;
-  }
+  const int64_t result = output_size[0];
+  const std::vector<int64_t> source = nearest_places(self.size(2), result, scales);
   OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.scalar_type() == kByte,
                               "\"upsample_nearest1d\" not implemented for '", self.scalar_type(),
                               "'");
@@ -325,4 +342,179 @@ OPGEN_KERNEL(upsample_nearest1d)
   const double scale = (*scale_factors)[0];
   const auto width = static_cast<int64_t>(static_cast<double>(input.size(2)) * scale);
   return at::upsample_nearest1d(input, IntArrayRef(width), std::optional<double>(scale));
+}
+
+// ---- Gradients ----
+
+namespace {
+
+// Adds up what windows give to each element of one plane, in the type of sums.
+template <class T>
+class PlaneSum {
+ public:
+  PlaneSum(int64_t height, int64_t width)
+      : height_(height), width_(width), sums_(static_cast<size_t>(height * width)) {}
+  void add(int64_t place, sum_t<T> value) {
+    sums_[static_cast<size_t>(place)] = plus(sums_[static_cast<size_t>(place)], value);
+  }
+  void store(T* to, int64_t row, int64_t column) const {
+    for (int64_t y = 0; y < height_; ++y) {
+      for (int64_t x = 0; x < width_; ++x) {
+        to[y * row + x * column] = static_cast<T>(sums_[static_cast<size_t>(y * width_ + x)]);
+      }
+    }
+  }
+
+ private:
+  int64_t height_, width_;
+  std::vector<sum_t<T>> sums_;
+};
+
+void check_grad_output(const char* op, const Tensor& grad_output, const Tensor& self,
+                       const PoolShape& shape) {
+  OPGEN_CHECK(same_sizes(grad_output.sizes(), shape.sizes), op, ": expected grad_output of sizes ",
+              shape.sizes, ", got ", grad_output.sizes());
+  OPGEN_CHECK(grad_output.scalar_type() == self.scalar_type(), "expected dtype ",
+              self.scalar_type(), " for `grad_output` but got dtype ", grad_output.scalar_type());
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(avg_pool2d_backward)
+(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+ IntArrayRef padding, bool ceil_mode, bool /*count_include_pad*/,
+ std::optional<int64_t> divisor_override) {
+  const Pair kernel = pair_of("avg_pool2d", "kernel_size", kernel_size);
+  const Pair step = stride.empty() ? kernel : pair_of("avg_pool2d", "stride", stride);
+  const Pair pad = pair_of("avg_pool2d", "padding", padding);
+  OPGEN_CHECK(!divisor_override.has_value() || *divisor_override != 0, "divisor must be not zero");
+  const PoolShape shape =
+      pool_shape("avg_pool2d_backward", self, {kernel.height, step.height, pad.height, 1},
+                 {kernel.width, step.width, pad.width, 1}, ceil_mode);
+  check_grad_output("avg_pool2d_backward", grad_output, self, shape);
+  set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(shape.format));
+}
+OPGEN_IMPL_FUNC(avg_pool2d_backward_out_cpu)
+(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+ IntArrayRef padding, bool /*ceil_mode*/, bool count_include_pad,
+ std::optional<int64_t> divisor_override, const Tensor& grad_input) {
+  const Pair kernel = pair_of("avg_pool2d", "kernel_size", kernel_size);
+  const Pair step = stride.empty() ? kernel : pair_of("avg_pool2d", "stride", stride);
+  const Pair pad = pair_of("avg_pool2d", "padding", padding);
+  const int64_t height = self.size(-2), width = self.size(-1);
+  const int64_t rows = grad_output.size(-2), columns = grad_output.size(-1);
+  OPGEN_DISPATCH(
+      self.scalar_type(), "avg_pool2d_backward", OPGEN_WRAP([&] {
+        using wide = sum_t<scalar_t>;
+        const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
+        scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
+        const int64_t work =
+            rows * columns * std::min(kernel.height, height) * std::min(kernel.width, width);
+        for_each_plane(
+            grad_output, grad_input, grad_input, work, [&](int64_t in, int64_t result, int64_t) {
+              PlaneSum<scalar_t> sum(height, width);
+              for (int64_t i = 0; i < rows; ++i) {
+                for (int64_t j = 0; j < columns; ++j) {
+                  int64_t top = i * step.height - pad.height, left = j * step.width - pad.width;
+                  int64_t bottom = std::min(top + kernel.height, height + pad.height),
+                          right = std::min(left + kernel.width, width + pad.width);
+                  const int64_t padded = (bottom - top) * (right - left);
+                  top = std::max<int64_t>(top, 0);
+                  left = std::max<int64_t>(left, 0);
+                  bottom = std::min(bottom, height);
+                  right = std::min(right, width);
+                  if (top >= bottom || left >= right) continue;
+                  const int64_t divisor = divisor_override.has_value() ? *divisor_override
+                                          : count_include_pad          ? padded
+                                                              : (bottom - top) * (right - left);
+                  const wide share =
+                      static_cast<wide>(
+                          from[in + i * grad_output.stride(-2) + j * grad_output.stride(-1)]) /
+                      static_cast<wide>(divisor);
+                  for (int64_t y = top; y < bottom; ++y) {
+                    for (int64_t x = left; x < right; ++x) sum.add(y * width + x, share);
+                  }
+                }
+              }
+              sum.store(to + result, grad_input.stride(-2), grad_input.stride(-1));
+            });
+      }),
+      Long, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
+}
+
+OPGEN_META_FUNC(max_pool2d_with_indices_backward)
+(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
+ IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
+  const MaxPool pool = max_pool_of(kernel_size, stride, padding, dilation);
+  const PoolShape shape = pool_shape("max_pool2d_with_indices_backward", self, pool.vertical,
+                                     pool.horizontal, ceil_mode);
+  check_grad_output("max_pool2d_with_indices_backward", grad_output, self, shape);
+  OPGEN_CHECK(same_sizes(indices.sizes(), shape.sizes),
+              "max_pool2d_with_indices_backward: expected indices of sizes ", shape.sizes, ", got ",
+              indices.sizes());
+  set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(shape.format));
+}
+OPGEN_IMPL_FUNC(max_pool2d_with_indices_backward_out_cpu)
+(const Tensor& grad_output, const Tensor& self, IntArrayRef, IntArrayRef, IntArrayRef, IntArrayRef,
+ bool, const Tensor& indices, const Tensor& grad_input) {
+  const int64_t height = self.size(-2), width = self.size(-1);
+  const int64_t rows = grad_output.size(-2), columns = grad_output.size(-1);
+  const int64_t* places = indices.const_data_ptr<int64_t>();
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "max_pool2d_with_indices_backward", [&] {
+    const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
+    scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
+    for_each_plane(
+        grad_output, grad_input, indices, rows * columns + height * width,
+        [&](int64_t in, int64_t result, int64_t index) {
+          PlaneSum<scalar_t> sum(height, width);
+          for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t j = 0; j < columns; ++j) {
+              const int64_t place = places[index + i * indices.stride(-2) + j * indices.stride(-1)];
+              // A window that is all padding has an index outside, and no gradient.
+              if (place < 0 || place >= height * width) continue;
+              sum.add(place,
+                      static_cast<sum_t<scalar_t>>(
+                          from[in + i * grad_output.stride(-2) + j * grad_output.stride(-1)]));
+            }
+          }
+          sum.store(to + result, grad_input.stride(-2), grad_input.stride(-1));
+        });
+  });
+}
+
+OPGEN_META_FUNC(upsample_nearest1d_backward)
+(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
+ std::optional<double> /*scales*/) {
+  OPGEN_CHECK(output_size.size() == 1, "It is expected output_size equals to 1, but got size ",
+              output_size.size());
+  OPGEN_CHECK(input_size.size() == 3, "It is expected input_size equals to 3, but got size ",
+              input_size.size());
+  OPGEN_CHECK(input_size[2] > 0 && output_size[0] > 0,
+              "Input and output sizes should be greater than 0, but got input (W: ", input_size[2],
+              ") and output (W: ", output_size[0], ")");
+  const DimVector expected{input_size[0], input_size[1], output_size[0]};
+  OPGEN_CHECK(same_sizes(grad_output.sizes(), expected),
+              "upsample_nearest1d_backward: expected grad_output of sizes ", expected, ", got ",
+              grad_output.sizes());
+  set_output_raw_strided(0, input_size, {}, grad_output.options());
+}
+OPGEN_IMPL_FUNC(upsample_nearest1d_backward_out_cpu)
+(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
+ std::optional<double> scales, const Tensor& grad_input) {
+  const int64_t width = input_size[2], result = output_size[0];
+  const std::vector<int64_t> source = nearest_places(width, result, scales);
+  const int64_t in_stride = grad_output.stride(2), out_stride = grad_input.stride(2);
+  OPGEN_DISPATCH(
+      grad_output.scalar_type(), "upsample_nearest1d_backward", OPGEN_WRAP([&] {
+        const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
+        scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
+        for_each_line<2>(2, {&grad_input, &grad_output}, [&](const std::array<int64_t, 2>& at) {
+          PlaneSum<scalar_t> sum(1, width);
+          for (int64_t i = 0; i < result; ++i) {
+            sum.add(source[i], static_cast<sum_t<scalar_t>>(from[at[1] + i * in_stride]));
+          }
+          sum.store(to + at[0], 0, out_stride);
+        });
+      }),
+      Byte, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
 }

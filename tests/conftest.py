@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+
+from support import library
 from support.build import cache_folder
 from support.figures import pytest_terminal_summary
 
@@ -13,3 +16,9 @@ collect_ignore = ["golden/new_package"]
 # Builds of users' projects share what they compile of opgen among themselves, and leave the user's own cache alone.
 os.environ["OPGEN_CACHE_DIR"] = str(cache_folder() / "compiled-parts")
 os.environ.pop("OPGEN_CACHE", None)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Choose the library of the repository's own operators: all of them only if a test needs them."""
+    if not any(item.get_closest_marker("whole_library") for item in session.items):
+        library.use_slice()

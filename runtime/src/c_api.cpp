@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "opgen/core/named_operator.h"
 #include "opgen/core/parallel.h"
 #include "opgen/device/allocator.h"
 #include "opgen/device/cpu_generator.h"
@@ -187,7 +188,9 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
   } catch (const Error& error) {
     std::string where =
         call_text(schema, arguments, count, keywords, keyword_arguments, keyword_count);
-    remember(kind_of(error), (error.msg() + where).c_str());
+    const char* text = error.msg();
+    text += detail::length_of_operator_before_colon(text, where);
+    remember(kind_of(error), (text + where).c_str());
     return nullptr;
   }
   return give(IValue(static_cast<std::vector<IValue>&&>(stack)));

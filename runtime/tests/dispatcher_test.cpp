@@ -536,7 +536,7 @@ TEST(key_sets) {
     ++keys;
     if (is_product_key(key)) CHECK(DispatchKeySet(key).highestPriorityTypeId() == key);
   }
-  CHECK_EQ(keys, 44 + 90 + 6);
+  CHECK_EQ(keys, 45 + 90 + 6);
   DispatchKeySet set{K::CPU, K::AutogradCUDA};
   CHECK(set.has(K::CUDA) && set.has(K::AutogradCPU) && !set.has(K::SparseCPU) && !set.has(K::Meta));
   CHECK(set.remove(K::AutogradCPU).highestPriorityTypeId() == K::CUDA);

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "operators.h"
+#include "opgen/core/named_operator.h"
 
 using namespace opgen;
 
@@ -30,7 +31,11 @@ std::string text_of(const Error& error) {
 
 [[gnu::noinline]] std::int64_t checked(std::int64_t n) {
   OPGEN_CHECK_VALUE(n > 0, "n must be positive, got ", n);
-  OPGEN_CHECK_VALUE(n != 7, "e::inner: n must not be 7");
+  OPGEN_CHECK_VALUE(n != 7, "e::inner: seven is refused");
+  OPGEN_CHECK_VALUE(n != 8, "inner: eight is refused");
+  OPGEN_CHECK_VALUE(n != 9, "e::inner takes no nine");
+  OPGEN_CHECK_VALUE(n != 10, "outer: ten is refused");
+  OPGEN_CHECK_VALUE(n != 11, "in: eleven is refused");
   return n;
 }
 Tensor inner(const Tensor& self, std::int64_t n) {
@@ -96,11 +101,37 @@ TEST(a_boxed_call_is_named_too) {
   CHECK_THROWS(ValueError, "got 0\n  in e::inner(", op.call_boxed(stack));
 }
 
-TEST(an_operator_that_the_text_names_is_not_named_again) {
-  Stack stack{IValue(tensors::arange({2})), IValue(7)};
+TEST(no_error_names_its_operator_twice) {
+  const std::string line = "\n  in e::inner(Tensor self, int n) -> Tensor";
   OperatorHandle op = Dispatcher::singleton().findSchemaOrThrow("e::inner", "");
-  Error error = thrown([&] { op.call_boxed(stack); });
-  CHECK_EQ(text_of(error), "e::inner: n must not be 7");
+  const auto text = [&](std::int64_t n) {
+    Stack stack{IValue(tensors::arange({2})), IValue(n)};
+    return text_of(thrown([&] { op.call_boxed(stack); }));
+  };
+  CHECK_EQ(text(7), "seven is refused" + line);
+  CHECK_EQ(text(8), "eight is refused" + line);
+  CHECK_EQ(text(9), "e::inner takes no nine");
+  CHECK_EQ(text(10), "outer: ten is refused" + line);
+  CHECK_EQ(text(11), "in: eleven is refused" + line);
+}
+
+TEST(names_by_which_a_text_may_know_an_operator) {
+  const auto length = [](const char* text, const char* place) {
+    return detail::length_of_operator_before_colon(text, place);
+  };
+  const char* out = "\n  in photo::blur.out(Tensor image, *, Tensor(a!) out) -> Tensor(a!)";
+  CHECK_EQ(length("photo::blur.out: bad", out), 17U);
+  CHECK_EQ(length("blur.out: bad", out), 10U);
+  CHECK_EQ(length("blur: bad", out), 6U);
+  CHECK_EQ(length("blur:bad", out), 5U);
+  CHECK_EQ(length("blurred: bad", out), 0U);
+  CHECK_EQ(length("blur", out), 0U);
+  CHECK_EQ(length("other::blur.out: bad", out), 0U);
+  CHECK_EQ(length("paste: bad", "\n  in photo::paste_(Tensor(a!) self) -> Tensor(a!)"), 7U);
+  CHECK_EQ(length("paste_: bad", "\n  in photo::paste_(Tensor(a!) self) -> Tensor(a!)"), 8U);
+  CHECK_EQ(length(": bad", ""), 0U);
+  CHECK_EQ(detail::begins_with_operator("photo::blur.out has no kernel", out), true);
+  CHECK_EQ(detail::begins_with_operator("photo::blur has no kernel", out), false);
 }
 
 TEST(outside_of_operators_there_is_only_the_text) {

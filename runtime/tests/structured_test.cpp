@@ -553,23 +553,22 @@ struct unbuilt_cpu : unbuilt_meta {
 }  // namespace
 
 TEST(a_meta_function_that_sets_no_output) {
-  constexpr const char* text = "m::pick: its meta function (OPGEN_META_FUNC) did not set output 0";
+  constexpr const char* text = "the meta function (OPGEN_META_FUNC) did not set output 0";
   Tensor a = arange({3}), given = arange({2});
   CHECK_THROWS(Error, text, Functional<DispatchKey::CPU, silent_cpu, silent_op>::call(a));
   CHECK_THROWS(Error, text, Functional<DispatchKey::Meta, silent_meta, silent_op>::call(a));
   CHECK_THROWS(Error, text, Out<DispatchKey::CPU, silent_cpu, silent_out_op>::call(a, given));
   CHECK_THROWS(Error, text, Out<DispatchKey::Meta, silent_meta, silent_out_op>::call(a, given));
-  CHECK_THROWS(Error, "m::pick_: its meta function (OPGEN_META_FUNC) did not set output 0",
+  CHECK_THROWS(Error, "the meta function (OPGEN_META_FUNC) did not set output 0",
                Inplace<DispatchKey::CPU, silent_cpu, silent_inplace_op, 0>::call(a));
   CHECK_THROWS(Error, text, CompositeFunctional<silent_meta, silent_op, silent_out_op>::call(a));
-  CHECK_THROWS(Error, "m::both: its meta function (OPGEN_META_FUNC) did not set output 1",
+  CHECK_THROWS(Error, "the meta function (OPGEN_META_FUNC) did not set output 1",
                Functional<DispatchKey::CPU, half_silent_cpu, half_silent_op>::call(a));
   CHECK_EQ(values(given), (std::vector<double>{0, 1}));
 }
 
 TEST(a_meta_function_that_builds_no_iteration) {
-  constexpr const char* text =
-      "m::pick: its meta function (OPGEN_META_FUNC) did not set up the iterator";
+  constexpr const char* text = "the meta function (OPGEN_META_FUNC) did not set up the iterator";
   Tensor given = arange({2});
   for (const Tensor& a : {arange({2}), arange({2, 2})}) {
     CHECK_THROWS(Error, text, Functional<DispatchKey::CPU, unbuilt_cpu, silent_op>::call(a));

@@ -10,8 +10,10 @@ import pytest
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.generating import build_tree
 from support.build import REPOSITORY, RUNTIME, default_compiler, environment, run
+from support.goldens import GOLDENS
 from support.inputs import aten_inputs
 from support.pytorch import torch_folder
+from support.trees import write_tree
 
 pytestmark = pytest.mark.nightly
 
@@ -53,6 +55,19 @@ def test_all_of_them_in_one_unit(tmp_path: Path) -> None:
     warnings = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
     command = [default_compiler().path, "-std=c++20", "-fsyntax-only", *warnings]
     run([*command, *includes, *system, unit], env=environment())
+
+
+def test_nodes_that_call_functions_of_an_author(tmp_path: Path) -> None:
+    """Protects the names and types by which formulas are compiled with PyTorch's headers."""
+    torch = torch_folder()
+    (golden,) = (g for g in GOLDENS if g.name == "derivatives_torch")
+    tree = write_tree(golden.tree(), tmp_path / "tree")
+    system = [f"-isystem{torch / 'include'}", f"-isystem{torch / 'include/torch/csrc/api/include'}"]
+    includes = [f"-I{path}" for path in (RUNTIME / "torch" / "include", tree / "include")]
+    command = [default_compiler().path, "-std=c++20", "-fsyntax-only", "-DMYLIB_WITH_JOIN"]
+    source = tree / "src" / "Derivatives.cpp"
+    warnings = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
+    run([*command, *warnings, *includes, f"-I{golden.folder}", *system, source], env=environment())
 
 
 def generate(golden: Path, name: str, tree: Path) -> bool:

@@ -17,24 +17,26 @@ from pathlib import Path
 import pytest
 
 from robust.shapes import OTHERS, SCHEMAS
+from support.selection import some
 
 SECONDS = 10
 MEMORY = 512 << 20
 GOOD = "- func: foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo\n"
 BACKEND = "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- foo\n"
 
-# The inputs for runs without `-m nightly`: those that once took too long.
-_QUICK = {
-    *(
-        "empty lines",
-        "empty items",
-        "one key again and again",
-        "laughs in merges",
-        "nulls",
-        "UTF-16",
-    ),
-    *("merges of lists", "bad types, folded", "a deep block", "100,000 arguments", "unknown tags"),
+# The inputs for runs by default and with `-m slow`: those that once took too long.
+_QUICK = {"laughs in merges", "nulls", "UTF-16", "merges of lists", "a deep block"}
+_LONGER = {
+    *("empty lines", "empty items", "one key again and again", "bad types, folded"),
+    *("100,000 arguments", "unknown tags"),
 }
+
+
+def _mark(shape: str) -> tuple[pytest.MarkDecorator, ...]:
+    if shape in _QUICK:
+        return ()
+    return (pytest.mark.slow if shape in _LONGER else pytest.mark.nightly,)
+
 
 RecordProperty = Callable[[str, object], None]
 
@@ -77,7 +79,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 @pytest.mark.parametrize(
     "shape",
-    [pytest.param(s, marks=() if s in _QUICK else pytest.mark.nightly) for s in SCHEMAS],
+    [pytest.param(s, marks=_mark(s)) for s in SCHEMAS],
 )
 def test_a_schema_file_of_any_shape_is_answered(
     shape: str, tmp_path: Path, record_property: RecordProperty
@@ -88,12 +90,15 @@ def test_a_schema_file_of_any_shape_is_answered(
 
 
 # Inputs that are written back take longest: many entries, and errors that can be fixed.
-_FIXED = ("commas without a space", "a misspelt type and a misspelt key", "documents")
+_CHANGED = {
+    "commas without a space": pytest.mark.slow,
+    "a misspelt type and a misspelt key": pytest.mark.slow,
+    "documents": (),
+}
 
 
 @pytest.mark.parametrize(
-    "shape",
-    [pytest.param(s, marks=() if s in _FIXED else pytest.mark.nightly) for s in SCHEMAS],
+    "shape", [pytest.param(s, marks=_CHANGED.get(s, pytest.mark.nightly)) for s in SCHEMAS]
 )
 @pytest.mark.parametrize("command", [("format",), ("lint", "--fix")], ids=" ".join)
 def test_a_file_of_any_shape_is_fixed_or_rejected(
@@ -125,11 +130,22 @@ def test_every_other_file_of_any_shape_is_answered(
 
 @pytest.mark.parametrize(
     ("option", "start", "line"),
-    [
-        ("--backend-yaml", "backend: XLA\ncpp_namespace: a\nsupported:\n", "- opreator_{}_wiht\n"),
-        ("--select", "operators:\n", "  foo::opreator_{}_wiht: {{}}\n"),
-        ("--derivatives", "", "- name: opreator_{}_wiht(Tensor self) -> Tensor\n  self: grad\n"),
-    ],
+    some(
+        [
+            (
+                "--backend-yaml",
+                "backend: XLA\ncpp_namespace: a\nsupported:\n",
+                "- opreator_{}_wiht\n",
+            ),
+            ("--select", "operators:\n", "  foo::opreator_{}_wiht: {{}}\n"),
+            (
+                "--derivatives",
+                "",
+                "- name: opreator_{}_wiht(Tensor self) -> Tensor\n  self: grad\n",
+            ),
+        ],
+        3,
+    ),
 )
 def test_a_thousand_misspelt_operators_of_a_large_library_are_answered(
     option: str, start: str, line: str, tmp_path: Path
@@ -180,6 +196,7 @@ def test_an_endless_file_is_rejected(tmp_path: Path) -> None:
     assert (result.returncode, "E0912" in result.stderr) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_file_twice_the_size_of_pytorchs_is_read(tmp_path: Path) -> None:
     """The limits are far from what people write: 5,000 operators with every key of an entry."""
     entry = (

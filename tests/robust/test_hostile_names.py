@@ -343,19 +343,21 @@ HOSTILE = (
 
 @pytest.mark.parametrize("place", PLACES)
 def test_known_tricks_do_nothing(place: str) -> None:
-    for value in HOSTILE[::6] if place in FREE else HOSTILE:
+    """Each trick at some of the places, and at each place some of the tricks."""
+    step = 8 if place in FREE else 4
+    for value in HOSTILE[list(PLACES).index(place) % step :: step]:
         check(place, value)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", sorted(FREE))
-def test_known_tricks_do_nothing_at_free_places(place: str) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_all_known_tricks_do_nothing(place: str) -> None:
     for value in HOSTILE:
         check(place, value)
 
 
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 @given(st.sampled_from(sorted(PLACES)), hostile_strings)
 @example("text", '"a";abort();"b"')

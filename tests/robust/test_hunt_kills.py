@@ -142,6 +142,7 @@ CALLS = {
 @pytest.mark.skipif(
     shutil.which("strace") is None, reason="this test needs strace, which makes system calls fail"
 )
+@pytest.mark.slow
 def test_a_system_call_that_fails(tmp_path: Path, record_property: RecordProperty) -> None:
     """Let calls of each kind fail at several places after Python's own start: the run reports an error, and the next
     run writes a whole tree.

@@ -15,6 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,7 @@ def environment() -> dict[str, str]:
     """
     sloppiness = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
     others = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    others.setdefault("OPGEN_CACHE_DIR", str(cache_folder() / "compiled-parts"))
     return {**others, "CCACHE_SLOPPINESS": sloppiness, "LC_ALL": "C"}
 
 
@@ -131,24 +133,44 @@ def cmake_build(source: Path, folder: Path, *definitions: str, target: str | Non
 
 
 @functools.cache
+def _compiled_parts() -> Path:
+    """Build the parts of opgen that all libraries share, or bring them up to date, and return the build folder.
+
+    They go to the tests' own cache, where `opgen build` finds them.
+    """
+    folder = cache_folder() / "parts"
+    definitions = [f"-Dopgen_DIR={RUNTIME / 'cmake'}", f"-DOPGEN_EXECUTABLE={tool('opgen')}"]
+    definitions += ["-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}"]
+    with locked("parts"):
+        cmake_build(Path(__file__).parent / "parts", folder, *definitions)
+    return folder
+
+
 def runtime_library() -> Path:
-    """Build the runtime as `opgen build` does, or bring it up to date, and return its shared library."""
-    folder = cache_folder() / "runtime"
-    with locked("runtime"):
-        cmake_build(RUNTIME, folder, "-DCMAKE_BUILD_TYPE=Release", "-DOPGEN_BUILD_TESTS=OFF")
-    return folder / "libopgen_runtime.so"
+    """Build the runtime as a user's first build does, or bring it up to date, and return its shared library."""
+    return _compiled_parts() / "opgen-runtime" / "libopgen_runtime.so"
+
+
+def python_part() -> Path:
+    """Return the library that all Python modules share; it is built with the runtime. Needs Python's headers."""
+    return _compiled_parts() / "opgen-python" / "libopgen_python.so"
 
 
 def project_definitions() -> tuple[str, ...]:
-    """Return the definitions for cmake_build of a user's project: this opgen, and the runtime built by the
-    tests.
+    """Return the definitions for cmake_build of a user's project: this opgen, and the parts of it that the tests have
+    built.
     """
+    python = (
+        f"-DPYTHON_PART={python_part()}",
+        f"-DPYTHON_PART_INCLUDE={RUNTIME / 'python' / 'include'};{sysconfig.get_path('include')}",
+    )
     return (
         f"-Dopgen_DIR={RUNTIME / 'cmake'}",
         f"-DOPGEN_EXECUTABLE={tool('opgen')}",
         f"-DCMAKE_PROJECT_INCLUDE={Path(__file__).parent / 'built_runtime.cmake'}",
         f"-DRUNTIME_LIBRARY={runtime_library()}",
         f"-DRUNTIME_INCLUDE={INCLUDE}",
+        *(python if has_headers() else ()),
     )
 
 

@@ -69,6 +69,18 @@ _SOFTEN = (
     "- func: soften(Tensor self, float amount) -> Tensor\n  structured_delegate: soften.out\n\n"
 )
 _SOFTEN_OUT = "- func: soften.out(Tensor self, float amount, *, Tensor(a!) out) -> Tensor(a!)\n"
+
+
+def _minmax(name: str, rest: str, says: str, remedy: str) -> Slip:
+    """A slip in the out arguments, or in what is returned, of a structured operator with two of them."""
+    text = (
+        f"{_HEAD}- func: minmax(Tensor self) -> (Tensor, Tensor)\n"
+        f"  structured_delegate: minmax.out\n\n- func: minmax.out(Tensor self, *, {rest}\n"
+        "  structured: True\n  dispatch:\n    CPU: minmax_out\n"
+    )
+    return Slip(name, text, says, remedy)
+
+
 _VIEW = "- func: aten::flip_view(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: flip_view\n\n"
 _COPY_TABLE = (
     "  tags: view_copy\n  dispatch:\n    CompositeExplicitAutogradNonFunctional: flip_view_copy\n"
@@ -133,7 +145,9 @@ SLIPS: tuple[Slip, ...] = (
         "'f(Tensor self) -> Tensor'",
     ),
     _schema("def", "«def »f(Tensor self) -> Tensor", "'def'", "without 'def'", ""),
-    _schema("args", "f(Tensor self, «*args») -> Tensor", "any number of arguments", "Tensor[]"),
+    _schema(
+        "args", "f(Tensor self, «*args») -> Tensor", "variable number of arguments", "Tensor[]"
+    ),
     _schema("no_type", "f(«self») -> Tensor", "the type of 'self' is missing", "'Tensor self'"),
     _schema("no_name", "f(«Tensor») -> Tensor", "the name of this argument", "'Tensor self'"),
     _schema("name_first", "f(«self Tensor») -> Tensor", "before its type", "'Tensor self'"),
@@ -172,6 +186,16 @@ SLIPS: tuple[Slip, ...] = (
         "'float32'",
         "float32",
     ),
+    _schema(
+        "misspelt_dtype",
+        "f(Tensor self, ScalarType d=«flot32») -> Tensor",
+        "'d' of 'f' cannot have this default",
+        "did you mean 'float32'?",
+        "float32",
+    ),
+    _schema(
+        "misspelt_truth", "f(Tensor self, bool b=«Flase») -> Tensor", "default", "'False'", "False"
+    ),
     # Annotations.
     Slip(
         "one_letter_for_two",
@@ -179,6 +203,43 @@ SLIPS: tuple[Slip, ...] = (
         f" -> (Tensor(a!), Tensor(a!))\n{_TABLE}",
         "'min' and 'max' have the same letter",
         "a letter of its own",
+    ),
+    _minmax(
+        "one_letter_for_two_structured",
+        "Tensor(a!) lo, «Tensor(a!)» hi) -> (Tensor(a!), Tensor(a!))",
+        "'lo' and 'hi' have the same letter",
+        "letter of its own: 'Tensor(b!) hi', and return '(Tensor(a!), Tensor(b!))'",
+    ),
+    _minmax(
+        "one_letter_for_two_with_two_returned",
+        "Tensor(a!) lo, «Tensor(a!)» hi) -> (Tensor(a!), Tensor(b!))",
+        "'lo' and 'hi' have the same letter",
+        "letter of its own: 'Tensor(b!) hi'",
+    ),
+    _minmax(
+        "one_letter_returned_twice",
+        "Tensor(a!) lo, Tensor(b!) hi) -> («Tensor(a!), Tensor(a!)»)",
+        "it does not return 'lo' and 'hi'",
+        "return '(Tensor(a!), Tensor(b!))'",
+    ),
+    _minmax(
+        "second_out_is_not_marked",
+        "Tensor(a!) lo, «Tensor» hi) -> (Tensor(a!), Tensor)",
+        "'hi' is not marked as written",
+        "write 'Tensor(b!) hi', and return '(Tensor(a!), Tensor(b!))'",
+    ),
+    _minmax(
+        "structured_outs_are_not_marked",
+        "«Tensor» lo, Tensor hi) -> (Tensor, Tensor)",
+        "'lo' is not marked as written",
+        "write 'Tensor(a!) lo'",
+    ),
+    Slip(
+        "structured_out_is_not_marked",
+        f"{_HEAD}{_SOFTEN}- func: soften.out(Tensor self, float amount, *, «Tensor» out) -> Tensor\n"
+        "  structured: True\n  dispatch:\n    CPU: soften_out\n",
+        "'out' is not marked as written",
+        "write 'Tensor(a!) out', and return 'Tensor(a!)'",
     ),
     Slip(
         "out_is_not_marked",

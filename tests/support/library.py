@@ -1,7 +1,9 @@
-"""The repository's own operators as a shared library and as a Python package, built by `opgen build` as a user
-would.
+"""The repository's own operators as a shared library and as a Python package: a slice of them, or all.
 
-Built in the cache folder of `support.build` under its lock; after the first time only changed files are compiled.
+The default tests use a slice, which is compiled in a minute without optimisation, however large the whole is. Tests that
+need all operators, or optimised ones, are marked `WHOLE`, and are slow; in a run with one of them, every test uses the
+whole library, because a process can load one of the two. Both are in the cache folder of `support.build`; after the first
+time only changed files are compiled.
 """
 
 from __future__ import annotations
@@ -15,59 +17,113 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
+import opgen
 from support.build import (
+    DEBUG,
     REPOSITORY,
     cache_folder,
+    cmake_build,
     environment,
     has_headers,
     jobs,
     launcher,
     locked,
+    project_definitions,
     require_headers,
     run,
+    runtime_library,
     tool,
 )
+
+OWN_YAML = REPOSITORY / "native_functions.yaml"
+# The marks of a test that needs all operators, or optimised ones.
+WHOLE = (pytest.mark.slow, pytest.mark.whole_library)
+
+_SLICE = Path(__file__).parent / "own_slice"
+# Whether this process uses the slice. Programs and benchmarks use the whole.
+_uses_slice = False
 
 
 @dataclass(frozen=True)
 class OperatorLibrary:
-    """A library of operators, the runtime that it is linked with, and the folder of its generated tree."""
+    """A library of operators, the runtime that it is linked with, and the folder of its generated tree.
+
+    `modules` is the folder from which Python imports the library.
+    """
 
     path: Path
     runtime: Path
     tree: Path
+    modules: Path
 
     @property
     def packages(self) -> Path:
         """The folder from which Python imports the library. Skips the test if there is none."""
         require_headers()
-        return self.tree / "cmake-build" / "python"
+        return self.modules
+
+
+def use_slice() -> None:
+    """Let `own_operators()` be the slice in this process. Called before the first test of a run without `WHOLE` ones."""
+    global _uses_slice
+    _uses_slice = True
+
+
+@functools.cache
+def own_registry() -> opgen.Registry:
+    """The registry of native_functions.yaml, read once per process."""
+    return opgen.load([OWN_YAML])
+
+
+@functools.cache
+def slice_names() -> frozenset[str]:
+    """The names of the slice's operators, without "aten::"."""
+    lines = (_SLICE / "operators.txt").read_text().splitlines()
+    return frozenset(name for line in lines if not line.startswith("#") for name in line.split())
 
 
 @functools.cache
 def own_operators() -> OperatorLibrary:
-    """Build native_functions.yaml with kernels/; a failure shows the compiler's messages.
+    """Build the operators of this run with kernels/; a failure shows the compiler's messages.
 
     With $OPGEN_SANITIZED, return instead the library that `python tests/robust/hunt build` has built in that folder.
     """
     sanitized = os.environ.get("OPGEN_SANITIZED")
     if sanitized:
         return _library_in(Path(sanitized) / "aten")
-    return build_own_operators(cache_folder(), environment())
+    return _build_slice() if _uses_slice else build_own_operators(cache_folder(), environment())
+
+
+def _build_slice() -> OperatorLibrary:
+    folder = cache_folder() / "own-slice"
+    with locked(folder.name):
+        folder.mkdir(exist_ok=True)
+        selected = folder / "selected.yaml"
+        text = run([tool("opgen"), "select", OWN_YAML, *sorted(slice_names())])
+        if not selected.exists() or selected.read_text() != text:
+            selected.write_text(text)
+        definitions = [f"-DOWN={REPOSITORY}", f"-DSELECT={selected}"]
+        definitions += [f"-DPython_EXECUTABLE={sys.executable}", f"-DWITH_PYTHON={has_headers():d}"]
+        build = folder / "build"
+        cmake_build(_SLICE, build, *DEBUG, *definitions, *project_definitions())
+    tree = build / "opgen-aten"
+    return OperatorLibrary(build / "libaten.so", runtime_library(), tree, build / "python")
 
 
 def build_own_operators(
     folder: Path, variables: Mapping[str, str], *options: str
 ) -> OperatorLibrary:
-    """Build the operators in another folder, with other variables for the compiler and other options of `opgen
-    build`.
+    """Build all operators as a user would, in another folder, with other variables for the compiler and other options
+    of `opgen build`.
     """
     tree = folder / "aten"
     variables = dict(variables)
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
-    yaml, kernels = REPOSITORY / "native_functions.yaml", REPOSITORY / "kernels"
-    command = [tool("opgen"), "build", yaml, "-o", tree, "--kernels", kernels, *options]
+    kernels = REPOSITORY / "kernels"
+    command = [tool("opgen"), "build", OWN_YAML, "-o", tree, "--kernels", kernels, *options]
     command += ["--python"] if has_headers() else []
     with locked("aten"):
         run([*command, "-j", str(jobs())], env=variables)
@@ -76,9 +132,8 @@ def build_own_operators(
 
 def _library_in(tree: Path) -> OperatorLibrary:
     built = tree / "cmake-build"
-    return OperatorLibrary(
-        built / "libaten.so", built / "opgen-runtime" / "libopgen_runtime.so", tree
-    )
+    runtime = built / "opgen-runtime" / "libopgen_runtime.so"
+    return OperatorLibrary(built / "libaten.so", runtime, tree, built / "python")
 
 
 @functools.cache

@@ -138,14 +138,15 @@ def lines(text: str) -> int:
 def page() -> str:
     """Return the text of docs/guides/compiler-errors.md."""
     every = {(t, c): recorded(t, c) for t in TARGETS for c in COMPILERS}
-    versions = "; ".join(f"{c}: {every['runtime', c]['version'].strip()}" for c in COMPILERS)
+    versions = " and ".join(f"{c} {every['runtime', c]['version'].strip()}" for c in COMPILERS)
     parts = [
         "# Compiler errors of kernels\n",
         "This page shows the output of g++ and clang++ for ten common mistakes in kernels. Each output has at most"
         f" {MAX_LINES} lines,\nexcept where the text below the table explains why not. The first error is at the line of"
         " the kernel, and names the\ndeclaration or the missing header.\n",
-        f"A test writes this page ({versions}):\n`{UPDATE}`.\n",
-        "The table counts all lines that the compiler prints, including its summary.\n",
+        f"The compilers are {versions}. The table counts all lines that a compiler prints, including its summary. If a name"
+        " is wrong, or\na header is not included, `opgen build` and builds with CMake report it first, with the name or the"
+        " header to write; so does\n`opgen lint --kernels`.\n",
         "| mistake | " + " | ".join(f"{t}, {c}" for t in TARGETS for c in COMPILERS) + " |",
         "|---|" + "---|" * len(every),
     ]
@@ -154,7 +155,7 @@ def page() -> str:
         parts.append(f"| {mistake.title} | {' | '.join(counts)} |")
     linker = [str(lines(every["runtime", c]["two_files"])) for c in COMPILERS]
     parts.append(f"| Defined twice, in two files (linker) | {' | '.join(linker)} | – | – |")
-    parts.append("| No `set_output` (when it is called) | 1 | 1 | 1 | 1 |\n")
+    parts.append("| No `set_output` (when it is called) | 2 | 2 | 1 | 1 |\n")
     for mistake in MISTAKES:
         for where, (count, reason) in mistake.limits.items():
             parts.append(f"{mistake.title} takes {count} lines with {where}: {reason}.\n")

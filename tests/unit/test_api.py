@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import importlib.util
 import inspect
 import re
@@ -197,4 +198,26 @@ def test_the_types_of_all_results_are_exported() -> None:
 def test_every_exported_name_is_documented() -> None:
     page = (REPOSITORY / "docs/reference/api.md").read_text()
     missing = [name for name in opgen.__all__ if not re.search(rf"`(opgen\.)?{name}[`(]", page)]
+    assert not missing
+
+
+def test_every_exported_class_and_member_has_a_docstring() -> None:
+    """Users read them in their editor. A member may have that of the base class."""
+    missing = []
+    for name in opgen.__all__:
+        one = getattr(opgen, name)
+        if not inspect.isclass(one) and not inspect.isfunction(one):
+            continue
+        if not (one.__doc__ or "").strip():
+            missing.append(name)
+        members = vars(one) if inspect.isclass(one) else {}
+        missing += [
+            f"{name}.{member}"
+            for member, value in members.items()
+            if not member.startswith("_")
+            and (inspect.isfunction(value) or hasattr(value, "__get__"))
+            and not inspect.ismemberdescriptor(value)
+            and not (issubclass(one, enum.Enum) and isinstance(value, one))
+            and not inspect.getdoc(getattr(one, member))
+        ]
     assert not missing

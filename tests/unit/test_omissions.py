@@ -11,10 +11,19 @@ from msgspec.structs import replace
 from opgen.cpp.mangling import mangled_prefix
 from opgen.diagnostics import Diagnostics
 from opgen.emit.common.context import Context
+from opgen.emit.kernels.stubs import build_skeletons
 from opgen.io.elf import sections_of_symbols
+from opgen.io.resources import target_templates
 from opgen.pipeline.generating import checked_context
 from opgen.pipeline.inputs import Inputs, with_contents
-from opgen.pipeline.omissions import describe_omissions, find_stubs
+from opgen.pipeline.omissions import (
+    Kernels,
+    describe_kernels,
+    describe_omissions,
+    find_skeletons,
+    find_stubs,
+)
+from opgen.templating.render import Renderer
 from support.build import default_compiler
 
 YAML = """\
@@ -104,6 +113,26 @@ def test_stubs_are_found_in_a_linked_library(
     rest = TWO.replace(", long", "")
     done = find_stubs(context, link(tmp_path, ONE, TWO, rest, options=options))
     assert (done.stubs, done.partly, done.unknown) == ((), (), ())
+
+
+def test_empty_bodies_count_as_stubs(tmp_path: Path, inputs: Inputs) -> None:
+    """Protects an author who compiles what `opgen stub -o` wrote and fills in one of the kernels."""
+    context = context_of(inputs)
+    names = frozenset(f.full_name for f in context.registry.functions)
+    renderer = Renderer(*target_templates(context.target.plan.templates))
+    (text,) = renderer.render_all([build_skeletons(context, names)]).values()
+    kernels = tmp_path / "kernels.cpp"
+    kernels.write_text(text)
+    found = find_skeletons(context, [kernels])
+    assert [m.operator for m, _ in found] == ["leaky::one", "leaky::two", "leaky::two.int"]
+    line = 1 + text[: text.index("leaky::one has no CPU kernel yet")].count("\n")
+    lines = list(describe_kernels(Kernels(skeletons=found), context, inputs))
+    assert lines[0] == "3 kernels are stubs, which a call reports as missing:"
+    assert lines[1] == f"  CPU one_cpu {kernels}:{line}: its body is empty"
+    assert len(lines) == 4
+    filled = text.replace("throw ", "// throw ", 1).replace("// CPU of two(", "#if 0\n//", 1)
+    kernels.write_text(f"{filled}#endif\n")
+    assert find_skeletons(context, [kernels]) == ()
 
 
 def test_stubs_of_a_stripped_library_are_unknown(tmp_path: Path, inputs: Inputs) -> None:

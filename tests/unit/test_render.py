@@ -140,8 +140,8 @@ def unknown_names(node: nodes.Node, known: frozenset[str]) -> Iterator[str]:
         "{{ other }}",
         "{{ loop.first }}",
         "{% for c in file.text %}{{ loop.first }}{% endfor %}",
-        "{% for c in file.text %}{% else %}{% endfor %}",
-        "{% if file.text %}{% else %}{% endif %}",
+        "{% for c in file.text %}{% else %}none{% endfor %}",
+        "{% if file.text %}{% else %}none{% endif %}",
         "{% if file.text %}{% elif file.other %}{% endif %}",
     ],
 )

@@ -182,7 +182,7 @@ PyMethodDef module_functions[] = {
      "tensor(data, *, dtype=None, device=None, requires_grad=False): makes a tensor from a number, "
      "nested lists or an array. Always copies."},
     {"from_numpy", from_numpy, METH_O,
-     "from_numpy(array): makes a tensor on the bytes of a writable array."},
+     "from_numpy(array): makes a tensor that shares the memory of a writable array."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

@@ -83,7 +83,8 @@ int init_module(PyObject* module, const char* package,
   if (PyModule_AddType(module, types.storage) != 0) return -1;
   for (PyMethodDef* some :
        {module_functions, dlpack_functions, storage_functions, copying_functions,
-        generator_functions, context_functions, autograd_functions}) {
+        generator_functions, context_functions, autograd_functions, autograd_function_functions,
+        boxed_call_functions}) {
     if (PyModule_AddFunctions(module, some) != 0) return -1;
   }
   if (make_context_types(module, package) != 0) return -1;

@@ -219,6 +219,11 @@ extern PyGetSetDef autograd_attributes[];
 extern PyMethodDef autograd_methods[];
 extern PyMethodDef autograd_functions[];
 int make_autograd_types(PyObject* module, const char* package);
+// boxed_call.cpp: calls of any operator by its name.
+extern PyMethodDef boxed_call_functions[];
+
+// autograd_function.cpp: what autograd.Function and autograd.functional call.
+extern PyMethodDef autograd_function_functions[];
 enum class AskedBy : std::uint8_t { Attribute, Method, Factory };
 // Throws Error, with PyTorch's message, if the tensor cannot require a gradient, or must.
 void set_requires_grad(const TensorBase& tensor, bool value, AskedBy by);

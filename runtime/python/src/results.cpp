@@ -11,6 +11,7 @@
 
 #include "objects.h"
 #include "opgen/core/loading.h"
+#include "opgen/core/named_operator.h"
 
 namespace opgen::python {
 
@@ -76,25 +77,19 @@ void PythonError::restore() const noexcept {
                 Py_XNewRef(raised_->traceback));
 }
 
-// Returns whether `text` begins with the operator in `place`, "\n  in img::crop(Tensor)".
-static bool begins_with_name(std::string_view text, std::string_view place) {
-  constexpr std::size_t kBefore = sizeof("\n  in ") - 1;
-  if (place.size() <= kBefore) return false;
-  const std::string_view name = place.substr(kBefore, place.find('(') - kBefore);
-  return text.size() > name.size() && text.substr(0, name.size()) == name &&
-         (text[name.size()] == ' ' || text[name.size()] == ':');
-}
-
 PyObject* raise_current(const char* where) {
   const auto raise_text = [](PyObject* kind, const char* what, const char* place) {
     // If a warning became an exception, the Python exception is already set.
     return PyErr_Occurred() != nullptr ? nullptr : PyErr_Format(kind, "%s%s", what, place);
   };
   const auto raise = [&](PyObject* kind, const Error& error) {
+    const char* text = error.what();
     // Errors of the runtime's checks already name the operators.
-    const bool named =
-        std::strcmp(error.what(), error.msg()) != 0 || begins_with_name(error.msg(), where);
-    return raise_text(kind, error.what(), named ? "" : where);
+    if (std::strcmp(text, error.msg()) != 0 || opgen::detail::begins_with_operator(text, where)) {
+      return raise_text(kind, text, "");
+    }
+    return raise_text(kind, text + opgen::detail::length_of_operator_before_colon(text, where),
+                      where);
   };
   try {
     throw;

@@ -74,6 +74,7 @@ TensorBase alias_with_history(const TensorBase& tensor) {
     AutogradPart& part = autograd_of(alias);
     part.output_nr = edge.input_nr;
     part.grad_fn = std::move(edge.function);
+    track(alias);
   }
   mark_view(alias, tensor, CreationMeta::Default);
   ViewPart& view = *find_view(alias);
@@ -82,6 +83,13 @@ TensorBase alias_with_history(const TensorBase& tensor) {
   return alias;
 }
 
+}  // namespace internal
+
+namespace internal {
+void update_tracking(const TensorBase& tensor) noexcept {
+  tensor.unsafeGetTensorImpl()->set_tracked(find_view(tensor) != nullptr || has_tangent(tensor) ||
+                                            requires_grad(tensor));
+}
 }  // namespace internal
 
 // ---- Tensors -----------------------------------------------------------------------------------
@@ -106,6 +114,7 @@ void set_requires_grad(const TensorBase& tensor, bool value) {
               "a tensor made in inference mode cannot require a gradient; clone() it outside of "
               "the mode");
   autograd_of(tensor).requires_grad = value;
+  internal::update_tracking(tensor);
 }
 
 bool is_leaf(const TensorBase& tensor) {
@@ -159,6 +168,7 @@ void detach_(const TensorBase& tensor) {
   part->grad_fn = nullptr;
   part->output_nr = 0;
   part->retained = nullptr;
+  internal::update_tracking(tensor);
 }
 
 Edge gradient_edge(const TensorBase& tensor) {
@@ -251,6 +261,7 @@ void set_history(const TensorBase& tensor, Ref<Node> node) {
   part.output_nr = node->add_output(tensor);
   if (OPGEN_UNLIKELY(part.retained != nullptr)) NodeAccess::move_retained(tensor, part, *node);
   part.grad_fn = std::move(node);
+  internal::track(tensor);
 }
 
 SavedTensor::SavedTensor(const TensorBase& tensor, bool is_output) : is_output_(is_output) {
@@ -284,6 +295,7 @@ TensorBase SavedTensor::unpack_output(Node& owner) const {
   TensorBase output = detach(tensor_);
   AutogradPart& part = autograd_of(output);
   part.grad_fn = Ref<Node>::share(&owner);
+  internal::track(output);
   part.output_nr = output_nr_;
   if (has_tangent(tensor_)) set_tangent(output, tangent_of(tensor_));
   return output;

@@ -18,8 +18,9 @@ class NotImplementedNode final : public autograd::Node {
   [[nodiscard]] std::string name() const override { return "NotImplemented(" + op_ + ")"; }
   [[nodiscard]] autograd::Gradients apply(autograd::Gradients) override {
     OPGEN_CHECK_NOT_IMPLEMENTED(
-        false, "the gradient of ", op_,
-        " is not implemented: register a kernel for it at Autograd, or detach() its result");
+        false, "the derivative for '", op_,
+        "' is not implemented: give it a formula in derivatives.yaml or a kernel for Autograd, or "
+        "detach() its result");
     __builtin_unreachable();
   }
 
@@ -35,6 +36,17 @@ bool is_differentiable(const TensorBase& tensor) noexcept {
   return isFloatingType(tensor.scalar_type()) || isComplexType(tensor.scalar_type());
 }
 
+// Whether a call that reads, and may write, the tensor needs to be recorded. An in-place change of
+// a view also changes the history of its base.
+bool needs_recording(const TensorBase& tensor) noexcept {
+  if (tensor.unsafeGetTensorImpl()->parts() == nullptr) return false;
+  if (autograd::has_tangent(tensor)) return true;
+  if (!GradMode::is_enabled()) return false;
+  if (autograd::requires_grad(tensor)) return true;
+  const TensorBase base = view_base(tensor);
+  return base.defined() && autograd::requires_grad(base);
+}
+
 void check_written(const OperatorHandle& op, const std::vector<TensorBase>& written) {
   for (const TensorBase& tensor : written) {
     autograd::check_inplace(tensor, op.full_name());
@@ -46,9 +58,24 @@ void check_written(const OperatorHandle& op, const std::vector<TensorBase>& writ
   }
 }
 
+// An operator out= has no gradient in any case.
+void check_not_out(const OperatorHandle& op, const detail::AliasPlan& plan, bool records) {
+  for (std::uint16_t i : plan.written) {
+    OPGEN_CHECK(!records || !op.schema().arguments[i].is_out, op.name(),
+                "(): functions with out=... arguments don't support automatic differentiation, but "
+                "one of the arguments requires grad.");
+  }
+}
+
 void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
-  const detail::AliasPlan plan = detail::make_alias_plan(op.schema());
+  const detail::AliasPlan& plan = detail::shared_alias_plan(op.schema());
   const IValue* arguments = stack.data() + (stack.size() - plan.arguments);
+  bool needed = false;
+  for (std::size_t i = 0; i < plan.arguments; ++i) {
+    detail::for_each_tensor(arguments[i],
+                            [&](const TensorBase& tensor) { needed |= needs_recording(tensor); });
+  }
+  if (!needed) return op.redispatch_boxed(keys & after_autograd_keyset, stack);
   std::vector<TensorBase> inputs;
   std::vector<TensorBase> written;
   for (std::size_t i = 0; i < plan.arguments; ++i) collect(arguments[i], inputs);
@@ -60,39 +87,58 @@ void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
       autograd::throw_no_forward_formula(op.full_name());
     }
   }
-  // An in-place change of a view also changes the history of its base.
   bool records = autograd::any_requires_grad(inputs);
   for (const TensorBase& tensor : written) {
     if (!is_view(tensor)) continue;
     const TensorBase base = view_base(tensor);
     records |= autograd::any_requires_grad({&base, 1});
   }
+  check_not_out(op, plan, records);
   Ref<autograd::Node> node;
   if (records) {
     check_written(op, written);
     node = autograd::make_node<NotImplementedNode>(op.full_name());
     for (const TensorBase& input : inputs) node->add_next_edge(autograd::gradient_edge(input));
   }
-  inputs.clear();
   {
     AutoDispatchBelowAutograd below;
     op.redispatch_boxed(keys & after_autograd_keyset, stack);
   }
-  if (!records && !has_tangent) return;
   for (const TensorBase& tensor : written) {
     if (is_differentiable(tensor)) autograd::rebase_history(tensor, node);
   }
   for (std::size_t r = 0; r < plan.returns; ++r) {
     if (plan.returned[r] != 0) continue;
-    std::vector<TensorBase> results;
-    collect(stack[stack.size() - plan.returns + r], results);
-    for (const TensorBase& tensor : results) {
-      if (!is_differentiable(tensor)) continue;
+    IValue& result = stack[stack.size() - plan.returns + r];
+    result = detail::map_tensors(result, [&](const TensorBase& tensor) -> TensorBase {
       // A result without a derivative, such as a mask, needs no tangent.
+      if (!is_differentiable(tensor)) return tensor;
       if (has_tangent) autograd::throw_no_forward_formula(op.full_name());
-      autograd::set_history(tensor, node);
-    }
+      bool is_input = false;
+      for (const TensorBase& input : inputs) is_input |= input.is_same(tensor);
+      TensorBase output = is_input ? autograd::detach(tensor) : tensor;
+      autograd::set_history(output, node);
+      return output;
+    });
   }
+}
+
+bool may_hold_tensors(const std::vector<SchemaArgument>& values) noexcept {
+  for (const SchemaArgument& value : values) {
+    if (value.type.may_hold_tensors()) return true;
+  }
+  return false;
+}
+
+// For operators without a kernel for their key of autograd. Those that neither take nor give
+// tensors need none.
+KernelFunction choose_autograd_kernel(const FunctionSchema& schema) {
+  const bool gives =
+      may_hold_tensors(schema.returns) || !detail::shared_alias_plan(schema).written.empty();
+  if (!gives || !may_hold_tensors(schema.arguments)) return KernelFunction::fallthrough();
+  KernelFunction kernel = CppFunction::makeFromBoxedFunction(&not_implemented_kernel).kernel();
+  kernel.only_tracked = true;
+  return kernel;
 }
 
 void inplace_or_view_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
@@ -105,11 +151,33 @@ void inplace_or_view_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
 
 }  // namespace
 
+namespace detail {
+
+bool any_needs_recording(const TensorSpan* arguments, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (arguments[i].count == TensorSpan::kElsewhere) return true;
+    for (std::size_t k = 0; k < arguments[i].count; ++k) {
+      if (needs_recording(arguments[i].first[k])) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace detail
+
 CppFunction autogradNotImplementedFallback() {
-  return CppFunction::makeFromBoxedFunction(&not_implemented_kernel);
+  return CppFunction::makeFromBoxedFunction(&not_implemented_kernel).only_for_tracked();
 }
 CppFunction autogradNotImplementedInplaceOrViewFallback() {
   return CppFunction::makeFromBoxedFunction(&inplace_or_view_kernel);
 }
 
+namespace {
+
+const bool is_default = [] {
+  Dispatcher::singleton().set_autograd_default(&choose_autograd_kernel);
+  return true;
+}();
+
+}  // namespace
 }  // namespace opgen

@@ -34,9 +34,15 @@ struct AutogradPart final : TensorPart {
 [[nodiscard]] inline AutogradPart& autograd_of(const TensorBase& tensor) {
   return opgen::detail::part_of<AutogradPart>(tensor.unsafeGetTensorImpl());
 }
+// Makes operators look at the tensor: for one that gets a gradient, a tangent, or a base.
+inline void track(const TensorBase& tensor) noexcept {
+  tensor.unsafeGetTensorImpl()->set_tracked(true);
+}
 [[nodiscard]] inline bool is_differentiable(ScalarType dtype) noexcept {
   return isFloatingType(dtype) || isComplexType(dtype);
 }
+// Updates the tracking of a tensor that lost its gradient.
+void update_tracking(const TensorBase& tensor) noexcept;
 // Returns a tensor with the same bytes, sizes and strides, without any part.
 [[nodiscard]] inline TensorBase bare_alias(const TensorBase& tensor) {
   return opgen::detail::alias_with_sizes_and_strides(tensor, tensor.sizes(), tensor.strides(),

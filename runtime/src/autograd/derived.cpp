@@ -1,16 +1,20 @@
 // derived.cpp: the code that the Autograd kernels of operators with formulas share.
 #include "opgen/autograd/derived.h"
 
+#include <algorithm>
 #include <string>
 #include <thread>
 
 #include "autograd/autograd_part.h"
+#include "autograd/view_part.h"
 #include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/inplace_or_view.h"
+#include "opgen/autograd/primitives.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
+#include "opgen/tensor/shape_utils.h"
 
 namespace opgen::autograd {
 
@@ -146,7 +150,8 @@ void SavedVariable::save(const TensorBase& tensor) {
 
 void SavedVariable::save_output(const TensorBase& tensor) {
   if (!tensor.defined()) return;
-  tensor_ = SavedTensor(tensor, true);
+  // An output without a gradient does not own the node.
+  tensor_ = SavedTensor(tensor, requires_grad(tensor));
   state_ = State::Kept;
 }
 
@@ -215,16 +220,41 @@ const TensorBase& Overwritten::copy() const {
   return copy_;
 }
 
-TensorBase tangent_or_zeros(const TensorBase& tensor) {
-  if (!tensor.defined()) return {};
-  TensorBase tangent = tangent_of(tensor);
-  if (tangent.defined()) return tangent;
-  TensorBase zeros = opgen::detail::full(tensor.sizes(), 0, tensor.options());
-  // Type promotion treats the tangent of a number as a number.
+namespace {
+
+// Type promotion treats the tangent of a number as a number.
+TensorBase as_tangent_of(const TensorBase& tensor, TensorBase zeros) {
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
     zeros.unsafeGetTensorImpl()->set_wrapped_number(true);
   }
   return zeros;
+}
+
+}  // namespace
+
+TensorBase tangent_or_zeros(const TensorBase& tensor) {
+  if (!tensor.defined()) return {};
+  TensorBase tangent = tangent_of(tensor);
+  if (tangent.defined()) return tangent;
+  // One zero for all elements: cheap, and known as zeros to is_zero_tangent().
+  return as_tangent_of(tensor, opgen::detail::expand_view(
+                                   opgen::detail::full({}, 0, tensor.options()), tensor.sizes()));
+}
+TensorBase tangent_or_new_zeros(const TensorBase& tensor) {
+  TensorBase tangent = tangent_of(tensor);
+  if (tangent.defined()) return tangent;
+  return as_tangent_of(tensor, opgen::detail::full(tensor.sizes(), 0, tensor.options()));
+}
+
+bool is_zero_tangent(const TensorBase& tangent) noexcept {
+  if (!tangent.defined()) return true;
+  const StorageImpl* storage = tangent.unsafeGetTensorImpl()->storage();
+  if (storage == nullptr || !tangent.is_cpu() || storage->nbytes() != tangent.itemsize() ||
+      requires_grad(tangent)) {
+    return false;
+  }
+  const auto* bytes = static_cast<const unsigned char*>(tangent.const_data_ptr());
+  return std::all_of(bytes, bytes + tangent.itemsize(), [](unsigned char b) { return b == 0; });
 }
 
 void throw_no_forward(const DerivedOperator& op) {
@@ -370,7 +400,13 @@ void RecordedCall::set_outputs(const TensorSpan* outputs, std::size_t count) {
       }
       const bool is_last = k + 1 == count && j + 1 == outputs[k].count;
       Ref<Node> node = is_last ? std::move(node_) : node_;
-      if (is_inplace) {
+      if (op.kind == Kind::inplace_view) {
+        set_history(output, std::move(node));
+        // Its base has not changed.
+        if (ViewPart* view = find_view(output)) {
+          view->version = output.unsafeGetTensorImpl()->version();
+        }
+      } else if (is_inplace) {
         rebase_history(output, std::move(node));
       } else {
         set_history(output, std::move(node));
@@ -394,16 +430,33 @@ void check_no_gradient(const OperatorSlot& slot, const TensorSpan* arguments, st
 
 }  // namespace internal
 
-void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& tangent) {
+namespace {
+
+// Returns the tangent with the sizes and the dtype of the output, as backward() does for gradients.
+TensorBase fitted(const TensorBase& tangent, const TensorBase& output) {
+  TensorBase result = tangent;
+  if (OPGEN_UNLIKELY(result.sizes() != output.sizes())) {
+    result = primitive::expand(result, output.sizes());
+  }
+  if (OPGEN_UNLIKELY(result.scalar_type() != output.scalar_type())) {
+    result = primitive::cast(result, output.scalar_type());
+  }
+  return result;
+}
+
+}  // namespace
+
+void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& given) {
   OPGEN_CHECK(i < outputs_[output].count,
               "a formula returned more tangents than there are outputs");
   const TensorBase& tensor = outputs_[output].first[i];
-  if (!tangent.defined() || !tensor.defined()) return;
+  if (!given.defined() || !tensor.defined()) return;
   // A view of a tensor with a tangent already has one: a view of that tangent.
   const TensorBase old = tangent_of(tensor);
   if (kind_ == Kind::view && old.defined()) return;
+  const TensorBase tangent = fitted(given, tensor);
   // Write in place, so that the tangents of views change, too.
-  if (old.defined() &&
+  if (old.defined() && kind_ != Kind::inplace_view &&
       !(GradMode::is_enabled() && (requires_grad(old) || requires_grad(tangent)))) {
     copy_(old, tangent);
     increment_version(old);
@@ -411,8 +464,10 @@ void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& tange
   }
   // If a formula returns an existing tangent unchanged, copy it, so that two tensors do not share
   // it.
-  const bool is_shared = kind_ != Kind::view && tangent.use_count() > 1;
-  set_tangent(tensor, is_shared ? internal::clone_with_history(tangent) : tangent);
+  const bool is_fitted = !tangent.is_same(given);
+  const bool is_shared = is_fitted ? tangent.is_alias_of(given) : given.use_count() > 2;
+  const bool copies = kind_ != Kind::view && kind_ != Kind::inplace_view && is_shared;
+  set_tangent(tensor, copies ? internal::clone_with_history(tangent) : tangent);
 }
 
 }  // namespace opgen::autograd

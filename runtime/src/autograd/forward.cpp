@@ -74,6 +74,7 @@ void store(const TensorBase& tensor, TensorBase tangent) {
   std::lock_guard lock(level_mutex);
   std::swap(part.tangent, tangent);
   part.join(*level_of_thread);
+  internal::track(tensor);
 }
 
 // Returns the tangent with the strides of the tensor, so that a view of the tensor corresponds to a
@@ -93,7 +94,7 @@ TensorBase in_layout_of(const TensorBase& tensor, const TensorBase& tangent) {
 TensorBase view_of_tangent(const TensorBase& view, const TensorBase& base,
                            const TensorBase& tangent) {
   const auto geometry = internal::SliceGeometry::of(view, base);
-  if (requires_grad(tangent) || tangent.strides() != base.strides()) {
+  if (requires_grad(tangent) || !internal::holds_slice(tangent, geometry)) {
     return internal::take_slice(tangent, geometry);
   }
   return opgen::detail::alias_with_sizes_and_strides(tangent, view.sizes(), view.strides(),

@@ -104,6 +104,8 @@ void mark_view(const TensorBase& view, const TensorBase& base, CreationMeta meta
   auto& part = detail::part_of<ViewPart>(view.unsafeGetTensorImpl());
   part.creation = meta;
   part.version = view.unsafeGetTensorImpl()->version();
+  const ScalarType dtype = view.scalar_type();
+  if (isFloatingType(dtype) || isComplexType(dtype)) view.unsafeGetTensorImpl()->set_tracked(true);
   if (const ViewPart* of = find_view(base)) {
     part.base = of->base;
     part.has_tangent_base = of->has_tangent_base || of->is_dual;

@@ -1,36 +1,26 @@
 // primitives.cpp: the runtime's own operators: their kernels, gradients and batching rules.
 #include "opgen/autograd/primitives.h"
 
+#include <algorithm>
+
+#include "autograd/primitive_calls.h"
 #include "autograd/view_history.h"
 #include "dispatch/boxed_kernel.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/core/dispatch_macros.h"
+#include "opgen/core/small_vector.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/reduce.h"
 #include "opgen/iterator/tensor_iterator.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
-#include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/shape_utils.h"
 #include "opgen/tensor/view_geometry.h"
 
 namespace opgen::primitive {
 
 namespace {
-
-// Returns a primitive's handle, which callers keep: the library below defines it for the life of
-// the process.
-OperatorHandle find(const char* name) {
-  return Dispatcher::singleton().findSchemaOrThrow(name, "");
-}
-
-TensorBase call(const OperatorHandle& op, Stack stack) {
-  std::uint64_t bits = 0;
-  for (const IValue& value : stack) bits |= value.key_bits();
-  op.redispatch_boxed(opgen::detail::with_local_keys(bits), stack);
-  return stack.back().toTensor();
-}
 
 IValue box_sizes(IntArrayRef sizes) {
   return IValue(std::vector<IValue>(sizes.begin(), sizes.end()));
@@ -134,28 +124,43 @@ Stack box_geometry(const TensorBase& self, const SliceGeometry& geometry) {
           geometry.offset};
 }
 
-// A tensor with the sizes and strides of the base, which are never negative. Its gaps contain
-// zeros.
+// A range of positions: the first one, and the one after the last. For a tensor without elements,
+// both are the offset.
+struct Range {
+  std::int64_t first;
+  std::int64_t end;
+  static Range of(IntArrayRef sizes, IntArrayRef strides, std::int64_t offset) {
+    std::int64_t last = offset;
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] == 0) return {offset, offset};
+      last += (sizes[d] - 1) * strides[d];
+    }
+    return {offset, last + 1};
+  }
+};
+
+// A tensor with the sizes and strides of the base, and the view of it, which may reach beyond the
+// base. Strides are never negative. Positions in neither of them contain zeros.
 struct Whole {
   Whole(const SliceGeometry& geometry, const TensorOptions& options) {
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < geometry.base_sizes.size(); ++d) {
-      last += (std::max<std::int64_t>(geometry.base_sizes[d], 1) - 1) * geometry.base_strides[d];
-    }
-    const std::int64_t extent = last + 1;
-    bytes = opgen::detail::full({extent}, 0, options);
+    const Range base = Range::of(geometry.base_sizes, geometry.base_strides, 0);
+    const Range view = Range::of(geometry.sizes, geometry.strides, geometry.offset);
+    const std::int64_t first = std::min(base.first, view.first);
+    bytes = opgen::detail::full({std::max(base.end, view.end) - first}, 0, options);
     full = opgen::detail::alias_with_sizes_and_strides(bytes, geometry.base_sizes,
-                                                       geometry.base_strides, 0);
+                                                       geometry.base_strides, -first);
+    offset = geometry.offset - first;
     part = opgen::detail::alias_with_sizes_and_strides(bytes, geometry.sizes, geometry.strides,
-                                                       geometry.offset);
+                                                       offset);
   }
   TensorBase bytes;
   TensorBase full;
   TensorBase part;
+  std::int64_t offset;  // of `part`
 };
 
 TensorBase take_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
-  if (self.strides() == IntArrayRef(geometry.base_strides) && self.has_storage()) {
+  if (autograd::internal::holds_slice(self, geometry)) {
     return opgen::detail::clone(opgen::detail::alias_with_sizes_and_strides(
         self, geometry.sizes, geometry.strides, self.storage_offset() + geometry.offset));
   }
@@ -163,6 +168,43 @@ TensorBase take_slice_kernel(const TensorBase& self, const SliceGeometry& geomet
   opgen::copy_(whole.full, self);
   return opgen::detail::clone(whole.part);
 }
+// Whether two indices of a view may lie at one place. Never false if some do.
+bool may_overlap(IntArrayRef sizes, IntArrayRef strides) {
+  SmallVector<std::size_t, 8> dims;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return false;
+    if (sizes[d] > 1) dims.push_back(d);
+  }
+  std::sort(dims.begin(), dims.end(),
+            [&](std::size_t a, std::size_t b) { return strides[a] < strides[b]; });
+  std::int64_t extent = 0;  // of the dimensions of smaller strides
+  for (std::size_t d : dims) {
+    if (strides[d] <= extent) return true;
+    extent += (sizes[d] - 1) * strides[d];
+  }
+  return false;
+}
+
+// Adds each element of `from` to its place in `to`, which may be that of others, too.
+void add_each(const TensorBase& to, const TensorBase& from) {
+  const TensorBase dense = opgen::detail::clone(from, MemoryFormat::Contiguous);
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(to.scalar_type(), "put_slice", [&] {
+    const scalar_t* next = dense.const_data_ptr<scalar_t>();
+    scalar_t* const first = to.mutable_data_ptr<scalar_t>();
+    DimVector index(static_cast<std::size_t>(to.dim()));
+    std::int64_t place = 0;
+    for (std::int64_t left = to.numel(); left > 0; --left) {
+      first[place] = static_cast<scalar_t>(first[place] + *next++);
+      for (std::size_t d = index.size(); d-- > 0;) {
+        place += to.strides()[d];
+        if (++index[d] < to.sizes()[d]) break;
+        place -= to.strides()[d] * index[d];
+        index[d] = 0;
+      }
+    }
+  });
+}
+
 TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometry) {
   Whole whole(geometry, self.options());
   // The gradients of repeated elements in an expanded dimension are added up.
@@ -172,11 +214,15 @@ TensorBase put_slice_kernel(const TensorBase& self, const SliceGeometry& geometr
   }
   const TensorBase sum = sizes == geometry.sizes ? self : sum_to(self, sizes);
   const TensorBase part = opgen::detail::alias_with_sizes_and_strides(
-      whole.bytes, sizes, geometry.strides, geometry.offset);
-  OPGEN_CHECK_NOT_IMPLEMENTED(
-      opgen::has_internal_overlap(part) == opgen::MemOverlap::No,
-      "the gradient of a view of sizes ", geometry.sizes, " and strides ", geometry.strides,
-      ", whose elements overlap, is not implemented for a base that was changed in place");
+      whole.bytes, sizes, geometry.strides, whole.offset);
+  if (may_overlap(sizes, geometry.strides)) {
+    OPGEN_CHECK_NOT_IMPLEMENTED(part.is_cpu(), "the gradient of a view of sizes ", geometry.sizes,
+                                " and strides ", geometry.strides,
+                                ", whose elements overlap, is not implemented for device ",
+                                part.device());
+    add_each(part, sum);
+    return whole.full;
+  }
   opgen::copy_(part, sum);
   return whole.full;
 }
@@ -511,6 +557,14 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
 }  // namespace opgen::primitive
 
 namespace opgen::autograd::internal {
+
+bool holds_slice(const TensorBase& full, const SliceGeometry& geometry) noexcept {
+  if (full.strides() != IntArrayRef(geometry.base_strides) || !full.has_storage()) return false;
+  using primitive::Range;
+  const Range base = Range::of(geometry.base_sizes, geometry.base_strides, 0);
+  const Range view = Range::of(geometry.sizes, geometry.strides, geometry.offset);
+  return view.first >= 0 && view.end <= base.end;
+}
 
 TensorBase take_slice(const TensorBase& full, const SliceGeometry& geometry) {
   static const OperatorHandle op = primitive::find("opgen::take_slice");

@@ -18,6 +18,10 @@ struct SliceGeometry {
   [[nodiscard]] static SliceGeometry of(const TensorBase& view, const TensorBase& base);
 };
 
+// Returns whether the view lies in a tensor with the base's sizes and strides. It may reach beyond
+// the base.
+[[nodiscard]] bool holds_slice(const TensorBase& full, const SliceGeometry& geometry) noexcept;
+
 // These functions are linear, and all have gradients. `full` has the sizes of the base, and `part`
 // those of the view. take_slice() returns the view's part of `full`, in a new tensor.
 [[nodiscard]] TensorBase take_slice(const TensorBase& full, const SliceGeometry& geometry);

@@ -10,8 +10,11 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "dispatch/operator_trace.h"
+#include "opgen/core/named_operator.h"
 
 namespace opgen {
 
@@ -33,22 +36,19 @@ void print_warning(const char* text) {
 
 std::atomic<WarningHandler> warning_handler{&print_warning};
 
-// Returns `operators` (one line for each) without the first one if `text` begins with its name.
-std::string not_named_in(const std::string& text, std::string operators) {
-  constexpr std::string_view kBefore = "\n  in ";
-  if (operators.compare(0, kBefore.size(), kBefore) != 0) return operators;
+// Names the innermost operator once: in the text, or in its line of `operators`.
+void name_once(std::string& text, std::string& operators) {
   const std::size_t line_end = std::min(operators.find('\n', 1), operators.size());
   const std::string_view line = std::string_view(operators).substr(0, line_end);
-  const std::string_view name = line.substr(kBefore.size(), line.find('(') - kBefore.size());
-  const bool is_named = text.compare(0, name.size(), name) == 0 && text.size() > name.size() &&
-                        (text[name.size()] == ' ' || text[name.size()] == ':');
   // Keep the line of a kernel that several operators share: it names more than the message.
-  if (!is_named || line.find(" or ") != std::string_view::npos) return operators;
-  return operators.substr(line_end);
+  if (line.find(" or ") != std::string_view::npos) return;
+  text.erase(0, detail::length_of_operator_before_colon(text, line));
+  if (detail::begins_with_operator(text, line)) operators.erase(0, line_end);
 }
 
-[[noreturn]] void throw_kind(detail::ErrorKind kind, const std::string& text) {
-  const std::string operators = not_named_in(text, detail::operator_trace());
+[[noreturn]] void throw_kind(detail::ErrorKind kind, std::string text) {
+  std::string operators = detail::operator_trace();
+  name_once(text, operators);
   switch (kind) {
     case detail::ErrorKind::Index:
       throw IndexError(text.data(), text.size(), operators.c_str());

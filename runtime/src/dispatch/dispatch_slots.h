@@ -16,6 +16,7 @@ template <class F>
 void for_each_slot(F&& function) {
   for (int f = 0; f < detail::kNumFunctionalities; ++f) {
     DispatchKey functionality = static_cast<DispatchKey>(f);
+    if (functionality == DispatchKey::AutogradTracked) continue;  // shares others' slots
     int offset = detail::kSlotRows.rows[f].offset;
     if (detail::per_backend_index(functionality) < 0) {
       function(offset, functionality, functionality);

@@ -21,7 +21,7 @@ bool same_kernel(const KernelFunction& a, const KernelFunction& b) noexcept {
          a.context == b.context;
 }
 
-// Removes a functionality from the mask of one backend, or from all masks if it has no backends.
+// Removes a functionality from the mask of the key's backend, or from all masks if it has none.
 void pass_over(std::uint64_t (&masks)[kNumBackends + 1], DispatchKey key,
                DispatchKey functionality) noexcept {
   std::uint64_t others = ~DispatchKeySet::functionality_bit(functionality);
@@ -103,7 +103,12 @@ ComputedKernel Dispatcher::Impl::compute_fallback(const OperatorEntry& entry,
     if (kernel.kind != KernelFunction::Kind::Fallthrough)
       return {kernel, "fallback", &stack.back()};
   }
-  // Above the backends, a key without a kernel falls through.
+  // Above the backends, a key without a kernel falls through; a key of autograd only for tensors
+  // that need no gradient.
+  if (autograd_default != nullptr && entry.schema_id != 0 &&
+      detail::alias_includes(DispatchKey::Autograd, key)) {
+    return {autograd_default(schema_of(entry)), "fallthrough"};
+  }
   if (!is_backend(key)) {
     return {KernelFunction::fallthrough(), "fallthrough"};
   }
@@ -120,8 +125,14 @@ const DispatchTable* Dispatcher::Impl::resolve(OperatorEntry& entry) {
   std::fill(std::begin(masks), std::end(masks), DispatchKeySet::all_bits());
   for_each_slot([&](int slot, DispatchKey key, DispatchKey functionality) {
     KernelFunction kernel = compute(entry, key).kernel;
-    if (kernel.kind == KernelFunction::Kind::Fallthrough && !is_backend(key)) {
+    const bool falls_through = kernel.kind == KernelFunction::Kind::Fallthrough;
+    const bool by_backend = functionality == DispatchKey::AutogradFunctionality;
+    if ((falls_through && !is_backend(key)) || (by_backend && kernel.only_tracked)) {
       pass_over(masks, key, functionality);
+    }
+    // One of both leads to the kernel.
+    if (by_backend && (falls_through || !kernel.only_tracked)) {
+      pass_over(masks, key, DispatchKey::AutogradTracked);
     }
     auto known = std::find_if(distinct.begin(), distinct.end(), [&](const KernelFunction& other) {
       return same_kernel(other, kernel);

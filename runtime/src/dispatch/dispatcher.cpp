@@ -214,6 +214,11 @@ RegistrationHandle Dispatcher::register_fallback(DispatchKey key, KernelChooser 
   return impl_->add_fallback(key, {0, KernelFunction::fallthrough(), std::string(library), choose});
 }
 
+void Dispatcher::set_autograd_default(KernelChooser choose) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->autograd_default = choose;
+}
+
 RegistrationHandle Dispatcher::Impl::add_fallback(DispatchKey key,
                                                   KernelRegistration registration) {
   std::lock_guard lock(mutex);

@@ -79,6 +79,7 @@ struct Dispatcher::Impl {
       entries;
   std::unordered_map<std::uint64_t, Registration> registrations;
   std::vector<std::pair<DispatchKey, KernelStack>> fallbacks;
+  KernelChooser autograd_default = nullptr;
   std::map<std::string, std::pair<std::uint64_t, std::string>, std::less<>> namespaces;
   std::vector<const DispatchTable*> tables;  // every table ever published
   std::uint64_t next_id = 1;

@@ -105,8 +105,7 @@ std::string OperatorHandle::dump_computed_table() const {
   for_each_slot([&](int, DispatchKey key, DispatchKey) {
     ComputedKernel cell = impl.compute(*entry_, key);
     if (cell.kernel.kind == KernelFunction::Kind::Missing) return;
-    bool silent = cell.kernel.kind == KernelFunction::Kind::Fallthrough &&
-                  std::strcmp(cell.reason, "fallthrough") == 0;
+    const bool silent = std::strcmp(cell.reason, "fallthrough") == 0;
     if (!silent) text += std::string(toString(key)) + ": " + cell.reason + "\n";
   });
   return text;
@@ -116,6 +115,7 @@ namespace {
 
 // The part of a line of dump_table() that follows the key.
 std::string cell_text(const ComputedKernel& cell) {
+  if (std::strcmp(cell.reason, "fallthrough") == 0) return cell.reason;
   std::string text = kind_name(cell.kernel);
   if (cell.from != nullptr) text.append(", from ").append(cell.from->library);
   if (std::strcmp(cell.reason, kind_name(cell.kernel)) != 0) {

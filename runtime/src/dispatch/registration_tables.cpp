@@ -47,6 +47,7 @@ KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* 
         rows[i].function == nullptr
             ? KernelFunction::fallthrough()
             : KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing);
+    kernel.only_tracked = rows[i].only_tracked;
     impl->handles.push_back(Dispatcher::singleton().register_kernel(slot->name, slot->overload_name,
                                                                     key, kernel, library));
   }

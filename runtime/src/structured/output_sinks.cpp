@@ -318,7 +318,7 @@ void OutputSink::set_view(std::int64_t index, IntArrayRef sizes, IntArrayRef str
 
 void OutputSink::throw_not_set(const char* op) const {
   const int index = __builtin_ctzll(~set_);
-  OPGEN_CHECK(false, op, ": its meta function (OPGEN_META_FUNC) did not set output ", index,
+  OPGEN_CHECK(false, op, ": the meta function (OPGEN_META_FUNC) did not set output ", index,
               "; call set_output_raw_strided(", index,
               ", sizes, strides, options) or another set_output function");
   __builtin_unreachable();
@@ -326,7 +326,7 @@ void OutputSink::throw_not_set(const char* op) const {
 
 void detail::throw_not_built(const char* op) {
   OPGEN_CHECK(false, op,
-              ": its meta function (OPGEN_META_FUNC) did not set up the iterator; call "
+              ": the meta function (OPGEN_META_FUNC) did not set up the iterator; call "
               "build_borrowing_binary_op(), another build_..._op() or build(config)");
   __builtin_unreachable();
 }

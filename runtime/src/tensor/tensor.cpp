@@ -266,8 +266,9 @@ TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
   if (!base.defined()) throw_undefined("storage");
   const TensorImpl* from = base.unsafeGetTensorImpl();
   if (from->storage() != nullptr) from->storage()->retain();
-  TensorImpl* impl = TensorPool::create(from->storage(), from->key_set(), from->dtype(),
-                                        from->device(), from->layout());
+  const DispatchKeySet keys = from->key_set().remove(DispatchKey::AutogradTracked);
+  TensorImpl* impl =
+      TensorPool::create(from->storage(), keys, from->dtype(), from->device(), from->layout());
   impl->set_storage_offset(storage_offset);
   return TensorBase::adopt(impl);
 }

@@ -41,7 +41,8 @@ def derive_foreach(
 ) -> tuple[DifferentiabilityInfo | None, bool]:
     """Return the gradients of a foreach operator, and whether they are its own.
 
-    An in-place variant has those of the operator that it applies, as they are. None if that has no formulas.
+    An in-place variant has the gradients of the operator that it applies, unchanged. They are None if that operator has no
+    formulas.
     """
     inplace = f.func.kind() is SchemaKind.inplace
     found = _reference(f, functional)

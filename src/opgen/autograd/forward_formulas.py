@@ -31,7 +31,7 @@ FOREACH = "_foreach_"
 def forward_derivative(
     f: NativeFunction, row: FormulaRow, arguments: Collection[str], diagnostics: Diagnostics
 ) -> ForwardDerivative | None:
-    """Return the forward formula of a row, as it is written. None if its names are not outputs, which is reported."""
+    """Return the forward formula of a row. Return None, and report it, if one of its names is not an output."""
     names = tuple(name.text for name in row.names)
     types = _output_types(f, names)
     if types:
@@ -120,7 +120,7 @@ def _check_names(
         found = find(formula, name)
         if found is not None:
             right = False
-            message = f"a forward formula has two values of '{name}'"
+            message = f"'{name}' is ambiguous in a forward formula"
             hint = f"write '{name}_p' for its value, or '{name}_t' for its tangent"
             span = written.place.part(*found)
             diagnostics.error(codes.E1224, message, span, hint=hint)

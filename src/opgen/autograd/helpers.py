@@ -20,4 +20,9 @@ HELPERS: Mapping[str, str] = {
     "isFwGradDefined": "whether a tensor has a tangent",
     "zeros_like": "zeros of the same size and type; saved in place of the tensor",
     "TensorGeometry": "sizes and strides of a tensor; saved in place of the tensor",
+    "isDifferentiableType": "whether tensors of this dtype can have gradients",
+    "conj": "the complex conjugate",
+    "real": "the real part of a complex tensor, or the tensor itself",
+    "where": "elements of one tensor or number where a condition holds, and of another elsewhere",
+    "sum_to": "the sum over what was broadcast from these sizes",
 }

@@ -40,7 +40,7 @@ class _Attribute(Struct, frozen=True, cache_hash=True):
     """An expression that is saved as a field. `{}` in `pattern` is the name of an argument or output.
 
     `suffix` is added to that name, and may refer to the first group of the pattern. `expr` returns the expression that is
-    saved, from the name and the text that the pattern finds; `result` is what the formula has in its place.
+    saved, from the name and the text that the pattern finds; `result` replaces it in the formula.
     """
 
     pattern: str
@@ -86,7 +86,7 @@ _ATTRIBUTES = (
     _Attribute(r"{}\.is_conj\(\)", "_conjugate", BOOL),
 )
 
-# Saving strides may fail, so it must not happen for a tensor whose gradient is not asked for.
+# Saving strides may fail, so it must not happen for a tensor whose gradient is not requested.
 _STRIDES = re.compile(r"(?<!\w)(\w+)\.sym_strides\(\)")
 
 
@@ -110,7 +110,7 @@ def strides_read(formula: str) -> Iterable[re.Match[str]]:
 def save_variables(
     formula: str, variables: Iterable[tuple[str, CType]]
 ) -> tuple[str, tuple[SavedAttribute, ...]]:
-    """Return a formula with fields in place of what it reads of `variables`, and the fields.
+    """Replace what a formula reads of `variables` by fields; return the formula and the fields.
 
     `variables` are pairs of a name and its C++ type.
     """

@@ -73,7 +73,7 @@ def _warn_of_variants(
     for fn in _without_formulas(functions):
         f, other = fn.func, with_formulas.get(fn.func.scoped_root)
         if other is not None:
-            message = f"'{f.full_name}' has no formulas, and '{other.func.full_name}' has"
+            message = f"'{f.full_name}' has no formulas, but '{other.func.full_name}' does"
             labels = ((f.span, "this operator"),)
             hint = f"add an entry for '{f.full_name}'"
             info = next(info for info in other.infos.values() if info.has_derivatives)

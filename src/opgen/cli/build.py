@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen.cli.help import Command
-from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
+from opgen.cli.options import FOLDER, include_option, python_option, schema_options, shards_option
 from opgen.cli.report import announce, fails, finish, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
@@ -25,15 +26,22 @@ from opgen.io.codes import E0903, E0905
 from opgen.io.files import Locked, locked
 from opgen.io.resources import cmake_dir
 from opgen.pipeline import generating, required_package
+from opgen.pipeline.build_estimate import estimate_first_build
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
-from opgen.pipeline.kernel_sources import BUILD_FOLDER, find_sources, report_unnamed_kernels
+from opgen.pipeline.kernel_sources import (
+    BUILD_FOLDER,
+    find_folders,
+    find_sources,
+    report_kernels,
+)
 from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
 
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
+_CORES = os.cpu_count() or 1
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
 _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 
@@ -60,15 +68,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     metavar="FILE|FOLDER",
     help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
 )
-@click.option(
-    "-I",
-    "--include",
-    "folders",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="A folder of headers that the kernels or the YAML include; repeatable.",
-)
+@include_option
 @click.option(
     "--build-type", default="Release", show_default=True, metavar="TYPE", help="CMake's build type."
 )
@@ -116,7 +116,7 @@ def build(
     context = generating.checked_context(inputs, diagnostics)
     tree = None if context is None else generating.render_tree(context, inputs)
     if context is not None and tree is not None:
-        report_unnamed_kernels(sources, context, early)
+        report_kernels(sources, headers, context, inputs, early)
         gradients = Gradients(context.gradients, context.gradient_includes)
         check_called_functions(gradients, inputs, early, folders)
         report_author_files(tree.files.keys(), output, early)
@@ -133,10 +133,13 @@ def build(
         finish(diagnostics, report_format, deny_warnings)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
+        cores = min(jobs or _CORES, _CORES)
+        how_long = estimate_first_build(output, folder, sources, inputs.target, cores)
         if sources and _compiles_runtime(folder):
             _progress(f"compiling {_named(sources)}")
             _compile(folder, jobs, [f"{source}^" for source in sources])
-        _progress("compiling the library" + (" and its Python package" if inputs.python else ""))
+        what = "the library" + (" and its Python package" if inputs.python else "")
+        _progress(f"compiling {what}{f': {how_long}' if how_long else ''}")
         _compile(folder, jobs)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
@@ -146,7 +149,7 @@ def build(
     cache = (folder / "CMakeCache.txt").read_text(errors="replace")
     left_out = _CMAKE_LEFT_OUT.search(cache)
     sources_left_out = left_out[1].split(";") if left_out else ()
-    for line in describe_omissions(context, inputs, library, sources_left_out):
+    for line in describe_omissions(context, inputs, library, sources_left_out, sources):
         say(line, report_format)
 
 
@@ -181,10 +184,7 @@ def _own_python(folder: Path | None, inputs: Inputs, diagnostics: Diagnostics) -
 
 
 def _folders(paths: tuple[Path, ...], hint: str, diagnostics: Diagnostics) -> list[Path]:
-    for path in paths:
-        if not path.is_dir():
-            diagnostics.error(E0905, f"{path} is not a folder", None, hint=hint)
-    folders = [path.resolve() for path in paths]
+    folders = find_folders(paths, hint, diagnostics)
     _check_names(folders, diagnostics)
     return folders
 

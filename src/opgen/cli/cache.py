@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import Argument, Choice, Command
 from opgen.io import build_cache
 
 _ACTIONS = ("list", "path", "prune", "clear")
@@ -26,7 +26,7 @@ _LABELS = {
 )
 @click.argument(
     "action",
-    type=click.Choice(_ACTIONS),
+    type=Choice(_ACTIONS),
     default=_ACTIONS[0],
     cls=Argument,
     rows=(

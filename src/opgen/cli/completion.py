@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, split_arguments
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import loading
@@ -21,7 +21,7 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.command(cls=Command, example='eval "$(opgen completion bash)"', fails=None, pages=("ci",))
 @click.argument(
     "shell",
-    type=click.Choice(_SHELLS),
+    type=Choice(_SHELLS),
     cls=Argument,
     rows=(("SHELL", "bash, zsh or fish."),),
 )

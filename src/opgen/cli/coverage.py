@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import default_schema, report_options
 from opgen.cli.report import finish_with, report_unwritable
 from opgen.diagnostics import Diagnostics
@@ -53,7 +53,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--svg", type=_FILE, metavar="FILE", help="Also write the picture to this file.")
 @click.option(
     "--target",
-    type=click.Choice(sorted(TARGETS)),
+    type=Choice(sorted(TARGETS)),
     default="torch",
     show_default=True,
     help="The target of the backend.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import click
@@ -12,6 +13,12 @@ from opgen.cli.help import Argument, Command
 from opgen.cli.streams import print_document
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.resources import documentation
+
+# The page that lists all others, and what it consists of.
+_INDEX = "index"
+_SECTION = re.compile(r"^## (?P<title>.*)\n(?P<items>(?:(?!## ).*\n)*)", re.MULTILINE)
+_ITEM = re.compile(r"^\* ", re.MULTILINE)
+_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<page>[\w/-]+)\.md(?:#[\w-]*)?\)")
 
 
 def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -34,14 +41,12 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
 def docs(page: str | None, path: bool) -> None:
     """List the pages of the documentation, or print one.
 
-    The pages are Markdown, and belong to this version of opgen. The command works offline.
+    The pages are listed by the question that they answer. They are Markdown, and belong to this version of opgen. The
+    command works offline.
     """
     pages = documentation()
     if page is None:
-        column = max(map(len, pages))
-        rows = (
-            file if path else f"{name:{column}}  {_title(file)}" for name, file in pages.items()
-        )
+        rows = map(str, pages.values()) if path else _by_question(pages)
         print_document("".join(f"{row}\n" for row in rows))
         return
     found = _find(page, pages)
@@ -50,6 +55,23 @@ def docs(page: str | None, path: bool) -> None:
         raise SystemExit(1)
     file = pages[found[0]]
     print_document(f"{file}\n" if path else file.read_text(encoding="utf-8"))
+
+
+def _by_question(pages: Mapping[str, Path]) -> Iterator[str]:
+    """Yield the lines of the list: the sections and questions of the first page, and the pages that answer them."""
+    column = max(map(len, pages))
+    text = pages[_INDEX].read_text(encoding="utf-8")
+    for section in _SECTION.finditer(text):
+        yield section["title"]
+        for item in _ITEM.split(section["items"])[1:]:
+            question, arrow, answers = " ".join(item.split()).rpartition(" → ")
+            if arrow:
+                # The first links are the answer to the question; others stand in it.
+                yield f"  {_LINK.sub(lambda link: link['text'], question)}"
+            for link in _LINK.finditer(answers):
+                yield f"    {link['page']:{column}}  {_title(pages[link['page']])}"
+        yield ""
+    yield "'opgen docs PAGE' prints one."
 
 
 def _find(page: str, names: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from opgen.cli.help import Command
+from opgen.cli.help import Choice, Command
 from opgen.cli.options import schema_options
 from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
@@ -29,7 +29,7 @@ _FORMER = {"views": "files"}
 )
 @click.option(
     "--stage",
-    type=click.Choice([*_STAGES, *_FORMER]),
+    type=Choice([*_STAGES, *_FORMER]),
     metavar=f"[{'|'.join(_STAGES)}]",
     default="signatures",
     show_default=True,

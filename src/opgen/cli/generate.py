@@ -1,7 +1,7 @@
 """`opgen generate`: write the tree, unless the stamp of the folder says that it is up to date.
 
-If there is work to do, the command returns a `Generation`, and `main.py` passes it to `generating.py`: importing the stages
-takes longer than a run that does nothing.
+If there is work to do, the command leaves a `Generation` to `generating.py`: importing the stages takes longer than a run
+that does nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from opgen.cli.help import Command
+from opgen.cli.help import Command, Unfinished
 from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.streams import print_diagnostics, say
 from opgen.pipeline.inputs import Inputs
@@ -75,7 +75,7 @@ def generate(
     list_inputs: bool,
     report_format: str,
     deny_warnings: bool,
-) -> Generation | None:
+) -> Unfinished | None:
     """Write the tree of C++ files for the YAML into a folder.
 
     Changes only files whose bytes differ, removes files that it wrote before and no longer generates, and never
@@ -85,7 +85,7 @@ def generate(
     request = read_request(inputs, (report_format, deny_warnings, color))
     stamp = None if list_outputs or list_inputs else find_stamp(output, request)
     if stamp is None or not stamp.is_current or depfile is not None or output_list is not None:
-        return Generation(
+        run = Generation(
             request,
             stamp,
             output,
@@ -96,6 +96,7 @@ def generate(
             report_format,
             deny_warnings,
         )
+        return Unfinished("generating", "generate", run)
     print_diagnostics(stamp.report, report_format)
     say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)
     return None

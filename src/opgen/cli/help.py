@@ -24,6 +24,14 @@ _WRONG_COMMAND_LINE = "the command line is wrong"
 Row = tuple[str, str]
 
 
+class Unfinished(Struct, frozen=True):
+    """Work that a command leaves to `function` of another module of `opgen.cli`, which is imported only then."""
+
+    module: str
+    function: str
+    run: Any
+
+
 class CommandReference(Struct, frozen=True):
     """The help page of one command. A row is a term (an argument, an option, an exit code) and its meaning."""
 
@@ -46,6 +54,22 @@ class Argument(click.Argument):
     def __init__(self, *args: Any, rows: Iterable[Row], **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.rows = tuple(rows)
+
+
+class Choice(click.Choice[str]):
+    """One of some words; a word that is none of them is answered with the one that it may mean."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word; fail with a suggestion."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            root = None if ctx is None else ctx.find_root().command
+            known = tuple(self.choices)
+            hint = root.did_you_mean(str(value), known) if isinstance(root, Group) else None
+            if hint is None:
+                raise
+            self.fail(f"{error.message.rstrip('.')}; {hint}", param, ctx)
 
 
 class SharedOption(click.Option):
@@ -86,6 +110,19 @@ class Command(click.Command):
         ]
         options, *arguments = super().collect_usage_pieces(ctx)
         return [options, *required, *arguments]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; for an option that another command has, fail with the names of these."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            group = ctx.parent.command if ctx.parent is not None else None
+            having = group.having(ctx.parent, error.option_name) if isinstance(group, Group) else []
+            if not having:
+                raise
+            names = " and ".join(f"'opgen {name}'" for name in having)
+            have = "has" if len(having) == 1 else "have"
+            ctx.fail(f"'opgen {self.name}' has no option {error.option_name}; {names} {have} it")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help, section by section."""
@@ -140,6 +177,21 @@ class Group(click.Group):
     def advise(self, ctx: click.Context, word: str) -> str:
         """Return what to write in place of a word that is not a command."""
         raise NotImplementedError
+
+    def did_you_mean(self, word: str, known: Sequence[str]) -> str | None:
+        """Return a hint that asks for the word of `known` that is meant, or None."""
+        raise NotImplementedError
+
+    def having(self, ctx: click.Context | None, option: str) -> list[str]:
+        """Return the commands that have an option, in the order of help."""
+        with click.Context(self) as own:
+            commands = [self._command(ctx or own, name) for name in self.list_commands(own)]
+        return [
+            command.name or ""
+            for command in commands
+            for param in command.params
+            if isinstance(param, click.Option) and not param.hidden and option in param.opts
+        ]
 
     def _command(self, ctx: click.Context, name: str) -> click.Command:
         command = self.get_command(ctx, name)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cli.help import Command
-from opgen.cli.options import schema_options
+from opgen.cli.help import Command, Unfinished
+from opgen.cli.options import include_option, schema_options
 from opgen.cli.report import fails, finish, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
 from opgen.cli.streams import print_diagnostics
@@ -15,6 +18,16 @@ from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
 from opgen.pipeline.inputs import Inputs, Overlay
+
+
+class KernelRun(Struct, frozen=True):
+    """A run of `opgen lint --kernels`. `folders` are those of the author's headers."""
+
+    inputs: Inputs
+    kernels: tuple[Path, ...]
+    folders: tuple[Path, ...]
+    report_format: str
+    deny_warnings: bool
 
 
 @click.command(
@@ -33,12 +46,33 @@ from opgen.pipeline.inputs import Inputs, Overlay
 @click.option(
     "--diff", is_flag=True, help="Print the changes that --fix would make; write nothing."
 )
-def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warnings: bool) -> None:
+@click.option(
+    "--kernels",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE|FOLDER",
+    help="Check these kernel sources instead: names that no entry has, headers that are not included; repeatable.",
+)
+@include_option
+def lint(
+    inputs: Inputs,
+    fix: bool,
+    diff: bool,
+    kernels: tuple[Path, ...],
+    folders: tuple[Path, ...],
+    report_format: str,
+    deny_warnings: bool,
+) -> Unfinished | None:
     """Report all problems of schema files, and fix them.
 
     Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
     changes.
     """
+    if kernels:
+        if fix or diff:
+            raise click.UsageError("--kernels reports problems that no --fix solves")
+        run = KernelRun(inputs, kernels, folders, report_format, deny_warnings)
+        return Unfinished("lint_kernels", "lint_kernels", run)
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
@@ -48,7 +82,7 @@ def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warning
     if not (fix or diff):
         diagnostics, registry = check({})
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=True)
-        return
+        return None
     contents = read_contents(inputs)
     fixed = fix_all(contents, check)
     found, registry = fixed.first if diff else fixed.last
@@ -62,10 +96,11 @@ def lint(inputs: Inputs, fix: bool, diff: bool, report_format: str, deny_warning
             more = any(item.fix is not None for item in found)
             click.echo(f"{number} fixed{'; run it again for more' if more else ''}", err=True)
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=False)
-        return
+        return None
     finish(diagnostics, report_format, deny_warnings)
     if fixed.contents:
         raise SystemExit(1)
+    return None
 
 
 def _finish(

@@ -19,14 +19,14 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import click
 
 from opgen import __version__
-from opgen.cli.help import Group
+from opgen.cli.help import Group, Unfinished
 from opgen.io.resources import cmake_dir, runtime_dir
 
 
@@ -124,16 +124,20 @@ class _Group(Group):
         other = _OTHER_NAMES.get(word)
         if other is not None:
             return f"did you mean '{other}'?"
-        suggestions = importlib.import_module("opgen.diagnostics.suggestions")
         beginning = [name for name in COMMANDS if name.startswith(word)]
-        hint: str | None = suggestions.did_you_mean(word, tuple(COMMANDS))
+        hint = self.did_you_mean(word, tuple(COMMANDS))
         if len(beginning) == 1:
             hint = f"did you mean '{beginning[0]}'?"
         return hint or "'opgen --help' lists all commands"
 
+    def did_you_mean(self, word: str, known: Sequence[str]) -> str | None:
+        suggestions = importlib.import_module("opgen.diagnostics.suggestions")
+        hint: str | None = suggestions.did_you_mean(word, known)
+        return hint
+
     def invoke(self, ctx: click.Context) -> Any:
-        # A run keeps nearly all of its values to the end, and they have no cycles: looking for cycles takes a fifth of the
-        # time of generating from PyTorch's file, also of importing (105 MB at the peak with or without).
+        # A run keeps nearly all of its values to the end, and they have no cycles. The collector would take a fifth of the
+        # time, and would save no memory: with PyTorch's file, the peak is 105 MB either way.
         gc.disable()
         atexit.register(gc.freeze)
         try:
@@ -188,7 +192,8 @@ def main() -> None:
 
 
 @main.result_callback()
-def _finish(unfinished: Any) -> None:
-    """Do the work that `generate` found, in a module that is imported only then."""
+def _finish(unfinished: Unfinished | None) -> None:
+    """Do the work that a command left, in a module that is imported only then."""
     if unfinished is not None:
-        importlib.import_module("opgen.cli.generating").generate(unfinished)
+        module = importlib.import_module(f"opgen.cli.{unfinished.module}")
+        getattr(module, unfinished.function)(unfinished.run)

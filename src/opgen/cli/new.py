@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import FOLDER
 from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
@@ -31,7 +31,7 @@ from opgen.targets import TARGETS
 )
 @click.option(
     "--target",
-    type=click.Choice(sorted(TARGETS)),
+    type=Choice(sorted(TARGETS)),
     default="runtime",
     show_default=True,
     help="Operators on opgen's own tensors or on PyTorch's.",

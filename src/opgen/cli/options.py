@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from opgen.cli.help import Argument, SharedOption
+from opgen.cli.help import Argument, Choice, SharedOption
 from opgen.pipeline import installed
 from opgen.pipeline.inputs import MAX_SHARDS, Inputs, split_names
 from opgen.targets import TARGETS
@@ -67,6 +67,16 @@ python_option = click.option(
     "--python", is_flag=True, help="Also make the library a Python package."
 )
 
+include_option = click.option(
+    "-I",
+    "--include",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A folder of headers that the kernels or the YAML include; repeatable.",
+)
+
 _input_option = functools.partial(
     click.option, cls=SharedOption, heading="Shared options: what is read"
 )
@@ -77,7 +87,7 @@ _report_option = functools.partial(
 _COMMON = (
     _input_option(
         "--target",
-        type=click.Choice(sorted(TARGETS)),
+        type=Choice(sorted(TARGETS)),
         default="runtime",
         show_default=True,
         help="The library whose tensors the operators use: opgen's own runtime or PyTorch.",
@@ -157,7 +167,7 @@ def report_options(
         chosen = _report_option(
             "--format",
             "report_format",
-            type=click.Choice(formats),
+            type=Choice(formats),
             default="human",
             show_default=True,
             metavar="FORMAT",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Command
+from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import queries
@@ -21,7 +21,7 @@ from opgen.pipeline import queries
 )
 @click.argument(
     "what",
-    type=click.Choice(queries.SCHEMAS),
+    type=Choice(queries.SCHEMAS),
     default=queries.SCHEMAS[0],
     cls=Argument,
     rows=(("WHAT", f"{', '.join(queries.SCHEMAS)}.  [default: {queries.SCHEMAS[0]}]"),),

@@ -206,7 +206,7 @@ LOST_COMPOSITE_KERNEL = Code(
     "E1120",
     "an operator lost its kernel for all backends",
     "Backends without a kernel of their own (including other people's) used the composite kernel, and now fail. "
-    "Keep the composite kernel, and add kernels for single backends beside it.",
+    "Keep the composite kernel, and add kernels for single backends to it.",
     Example(
         _versions(_entry(_SCALE), _entry(_SCALE, "dispatch:", "  CPU: scale_cpu")),
         _versions(

@@ -46,6 +46,7 @@ from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.out_slips import find_out_slip
 from opgen.model.registry import (
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
@@ -350,17 +351,25 @@ def _check_group(group: NativeFunctionsGroup, checker: _Checker) -> None:
 
 
 def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
+    """Report a written return with the letter of two arguments."""
     for index, r in enumerate(f.func.returns):
         candidates = [a for a in f.func.arguments.flat_all if a.annotation == r.annotation]
-        if r.is_write and len(candidates) > 1:
-            names = " and ".join(f"'{a.name}'" for a in candidates)
-            checker.diagnostics.error(
-                E0710,
-                f"this return of '{f.func.name}' could be {names}",
-                f.return_span(index),
-                labels=[(f.argument_type_span(a.name), "the same annotation") for a in candidates],
-            )
-            return
+        if not r.is_write or len(candidates) < 2:
+            continue
+        first, second = candidates[:2]
+        slip = find_out_slip(f.func)
+        checker.diagnostics.error(
+            E0710,
+            f"'{first.name}' and '{second.name}' have the same letter, so a return of"
+            f" '{f.func.name}' could be either",
+            f.argument_type_span(second.name),
+            labels=[
+                (f.argument_type_span(first.name), "the same letter"),
+                (f.return_span(index), "could be either"),
+            ],
+            hint=slip.hint if slip is not None else "give each a letter of its own",
+        )
+        return
 
 
 def _check_structured(group: NativeFunctionsGroup, checker: _Checker) -> None:

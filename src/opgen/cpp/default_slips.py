@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from opgen.cpp.literals import DTYPE_WORDS, find_misfit
+from opgen.diagnostics.suggestions import meant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 _NOTHING = frozenset(("nullptr", "null", "NULL", "nil", "std::nullopt", "nullopt", "{}", "none"))
@@ -13,6 +15,13 @@ _SUFFIXED = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFlLuU]+")
 _DTYPE = re.compile(r"(?:torch\.|np\.|at::k?|c10::k?|k)(\w+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CURLY = re.compile(r"[{(](.*)[})]", re.DOTALL)
+# The words that are the defaults of a type.
+_WORDS_OF: Mapping[Type, tuple[str, ...]] = {
+    BaseType(BaseTy.ScalarType): tuple(DTYPE_WORDS),
+    BaseType(BaseTy.bool): ("True", "False"),
+    BaseType(BaseTy.Layout): ("strided",),
+    BaseType(BaseTy.MemoryFormat): ("contiguous_format",),
+}
 _INFINITE = frozenset(("inf", "nan", "INFINITY", "NAN", "float('inf')", 'float("inf")', "math.inf"))
 
 
@@ -22,6 +31,10 @@ def advise_on_default(default: str, type: Type) -> tuple[str | None, str | None]
     fix = _same(default, type, elem)
     if fix is not None and find_misfit(fix, type) is None:
         return f"write '{fix}'", fix
+    if elem in _WORDS_OF:
+        hint, certain = meant(default, _WORDS_OF[elem])
+        if hint is not None:
+            return hint, certain
     if default == "None" and elem != BaseType(BaseTy.Tensor):
         return f"a value that may be None has the type '{type}?'", None
     if elem == BaseType(BaseTy.str) and _WORD.fullmatch(default):

@@ -283,7 +283,7 @@ class Tensor:
     def register_hook(self, hook: _Callable[[Tensor], Tensor | None], /) -> _RemovableHandle:
         """Call hook(grad) whenever the tensor's gradient is known, and return a handle with remove().
 
-        What the hook returns, unless it is None, takes the place of the gradient.
+        If the hook returns a tensor, that replaces the gradient.
         """
 
     def register_post_accumulate_grad_hook(
@@ -292,11 +292,11 @@ class Tensor:
         """Call hook(tensor) whenever backward() has added to the .grad of this leaf."""
 
     def retain_grad(self) -> None:
-        """Make backward() keep the gradient of a tensor that is no leaf, in .grad."""
+        """Make backward() keep the gradient of a non-leaf tensor in .grad."""
 
     @property
     def retains_grad(self) -> _bool:
-        """Whether backward() keeps the gradient of this tensor, which is no leaf."""
+        """Whether backward() keeps the gradient of this non-leaf tensor in .grad."""
 
     def detach(self) -> Tensor:
         """Return a tensor on the same bytes, without a history."""

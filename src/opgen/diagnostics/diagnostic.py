@@ -22,6 +22,8 @@ _Nothing = TypeVar("_Nothing")
 
 
 class Severity(Enum):
+    """Errors stop generation; warnings do not."""
+
     error = "error"
     warning = "warning"
 

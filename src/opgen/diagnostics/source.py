@@ -93,6 +93,7 @@ class Span(Struct, frozen=True):
 
     @property
     def text(self) -> str:
+        """The characters of the span."""
         return self.source.text[self.start : self.end]
 
     def overlaps(self, other: Span) -> bool:

@@ -44,7 +44,7 @@ def format_contents(path: Path, content: bytes) -> bytes:
 def format_entries(source: Source) -> str:
     """Format the entries of a text; return a text that is not a list of entries unchanged.
 
-    An entry that must stay unchanged beside another may be formatted after that one, so this is repeated.
+    An entry that must stay unchanged next to another may be formatted after that one, so this is repeated.
     """
     text = _format_once(source)
     for _ in range(_MOST_REPETITIONS):

@@ -25,11 +25,6 @@ class NewPackageFile(GeneratedFile, frozen=True):
         return "torch" if self.releases else "runtime"
 
     @property
-    def verify_options(self) -> str:
-        """The options of `opgen verify` that name the target."""
-        return " --target torch" if self.releases else ""
-
-    @property
     def module(self) -> str:
         """The module whose tensors the package's operators take."""
         return "torch" if self.releases else self.name
@@ -48,7 +43,6 @@ def build_new_package(name: str, releases: tuple[str, ...]) -> tuple[NewPackageF
         ("pyproject.toml", "pyproject.toml.j2"),
         (f"tests/test_{name}.py", "test.py.j2"),
         ("tests/test_gradients.py", "test_gradients.py.j2"),
-        ("tests/test_promises.py", "test_promises.py.j2"),
     )
     if releases:
         files = (

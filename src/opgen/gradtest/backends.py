@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import prod
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -27,8 +29,10 @@ class Tensors(Protocol):
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
 
-    def operator(self, namespace: str, name: str, overload: str) -> Callable[..., Any]:
-        """Return an operator as a function."""
+    def operator(
+        self, namespace: str, name: str, overload: str, positional: Sequence[str]
+    ) -> Callable[..., Any]:
+        """Return an operator as a function; `positional` are the names of its positional arguments."""
 
     def is_tensor(self, value: Any) -> bool: ...
 
@@ -74,7 +78,9 @@ class TorchTensors:
             return every_second
         return dense
 
-    def operator(self, namespace: str, name: str, overload: str) -> Callable[..., Any]:
+    def operator(
+        self, namespace: str, name: str, overload: str, positional: Sequence[str]
+    ) -> Callable[..., Any]:
         packet = getattr(getattr(self.torch.ops, namespace), name)
         found: Callable[..., Any] = getattr(packet, overload or "default")
         return found
@@ -130,6 +136,11 @@ class PackageTensors:
         if layout == "strided" and shape:
             wide = [x for value in values for x in (value, value)]
             return self._dense(wide, (*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
+        if layout == "transposed":
+            turned = self._dense(_transposed(values, shape), shape[::-1], dtype)
+            for i in range(len(shape)):
+                turned = self.package._C._movedim(turned, 0, len(shape) - 1 - i)
+            return turned
         return self._dense(values, shape, dtype)
 
     def _dense(self, values: Sequence[Any], shape: Sequence[int], dtype: str) -> Any:
@@ -138,15 +149,24 @@ class PackageTensors:
             rows = [rows[i : i + size] for i in range(0, len(rows), size)]
         return self.package.tensor(rows if shape else rows[0], dtype=dtype)
 
-    def operator(self, namespace: str, name: str, overload: str) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(self.package, name)
-        return found
+    def operator(
+        self, namespace: str, name: str, overload: str, positional: Sequence[str]
+    ) -> Callable[..., Any]:
+        """An operator by its name: also a method's, and one that the package has no function for."""
+
+        def call(*values: Any, **named: Any) -> Any:
+            given = {**dict(zip(positional, values)), **named}
+            results = self.package._C._call_operator(f"{namespace}::{name}", overload, given)
+            return results[0] if len(results) == 1 else tuple(results)
+
+        return call
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, self.package.Tensor)
 
     def clone(self, value: Any) -> Any:
-        return self.package.tensor(value)
+        """Return a copy with a history: a view of a new tensor."""
+        return self.package._C._select(self.package._C._stack([value], 0), 0, 0)
 
     def leaf(self, value: Any) -> Any:
         return value.detach().requires_grad_()
@@ -198,6 +218,13 @@ def _elements(nested: Any) -> Iterator[Any]:
             yield from _elements(item)
     else:
         yield nested
+
+
+def _transposed(values: Sequence[Any], shape: Sequence[int]) -> list[Any]:
+    """Return elements in row-major order of `shape` in that of the reversed shape."""
+    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
+    places = product(*map(range, reversed(shape)))
+    return [values[sum(i * s for i, s in zip(reversed(place), strides))] for place in places]
 
 
 def tensors_of(module: ModuleType) -> Tensors:

@@ -41,7 +41,7 @@ def cache_folder(variables: Mapping[str, str] = os.environ) -> Path | None:
 
 
 class Entry(Struct, frozen=True):
-    """A compiled part: its folder, what it is, what it was made for, its size in bytes and the days since its last use."""
+    """A compiled part: its folder, its name, the configuration it was built for, its size in bytes, the days since its last use."""
 
     folder: Path
     part: str

@@ -149,8 +149,18 @@ W0921 = Code(
     None,
 )
 
+W0922 = Code(
+    "W0922",
+    "a kernel whose header is not included",
+    "The macros OPGEN_KERNEL, OPGEN_IMPL_FUNC, OPGEN_META_FUNC and OPGEN_UFUNC define a function that a generated header "
+    "declares: <LIBRARY/ops/NAME_native.h> declares the kernels of the operator NAME, and <LIBRARY/ops/NAME_meta.h> its "
+    "meta function. This source includes neither that header nor one that includes it, so the compiler will not know "
+    "the function. `opgen stub` prints the includes with each kernel.",
+    None,
+)
+
 CODES = (
-    *(W0918, W0919, W0920, W0921),
+    *(W0918, W0919, W0920, W0921, W0922),
     *(E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908),
     *(E0909, E0910, E0914, E0915, W0915),
 )

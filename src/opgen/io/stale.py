@@ -19,7 +19,9 @@ class Stale(Struct, frozen=True):
     """A path at which a folder differs from the generated tree."""
 
     path: str
-    kind: str  # "stale", "missing", "left over", or the kind of what is there, such as "a link"
+    kind: (
+        str  # "stale", "missing", "left over", or a description of what is there, such as "a link"
+    )
     diff: str
 
 

@@ -29,6 +29,7 @@ from opgen.lints.codes_libraries import (
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.native_function import NativeFunction
+from opgen.model.out_slips import shared_letters
 from opgen.model.registry import Registry
 from opgen.model.types import BaseType
 from opgen.parse.entries.checks import explain_random
@@ -194,17 +195,10 @@ def _name_promises_what_it_does(f: NativeFunction, diagnostics: Diagnostics) -> 
 
 def _written_tensors_are_apart(f: NativeFunction, diagnostics: Diagnostics) -> None:
     """Report written arguments with one letter."""
-    letters: dict[tuple[str, ...], str] = {}
-    for a in f.func.arguments.flat_all:
-        own = a.annotation
-        if own is None or not own.is_write or not own.alias_set or "*" in own.alias_set:
-            continue
-        first = letters.setdefault(own.alias_set, a.name)
-        if first != a.name:
-            free = next(c for c in "bcdefghijklmnopqrstuvwxyza" if (c,) not in letters)
-            message = f"'{first}' and '{a.name}' have the same letter: they may share memory"
-            hint = f"give each a letter of its own, as in 'Tensor({free}!) {a.name}', also in the returns"
-            diagnostics.warning(W1031, message, f.argument_type_span(a.name), hint=hint)
+    for first, a, letter in shared_letters(f.func):
+        message = f"'{first.name}' and '{a.name}' have the same letter: they may share memory"
+        hint = f"give each a letter of its own, as in 'Tensor({letter}!) {a.name}', also in the returns"
+        diagnostics.warning(W1031, message, f.argument_type_span(a.name), hint=hint)
 
 
 def _out_is_written(f: NativeFunction, diagnostics: Diagnostics) -> None:

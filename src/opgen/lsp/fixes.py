@@ -33,13 +33,13 @@ def text_edit(edit: Edit, positions: Positions) -> types.TextEdit:
 
 
 def once(source: Source, diagnostics: Iterable[Diagnostic]) -> str:
-    """Return the text after the fixes of `diagnostics` for it."""
+    """Return the text of `source` with those fixes of `diagnostics` that are for it."""
     fixes = [d.fix for d in diagnostics if d.fix and d.fix.span.source.path == source.path]
     return apply_edits(source.text, fixes)[0]
 
 
 def fixed_text(path: Path, text: str, inputs: Inputs) -> str:
-    """Return the text after all certain fixes, and those of the errors that then appear."""
+    """Return the text with all certain fixes applied, and those of errors that appear after the first fixes."""
 
     def check(contents: Overlay) -> tuple[Diagnostics, None]:
         diagnostics = Diagnostics()

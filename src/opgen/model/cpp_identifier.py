@@ -25,7 +25,7 @@ RESERVED_NAMESPACES = ("opgen", "std")
 MAX_NAME = 200
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Operators' names among those that C++ reserves for itself and its macros (`__LINE__`): `__and__`.
+# C++ reserves names with two underscores for itself and its macros (`__LINE__`). Operators may have these: `__and__`.
 _DUNDER = re.compile(r"__[a-z_]+__")
 
 

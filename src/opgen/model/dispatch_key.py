@@ -185,6 +185,7 @@ class DispatchKey(Enum):
         return self.name
 
     def lower(self) -> str:
+        """Return the name in lower case, as in namespaces and file names: `cpu`."""
         return self.name.lower()
 
     # Identity, computed in C: Enum's own __hash__ is a Python function.

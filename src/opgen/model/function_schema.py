@@ -17,6 +17,12 @@ from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 
 class SchemaKind(Enum):
+    """The kinds of variants of an operator. Source of the rules: torchgen's SchemaKind.
+
+    `functional` returns new values, `inplace` writes self, `out` writes the tensors that the caller passes as out
+    arguments, `mutable` writes another argument, and `scratch` is `out` with temporary storage among its out arguments.
+    """
+
     functional = auto()
     inplace = auto()
     out = auto()
@@ -188,6 +194,8 @@ def _is_written(type: Type, annotation: Annotation | None) -> bool:
 
 
 class Return(Struct, frozen=True):
+    """A return of an operator. `name` is None if it has none; `annotation` is None for a new value."""
+
     name: str | None
     type: Type
     annotation: Annotation | None
@@ -217,6 +225,7 @@ class TensorOptionsArguments(Struct, frozen=True):
     pin_memory: Argument
 
     def all(self) -> tuple[Argument, ...]:
+        """Return the four arguments in the order of the schema."""
         return (self.dtype, self.layout, self.device, self.pin_memory)
 
 
@@ -233,6 +242,7 @@ class Arguments(Struct, frozen=True, cache_hash=True):
 
     @property
     def flat_positional(self) -> tuple[Argument, ...]:
+        """The positional arguments in the order of the schema, with self."""
         if self.self_arg is None:
             return self.pre_self_positional + self.post_self_positional
         return (*self.pre_self_positional, self.self_arg.argument, *self.post_self_positional)
@@ -245,24 +255,29 @@ class Arguments(Struct, frozen=True, cache_hash=True):
 
     @property
     def flat_non_out(self) -> tuple[Argument, ...]:
+        """The arguments in the order of the schema, without the out arguments."""
         return self.flat_positional + self.flat_kwarg_only
 
     @property
     def flat_all(self) -> tuple[Argument, ...]:
+        """All arguments in the order of the schema."""
         return self.flat_positional + self.flat_kwarg_only + self.out
 
     @property
     def post_self_positional_mutable(self) -> tuple[Argument, ...]:
+        """The positional arguments after self that the operator writes."""
         return tuple(a for a in self.post_self_positional if a.is_write)
 
     @property
     def positional(self) -> tuple[Argument | SelfArgument, ...]:
+        """As `flat_positional`, but self is a SelfArgument."""
         if self.self_arg is None:
             return self.pre_self_positional + self.post_self_positional
         return (*self.pre_self_positional, self.self_arg, *self.post_self_positional)
 
     @property
     def kwarg_only(self) -> tuple[Argument | TensorOptionsArguments, ...]:
+        """As `flat_kwarg_only`, but the four tensor options are one TensorOptionsArguments."""
         if self.tensor_options is None:
             return self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
         return (
@@ -273,23 +288,29 @@ class Arguments(Struct, frozen=True, cache_hash=True):
 
     @property
     def non_out(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+        """As `flat_non_out`, but self and the tensor options are marked by their classes."""
         return (*self.positional, *self.kwarg_only)
 
     @property
     def all(self) -> tuple[Argument | SelfArgument | TensorOptionsArguments, ...]:
+        """As `flat_all`, but self and the tensor options are marked by their classes."""
         return (*self.positional, *self.kwarg_only, *self.out)
 
     @property
     def mutable_arg_names(self) -> tuple[str, ...]:
+        """The names of the arguments that the operator writes, in the order of the schema."""
         return tuple(a.name for a in self.flat_all if a.is_write)
 
     def has_tensor_arg(self) -> bool:
+        """Return whether an argument other than out is a Tensor, or an optional or list of them."""
         return self._has(BaseTy.Tensor)
 
     def has_symint_arg(self) -> bool:
+        """Return whether an argument other than out is a SymInt, or an optional or list of them."""
         return self._has(BaseTy.SymInt)
 
     def has_generator_arg(self) -> bool:
+        """Return whether an argument other than out is a Generator, or an optional or list of them."""
         return self._has(BaseTy.Generator)
 
     def _has(self, base_ty: BaseTy) -> bool:
@@ -369,6 +390,7 @@ class FunctionSchema(Struct, frozen=True):
 
     @property
     def is_inplace(self) -> bool:
+        """Whether the name is that of an in-place operator: `add_`, `__iadd__`."""
         return self.name.name.inplace
 
     @property
@@ -387,6 +409,7 @@ class FunctionSchema(Struct, frozen=True):
         return "functional" in self.name.overload_name
 
     def is_out_fn(self) -> bool:
+        """Return whether the operator has out arguments."""
         return bool(self.arguments.out)
 
     def returns_are_aliased(self) -> bool:
@@ -394,6 +417,7 @@ class FunctionSchema(Struct, frozen=True):
         return any(r.is_write for r in self.returns)
 
     def has_symint(self) -> bool:
+        """Return whether an argument other than out is a SymInt, or an optional or list of them."""
         return self.arguments.has_symint_arg()
 
     def kind(self) -> SchemaKind:
@@ -421,6 +445,7 @@ class FunctionSchema(Struct, frozen=True):
         )
 
     def with_name(self, name: OperatorName) -> FunctionSchema:
+        """Return the same schema with another name."""
         return replace(self, name=name)
 
     def signature(

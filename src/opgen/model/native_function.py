@@ -24,6 +24,8 @@ from opgen.model.profile import Profile
 
 
 class Variant(Enum):
+    """The forms in which C++ and Python can call an operator: a free function, or a method of Tensor."""
+
     function = auto()
     method = auto()
 
@@ -32,11 +34,15 @@ class Variant(Enum):
 
 
 class DeviceCheckType(Enum):
+    """The check before a kernel runs: that all tensors are on one device (`ExactSame`), or none."""
+
     NoCheck = auto()
     ExactSame = auto()
 
 
 class ViewSchemaKind(Enum):
+    """Whether an operator returns views (`aliasing`), changes how self views its storage (`aliasing_inplace`), or neither."""
+
     aliasing = auto()
     aliasing_inplace = auto()
     non_aliasing = auto()
@@ -154,6 +160,7 @@ class Kernel(Struct, frozen=True):
 
     @property
     def supports_symint(self) -> bool:
+        """Whether the kernel takes SymInts. Source of the rule: torchgen, which looks for `_symint` in its name."""
         return "_symint" in self.name
 
     @property
@@ -313,6 +320,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
 
     @property
     def part_of_structured_group(self) -> bool:
+        """Whether the operator is structured, or delegates to a structured operator."""
         return self.structured or self.structured_delegate is not None
 
     def find_kernel(self, key: DispatchKey) -> Kernel | None:
@@ -324,18 +332,22 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
 
     @property
     def has_composite_implicit_autograd_kernel(self) -> bool:
+        """Whether the entry has a row for CompositeImplicitAutograd, also by default."""
         return self.find_kernel(DispatchKey.CompositeImplicitAutograd) is not None
 
     @property
     def has_composite_implicit_autograd_nested_tensor_kernel(self) -> bool:
+        """Whether the entry has a row for CompositeImplicitAutogradNestedTensor."""
         return self.find_kernel(DispatchKey.CompositeImplicitAutogradNestedTensor) is not None
 
     @property
     def has_composite_explicit_autograd_kernel(self) -> bool:
+        """Whether the entry has a row for CompositeExplicitAutograd."""
         return self.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None
 
     @property
     def has_composite_explicit_autograd_non_functional_kernel(self) -> bool:
+        """Whether the entry has a row for CompositeExplicitAutogradNonFunctional."""
         return self.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is not None
 
     @property
@@ -376,6 +388,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
 
     @property
     def view_schema_kind(self) -> ViewSchemaKind:
+        """Whether the operator returns views, and whether it does so in place."""
         if not self.is_view_op:
             return ViewSchemaKind.non_aliasing
         if self.func.name.name.inplace:

@@ -28,10 +28,12 @@ class NativeFunctionsGroup(Struct, frozen=True):
 
     @property
     def structured(self) -> bool:
+        """Whether one meta function and the kernels of the out variant serve all members."""
         return self.out.structured
 
     @property
     def root_name(self) -> str:
+        """`add` for the group of add.Tensor."""
         return self.functional.root_name
 
     def functions(self) -> Iterator[NativeFunction]:
@@ -44,11 +46,12 @@ class NativeFunctionsGroup(Struct, frozen=True):
             yield self.mutable
 
     def signature(self) -> FunctionSchema:
+        """Return the schema that all members share; see FunctionSchema.signature."""
         return self.out.func.signature()
 
 
 class OutlessGroup(Struct, frozen=True):
-    """A structured operator without an out variant, and its in-place form: an extension of opgen.
+    """A structured operator without an out variant, and its in-place form: an opgen extension.
 
     Its meta function creates the outputs: views of arguments, or new tensors that a kernel fills.
     """
@@ -63,10 +66,12 @@ class OutlessGroup(Struct, frozen=True):
 
     @property
     def structured(self) -> bool:
+        """Always true: without an out variant, only structured operators form a group."""
         return True
 
     @property
     def root_name(self) -> str:
+        """`expand` for the group of expand."""
         return self.functional.root_name
 
     @property
@@ -125,10 +130,12 @@ class NativeFunctionsViewGroup(Struct, frozen=True):
 
     @property
     def root_name(self) -> str:
+        """`transpose` for the group of transpose.int."""
         return self.view.root_name
 
     @property
     def composite(self) -> bool:
+        """Whether the view decomposes into other operators (CompositeImplicitAutograd)."""
         return self.view.has_composite_implicit_autograd_kernel
 
     def functions(self, *, include_copy: bool = True) -> Iterator[NativeFunction]:

@@ -52,17 +52,30 @@ class _TypeQueries:
         """Return whether the type is `base_ty`, or an optional or list (to any depth) of it."""
         raise NotImplementedError
 
+    def is_nullable(self) -> bool:
+        """Return whether the type is an optional, or a list of optionals."""
+        raise NotImplementedError
+
+    def is_list_like(self) -> ListType | None:
+        """Return the list type if this is a list or an optional list, else None."""
+        raise NotImplementedError
+
     def is_tensor_like(self) -> bool:
+        """Return whether the type is Tensor, or an optional or list (to any depth) of it."""
         return self.is_base_ty_like(BaseTy.Tensor)
 
     def is_generator_like(self) -> bool:
+        """Return whether the type is Generator, or an optional or list (to any depth) of it."""
         return self.is_base_ty_like(BaseTy.Generator)
 
     def is_symint_like(self) -> bool:
+        """Return whether the type is SymInt, or an optional or list (to any depth) of it."""
         return self.is_base_ty_like(BaseTy.SymInt)
 
 
 class BaseType(_TypeQueries, Struct, frozen=True):
+    """A type without suffixes, such as `Tensor` or `int`."""
+
     name: BaseTy
 
     def __str__(self) -> str:
@@ -79,6 +92,8 @@ class BaseType(_TypeQueries, Struct, frozen=True):
 
 
 class OptionalType(_TypeQueries, Struct, frozen=True):
+    """`elem?`: an `elem`, or None."""
+
     elem: Type
 
     def __str__(self) -> str:

@@ -12,16 +12,15 @@ from functools import cache
 from pathlib import Path
 
 from opgen.io.resources import runtime_dir
+from opgen.pipeline.author_headers import Include, follow_includes
 from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.installed import installed_include
 from opgen.pipeline.reading import find_cpp_text
 from opgen.targets import TARGETS
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 # The folders of PyTorch's headers whose functions formulas may call.
 _OF_PYTORCH = ("ATen", "ATen/core", "c10/core", "c10/util", "torch/csrc/autograd")
-_MAX_HEADERS = 200
 
 
 class DeclaredFunctions:
@@ -53,24 +52,15 @@ class DeclaredFunctions:
 
     def _of_author(self, includes: Iterable[str]) -> frozenset[str] | None:
         """Return the names in the author's headers; None if one is not found."""
-        open_headers = [(text[0], text.strip('"<>'), self._folders) for text in includes]
-        seen: set[Path] = set()
-        names: set[str] = set()
-        while open_headers:
-            quote, name, folders = open_headers.pop()
-            path = next((f / name for f in folders if (f / name).is_file()), None)
-            if path is None:
-                if not self._is_known(name) and (quote == '"' or "/" in name or "." in name):
-                    return None
-            elif path not in seen:
-                seen.add(path)
-                text = find_cpp_text(path)
-                if text is None or len(seen) > _MAX_HEADERS:
-                    return None
-                names.update(_CALLED.findall(text))
-                beside = (path.parent, *self._folders)
-                open_headers += [(q, n, beside) for q, n in _INCLUDE.findall(text)]
-        return frozenset(names)
+        start = [Include(text.strip('"<>'), text[0] == '"') for text in includes]
+        found = follow_includes("", None, self._folders, start=start)
+        for other in found.others:
+            is_file = other.quoted or "/" in other.name or "." in other.name
+            if is_file and not self._is_known(other.name):
+                return None
+        if not found.is_whole:
+            return None
+        return frozenset(name for text in found.texts for name in _CALLED.findall(text))
 
     def _is_known(self, header: str) -> bool:
         """Return whether a header is one of the target's."""

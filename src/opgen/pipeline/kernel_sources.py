@@ -1,4 +1,4 @@
-"""Collect the sources of an author's kernels, and report those that are not compiled, and kernels that are not called."""
+"""Collect the sources of an author's kernels; report those not compiled, and kernels not called or not declared."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.emit.common.context import Context
-from opgen.emit.kernels.stubs import known_definitions
-from opgen.io.codes import E0905, W0918, W0919, W0921
+from opgen.emit.kernels.stubs import KnownDefinition, known_definitions
+from opgen.io.codes import E0905, W0918, W0919, W0921, W0922
 from opgen.io.manifest import MANIFEST, read_manifest
+from opgen.pipeline.author_headers import Include, follow_includes
+from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_definitions import Definition, find_compiled_definitions
 from opgen.pipeline.reading import find_cpp_text
 
@@ -21,18 +23,22 @@ BUILD_FOLDER = "cmake-build"
 _SOURCES = frozenset({".cpp", ".cc", ".cxx", ".c++", ".C", ".c", ".cu", ".mm"})
 # The most names that a message lists.
 _MOST_NAMES = 6
+# Folders of headers that include none of an author's library.
+_NOT_THE_AUTHORS = frozenset(
+    {"opgen", "ATen", "c10", "torch", "caffe2", "pybind11", "cuda", "thrust", "cub", "sys", "bits"}
+)
 
 
 def find_sources(
-    paths: Iterable[Path], suffixes: Sequence[str], output: Path, diagnostics: Diagnostics
+    paths: Iterable[Path], suffixes: Sequence[str], output: Path | None, diagnostics: Diagnostics
 ) -> list[Path]:
     """Return every kernel source in `paths`, absolute and sorted within each folder.
 
     That is every file with one of `suffixes` in a folder or below it, and every file that is named itself, without the
-    sources of generated trees, such as the one in `output`. Reports E0905 for a path that does not exist, W0918 for a
+    sources of generated trees, such as the one in `output`, if there is one. Reports E0905 for a path that does not exist, W0918 for a
     folder without sources, and W0919 for a tree.
     """
-    trees = _Trees(output.resolve())
+    trees = _Trees(None if output is None else output.resolve())
     sources: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -48,6 +54,15 @@ def find_sources(
         else:
             sources.append(path.resolve())
     return list(dict.fromkeys(sources))
+
+
+def find_folders(paths: Iterable[Path], hint: str, diagnostics: Diagnostics) -> list[Path]:
+    """Return the folders, absolute. Reports E0905, with `hint`, for each path that is not a folder."""
+    paths = tuple(paths)
+    for path in paths:
+        if not path.is_dir():
+            diagnostics.error(E0905, f"{path} is not a folder", None, hint=hint)
+    return [path.resolve() for path in paths]
 
 
 def _sources_in(
@@ -101,7 +116,7 @@ def shown_path(path: Path) -> str:
 class _Trees:
     """Finds out which files are part of a generated tree; reads each manifest once."""
 
-    def __init__(self, output: Path) -> None:
+    def __init__(self, output: Path | None) -> None:
         self._output = output
         self._files: dict[Path, frozenset[str] | None] = {}
 
@@ -130,28 +145,71 @@ class _Trees:
         return self._files[folder]
 
 
-def report_unnamed_kernels(
-    sources: Iterable[Path], context: Context, diagnostics: Diagnostics
+def report_kernels(
+    sources: Sequence[Path],
+    headers: Sequence[Path],
+    context: Context,
+    inputs: Inputs,
+    diagnostics: Diagnostics,
 ) -> None:
-    """Report W0921 for every definition of a kernel that no entry names."""
-    known = dict.fromkeys(known_definitions(context))
+    """Report W0921 for every definition of a kernel that no entry names, and W0922 for one whose header is not included.
+
+    `headers` are the folders of the author's headers, besides those of the sources and of the YAML.
+    """
+    beside = (path.resolve().parent for path in (*sources, *inputs.yaml))
+    folders = tuple(dict.fromkeys((*headers, *beside)))
+    known: dict[str, KnownDefinition] = {}
+    for each in known_definitions(context):
+        known.setdefault(each.text, each)
     kinds = {
-        is_meta: _Names([text for text in known if ("META" in text) is is_meta])
+        is_meta: _Names([each for each in known.values() if ("META" in each.text) is is_meta])
         for is_meta in (False, True)
     }
+    own = f"{context.library.name}/"
     for path in sources:
         source = _read(path)
-        for definition in () if source is None else find_compiled_definitions(source):
-            if definition.text not in known:
+        definitions = () if source is None else find_compiled_definitions(source)
+        forgotten: dict[str, list[Definition]] = {}
+        included = None if source is None else _included(source, path, folders, own)
+        for definition in definitions:
+            found = known.get(definition.text)
+            if found is None:
                 _report(definition, kinds[definition.is_meta], diagnostics)
+            elif included is not None and included.isdisjoint(found.headers):
+                forgotten.setdefault(found.header, []).append(definition)
+        for header, lacking in forgotten.items():
+            _report_header(header, lacking, diagnostics)
+
+
+def _included(
+    source: Source, path: Path, folders: Sequence[Path], own: str
+) -> frozenset[str] | None:
+    """Return the generated headers that a source includes, also through the author's headers.
+
+    None if that is unknown: a header is not found, and may include them.
+    """
+    found = follow_includes(source.text, path.parent, folders)
+    if not found.is_whole or any(_may_include_all(each, own) for each in found.others):
+        return None
+    return frozenset(each.name for each in found.others)
+
+
+def _may_include_all(include: Include, own: str) -> bool:
+    """Return whether a header that is not found among the author's may be one of theirs."""
+    top, slash, _ = include.name.partition("/")
+    if include.name.startswith(own) or top in _NOT_THE_AUTHORS:
+        return False
+    return include.quoted or bool(slash)
 
 
 class _Names:
     """The names in macros, such as `add, Tensor` in `OPGEN_META_FUNC2(add, Tensor)`."""
 
-    def __init__(self, macros: Sequence[str]) -> None:
-        self.macro_of = {text[text.index("(") + 1 : -1]: text for text in reversed(macros)}
-        self.known = Vocabulary(reversed(self.macro_of))
+    def __init__(self, definitions: Sequence[KnownDefinition]) -> None:
+        self.definition_of = {
+            each.text[each.text.index("(") + 1 : -1]: each for each in reversed(definitions)
+        }
+        self.known = Vocabulary(reversed(self.definition_of))
 
 
 def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> None:
@@ -160,19 +218,31 @@ def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> 
     message = f"no entry names the {what} '{shorten(wanted)}'"
     notes: list[str] = []
     near = names.known.nearest(wanted)
-    if wanted in names.macro_of:
+    meant = names.definition_of.get(wanted)
+    if meant is not None:
         message = f"'{shorten(wanted)}' is not defined by {definition.macro}"
-        hint = f"write {names.macro_of[wanted]}"
+        hint = f"write {meant.text}"
     elif near is not None:
-        macro = names.macro_of[near]
-        hint = f"did you mean '{near if macro.startswith(f'{definition.macro}(') else macro}'?"
+        meant = names.definition_of[near]
+        hint = f"did you mean '{near if meant.text.startswith(f'{definition.macro}(') else meant.text}'?"
     else:
         hint = "name it in the YAML, or correct the name"
         every = names.known.names
         more = f" and {len(every) - _MOST_NAMES} more" if len(every) > _MOST_NAMES else ""
         if every:
             notes = [f"this library has {', '.join(every[:_MOST_NAMES])}{more}"]
+    if meant is not None:
+        notes.append(f"<{meant.header}> declares it")
     diagnostics.warning(W0921, message, definition.span, hint=hint, notes=notes)
+
+
+def _report_header(header: str, lacking: Sequence[Definition], diagnostics: Diagnostics) -> None:
+    """Report the first definition that needs a header, with the number of the others."""
+    first = lacking[0]
+    what = "meta function" if first.is_meta else "kernel"
+    more = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
+    message = f"the header that declares the {what} '{shorten(first.name)}'{more} is not included"
+    diagnostics.warning(W0922, message, first.span, hint=f"add '#include <{header}>'")
 
 
 def _read(path: Path) -> Source | None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opgen.cpp.mangling import mangled_prefix
-from opgen.diagnostics import counted
+from opgen.diagnostics import Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
-from opgen.emit.kernels.stubs import MissingFunction, missing_functions
+from opgen.emit.kernels.stubs import MissingFunction, missing_functions, skeleton_reason
+from opgen.importing.cpp.lexing import read_cpp
 from opgen.io.elf import sections_of_symbols
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_sources import shown_path
+from opgen.pipeline.reading import find_cpp_text
 from opgen.pipeline.run_options import command_words, options_of
 
 # The section of stubs, OPGEN_STUB of both targets.
 _STUBS = "opgen_stubs"
+# Part of the text in each body that `opgen stub` wrote.
+_SKELETON = "opgen stub wrote"
 _MOST_ROWS = 10
 _MOST_OPERATORS = 5
 # Options that `opgen stub` does not have.
@@ -27,17 +32,24 @@ _OF_TREES = frozenset({"--shards", "--python"})
 
 
 def describe_omissions(
-    context: Context, inputs: Inputs, library: Path, left_out: Iterable[str]
+    context: Context,
+    inputs: Inputs,
+    library: Path,
+    left_out: Collection[str],
+    sources: Iterable[Path] = (),
 ) -> Iterator[str]:
     """Yield what a library lacks, in lines, for an author who may believe that it is complete.
 
-    `left_out` are kernel sources that were not compiled, because there is no CUDA.
+    `left_out` are kernel sources that were not compiled, because there is no CUDA. `sources` are all.
     """
     yield from describe_selection(context)
     for source in left_out:
         yield f"{shown_path(Path(source))} is left out: this PyTorch is built without CUDA"
     try:
-        yield from describe_kernels(find_stubs(context, library), context, inputs)
+        kernels = find_stubs(context, library)
+        compiled = (path for path in sources if str(path) not in left_out)
+        skeletons = find_skeletons(context, compiled)
+        yield from describe_kernels(replace(kernels, skeletons=skeletons), context, inputs)
     except (OSError, ValueError) as error:
         yield f"which kernels are stubs is unknown: {error}"
 
@@ -46,19 +58,21 @@ class Kernels(Struct, frozen=True):
     """The state of a linked library's kernels.
 
     `stubs` are still stubs. `partly` has kernels of which only some overloads are stubs, each with the number of all
-    overloads. `unknown` are kernels without a symbol, because the library is stripped.
+    overloads. `unknown` are kernels without a symbol, because the library is stripped. `skeletons` have the empty body
+    that `opgen stub` wrote, with its place.
     """
 
     stubs: tuple[MissingFunction, ...] = ()
     partly: tuple[tuple[MissingFunction, int], ...] = ()
     unknown: tuple[MissingFunction, ...] = ()
+    skeletons: tuple[tuple[MissingFunction, str], ...] = ()
 
 
 def find_stubs(context: Context, library: Path) -> Kernels:
     """Return the kernels that are stubs in a linked library.
 
-    The linker has chosen between a stub and the author's definition, wherever that is: the one that it chose has the
-    symbol, and stubs are in a section of their own. Raises ValueError if the library has another format than ELF.
+    If the author defined a kernel in any source, the linker has chosen that definition, else the stub. Stubs are in a
+    section of their own, so the section of the kernel's symbol shows which one it chose. Raises ValueError if the library has another format than ELF.
     """
     sections = sections_of_symbols(library)
     names = sorted(name for name in sections if name.startswith("_ZN"))
@@ -78,6 +92,25 @@ def find_stubs(context: Context, library: Path) -> Kernels:
     return Kernels(tuple(stubs), tuple(partly), tuple(unknown))
 
 
+def find_skeletons(
+    context: Context, sources: Iterable[Path]
+) -> tuple[tuple[MissingFunction, str], ...]:
+    """Return the kernels whose bodies in `sources` are still those that `opgen stub` wrote, with their places."""
+    functions = {f'"{skeleton_reason(m)}"': m for m in missing_functions(context) if m.kept}
+    found: list[tuple[MissingFunction, str]] = []
+    for path in sources:
+        text = find_cpp_text(path)
+        if text is None or _SKELETON not in text:
+            continue
+        source = Source(shown_path(path), text)
+        lexed = read_cpp(source)
+        for reason, m in functions.items():
+            at = lexed.code.find(reason)
+            if at >= 0 and not lexed.is_dead(at):
+                found.append((m, f"{source.path}:{source.location(at).line}"))
+    return tuple(found)
+
+
 def _with_prefix(names: Sequence[str], prefix: str) -> Iterator[str]:
     """Yield the sorted names that begin with a prefix, without the parts that compilers split from functions."""
     for at in range(bisect_left(names, prefix), len(names)):
@@ -90,9 +123,11 @@ def _with_prefix(names: Sequence[str], prefix: str) -> Iterator[str]:
 def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iterator[str]:
     """Yield the lines that tell an author which kernels are missing, and how to write them."""
     partly = {id(m): number for m, number in kernels.partly}
-    missing = (*kernels.stubs, *(m for m, _ in kernels.partly))
+    skeletons = {id(m): place for m, place in kernels.skeletons}
+    unwritten = (*kernels.stubs, *(m for m, _ in kernels.partly))
+    missing = (*unwritten, *(m for m, _ in kernels.skeletons))
     if missing:
-        number = len(kernels.stubs) + sum(partly.values())
+        number = len(kernels.stubs) + sum(partly.values()) + len(skeletons)
         are = "kernel is a stub" if number == 1 else "kernels are stubs"
         yield f"{number} {are}, which a call reports as missing:"
         rows = [
@@ -105,10 +140,13 @@ def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iter
         widths = [max(map(len, column)) for column in zip(*rows)]
         for m, row in zip(missing, rows):
             columns = (f"{text:{width}}" for text, width in zip((*row,), widths))
-            yield f"  {' '.join((*columns, _place(m, context)))}".rstrip()
+            place = skeletons.get(id(m))
+            where = _place(m, context) if place is None else f"{place}: its body is empty"
+            yield f"  {' '.join((*columns, where))}".rstrip()
         if len(missing) > _MOST_ROWS:
             yield f"  and {len(missing) - _MOST_ROWS} more"
-        yield f"to see what to write: {_stub_command(missing, context, inputs)}"
+    if unwritten:
+        yield f"to see what to write: {_stub_command(unwritten, context, inputs)}"
     if kernels.unknown:
         names = counted(len(kernels.unknown), "kernel")
         yield f"whether {names} are stubs is unknown: the library is stripped"

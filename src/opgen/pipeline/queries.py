@@ -59,7 +59,7 @@ def dump(
     extra: bool,
     diagnostics: Diagnostics,
 ) -> list[dict[str, Any]]:
-    """Return what is derived up to `stage` as JSON values, for one operator or for all."""
+    """Return the values derived up to `stage` as JSON values, for one operator or for all."""
     target = TARGETS[inputs.target]
     additions = read_additions(registry, inputs, diagnostics)
     wanted = None if operator is None else _find(registry, operator, diagnostics)

@@ -119,7 +119,7 @@ def _are_words(*values: object) -> bool:
 
 
 def describe_difference(was: Inputs, now: Inputs) -> str:
-    """Say how the options of one run differ from those of another, as in "with --python and without --shards 4".
+    """Describe how the options of one run differ from those of another, as in "with --python and without --shards 4".
 
     For an option with two values, only that of the first run is named.
     """

@@ -215,7 +215,7 @@ def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]
         manual_cpp_binding=False,
         device_guard=False,
         device_check=DeviceCheckType.NoCheck,
-        # A library's generated operators are called from Python, too, beside their base.
+        # A library's generated operators are called from Python, too, like their base.
         python_module=base.python_module if base.is_library else None,
         category_override=None,
         doc=base.doc if func.is_out_fn() and base.func.kind() is SchemaKind.functional else None,

@@ -14,6 +14,7 @@ from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
+from opgen.model.out_slips import find_out_slip
 from opgen.model.registry import StructuredGroup
 from opgen.resolve import codes_entries as codes
 
@@ -156,6 +157,8 @@ def check_delegates_in_group(
             or not target.structured
         ):
             continue
+        if _is_not_marked(f, target, diagnostics):
+            continue
         diagnostics.error(
             codes.E0408,
             f"'{f.func.name}' delegates to '{target.func.name}', which has another signature",
@@ -164,6 +167,21 @@ def check_delegates_in_group(
             notes=signature_notes(f, target),
             hint=describe_difference(f, target),
         )
+
+
+def _is_not_marked(f: NativeFunction, target: NativeFunction, diagnostics: Diagnostics) -> bool:
+    """Report a delegate whose out arguments are not marked as written, so that they are part of its signature."""
+    slip = None if target.func.is_out_fn() else find_out_slip(target.func)
+    if slip is None or slip.argument is None:
+        return False
+    diagnostics.error(
+        codes.E0408,
+        f"'{f.func.name}' delegates to '{target.func.name}', which is not an out variant: {slip.message}",
+        target.argument_type_span(slip.argument.name),
+        labels=[(f.spans.value("structured_delegate"), "delegates to it")],
+        hint=slip.hint,
+    )
+    return True
 
 
 def signature_notes(*functions: NativeFunction) -> tuple[str, ...]:

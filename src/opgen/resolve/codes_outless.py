@@ -1,4 +1,4 @@
-"""Codes E0530 to E0535: structured operators without an out variant, which are an extension of opgen."""
+"""Codes E0530 to E0535: structured operators without an out variant, which are an opgen extension."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _VIEW_COPY = _entry(
     "autogen: foo_copy.out",
 )
 _EXTENSION = (
-    " (Structured operators without an out variant are an extension of opgen: see "
+    " (Structured operators without an out variant are an opgen extension: see "
     "docs/concepts/structured.md.)"
 )
 
 E0530 = Code(
     "E0530",
-    "'structured' beside an out variant",
+    "'structured' on an operator that has an out variant",
     "If an operator has an out variant, the out variant is the structured one, because its kernel serves all "
     "variants; the others have 'structured_delegate: NAME.out'. A functional operator may have 'structured: "
     "True' only if it has no out variant, neither written nor generated." + _EXTENSION,

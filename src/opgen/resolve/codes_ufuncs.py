@@ -34,7 +34,7 @@ E0520 = Code(
 E0521 = Code(
     "E0521",
     "an inner loop for special cases only",
-    "CPUVector works on whole vectors, and CUDAFunctorOnSelf and CUDAFunctorOnOther work on a number beside a "
+    "CPUVector works on whole vectors, and CUDAFunctorOnSelf and CUDAFunctorOnOther work on a number and a "
     "tensor. For each of their element types there must also be a loop for all other cases: CPUScalar or "
     "CUDAFunctor, or Generic or ScalarOnly, from which opgen generates these.",
     Example(

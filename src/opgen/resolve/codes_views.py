@@ -35,7 +35,7 @@ E0601 = Code(
 )
 E0602 = Code(
     "E0602",
-    "two operators in the same role beside a view",
+    "two operators in the same role for a view",
     "Operators whose names end in '_copy' or '_scatter' belong to the view whose name is the same without that "
     "ending. An operator that has the view's own name belongs to it, too. There can be one operator of each "
     "kind. Rename one, or make their arguments differ.",

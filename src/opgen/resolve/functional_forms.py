@@ -3,7 +3,7 @@
 Functionalization (torch.compile, torch.export) replaces an operator by one that returns new tensors. In a group, that is the
 functional variant. An operator of a library needs no group: PyTorch itself replaces one that writes and returns only new
 tensors, and for every other opgen makes a hidden operator, its twin.
-Source of what PyTorch replaces: `can_auto_functionalize` of PyTorch 2.13, and torch.compile, by trial.
+Source of the rule for what PyTorch itself replaces: `can_auto_functionalize` of PyTorch 2.13, and torch.compile, by trial.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
     elif not wanted:
         message = f"'autogen' asks for {_quoted(asked)}, but nothing is missing"
     else:
-        message = f"'autogen' asks for {_quoted(asked)}, but what is missing is {_quoted(wanted)}"
+        message = f"'autogen' asks for {_quoted(asked)}, but should ask for {_quoted(wanted)}"
     text = ", ".join(wanted)
     diagnostics.error(
         codes.E0511,

@@ -21,8 +21,8 @@ def tags_that_pytorch_follows(f: NativeFunction) -> frozenset[str]:
     """Return the tags of `f`, except those with which some release of PyTorch compiles wrong code: `releases.UNREGISTERED_TAGS`,
     and `inplace` for operators that PyTorch misunderstands.
 
-    For `inplace`, functionalization assumes that the first argument is a tensor, the only one that is written, and
-    returned. For other operators, such as `f_(Tensor(a!)[] self) -> ()`, it fails ("'list' object has no attribute
+    For `inplace`, functionalization assumes that the first argument is a tensor, and that the operator writes and returns
+    only this argument. For other operators, such as `f_(Tensor(a!)[] self) -> ()`, it fails ("'list' object has no attribute
     '_base'") or loses the written values. Source: torch 2.13, by trial; tests/integration/run/torch_everyday.
     """
     misread = frozenset() if _writes_self_alone(f) else frozenset({"inplace"})

@@ -94,7 +94,7 @@ E0755 = Code(
 
 E0756 = Code(
     "E0756",
-    "a backend file beside operators of your own",
+    "a backend file together with operators of your own",
     "With --target torch, a backend file (--backend-yaml) lists kernels for PyTorch's own operators, and is read "
     "together with PyTorch's native_functions.yaml. For operators of your own library, name the kernel in the "
     "entry: add a row for the backend's key under 'dispatch', and leave out --backend-yaml.",

@@ -20,8 +20,8 @@ class Renderer:
     A template receives one name, `file`, the GeneratedFile it is rendered for. An unknown name is a jinja2.UndefinedError and
     a missing field an AttributeError, never an empty string: either is a bug of opgen.
 
-    Templates of files that all operators share enclose what belongs to one operator in the comments `{# item #}` and
-    `{# end #}`. With `marked`, these become marks in the text, and `items_of` finds them.
+    In files that all operators share, the text of one operator is between the comments `{# item #}` and `{# end #}` of
+    the template. With `marked`, these become marks in the text, and `items_of` finds them.
     """
 
     def __init__(self, *folders: Path, marked: bool = False) -> None:

@@ -15,12 +15,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import opgen
 from differential.numerics.check import Checker, Report
 from differential.numerics.driver import Library
 from differential.numerics.values import BY_NAME, DTYPES
-from support.build import REPOSITORY
-from support.library import OperatorLibrary, own_operators
+from support.library import OperatorLibrary, own_operators, own_registry
 
 
 def main() -> int:
@@ -46,7 +44,7 @@ def main() -> int:
         sys.stderr = os.fdopen(os.dup(2), "w")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     built = own_operators() if options.library is None else _elsewhere(*options.library)
-    registry = opgen.load([REPOSITORY / "native_functions.yaml"])
+    registry = own_registry()
     checker = Checker(Library(built), registry)
     chosen = [
         n for n in checker.functions if not options.operators or _chosen(n, options.operators)
@@ -82,7 +80,7 @@ def main() -> int:
 
 
 def _elsewhere(library: Path, runtime: Path) -> OperatorLibrary:
-    return OperatorLibrary(library, runtime, library.parent)
+    return OperatorLibrary(library, runtime, library.parent, library.parent)
 
 
 def _chosen(name: str, wanted: list[str]) -> bool:

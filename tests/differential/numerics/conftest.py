@@ -9,13 +9,18 @@ import pytest
 
 import opgen
 from differential.numerics.driver import Library
-from support.build import REPOSITORY
-from support.library import own_operators
+from support.library import own_operators, own_registry
+
+
+@pytest.fixture(autouse=True)
+def part() -> str:
+    """Which library a test is for, "slice" or "whole": see selection.py, whose marks replace this."""
+    return "slice"
 
 
 @pytest.fixture(scope="session")
 def registry() -> opgen.Registry:
-    return opgen.load([REPOSITORY / "native_functions.yaml"])
+    return own_registry()
 
 
 @pytest.fixture(scope="session")

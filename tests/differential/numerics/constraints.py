@@ -109,7 +109,7 @@ def index_like(draw: Draw) -> TensorValue:
     if gather:
         mine[dim] = draw.between(0, 5)
         return draw.integers(mine, sizes[dim])
-    if draw.operator == "scatter_add" or elements(tuple(mine)) == 0:
+    if draw.operator in ("scatter_add", "gather_backward") or elements(tuple(mine)) == 0:
         return draw.integers(mine, max(1, sizes[dim]))
     rows = elements(tuple(mine)) // mine[dim]
     unique = [draw.random.sample(range(sizes[dim]), mine[dim]) for _ in range(rows)]
@@ -371,6 +371,102 @@ def compatible(draw: Draw) -> TensorValue:
     return draw.make([abs(size) for size in reshaped(draw) if size != -1] or draw.tensor().sizes)
 
 
+def pooled(draw: Draw) -> TensorValue:
+    """The gradient of what pooling makes of self."""
+    sizes = list(draw.tensor().sizes)
+    kernel, stride = draw["kernel_size"], draw["stride"] or draw["kernel_size"]
+    for i in (-2, -1):
+        span = (draw.get("dilation") or (1,))[i if len(draw.get("dilation") or (1,)) > 1 else 0]
+        size, padding = sizes[i], draw["padding"]
+        pad = padding[i if len(padding) > 1 else 0]
+        step = stride[i if len(stride) > 1 else 0]
+        width = span * (kernel[i if len(kernel) > 1 else 0] - 1) + 1
+        rest = size + 2 * pad - width
+        count = (rest + (step - 1 if draw["ceil_mode"] else 0)) // step + 1
+        if draw["ceil_mode"] and (count - 1) * step >= size + pad:
+            count -= 1
+        if count < 1:
+            raise Refused
+        sizes[i] = count
+    return draw.make(sizes)
+
+
+def places_in_planes(draw: Draw) -> TensorValue:
+    """max_pool2d_with_indices_backward's indices: into the last two dimensions of self."""
+    height, width = draw.tensor().sizes[-2:]
+    return draw.integers(draw.tensor("grad_output").sizes, height * width)
+
+
+def without_dim(draw: Draw, sizes: Sequence[int]) -> Shape:
+    """The sizes without dimension `dim`."""
+    dim = draw["dim"] % len(sizes)
+    return (*sizes[:dim], *sizes[dim + 1 :])
+
+
+def reduced_index(draw: Draw) -> TensorValue:
+    """value_selecting_reduction_backward's indices: one for each place without `dim`."""
+    sizes = draw["sizes"]
+    if not sizes:
+        return draw.integers((), 1)
+    size, shape = sizes[draw["dim"] % len(sizes)], without_dim(draw, sizes)
+    if not size:
+        raise Refused
+    if draw["keepdim"]:
+        dim = draw["dim"] % len(sizes)
+        shape = (*shape[:dim], 1, *shape[dim:])
+    return draw.integers(shape, size)
+
+
+def diagonal_of(draw: Draw) -> Shape:
+    """The shape of the diagonal of a tensor of these sizes."""
+    sizes, offset = list(draw["input_sizes"]), draw["offset"]
+    one, two = (draw[name] % len(sizes) for name in ("dim1", "dim2"))
+    if one == two:
+        raise Refused
+    rows, columns = sizes[one], sizes[two]
+    count = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    rest = [size for d, size in enumerate(sizes) if d not in (one, two)]
+    return (*rest, count)
+
+
+def selected_sizes(draw: Draw) -> Shape:
+    """index_select_backward's grad: self's sizes, with the index's length along dim."""
+    sizes = list(draw["self_sizes"])
+    if sizes:
+        sizes[draw["dim"] % len(sizes)] = elements(draw.tensor("index").sizes)
+    return tuple(sizes)
+
+
+def index_below(name: str) -> Callable[[Draw], Value]:
+    """A vector of indices below the size of argument `name` along dim."""
+
+    def rule(draw: Draw) -> TensorValue:
+        sizes = draw[name]
+        size = sizes[draw["dim"] % len(sizes)] if sizes else 1
+        return draw.integers(draw.choose((1,), (3,), (0,)) if size else (0,), size)
+
+    return rule
+
+
+def masked_grad(draw: Draw) -> TensorValue:
+    """masked_select_backward's grad: one number for each element that the mask selects."""
+    mask = np.broadcast_to(draw.tensor("mask").array(), draw.tensor("input").sizes)
+    return draw.make((int(mask.sum()),))
+
+
+def looked_up(draw: Draw) -> TensorValue:
+    """The gradient of rows that were looked up."""
+    return draw.make((*draw.tensor("indices").sizes, draw.between(1, 4)))
+
+
+def dim_of(name: str) -> Callable[[Draw], Value]:
+    def rule(draw: Draw) -> int:
+        rank = max(1, len(draw[name]))
+        return draw.between(-rank, rank - 1)
+
+    return rule
+
+
 ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     # Dimensions.
     ":dim": lambda d: d.dim(),
@@ -566,6 +662,58 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     # strides.
     "native_layer_norm_backward:mean": statistics,
     "native_layer_norm_backward:rstd": statistics,
+    # Gradients.
+    "avg_pool2d_backward:grad_output": pooled,
+    "max_pool2d_with_indices_backward:grad_output": pooled,
+    "max_pool2d_with_indices_backward:indices": places_in_planes,
+    "upsample_nearest1d_backward:input_size": lambda d: tuple(d.between(1, 5) for _ in range(3)),
+    "upsample_nearest1d_backward:grad_output": lambda d: d.make(
+        (*d["input_size"][:2], *d["output_size"])
+    ),
+    "upsample_nearest1d_backward:scales": lambda d: d.choose(
+        None, d["output_size"][0] / d["input_size"][2]
+    ),
+    **{
+        f"{name}:{sizes}": lambda d: d.shape(1)
+        for name, sizes in (
+            ("select_backward", "input_sizes"),
+            ("index_select_backward", "self_sizes"),
+        )
+    },
+    "value_selecting_reduction_backward:sizes": lambda d: d.shape(),
+    "diagonal_backward:input_sizes": lambda d: d.shape(2),
+    "select_backward:dim": dim_of("input_sizes"),
+    "select_backward:index": lambda d: d.below(max(1, d["input_sizes"][d["dim"]])),
+    "select_backward:grad_output": lambda d: d.make(without_dim(d, d["input_sizes"])),
+    "diagonal_backward:dim1": dim_of("input_sizes"),
+    "diagonal_backward:dim2": dim_of("input_sizes"),
+    "diagonal_backward:grad_output": lambda d: d.make(diagonal_of(d)),
+    "value_selecting_reduction_backward:dim": dim_of("sizes"),
+    "value_selecting_reduction_backward:indices": reduced_index,
+    "value_selecting_reduction_backward:grad": lambda d: d.make(d.tensor("indices").sizes),
+    "index_select_backward:dim": dim_of("self_sizes"),
+    "index_select_backward:index": index_below("self_sizes"),
+    "index_select_backward:grad": lambda d: d.make(selected_sizes(d)),
+    "gather_backward:dim": lambda d: d.dim("self"),
+    "gather_backward:index": index_like,
+    "gather_backward:grad": lambda d: d.make(d.tensor("index").sizes),
+    "gather_backward:sparse_grad": lambda d: False,
+    "masked_select_backward:mask": lambda d: d.make(d.tensor("input").sizes, v.BOOL),
+    "masked_select_backward:grad": masked_grad,
+    **{
+        f"{name}:{argument}": rule
+        for name in ("embedding_backward", "embedding_dense_backward")
+        for argument, rule in {
+            "num_weights": lambda d: d.between(1, 6),
+            "indices": lambda d: d.integers(d.shape(0, 2), d["num_weights"]),
+            "padding_idx": lambda d: d.choose(-1, 0),
+            "scale_grad_by_freq": lambda d: d.chance(0.4),
+            "grad": looked_up,
+            "grad_output": looked_up,
+        }.items()
+    },
+    "_softmax_backward_data:output": lambda d: d.make(d.tensor("grad_output").sizes),
+    "_softmax_backward_data:input_dtype": lambda d: d.dtype,
     # Predicates.
     "equal:other": same_as_first,
     "is_same_size:other": same_as_first,
@@ -621,6 +769,8 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "avg_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "max_pool2d_with_indices": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "max_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
+    "avg_pool2d_backward": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
+    "max_pool2d_with_indices_backward": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "upsample_nearest1d": ({"self": "NCW", "input": "NCW"}, {"self": "nCW", "input": "nCW"}),
     "embedding": ({"weight": "Ij"},),
     "bernoulli.Tensor": ({"self": "*ij", "p": "~*ij"},),
@@ -641,7 +791,9 @@ RANKS: Mapping[str, tuple[int, int]] = {
         for copy in ("", "_copy")
     },
     **dict.fromkeys(("split_with_sizes", "split_with_sizes_copy", "chunk", "narrow"), (1, 4)),
-    **dict.fromkeys(("slice_scatter", "slice_inverse"), (1, 4)),
+    **dict.fromkeys(("slice_scatter", "slice_inverse", "select_backward"), (1, 4)),
+    **dict.fromkeys(("index_select_backward",), (1, 4)),
+    "diagonal_backward": (2, 4),
 }
 
 # Dtypes that are not the tested one; "operator" alone keeps all tensors at one dtype.
@@ -653,6 +805,8 @@ TENSOR_DTYPES: Mapping[str, str] = {
         (
             *("mm", "bmm", "addmm", "mv", "dot", "outer", "matmul", "linear", "set", "lerp"),
             *("native_layer_norm", "native_layer_norm_backward", "layer_norm"),
+            *("_softmax_backward_data", "avg_pool2d_backward", "gather_backward"),
+            *("max_pool2d_with_indices_backward", "masked_select_backward"),
         ),
         "same",
     ),

@@ -79,6 +79,10 @@ class PythonLibrary:
         return self.call_handles(name, {k: self.make(v, device) for k, v in arguments.items()})
 
     def call_handles(self, name: str, arguments: Mapping[str, PythonHandle]) -> list[Any]:
+        return [self._read(result) for result in self.call_objects(name, arguments)]
+
+    def call_objects(self, name: str, arguments: Mapping[str, PythonHandle]) -> list[Any]:
+        """Call an operator and return Python's own objects, which have gradients."""
         f = self._functions[name]
         function = self._callable(f)
         assert function is not None, name
@@ -89,8 +93,11 @@ class PythonLibrary:
         except Exception as refused:
             raise OperatorError(type(refused).__name__, str(refused)) from refused
         returns = len(f.func.returns)
-        results = [] if returns == 0 else [returned] if returns == 1 else list(returned)
-        return [self._read(result) for result in results]
+        return [] if returns == 0 else [returned] if returns == 1 else list(returned)
+
+    def read(self, tensor: Any) -> TensorResult:
+        """Return a tensor of the package as it is now."""
+        return self._tensor(tensor)
 
     def make(self, value: Value, device: str = "cpu") -> PythonHandle:
         """Make a Python object for a value."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-import opgen
 from differential.numerics.constraints import CONSTRAINTS
 from differential.numerics.draw import Draw, Refused
 from differential.numerics.driver import Library, OperatorError, TensorResult
@@ -28,12 +27,10 @@ from differential.numerics.values import (
 )
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
-from support.build import REPOSITORY
+from support.library import own_registry
+from support.selection import each
 
-FUNCTIONS = {
-    str(function.func.name): function
-    for function in opgen.load([REPOSITORY / "native_functions.yaml"]).functions
-}
+FUNCTIONS = {str(function.func.name): function for function in own_registry().functions}
 # Valid inputs per operator from which invalid ones are made.
 INPUTS = 4
 DRAWS = 60
@@ -126,7 +123,7 @@ def outs(
 
 FUNCTIONAL_OF = {
     str(group.out.func.name): str(group.functional.func.name)
-    for group in opgen.load([REPOSITORY / "native_functions.yaml"]).groups
+    for group in own_registry().groups
     if group.out is not None and group.functional is not None
 }
 
@@ -137,7 +134,7 @@ def is_fine(name: str, bad: Spoilt) -> bool:
     return any(key in FINE or f"{key}:{bad.argument}" in FINE for key in keys)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_invalid_arguments_are_rejected_by_name(
     name: str, library: Library, record_property: Callable[[str, object], None]
 ) -> None:

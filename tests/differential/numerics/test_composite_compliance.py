@@ -16,7 +16,8 @@ from differential.numerics.driver import Library
 from differential.numerics.values import DTYPES
 from opgen.model.dispatch_key import DispatchKey
 from opgen.resolve.dispatch_tables import find_registration
-from support.build import REPOSITORY
+from support.library import own_registry
+from support.selection import each
 
 # Inputs per overload and dtype.
 COUNT = 4
@@ -37,7 +38,7 @@ OFFENDERS = {
 
 
 def _composites() -> tuple[str, ...]:
-    registry = opgen.load([REPOSITORY / "native_functions.yaml"])
+    registry = own_registry()
     return tuple(
         str(f.func.name)
         for f in registry.functions
@@ -52,7 +53,7 @@ def checker(library: Library, registry: opgen.Registry, torch_installed: None) -
     return check.Checker(library, registry)
 
 
-@pytest.mark.parametrize("overload", _composites())
+@each("overload", _composites())
 def test_composites_only_call_operators(
     overload: str, checker: Any, library: Library, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 import opgen
 from differential.numerics.driver import Library
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, find_key
 from opgen.resolve.computed_table import Cell, computed_table, whole_table
+from support.library import WHOLE
 
-pytestmark = pytest.mark.slow
+pytestmark = list(WHOLE)
 
 
 def _served_by(cell: Cell) -> str:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 import opgen
 from differential.numerics.constraints import CONSTRAINTS
 from differential.numerics.draw import Draw
 from differential.numerics.driver import Library
 from differential.numerics.numpy_reference import EXPECTED, compare
 from differential.numerics.values import BY_NAME
+from support.selection import each
 
 COUNT = 40
 
 
-@pytest.mark.parametrize("overload", EXPECTED)
+@each("overload", EXPECTED)
 def test_agrees_with_numpy(
     overload: str,
     library: Library,

@@ -23,6 +23,8 @@ from differential.numerics.op_db_exceptions import EXPECTED
 from support.build import REPOSITORY, run
 from support.library import own_operators
 
+pytestmark = pytest.mark.whole_library
+
 # Entries of op_db per process.
 CHUNK = 50
 # No input takes longer; a kernel that hangs is reported like a crash.

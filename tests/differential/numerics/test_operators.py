@@ -16,13 +16,17 @@ import opgen
 from differential.numerics import exceptions
 from differential.numerics.driver import Library
 from differential.numerics.values import DTYPES
-from support.build import REPOSITORY
+from support.library import WHOLE, own_registry, slice_names
+from support.selection import on_both, selected
 
 OVERLOADS = tuple(
     str(function.func.name)
-    for function in opgen.load([REPOSITORY / "native_functions.yaml"]).functions
+    for function in own_registry().functions
     if str(function.func.name) not in exceptions.EXEMPT
 )
+# Inputs for each dtype: of the slice's operators by default, and of all.
+FEW, MORE, MANY = 12, 40, 200
+NIGHTLY = (pytest.mark.nightly, pytest.mark.whole_library)
 
 
 @pytest.fixture(scope="session")
@@ -33,14 +37,13 @@ def checker(library: Library, registry: opgen.Registry, torch_installed: None) -
 
 
 @pytest.mark.parametrize(
-    "count",
+    ("overload", "count"),
     [
-        pytest.param(12, id="few"),
-        pytest.param(40, id="more", marks=pytest.mark.slow),
-        pytest.param(200, id="many", marks=pytest.mark.nightly),
+        *(pytest.param(name, FEW, id=f"{name}-few") for name in selected(OVERLOADS)),
+        *(pytest.param(name, MORE, id=f"{name}-more", marks=WHOLE) for name in OVERLOADS),
+        *(pytest.param(name, MANY, id=f"{name}-many", marks=NIGHTLY) for name in OVERLOADS),
     ],
 )
-@pytest.mark.parametrize("overload", OVERLOADS)
 def test_agrees_with_torch(
     overload: str,
     count: int,
@@ -72,11 +75,19 @@ def test_agrees_with_torch(
     assert overload not in exceptions.KNOWN, "no longer fails: remove its line in exceptions.KNOWN"
 
 
-def test_every_operator_is_registered(library: Library) -> None:
-    missing = {f"aten::{overload}" for overload in OVERLOADS} - set(library.operators())
-    assert not missing
+@on_both
+def test_every_operator_is_registered(library: Library, part: str) -> None:
+    names = slice_names() if part == "slice" else OVERLOADS
+    assert not {f"aten::{overload}" for overload in names} - set(library.operators())
 
 
+def test_the_slice_is_a_slice() -> None:
+    """Protects the time that the default tests take, and each kernel source from having no operator in them."""
+    assert slice_names() <= set(OVERLOADS)
+    assert len(slice_names()) < 220
+
+
+@on_both
 def test_no_kernel_is_a_stub(library: Library) -> None:
     """Except those for CUDA: the YAML names kernels for a device for which this library is not built."""
     assert [stub for stub in library.stubs() if stub[2] != "CUDA"] == []

@@ -263,6 +263,7 @@ def _out_overloads(registry: opgen.Registry) -> Iterator[tuple[NativeFunction, s
 
 
 @pytest.mark.slow
+@pytest.mark.whole_library
 def test_aliased_outputs(library: Library, registry: opgen.Registry) -> None:
     """Protects memory and numbers: `cat([a, b], out=a)` wrote out of bounds, `mm(a, b, out=a)` read what it had
     written.
@@ -318,6 +319,7 @@ SEEN = {
 
 
 @pytest.mark.slow
+@pytest.mark.whole_library
 @pytest.mark.parametrize("name", list(SEEN))
 def test_outputs_that_were_inputs(name: str) -> None:
     """Protects calls from Python that once went wrong."""
@@ -354,6 +356,7 @@ def test_outputs_that_were_inputs(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.whole_library
 def test_written_places_and_masks() -> None:
     """Protects in-place operators whose other arguments lie in the memory that they write."""
     aten = own_package()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -15,22 +15,21 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-import opgen
 from differential.numerics.constraints import CONSTRAINTS
 from differential.numerics.draw import Draw
 from differential.numerics.numpy_reference import EXPECTED, compare
 from differential.numerics.python_driver import Form, PythonLibrary
 from differential.numerics.values import BY_NAME, DTYPES
 from opgen.python.check import is_bound
-from support.build import REPOSITORY
-from support.library import own_package
+from support.library import WHOLE, own_package, own_registry, slice_names
+from support.selection import each, selected
 
 # Inputs per overload, form and dtype.
 FEW, MANY = 1, 6
 # Inputs that Hypothesis generates.
 EXAMPLES, MANY_EXAMPLES = 150, 2000
 
-_REGISTRY = opgen.load([REPOSITORY / "native_functions.yaml"])
+_REGISTRY = own_registry()
 OVERLOADS = tuple(str(f.func.name) for f in _REGISTRY.functions)
 
 
@@ -75,7 +74,7 @@ def _compare(
     assert any(report.compared for report in reports), "PyTorch refused every input"
 
 
-@pytest.mark.parametrize("overload", OVERLOADS)
+@pytest.mark.parametrize("overload", selected(OVERLOADS))
 def test_python_agrees_with_torch(
     overload: str, checkers: Mapping[Form, Any], record_property: Callable[[str, object], None]
 ) -> None:
@@ -83,23 +82,22 @@ def test_python_agrees_with_torch(
     _compare(checkers, overload, FEW, record_property)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("overload", OVERLOADS)
+@pytest.mark.parametrize("overload", [pytest.param(name, marks=WHOLE) for name in OVERLOADS])
 def test_python_agrees_with_torch_on_many_inputs(
     overload: str, checkers: Mapping[Form, Any], record_property: Callable[[str, object], None]
 ) -> None:
     _compare(checkers, overload, MANY, record_property)
 
 
-def _any_input(checkers: Mapping[Form, Any], examples: int) -> int:
-    """Hypothesis chooses the operator, the form, the dtype and every number of the input, and finds the smallest input
-    that differs. Return how many were compared.
+def _any_input(checkers: Mapping[Form, Any], names: Collection[str], examples: int) -> int:
+    """Hypothesis chooses one of the operators, the form, the dtype and every number of the input, and finds the smallest
+    input that differs. Return how many were compared.
     """
     calls = [
         (form, name)
         for form, checker in checkers.items()
         for name, f in checker.functions.items()
-        if checker.library.has(f)
+        if name in names and checker.library.has(f)
     ]
     compared = 0
 
@@ -142,21 +140,22 @@ def test_python_agrees_with_torch_on_inputs_of_hypothesis(
     checkers: Mapping[Form, Any], record_property: Callable[[str, object], None]
 ) -> None:
     """Protects shapes, strides, broadcasting, empty tensors, NaN and infinities that fixed seeds do not reach."""
-    compared = _any_input(checkers, EXAMPLES)
+    compared = _any_input(checkers, slice_names(), EXAMPLES)
     record_property("Python: inputs of Hypothesis compared with PyTorch", compared)
     assert compared > EXAMPLES // 4
 
 
 @pytest.mark.slow
+@pytest.mark.whole_library
 def test_python_agrees_with_torch_on_many_inputs_of_hypothesis(
     checkers: Mapping[Form, Any], record_property: Callable[[str, object], None]
 ) -> None:
-    compared = _any_input(checkers, MANY_EXAMPLES)
+    compared = _any_input(checkers, OVERLOADS, MANY_EXAMPLES)
     record_property("Python: inputs of Hypothesis compared with PyTorch", compared)
     assert compared > MANY_EXAMPLES // 4
 
 
-@pytest.mark.parametrize("overload", EXPECTED)
+@each("overload", EXPECTED)
 def test_python_agrees_with_numpy(
     overload: str,
     libraries: Mapping[Form, PythonLibrary],
@@ -176,6 +175,8 @@ def test_python_agrees_with_numpy(
     assert compared or not any(library.has(f) for library in libraries.values())
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_every_operator_that_pytorch_binds_can_be_called(
     libraries: Mapping[Form, PythonLibrary],
 ) -> None:

@@ -5,7 +5,7 @@ distribution.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from differential.numerics.values import (
     Value,
     contiguous_strides,
 )
+from support.library import WHOLE, slice_names
+from support.selection import on_both
 
 COUNT = 20_000
 FLOATING = ("float16", "bfloat16", "float32", "float64")
@@ -40,7 +42,8 @@ def halves(dtype: str) -> TensorValue:
 
 # Operator, the dtypes it fills, its arguments for a dtype without the generator, (mean, deviation),
 # (smallest, largest).
-CASES: tuple[tuple[str, tuple[str, ...], Any, tuple[float, float], tuple[float, float]], ...] = (
+Case: TypeAlias = tuple[str, tuple[str, ...], Any, tuple[float, float], tuple[float, float]]
+CASES: tuple[Case, ...] = (
     (
         "uniform_",
         FLOATING,
@@ -106,17 +109,18 @@ def draw(library: Library, name: str, arguments: Mapping[str, Value], seed: int 
     return results[0].array()
 
 
-@pytest.mark.parametrize(
-    ("name", "dtypes", "arguments", "moments", "limits"), CASES, ids=[c[0] for c in CASES]
+each_case = pytest.mark.parametrize(
+    ("case", "part"),
+    [
+        *(pytest.param(c, "slice", id=f"{c[0]}-slice") for c in CASES if c[0] in slice_names()),
+        *(pytest.param(c, "whole", id=f"{c[0]}-whole", marks=WHOLE) for c in CASES),
+    ],
 )
-def test_distribution(
-    name: str,
-    dtypes: tuple[str, ...],
-    arguments: Any,
-    moments: tuple[float, float],
-    limits: tuple[float, float],
-    library: Library,
-) -> None:
+
+
+@each_case
+def test_distribution(case: Case, library: Library) -> None:
+    name, dtypes, arguments, moments, limits = case
     for dtype in dtypes:
         numbers = draw(library, name, arguments(dtype), 7).astype(np.float64)
         mean, deviation = moments
@@ -128,12 +132,9 @@ def test_distribution(
         assert len(np.unique(numbers)) > 1
 
 
-@pytest.mark.parametrize(
-    ("name", "dtypes", "arguments"), [c[:3] for c in CASES], ids=[c[0] for c in CASES]
-)
-def test_equal_seeds_give_equal_numbers(
-    name: str, dtypes: tuple[str, ...], arguments: Any, library: Library
-) -> None:
+@each_case
+def test_equal_seeds_give_equal_numbers(case: Case, library: Library) -> None:
+    name, dtypes, arguments, _, _ = case
     for dtype in dtypes:
         first = draw(library, name, arguments(dtype), 11)
         assert first.tobytes() == draw(library, name, arguments(dtype), 11).tobytes(), dtype
@@ -149,6 +150,7 @@ def test_a_generator_continues(library: Library) -> None:
     assert first.tobytes() != second.tobytes()
 
 
+@on_both
 @pytest.mark.parametrize("n", [0, 1, 2, 100])
 def test_randperm_is_a_permutation(n: int, library: Library) -> None:
     arguments = {"n": n, "generator": GeneratorValue(1)}
@@ -156,6 +158,8 @@ def test_randperm_is_a_permutation(n: int, library: Library) -> None:
     assert sorted(made.array().tolist()) == list(range(n))
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_dropout_scales_kept_elements(p: float, library: Library) -> None:
     ones = TensorValue(BY_NAME["float32"], (COUNT,), (1,), 0, np.ones(COUNT, np.float32).tobytes())
@@ -168,6 +172,8 @@ def test_dropout_scales_kept_elements(p: float, library: Library) -> None:
     assert (same.array() == 1).all()
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_out_of_range_is_rejected(library: Library) -> None:
     for name, arguments in {
         "uniform_": {"self": zeros("float32", (3,)), "from": 2.0, "to": 1.0},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
+_STEP = 10
 
 
 def _find_packaged() -> Path | None:
@@ -35,11 +37,38 @@ def packaged() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", params=["sample", pytest.param("whole", marks=pytest.mark.slow)])
+def source(
+    request: pytest.FixtureRequest, packaged: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder as `packaged`, with a sample of its operators; slowly, with all."""
+    if request.param == "whole":
+        return packaged
+    folder = tmp_path_factory.mktemp("sample")
+    (folder / "templates").symlink_to(packaged / "templates")
+    (folder / "native").mkdir()
+    (folder / "native" / "tags.yaml").symlink_to(packaged / "native" / "tags.yaml")
+    text = (packaged / "native" / "native_functions.yaml").read_text(encoding="utf-8")
+    (folder / "native" / "native_functions.yaml").write_text(_sample(text), encoding="utf-8")
+    return folder
+
+
+def _sample(text: str) -> str:
+    """Return the entries of each tenth operator, with all of its variants and overloads."""
+    entries = re.split(r"^(?=- func: )", text, flags=re.MULTILINE)[1:]
+    roots: dict[str, list[str]] = {}
+    for entry in entries:
+        name = re.match(r"- func: (\w+)", entry)
+        assert name is not None, entry
+        roots.setdefault(name[1].removesuffix("_copy").strip("_"), []).append(entry)
+    return "".join(entry for root in sorted(roots)[::_STEP] for entry in roots[root])
+
+
 @pytest.fixture(scope="session")
-def torchgen_facts(packaged: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Return the facts that torchgen derives from the packaged files: one object for each function."""
+def torchgen_facts(source: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Return the facts that torchgen derives from the files of `source`: one object for each function."""
     out = tmp_path_factory.mktemp("facts") / "facts.json"
-    native = packaged / "native"
+    native = source / "native"
     script = [str(HERE / "torchgen_facts.py"), "-o", str(out)]
     files = [str(native / "native_functions.yaml"), str(native / "tags.yaml")]
     subprocess.run([sys.executable, *script, *files], check=True, capture_output=True)

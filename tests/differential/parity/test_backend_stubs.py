@@ -305,6 +305,7 @@ def test_the_same_coverage(impl: str, registry: Registry, folder: Path, tmp_path
         assert not codes
 
 
+@pytest.mark.slow
 def test_every_functional_operator_of_pytorch(packaged: Path, tmp_path: Path) -> None:
     """Protects real backends: hundreds of operators, whose variants are made from the functional ones."""
     registry = load_registry(packaged / "native")

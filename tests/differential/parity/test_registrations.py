@@ -21,15 +21,15 @@ _IGNORED = frozenset(
 
 
 @pytest.fixture(scope="module")
-def generated(packaged: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def generated(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("torchgen")
-    run_torchgen(packaged, out)
+    run_torchgen(source, out)
     return out
 
 
 @pytest.fixture(scope="module")
-def registry(packaged: Path) -> Registry:
-    return load_registry(packaged / "native", _IGNORED)
+def registry(source: Path) -> Registry:
+    return load_registry(source / "native", _IGNORED)
 
 
 def _ours(registry: Registry) -> Registrations:
@@ -44,7 +44,9 @@ def test_registrations(registry: Registry, generated: Path) -> None:
     assert theirs.keys() - ours.keys() == set()
     assert {k: (ours[k], theirs[k]) for k in ours if ours[k] != theirs[k]} == {}
     per_key = Counter(key for key, _ in theirs)
-    assert per_key["CPU"] > 1000 and per_key["Meta"] > 700 and per_key["BackendSelect"] > 80
+    share = len(registry.functions) / 6000
+    assert per_key["CPU"] > 1000 * share and per_key["Meta"] > 700 * share
+    assert per_key["BackendSelect"] > 50 * share
 
 
 def test_schemas_and_tags(registry: Registry, generated: Path) -> None:

@@ -53,9 +53,9 @@ def _describe(f: NativeFunction) -> dict[str, Any]:
     }
 
 
-def test_conversions(packaged: Path, tmp_path: Path) -> None:
+def test_conversions(source: Path, tmp_path: Path) -> None:
     """Protects calls: an argument that is passed on wrongly may compile and mean something else."""
-    native, out = packaged / "native", tmp_path / "translations.json"
+    native, out = source / "native", tmp_path / "translations.json"
     script = Path(__file__).parent / "torchgen_translations.py"
     files = [native / "native_functions.yaml", native / "tags.yaml", out]
     subprocess.run([sys.executable, script, *files], check=True, capture_output=True)

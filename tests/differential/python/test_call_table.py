@@ -28,6 +28,7 @@ from differential.python.outcomes import (
 )
 from support.build import REPOSITORY
 from support.library import own_package
+from support.selection import calls_the_slice, on_both
 
 CALLS = tuple(read_calls(TABLE))
 REASONS = {call.text: call.group for call in read_calls(DIFFERENCES)}
@@ -67,20 +68,27 @@ def compared() -> tuple[Compared, ...]:
     return tuple(map(Compared, CALLS, _ours(), theirs))
 
 
+@on_both
 @pytest.mark.parametrize("group", dict.fromkeys(call.group for call in CALLS))
 def test_a_call_has_the_outcome_that_it_has_in_pytorch(
     group: str,
+    part: str,
     compared: tuple[Compared, ...],
     record_property: Callable[[str, object], None],
 ) -> None:
     """Compare which calls are accepted, what they return and write, and the class of what they raise."""
-    found = [each for each in compared if each.call.group == group]
+    whole = part == "whole"
+    found = [
+        c for c in compared if c.call.group == group and (whole or calls_the_slice(c.call.text))
+    ]
     wrong = [each for each in found if not each.same and each.call.text not in REASONS]
     assert not wrong, "\n" + "\n".join(map(str, wrong))
     record_property("call table: calls", len(found))
     record_property("call table: equal", sum(each.same for each in found))
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_listed_differences_exist(compared: tuple[Compared, ...]) -> None:
     """Protects against listed differences that no longer exist."""
     same = [each.call.text for each in compared if each.same and each.call.text in REASONS]
@@ -95,6 +103,8 @@ def test_the_table_has_every_call_once() -> None:
     assert len(CALLS) > 1250
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_the_document_has_the_sums(compared: tuple[Compared, ...]) -> None:
     """Protects docs/contributing/evidence.md from getting out of date."""
     text = DOCUMENT.read_text(encoding="utf-8")
@@ -131,14 +141,15 @@ def _sums(compared: tuple[Compared, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_every_refusal_names_every_signature_and_why() -> None:
+@on_both
+def test_every_refusal_names_every_signature_and_why(part: str) -> None:
     """Protects the text of a TypeError: the called function, each of its signatures, and why each does not fit."""
     refusals = [
         (call, outcome.message)
         for call, outcome in zip(CALLS, _ours())
         if "does not match any signature" in outcome.message
     ]
-    assert len(refusals) > 200
+    assert len(refusals) > (200 if part == "whole" else 100)
     for call, message in refusals:
         first, *candidates = message.split("\n")
         name = first.removeprefix("Tensor.").partition("(")[0]
@@ -152,6 +163,8 @@ def test_every_refusal_names_every_signature_and_why() -> None:
             assert colon and " -> " in signature and len(why) > 10, message
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_the_texts_of_type_errors() -> None:
     """Protects the exact text of a TypeError of each kind."""
     caller = of_ours(own_package())

@@ -47,6 +47,12 @@ ALL_CODES = collect_codes(
 UPDATE = os.environ.get("OPGEN_UPDATE_GOLDEN") == "1"
 
 
+@pytest.fixture(autouse=True)
+def no_formulas_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the folder of the repository, whose derivatives.yaml would belong to each case."""
+    monkeypatch.chdir(HERE)
+
+
 def _suffix(code: Code) -> str:
     """Return the ending of the name of a file that holds an example of `code`."""
     if code in LINT_CODES:

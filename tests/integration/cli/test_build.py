@@ -14,9 +14,14 @@ from cli_support import GOOD, Opgen
 from click.testing import Result
 
 from opgen.diagnostics import Diagnostics
+from opgen.emit.kernels.stubs import known_definitions
+from opgen.emit.tree import build_files
+from opgen.io.resources import target_templates
+from opgen.pipeline.author_headers import includes_in
 from opgen.pipeline.generating import checked_context
 from opgen.pipeline.inputs import with_contents
-from opgen.pipeline.kernel_sources import find_sources, report_unnamed_kernels
+from opgen.pipeline.kernel_sources import find_sources, report_kernels
+from opgen.templating.render import Renderer
 from support.build import DEBUG, REPOSITORY, environment, launcher, run, tool
 from support.inputs import aten_inputs
 
@@ -100,7 +105,7 @@ def test_a_kernel_folder_without_sources(ramp: Opgen) -> None:
     assert "= help: put your kernels into empty\n" in found
     Path("empty/ramp.cc").write_text("")
     other = ramp("-o", "out", "--kernels", "empty").stderr
-    assert "= note: empty/ramp.cc is not compiled: it is no *.cpp\n" in other
+    assert "= note: empty/ramp.cc is not compiled: it is not a *.cpp\n" in other
     assert not Path("out").exists()
 
 
@@ -153,6 +158,90 @@ def test_a_kernel_that_no_entry_names(ramp: Opgen, name: str) -> None:
     found = ramp("-o", "out", "--kernels", "kernels").stderr
     assert found.count("warning[W0921]: ") == 1 and f"'{name}'" in found
     assert f"--> kernels/ramp.cpp:{place}\n" in found and hint in found
+    if name != "unrelated":
+        header = "ramp_meta.h" if name == "rampe" else "ramp_native.h"
+        assert f"= note: <leaky/ops/{header}> declares it\n" in found
+
+
+NATIVE, META = "#include <leaky/ops/ramp_native.h>\n", "#include <leaky/ops/ramp_meta.h>\n"
+META_FUNC = "OPGEN_META_FUNC(ramp)(const Tensor&, double) {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        (IMPL, "ramp_native.h"),
+        (META + IMPL, "ramp_native.h"),
+        (META_FUNC + META_FUNC, "ramp_meta.h"),
+        ("#include <opgen/kernel.h>\n#include <vector>\n" + IMPL, "ramp_native.h"),
+        ('#include "empty.h"\n' + IMPL, "ramp_native.h"),
+        (NATIVE + META_FUNC + IMPL, None),
+        (META + META_FUNC, None),
+        ("#include <leaky/NativeFunctions.h>\n" + META_FUNC + IMPL, None),
+        ("#include <leaky/NativeMetaFunctions.h>\n" + META_FUNC, None),
+        ('#include "own.h"\n' + IMPL, None),
+        ('#include "deep/own.h"\n' + IMPL, None),
+        ('#include "not_found.h"\n' + IMPL, None),
+        ("#include <mine/not_found.h>\n" + IMPL, None),
+        ("#include ALL_OF_THEM\n" + IMPL, None),
+    ],
+)
+def test_a_header_that_is_not_included(ramp: Opgen, text: str, header: str | None) -> None:
+    """It is named before anything is compiled, unless a header that opgen does not find may include it."""
+    Path("kernels/deep").mkdir()
+    Path("kernels/empty.h").write_text("#pragma once\n")
+    Path("kernels/own.h").write_text(NATIVE)
+    Path("kernels/deep/own.h").write_text('#include "own.h"\n#include "../own.h"\n')
+    Path("kernels/ramp.cpp").write_text(text)
+    Path("nothing").mkdir()
+    found = ramp("-o", "out", "--kernels", "kernels", "--kernels", "nothing").stderr
+    assert found.count("W0922]: ") == (header is not None)
+    assert header is None or f"add '#include <leaky/ops/{header}>'" in found
+
+
+def test_lint_looks_at_kernels(opgen: Opgen, ramp: Opgen) -> None:
+    """`opgen lint --kernels` says the same as `opgen build`, which compiles, and nothing about conventions."""
+    Path("kernels/ramp.cpp").write_text(IMPL.replace("_cpu", "_cp") + META_FUNC)
+    found = opgen("lint", "leaky.yaml", "--kernels", "kernels")
+    assert found.exit_code == 0 and found.stdout == "1 kernel source: 2 warnings in 1 file\n"
+    assert found.stderr.count("warning[") == 2
+    assert "warning[W0921]" in found.stderr and "warning[W0922]" in found.stderr
+    Path("kernels/ramp.cpp").write_text(NATIVE + META_FUNC + IMPL)
+    found = opgen("lint", "leaky.yaml", "--kernels", "kernels")
+    assert found.stdout == "1 kernel source: no problems\n" and not found.stderr
+    assert opgen("lint", "leaky.yaml", "--kernels", "kernels", "--fix").exit_code == 2
+    nowhere = opgen("lint", "leaky.yaml", "--kernels", "kernels", "-I", "nowhere")
+    assert nowhere.exit_code == 1 and "nowhere is not a folder" in nowhere.stderr
+
+
+def test_the_headers_that_include_a_declaration() -> None:
+    """Protects W0922: the files of a tree include what `known_definitions` says that they include."""
+    context = checked_context(
+        with_contents(aten_inputs((REPOSITORY / "native_functions.yaml",))), Diagnostics()
+    )
+    assert context is not None
+    texts = {file.path: file for file in build_files(context)}
+    renderer = Renderer(*target_templates(context.target.plan.templates))
+    rendered = renderer.render_all(
+        [f for path, f in texts.items() if path.endswith(("_native.h", "_meta.h", "Functions.h"))]
+    )
+    included = {
+        path.removeprefix("include/"): {each.name for each in includes_in(text)}
+        for path, text in rendered.items()
+    }
+
+    def reach(header: str) -> set[str]:
+        found, open_headers = {header}, [header]
+        while open_headers:
+            new = included.get(open_headers.pop(), set()) - found
+            found |= new
+            open_headers += new
+        return found
+
+    reached = {header: reach(header) for header in included}
+    for definition in known_definitions(context):
+        by_tree = {header for header, found in reached.items() if definition.header in found}
+        assert by_tree == set(definition.headers), definition.text
 
 
 @pytest.mark.parametrize(
@@ -184,8 +273,9 @@ def test_every_definition_that_opgen_stub_prints_is_known(opgen: Opgen, tmp_path
     found = Diagnostics()
     context = checked_context(with_contents(aten_inputs((yaml,))), found)
     assert context is not None
-    report_unnamed_kernels([source, *REPOSITORY.glob("kernels/**/*.cpp")], context, found)
-    assert [item.message for item in found if item.code == "W0921"] == []
+    sources = [source, *REPOSITORY.glob("kernels/**/*.cpp")]
+    report_kernels(sources, [], context, aten_inputs((yaml,)), found)
+    assert [item.message for item in found if item.code in ("W0921", "W0922")] == []
     kinds = set(re.findall(r"OPGEN_(?:PRECOMPUTE_)?[A-Z2]+(?:_FUNC2?)?(?=\()", text))
     assert {"OPGEN_IMPL_FUNC", "OPGEN_META_FUNC2", "OPGEN_KERNEL", "OPGEN_UFUNC"} <= kinds, kinds
 

@@ -191,6 +191,7 @@ def test_a_formatted_file_has_the_same_meaning(opgen: Opgen) -> None:
     assert derived() == before != ""
 
 
+@pytest.mark.slow
 def test_more_misspellings_than_are_shown_are_fixed_by_further_runs(opgen: Opgen) -> None:
     """One run fixes 2,000 problems; a small file gets as many rounds as it needs."""
     text = "".join(f"- func: f{i}(Tensr self) -> Tensor\n" for i in range(4_500))
@@ -201,6 +202,7 @@ def test_more_misspellings_than_are_shown_are_fixed_by_further_runs(opgen: Opgen
     assert Path("a.yaml").read_text() == text.replace("Tensr", "Tensor")
 
 
+@pytest.mark.slow
 def test_a_large_file_needs_another_run(opgen: Opgen) -> None:
     text = "".join(f"- func: f{i}(Tensr self) -> Tensor\n" for i in range(2_500))
     comment = "#" + "x" * 999 + "\n"
@@ -222,6 +224,7 @@ def test_format_leaves_a_file_with_very_many_errors_alone(opgen: Opgen) -> None:
     assert "E0911" in result.stderr
 
 
+@pytest.mark.slow
 def test_format_fixes_more_white_space_than_errors_are_shown(opgen: Opgen) -> None:
     text = "".join(f"- func: f{i}(Tensor self,int a) -> Tensor\n" for i in range(3_000))
     Path("a.yaml").write_text(text)

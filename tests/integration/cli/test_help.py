@@ -173,6 +173,38 @@ def test_an_unknown_option(name: str) -> None:
     assert result.exit_code == 2 and longest in result.stderr, result.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "generate a.yaml -o out --kernels k",
+            "'opgen generate' has no option --kernels; 'opgen lint' and 'opgen build' have it",
+        ),
+        ("stub --jobs 2", "'opgen stub' has no option --jobs; 'opgen build' has it"),
+        ("new mylib --shards 2", "'opgen build'"),
+        ("generate --kernles k", "No such option"),
+    ],
+)
+def test_an_option_of_another_command(line: str, said: str) -> None:
+    """Protects a user who looks for an option in the wrong command from the name of one that is spelt alike."""
+    result = CliRunner().invoke(main, line.split())
+    assert result.exit_code == 2 and said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("cache lits", "did you mean 'list'?"),
+        ("lint --target runtme", "did you mean 'runtime'?"),
+        ("dump --stage signaturs", "did you mean 'signatures'?"),
+        ("cache qqq", "'qqq' is not one of"),
+    ],
+)
+def test_a_word_that_is_no_choice(line: str, said: str) -> None:
+    result = CliRunner().invoke(main, line.split())
+    assert result.exit_code == 2 and said in result.stderr
+
+
 def test_files_and_operators_are_told_apart(opgen: Opgen) -> None:
     """Protects the commands whose arguments are the YAML and operators, in any order, and the former --yaml."""
     Path("sub").mkdir()
@@ -203,7 +235,11 @@ def test_yaml_in_this_folder_is_the_default(opgen: Opgen, command: str) -> None:
 def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
     """Protects the documentation of a user who has only a wheel."""
     pages = documentation()
-    assert [line.split()[0] for line in opgen("docs").stdout.splitlines()] == list(pages)
+    listed = opgen("docs").stdout
+    assert set(re.findall(r"^    (\S+)  ", listed, re.MULTILINE)) == set(pages) - {"index"}
+    questions = re.findall(r"^\* (.*?) →", pages["index"].read_text(), re.MULTILINE)
+    assert len(questions) > 20 and all(f"\n  {question}\n" in listed for question in questions)
+    assert opgen("docs", "--path").stdout.split() == [str(path) for path in pages.values()]
     lints = next(path for name, path in pages.items() if name.split("/")[-1] == "lints")
     for name in ("lints", "docs/reference/lints.md", "lints.md"):
         assert opgen("docs", name).stdout == lints.read_text()

@@ -95,6 +95,7 @@ def pre_commit(environment: dict[str, str]) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
+@pytest.mark.slow
 def test_pre_commit_runs_the_hooks(repository: dict[str, str], opgen: Opgen) -> None:
     """A valid repository passes; an invalid schema, keys out of order and a stale tree each fail."""
     schema = Path("native_functions.yaml")

@@ -16,6 +16,7 @@ from opgen.io.files import locked, temporary_name
 from opgen.io.manifest import MANIFEST
 from opgen.pipeline.stamp import STAMP
 from support.build import tool
+from support.selection import each_once
 
 ARGUMENTS = ("generate", "good.yaml", "-o", "out")
 HEADER = "out/include/aten/ops/neg.h"
@@ -33,8 +34,10 @@ def run_in_time(*arguments: str) -> subprocess.CompletedProcess[str]:
 # Pipes and links
 
 
-@pytest.mark.parametrize("place", [f"out/{STAMP}", f"out/{MANIFEST}", HEADER])
-@pytest.mark.parametrize("command", ["generate", "check"])
+@pytest.mark.parametrize(
+    ("place", "command"),
+    each_once([f"out/{STAMP}", f"out/{MANIFEST}", HEADER], ["generate", "check"]),
+)
 def test_a_pipe_is_not_waited_for(opgen: Opgen, place: str, command: str) -> None:
     assert opgen(*ARGUMENTS).exit_code == 0
     os.unlink(place)
@@ -89,9 +92,11 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: ascii(path)[:20])
-@pytest.mark.parametrize("key", ["files", "pending"])
-@pytest.mark.parametrize("command", ["generate", "check"])
+@pytest.mark.parametrize(
+    ("path", "key", "command"),
+    each_once(PATHS, ["files", "pending"], ["generate", "generate", "check"]),
+    ids=lambda value: ascii(value)[:20],
+)
 def test_a_path_that_is_not_ours_stops_the_run(
     opgen: Opgen, path: str, key: str, command: str
 ) -> None:
@@ -142,20 +147,22 @@ def test_an_endless_manifest_is_rejected(opgen: Opgen) -> None:
     assert found.exit_code == 1 and "E0902" in found.stderr
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "[]",
-        "null",
-        "1",
-        '{"frame": 1}',
-        "[" * 200_000,
-        '{"files": 1}',
-        '{"files": {"\\ud800": []}}',
-    ],
-    ids=lambda body: body[:20],
+BODIES = (
+    "[]",
+    "null",
+    "1",
+    '{"frame": 1}',
+    "[" * 200_000,
+    '{"files": 1}',
+    '{"files": {"\\ud800": []}}',
 )
-@pytest.mark.parametrize("what", ["files", "folders", "schemas", "report", None])
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    each_once(BODIES, ["files", "folders", "schemas", "report", None]),
+    ids=lambda value: str(value)[:20],
+)
 def test_an_invalid_stamp_is_ignored(opgen: Opgen, body: str, what: str | None) -> None:
     """It is ignored even if its checksum and key are correct."""
     opgen(*ARGUMENTS)

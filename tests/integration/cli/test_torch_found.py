@@ -188,7 +188,7 @@ def test_no_compiler_for_cuda(site: Path, tmp_path: Path) -> None:
         in said
     )
     assert f"PyTorch 2.13.0 in {site}/torch was built with CUDA 99.1." in said
-    assert f"{nvcc} is of CUDA 12.4" in said
+    assert f"{nvcc} is from CUDA 12.4" in said
     assert f"{python} -m pip install 'nvidia-cuda-nvcc==99.1.*' 'nvidia-nvvm==99.1.*'" in said
     assert "install the CUDA toolkit 99.1 of the system" in said
 

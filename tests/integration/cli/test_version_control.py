@@ -195,6 +195,7 @@ def test_a_clone_does_not_overwrite_other_files(opgen: Opgen, clone: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_in_a_clone_is_repaired(
     opgen: Opgen, clone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,24 +8,35 @@ from __future__ import annotations
 
 import functools
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from support.build import RUNTIME, Compiler, cache_folder, compilers, default_compiler, locked
 from support.goldens import GOLDENS
+from support.selection import each_once, some
 from support.trees import sources, write_tree
 
-FEATURES = {golden.name: golden for golden in GOLDENS}
+# Those of target torch are compiled with PyTorch's headers, by tests/nightly/test_torch_goldens.py.
+FEATURES = {
+    golden.name: golden
+    for golden in GOLDENS
+    if golden.options.get("target", "runtime") == "runtime"
+}
 # Together these have every kind of header and source.
 TRULY_ALONE = (
     "composite_explicit_autogen",
+    "derivatives_runtime",
     "factory",
     "precomputed",
     "selective",
     "structured_pointwise",
     "ufunc",
 )
+
+# The formulas of derivatives_runtime call a function that its author's header declares with this.
+DEFINES = ("-DMYLIB_WITH_JOIN",)
 
 HEADER_KINDS = (
     "Functions.h",
@@ -39,46 +50,52 @@ HEADER_KINDS = (
     "function header",
 )
 
-each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
-each_feature = pytest.mark.parametrize("feature", FEATURES)
-# All headers of a feature take seconds: those of the features above are compiled with every change.
-each_feature_by_headers = pytest.mark.parametrize(
-    "feature",
-    [pytest.param(f, marks=() if f in TRULY_ALONE else pytest.mark.slow) for f in FEATURES],
+# Those whose headers are compiled by default: all headers of a feature take seconds.
+FEW = TRULY_ALONE[::3]
+
+
+def each_feature(default: Iterable[str]) -> pytest.MarkDecorator:
+    """Run a test for each feature; by default, for some of them."""
+    return pytest.mark.parametrize(
+        "feature",
+        [pytest.param(f, marks=() if f in default else pytest.mark.slow) for f in FEATURES],
+    )
+
+
+@pytest.mark.parametrize(
+    ("feature", "compiler"),
+    each_once(FEATURES, compilers()),
+    ids=lambda value: getattr(value, "name", value),
 )
-
-
-@each_compiler
-@each_feature
 def test_every_source_compiles(feature: str, compiler: Compiler) -> None:
-    said = compiler.check(include(feature), *sources(tree(feature)))
+    said = compiler.check(include(feature), *DEFINES, *sources(tree(feature)))
     assert not said, said
 
 
-@each_feature
+@each_feature(TRULY_ALONE)
 def test_all_sources_compile_as_one(feature: str, tmp_path: Path) -> None:
     """CMake compiles the sources of a small library as one: no two files may define the same hidden name."""
     one = tmp_path / "one.cpp"
     one.write_text("".join(f'#include "{source}"\n' for source in sources(tree(feature))))
-    said = default_compiler().check(include(feature), one)
+    said = default_compiler().check(include(feature), *DEFINES, one)
     assert not said, said
 
 
-@each_feature_by_headers
+@each_feature(FEW)
 def test_every_header_compiles_alone(feature: str) -> None:
     problems = [default_compiler().check_headers(include(feature), h) for h in headers(feature)]
     assert not any(problems), "\n".join(problems)
 
 
 @pytest.mark.parametrize("compiler", compilers()[1:], ids=lambda compiler: compiler.name)
-@each_feature_by_headers
+@each_feature(FEW)
 def test_all_headers_compile_together(feature: str, compiler: Compiler) -> None:
     """Compile them with the compiler that has not compiled each of them alone."""
     said = compiler.check_headers(include(feature), *headers(feature))
     assert not said, said
 
 
-@pytest.mark.parametrize("wanted", HEADER_KINDS)
+@pytest.mark.parametrize("wanted", some(HEADER_KINDS, 3))
 def test_headers_include_all_that_they_need(wanted: str) -> None:
     """Compile only the longest header of each kind: each takes as long as the runtime's headers."""
     _, feature, header = max(
@@ -92,9 +109,10 @@ def test_headers_include_all_that_they_need(wanted: str) -> None:
     assert not said, said
 
 
-@pytest.mark.parametrize("feature", TRULY_ALONE)
+@pytest.mark.parametrize("feature", some(TRULY_ALONE, 3))
 def test_sources_include_all_that_they_need(feature: str) -> None:
-    said = default_compiler().check(include(feature), *sources(tree(feature)), precompiled=False)
+    checked = [*DEFINES, *sources(tree(feature))]
+    said = default_compiler().check(include(feature), *checked, precompiled=False)
     assert not said, said
 
 

@@ -74,6 +74,23 @@ def test_a_mistake_stops_the_build_and_undoing_it_compiles_nothing(project: Buil
     assert project.build()[0] == []
 
 
+def test_kernels_are_looked_at(project: Build) -> None:
+    """Protects users of CMake: what `opgen build` says about a kernel, a build says once for each edit."""
+    kernel = project.source / "kernels" / "a kernel.cpp"
+    before = kernel.read_text()
+    assert project.build()[0] == []
+    kernel.write_text(before.replace("one_cpu", "won_cpu"))
+    compiled, said = project.build()
+    assert compiled == ["a kernel.cpp"] and said.count("W0921") == 2
+    assert "no entry names the kernel 'won_cpu'" in said and "did you mean 'one_cpu'?" in said
+    assert project.build() == ([], project.build()[1]) and "W0921" not in project.build()[1]
+    kernel.write_text(before.replace("one_native", "one"))
+    assert "add '#include <ops/ops/one_native.h>'" in project.build()[1]
+    kernel.write_text(before)
+    compiled, said = project.build()
+    assert compiled == ["a kernel.cpp"] and "warning" not in said
+
+
 def test_a_file_that_opgen_finds_by_itself_may_come_and_go(project: Build) -> None:
     """Protects derivatives.yaml and tags.yaml: the next build notices the file without configuring by hand."""
     formulas = project.source / "derivatives.yaml"

@@ -71,6 +71,7 @@ def test_a_kernel_for_each_instruction_set_is_chosen_and_lowered_by_the_environm
     assert run("sse9")[0] == best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_by_one", [False, True], ids=["as one", "one by one"])
 def test_a_cmake_project_rebuilds_only_changed_files(one_by_one: bool, tmp_path: Path) -> None:
     """The generated sources of a small library are one object, unless separate ones are requested."""

@@ -26,6 +26,7 @@ from support.build import (
     run_program,
 )
 from support.mistakes import AUTHORS_FILE, DEFINED_IN_TWO_FILES, MISTAKES, NO_SET_OUTPUT, Mistake
+from support.selection import each_once
 from support.torch_extension import require_torch
 from support.trees import generate, sources
 
@@ -33,7 +34,9 @@ TORCH = RUNTIME / "torch" / "include"
 UPDATES = bool(os.environ.get("OPGEN_UPDATE_GOLDEN"))
 
 each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
-each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+each_mistake = pytest.mark.parametrize(
+    ("mistake", "compiler"), each_once(MISTAKES, compilers()), ids=lambda value: value.name
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,6 @@ def torch_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generate(yaml, tmp_path_factory.mktemp("torch"), target="torch")
 
 
-@each_compiler
 @each_mistake
 def test_on_the_runtime(
     mistake: Mistake, compiler: Compiler, runtime_tree: Path, tmp_path: Path
@@ -57,7 +59,6 @@ def test_on_the_runtime(
 
 
 @pytest.mark.slow
-@each_compiler
 @each_mistake
 def test_on_libtorch(
     mistake: Mistake, compiler: Compiler, torch_tree: Path, tmp_path: Path
@@ -93,9 +94,9 @@ def test_a_call_reports_that_a_meta_function_sets_no_output(
     built = link_program(tmp_path, [program, *sources(runtime_tree)], [runtime_tree / "include"])
     code, printed, complained = run_program(built)
     assert code == 0 and not complained, complained
-    first = printed.splitlines()[0] + "\n"
-    assert first.startswith("mylib::scale: ") and "set_output_raw_strided(0, " in first
-    compare("runtime", None, "no_set_output", first)
+    first, second = printed.splitlines()[:2]
+    assert "set_output_raw_strided(0, " in first and second.startswith("  in mylib::scale(")
+    compare("runtime", None, "no_set_output", f"{first}\n{second}\n")
 
 
 def test_the_page_is_made_from_the_recorded_outputs() -> None:

@@ -22,11 +22,11 @@ from support.build import (
     tool,
 )
 from support.inputs import aten_inputs
-from support.library import own_operators
+from support.library import WHOLE, own_operators
 from support.python_package import run_python
 from support.trees import make_tree, write_tree
 
-pytestmark = pytest.mark.slow
+pytestmark = list(WHOLE)
 
 HERE = Path(__file__).parent / "packages"
 

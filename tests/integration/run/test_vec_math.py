@@ -31,7 +31,7 @@ def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[st
     worst: dict[str, float] = {}
     for line in run([program, str(count)]).splitlines():
         name, error, wrong, _ = line.split()
-        assert wrong == "0", f"{name}: {wrong} results have another sign or are no numbers"
+        assert wrong == "0", f"{name}: {wrong} results have another sign or are not numbers"
         worst[name] = max(worst.get(name, 0.0), float(error))
     assert set(worst) == set(_ALLOWED)
     return worst

@@ -24,7 +24,7 @@ from support.build import (
     locked,
     run,
 )
-from support.library import build_own_operators, own_operators
+from support.library import OperatorLibrary, build_own_operators, own_operators
 
 _HERE = Path(__file__).parent
 _COMMON = "-O1 -g1 -fno-omit-frame-pointer"
@@ -56,22 +56,19 @@ class Child(NamedTuple):
 
 @dataclass(frozen=True)
 class Build:
-    """A build of the Python package with a sanitizer."""
+    """A build of the Python package with a sanitizer. `folder` is for what is compiled beside it."""
 
     sanitizer: str
     folder: Path
-
-    @property
-    def tree(self) -> Path:
-        return self.folder / "aten" / "cmake-build"
+    library: OperatorLibrary
 
     @property
     def packages(self) -> Path:
-        return self.tree / "python"
+        return self.library.packages
 
     @property
     def runtime(self) -> Path:
-        return self.tree / "opgen-runtime" / "libopgen_runtime.so"
+        return self.library.runtime
 
     def environment(self, *before: Path) -> dict[str, str]:
         """Return the environment of a process that imports the package. `before`: libraries to load before the
@@ -140,15 +137,12 @@ class Build:
 def built(sanitizer: str) -> Build:
     """Build, or bring up to date; the first time takes some minutes. With "none", use the build of the other tests."""
     if sanitizer == "none":
-        assert own_operators().packages
-        return Build(sanitizer, cache_folder())
+        return Build(sanitizer, cache_folder(), own_operators())
     given = os.environ.get("OPGEN_SANITIZED") if sanitizer == "address" else None
     folder = Path(given) if given else cache_folder() / f"sanitized-{sanitizer}"
     folder.mkdir(parents=True, exist_ok=True)
     flags = {"CXXFLAGS": _FLAGS[sanitizer], "LDFLAGS": _LINKED[sanitizer]}
     # CMake has no flags for this build type. Those of a release build would follow ours, and compiling would take
     # three times as long.
-    assert build_own_operators(
-        folder, {**environment(), **flags}, "--build-type", "Sanitized"
-    ).packages
-    return Build(sanitizer, folder)
+    library = build_own_operators(folder, {**environment(), **flags}, "--build-type", "Sanitized")
+    return Build(sanitizer, folder, library)

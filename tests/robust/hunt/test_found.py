@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from support.library import own_package
+from support.library import WHOLE, own_package
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +15,8 @@ def m() -> ModuleType:
     return own_package()
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 @pytest.mark.parametrize(
     ("row", "col", "offset", "count"),
     [
@@ -40,6 +42,8 @@ def test_tril_indices_of_distant_diagonals(
         ]
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 @pytest.mark.parametrize(
     ("row", "col", "offset"), [(2**60, 1, 3), (2**62, 2**62, 0), (2**63 - 1,) * 3]
 )
@@ -68,7 +72,9 @@ def test_equal_of_two_dtypes(
     assert m.equal(a, b) is same
 
 
-@pytest.mark.parametrize("call", ["split(t, 4)", "unbind(t)", "chunk(t, 2**62)"])
+@pytest.mark.parametrize(
+    "call", ["split(t, 4)", "unbind(t)", pytest.param("chunk(t, 2**62)", marks=WHOLE)]
+)
 def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
     """Protects the machine's memory: an expanded tensor can have any size, and its parts used to be made one by
     one."""
@@ -84,6 +90,8 @@ def test_an_empty_tensor_with_huge_strides_is_a_list(m: ModuleType) -> None:
     assert (t + t).tolist() == [[], []]
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_an_index_without_dimensions_needs_a_source(m: ModuleType) -> None:
     """Protects memory: `scatter` used to read an element of a source that has none."""
     for name in ("scatter", "scatter_add"):

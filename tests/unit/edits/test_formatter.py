@@ -74,7 +74,13 @@ def test_layouts(before: str, after: str) -> None:
     assert formatted(after) == after
 
 
-@pytest.mark.parametrize("find", [packaged_native_functions, lambda: OURS], ids=["pytorch", "ours"])
+@pytest.mark.parametrize(
+    "find",
+    [
+        pytest.param(packaged_native_functions, id="pytorch", marks=pytest.mark.slow),
+        pytest.param(lambda: OURS, id="ours"),
+    ],
+)
 def test_real_files(find: Callable[[], Path]) -> None:
     """The same entries and the same lines, in order; formatting a second time changes nothing."""
     path = find()
@@ -88,6 +94,7 @@ def test_real_files(find: Callable[[], Path]) -> None:
     assert ranks == [sorted(row) for row in ranks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_files_of_older_releases(tmp_path: Path, release: str) -> None:
     test_real_files(lambda: write_files(release, tmp_path) / "native_functions.yaml")

@@ -59,7 +59,7 @@ def test_a_view_exists_for_every_backend(name: str) -> None:
 def test_the_table_names_the_maker_of_a_view() -> None:
     registry = registry_of(_VIEW)
     cells = {cell.key: cell for cell in computed_table(registry, function(registry, "foo"))}
-    assert cells[key("CPU")].reason.endswith("the meta function makes the views on every backend")
+    assert cells[key("CPU")].reason.endswith("the meta function creates the views on every backend")
     assert cells[key("Meta")].reason == "the meta function of its structured group"
 
 

@@ -72,29 +72,6 @@ inline constexpr bool kReadsSelf = [] {
   return false;
 }();
 
-// ---- Tensors of a call -------------------------------------------------------------------------
-
-// Returns whether no tensor of the argument has a gradient, a tangent or a base of a view. Costs
-// one load per tensor.
-template <class T>
-OPGEN_ALWAYS_INLINE bool is_plain(const T& value) noexcept {
-  if constexpr (!opgen::detail::HoldsTensors<T>::value) {
-    return true;
-  } else if constexpr (std::is_base_of_v<TensorBase, T>) {
-    return value.unsafeGetTensorImpl()->parts() == nullptr;
-  } else if constexpr (requires { value.has_value(); }) {
-    return !value.has_value() || is_plain(*value);
-  } else if constexpr (
-      requires { value.begin(); } && !requires { typename T::mapped_type; }) {
-    for (const auto& element : value) {
-      if (!is_plain(element)) return false;
-    }
-    return true;
-  } else {
-    return false;
-  }
-}
-
 // ---- Positions ---------------------------------------------------------------------------------
 
 template <std::size_t... i>
@@ -290,9 +267,6 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     const DispatchKeySet keys = opgen::detail::with_local_keys(
                                     (std::uint64_t(0) | ... | opgen::detail::keys_of(arguments))) &
                                 after_autograd_keyset;
-    if (OPGEN_LIKELY((is_plain(arguments) && ...))) {
-      return opgen::detail::dispatch<R, A...>(Op::slot, keys, std::forward<A>(arguments)...);
-    }
     if constexpr (kind == Kind::foreach_inplace) {
       record_each(keys, arguments...);
     } else {
@@ -301,7 +275,8 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
   }
 
  private:
-  static constexpr bool kInplace = kind == Kind::inplace || kind == Kind::foreach_inplace;
+  static constexpr bool kInplace =
+      kind == Kind::inplace || kind == Kind::inplace_view || kind == Kind::foreach_inplace;
   static constexpr std::size_t kOutputs = D::Outputs::size();
   static constexpr bool kHasForward = [] {
     if constexpr (kind == Kind::foreach_inplace) {
@@ -318,12 +293,14 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
       kHasForward,    kInplace && !contains(typename D::Inputs(), 0),
   };
 
-  OPGEN_NOINLINE static R record(DispatchKeySet keys, std::remove_reference_t<A>&... arguments) {
+  OPGEN_ALWAYS_INLINE static R record(DispatchKeySet keys,
+                                      std::remove_reference_t<A>&... arguments) {
     using Copies = std::conditional_t<(false || ... || kCopiesTensors<std::remove_cvref_t<A>>),
                                       CopiedTensors, NoCopies>;
     [[maybe_unused]] Copies copies;
     const TensorSpan spans[] = {span_of(arguments, copies)...};
     RecordedCall call(kOperator, spans);
+    if (call.is_idle()) return Redispatch<R, A...>::call(Op::slot, keys, arguments...);
     D* const formulas = begin(call, arguments...);
     call.enter();
     if constexpr (std::is_void_v<R>) {
@@ -339,8 +316,7 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
   }
 
   // Records a call on lists as one call per element of the operator for one tensor.
-  OPGEN_NOINLINE static void record_each(DispatchKeySet keys,
-                                         std::remove_reference_t<A>&... arguments) {
+  static void record_each(DispatchKeySet keys, std::remove_reference_t<A>&... arguments) {
     record_from(0, first(arguments...).size(), keys, arguments...);
   }
   // Each element needs its own objects; recursion keeps them on the stack.
@@ -440,9 +416,7 @@ struct OPGEN_HIDDEN RefusesOut<Op, R(A...)> {
     const DispatchKeySet keys = opgen::detail::with_local_keys(
                                     (std::uint64_t(0) | ... | opgen::detail::keys_of(arguments))) &
                                 after_autograd_keyset;
-    if (OPGEN_UNLIKELY(!(is_plain(arguments) && ...))) {
-      CheckedArguments<A...>::check(Op::slot, arguments...);
-    }
+    CheckedArguments<A...>::check(Op::slot, arguments...);
     return opgen::detail::dispatch<R, A...>(Op::slot, keys, std::forward<A>(arguments)...);
   }
 };
@@ -452,13 +426,13 @@ struct OPGEN_HIDDEN RefusesOut<Op, R(A...)> {
 // Returns the row that registers the autograd kernel of an operator. `D` is its node.
 template <class D, class Op, Kind kind>
 [[nodiscard]] KernelRow recorded() noexcept {
-  return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind>::call), false};
+  return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind>::call), false, true};
 }
 // Returns the row for an out= operator. It has no gradient, and a call with a tensor that requires
 // one is an error.
 template <class Op>
 [[nodiscard]] KernelRow refuses_out() noexcept {
-  return {&Op::slot, reinterpret_cast<void*>(&internal::RefusesOut<Op>::call), false};
+  return {&Op::slot, reinterpret_cast<void*>(&internal::RefusesOut<Op>::call), false, true};
 }
 
 }  // namespace opgen::autograd

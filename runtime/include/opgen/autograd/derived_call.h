@@ -17,10 +17,11 @@
 
 namespace opgen::autograd {
 
-// functional: returns new tensors. inplace: writes argument 0. view: returns views of argument 0.
-// writes: any other operator that writes arguments. foreach_inplace: writes the list that is
-// argument 0, by the formulas of the operator for one tensor.
-enum class Kind : std::uint8_t { functional, inplace, view, writes, foreach_inplace };
+// functional: returns new tensors. inplace: writes argument 0. inplace_view: changes the sizes and
+// strides of argument 0, not its elements. view: returns views of argument 0. writes: any other
+// operator that writes arguments. foreach_inplace: writes the list that is argument 0, by the
+// formulas of the operator for one tensor.
+enum class Kind : std::uint8_t { functional, inplace, inplace_view, view, writes, foreach_inplace };
 
 class ForwardCall;
 
@@ -52,6 +53,8 @@ class Recording {
   [[nodiscard]] bool needs(std::size_t i) const noexcept { return (needs_ >> i & 1) != 0; }
   [[nodiscard]] bool records() const noexcept { return needs_ != 0; }
   [[nodiscard]] bool has_tangents() const noexcept { return has_tangents_; }
+  // Whether there is nothing to do but to call the operator.
+  [[nodiscard]] bool is_idle() const noexcept { return needs_ == 0 && !has_tangents_; }
   void ignore_gradients() noexcept { needs_ = 0; }
 
  protected:
@@ -194,7 +197,9 @@ struct Before {
   TensorBase tangent;
 };
 
+// Zeros share one element if the tensor has no tangent, those of the second one do not.
 [[nodiscard]] OPGEN_API TensorBase tangent_or_zeros(const TensorBase& tensor);
+[[nodiscard]] OPGEN_API TensorBase tangent_or_new_zeros(const TensorBase& tensor);
 // Returns a copy with the history of `tensor`.
 [[nodiscard]] OPGEN_API TensorBase clone_with_history(const TensorBase& tensor);
 
@@ -222,7 +227,7 @@ class ForwardCall {
     if constexpr (std::is_same_v<T, internal::Before>) {
       return as_tensor(value.tangent.defined() || !value.primal.defined()
                            ? value.tangent
-                           : internal::tangent_or_zeros(value.primal));
+                           : internal::tangent_or_new_zeros(value.primal));
     } else {
       return each(value,
                   [](const TensorBase& tensor) { return internal::tangent_or_zeros(tensor); });

@@ -7,6 +7,7 @@
 
 #include "opgen/autograd/grad_mode.h"
 #include "opgen/autograd/primitives.h"
+#include "opgen/autograd/tensor_operators.h"
 #include "opgen/tensor/tensor_functions.h"
 
 namespace opgen::autograd {
@@ -15,6 +16,7 @@ namespace internal {
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_not_implemented(std::string_view name,
                                                              std::string_view reason);
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_no_strides(std::string_view name);
+[[nodiscard]] OPGEN_API bool is_zero_tangent(const TensorBase& tangent) noexcept;
 }  // namespace internal
 
 namespace formulas {
@@ -54,6 +56,12 @@ template <class List>
     if (tensors[i].defined()) return true;
   }
   return false;
+}
+
+// Returns whether a tangent in a forward formula is that of an argument without one. Its products
+// need not be computed, and with an infinite or undefined factor they would not be zero.
+[[nodiscard]] inline bool is_zero_tangent(const TensorBase& tangent) noexcept {
+  return internal::is_zero_tangent(tangent);
 }
 
 // Returns the real part of a complex gradient if the input (or its dtype) is real, else the
@@ -138,11 +146,42 @@ class TensorGeometry {
   std::int64_t numel_ = 0;
 };
 
-// Formulas call it if the library has no operator of this name.
-template <class T>
-requires std::is_base_of_v<TensorBase, T>
+// Returns whether tensors of this dtype can have gradients.
+[[nodiscard]] inline bool isDifferentiableType(ScalarType dtype) noexcept {
+  return isFloatingType(dtype) || isComplexType(dtype);
+}
+
+// ---- Functions that formulas call if the library has no operator of this name ----
+
+template <opgen::detail::AnyTensor T>
 [[nodiscard]] T zeros_like(const T& tensor) {
   return T(opgen::detail::full(tensor.sizes(), 0, tensor.options()));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T conj(const T& tensor) {
+  return T(primitive::conj(tensor));
+}
+// Returns the tensor itself if it is not complex. The result is not a view.
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T real(const T& tensor) {
+  return T(primitive::real(tensor));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T where(const T& condition, const T& self, const T& other) {
+  return T(primitive::where(condition, self, other));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T where(const T& condition, const T& self, const Scalar& other) {
+  return T(primitive::where(condition, self, opgen::detail::number(other)));
+}
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T where(const T& condition, const Scalar& self, const T& other) {
+  return T(primitive::where(condition, opgen::detail::number(self), other));
+}
+// Returns the sum over the dimensions in which `sizes` was broadcast.
+template <opgen::detail::AnyTensor T>
+[[nodiscard]] T sum_to(const T& tensor, IntArrayRef sizes) {
+  return T(primitive::sum_to(tensor, sizes));
 }
 
 }  // namespace formulas

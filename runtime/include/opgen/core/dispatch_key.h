@@ -15,6 +15,8 @@
   X(PrivateUse1) X(PrivateUse2) X(PrivateUse3) X(Meta)
 
 // S(name): one kernel per operator. P(name, prefix): one per backend, as keys <prefix><backend>. Lowest priority first.
+// AutogradTracked has no kernels of its own: a tensor has it beside its key of autograd if it may need a gradient, and
+// kernels that do nothing for all other tensors are called for it alone (KernelFunction::only_tracked).
 #define OPGEN_FORALL_FUNCTIONALITIES(S, P) \
   P(Dense, )                               \
   S(FPGA)                                  \
@@ -43,6 +45,7 @@
   S(AutogradOther)                         \
   P(AutogradFunctionality, Autograd)       \
   S(AutogradNestedTensor)                  \
+  S(AutogradTracked)                       \
   S(Tracer)                                \
   S(AutocastCPU)                           \
   S(AutocastXPU)                           \

@@ -123,9 +123,9 @@ class DispatchKeySet {
 
 static_assert(kNumBackends - 1 + detail::kNumFunctionalities <= 64, "a key set is one word");
 
-inline constexpr DispatchKeySet kAutogradKeys{DispatchKey::AutogradFunctionality,
-                                              DispatchKey::AutogradOther,
-                                              DispatchKey::AutogradNestedTensor};
+inline constexpr DispatchKeySet kAutogradKeys{
+    DispatchKey::AutogradFunctionality, DispatchKey::AutogradOther,
+    DispatchKey::AutogradNestedTensor, DispatchKey::AutogradTracked};
 
 OPGEN_API void append_message(Message& message, DispatchKeySet keys);
 

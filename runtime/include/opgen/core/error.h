@@ -27,7 +27,8 @@ class OPGEN_API Message {
 
 // Base of all exceptions of the runtime. Copies share the text, so copying never throws. The text
 // of a failed check ends with one line for each operator that the thread was executing, with its
-// schema.
+// schema. If the text begins with the name of the innermost operator and a colon, the name is
+// removed, because its line follows.
 class OPGEN_API Error : public std::exception {
  public:
   explicit Error(const char* text, std::size_t size);

@@ -76,6 +76,10 @@ class Scalar {
     return Scalar(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(integer_)));
   }
 
+  [[nodiscard]] constexpr Scalar conj() const noexcept {
+    return tag_ == Tag::Complex ? Scalar(complex<double>(double_, -imag_)) : *this;
+  }
+
   // Compares values without rounding either side. A boolean equals only a boolean.
   template <class T>
   requires std::is_arithmetic_v<T>

@@ -99,7 +99,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& s
   const Wrapping<bytes> bits = (n << 23) + (127u << 23);
   return Floats<bytes>::of(std::bit_cast<typename Floats<bytes>::Native>(bits));
 }
-// (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are no numbers.
+// (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are not normal.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
                                          const typename Floats<bytes>::Mask& shifted) noexcept {

@@ -337,6 +337,14 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
       return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
           kernel.context, keys, std::forward<A>(arguments)...);
     }
+    if constexpr ((false || ... || HoldsTensors<std::remove_cvref_t<A>>::value)) {
+      if (OPGEN_UNLIKELY(kernel.only_tracked)) {
+        const TensorSpan spans[] = {tensors_in(arguments)...};
+        if (!any_needs_recording(spans, sizeof...(A))) {
+          return search(slot, keys & after_autograd_keyset, std::forward<A>(arguments)...);
+        }
+      }
+    }
     if constexpr (kMayTrack<R, A...>) {
       if (kernel.tracks) return call_tracked(slot, kernel, keys, arguments...);
     }

@@ -26,12 +26,16 @@ constexpr SlotRows make_slot_rows() noexcept {
   SlotRows result{};
   int next = 0;
   for (int f = 0; f < kNumFunctionalities; ++f) {
+    if (static_cast<DispatchKey>(f) == DispatchKey::AutogradTracked) continue;
     bool product = per_backend_index(static_cast<DispatchKey>(f)) >= 0;
     result.rows[f].offset = static_cast<std::uint32_t>(next);
     result.rows[f].select = product ? ~std::uint32_t(0) : 0;
     next += product ? kNumBackends + 1 : 1;
   }
   result.count = next;
+  // Its kernels are those of the backends' keys of autograd.
+  result.rows[static_cast<int>(DispatchKey::AutogradTracked)] =
+      result.rows[static_cast<int>(DispatchKey::AutogradFunctionality)];
   return result;
 }
 inline constexpr SlotRows kSlotRows = make_slot_rows();

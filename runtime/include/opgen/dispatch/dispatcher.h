@@ -147,6 +147,9 @@ class OPGEN_API Dispatcher {
   // Registers a fallback whose kernel is chosen for each operator by its schema.
   RegistrationHandle register_fallback(DispatchKey key, KernelChooser choose,
                                        std::string_view library);
+  // Sets what serves the keys of autograd where nothing is registered; for the runtime itself. It
+  // is no registration: tables of kernels do not list it.
+  void set_autograd_default(KernelChooser choose);
   // Throws Error if another library has claimed the namespace.
   RegistrationHandle claim_namespace(std::string_view ns, std::string_view place);
 

@@ -103,6 +103,13 @@ class CppFunction {
   [[nodiscard]] static CppFunction makeFromBoxedFunction() noexcept {
     return CppFunction(KernelFunction::from_boxed(function));
   }
+  // For a key of autograd: returns the function as one that calls without a tensor that may need a
+  // gradient pass over.
+  [[nodiscard]] CppFunction only_for_tracked() const {
+    CppFunction copy = *this;
+    copy.kernel_.only_tracked = true;
+    return copy;
+  }
   [[nodiscard]] const KernelFunction& kernel() const noexcept { return kernel_; }
   // Returns null for boxed functions and fallthroughs.
   [[nodiscard]] const CppSignature* signature() const noexcept { return signature_; }

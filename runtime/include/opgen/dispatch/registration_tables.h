@@ -34,6 +34,7 @@ struct KernelRow {
   OperatorSlot* slot;
   void* function;
   bool with_keys;
+  bool only_tracked = false;
 };
 
 // The function has the operator's signature, or that signature with a leading key set.

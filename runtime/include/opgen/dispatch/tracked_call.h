@@ -85,6 +85,9 @@ void with_result_spans(const std::tuple<T...>& results, Work&& work) {
 [[nodiscard]] OPGEN_API bool before_tracked_call(const OperatorSlot& slot,
                                                  const KernelFunction& kernel,
                                                  const TensorSpan* arguments);
+// Returns whether autograd must record a call on these tensors. Its fallback calls this.
+[[nodiscard]] OPGEN_API bool any_needs_recording(const TensorSpan* arguments,
+                                                 std::size_t count) noexcept;
 // Increments the version of written arguments and marks results as views. `results` has one span
 // per return.
 OPGEN_API void after_tracked_call(const KernelFunction& kernel, const TensorSpan* arguments,

@@ -77,6 +77,13 @@ class TensorImpl final : public RefCounted {
   }
   void set_wrapped_number(bool value) noexcept { wrapped_number_ = value; }
   void set_key_set(DispatchKeySet keys) noexcept { keys_ = keys; }
+  // Whether calls on the tensor may need to be recorded: it requires a gradient, has a tangent, or
+  // is a view, whose base may get a history. Has no effect without a key of autograd.
+  void set_tracked(bool value) noexcept {
+    if (keys_.has(DispatchKey::AutogradTracked) == value) return;
+    if (value && !keys_.has(DispatchKey::AutogradFunctionality)) return;
+    keys_ = keys_ ^ DispatchKeySet(DispatchKey::AutogradTracked);
+  }
   void set_storage_offset(std::int64_t offset) noexcept { storage_offset_ = offset; }
   // Sets the parts and returns them. If another thread has set parts first, deletes `parts` and
   // returns those of the other thread.

@@ -22,8 +22,8 @@ struct MissingKernel {
 // Throws NotImplementedError with operator, key and the text to write; for fake tensors a
 // RuntimeError.
 [[noreturn]] inline void throw_missing_kernel(const MissingKernel& kernel) {
-  OPGEN_CHECK_NOT_IMPLEMENTED(false, kernel.op, " on ", kernel.key, " is not written yet: write ",
-                              kernel.signature);
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, kernel.op, " has no ", kernel.key, " kernel yet; write\n  ",
+                              kernel.signature, " { … }");
 }
 
 }  // namespace opgen

@@ -94,6 +94,16 @@ class PublicFunction(Record, frozen=True):
         return wrap_declaration(f"inline {self.returns}", self.name, self.given, ") {")
 
     @property
+    def head(self) -> str:
+        """`Tensor add(const Tensor& self) {`."""
+        return wrap_declaration(self.returns, self.name, self.given_plainly, ") {")
+
+    @property
+    def declaration(self) -> str:
+        """`Tensor add(const Tensor& self);`."""
+        return wrap_declaration(self.returns, self.name, self.given, ");")
+
+    @property
     def member(self) -> str:
         """`Tensor add(const Tensor& self) const;` in a class."""
         return wrap_declaration(self.returns, self.name, self.given, ") const;", indent=2)

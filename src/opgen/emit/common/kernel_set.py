@@ -14,6 +14,7 @@ from opgen.emit.common.base import Record, group_by
 from opgen.emit.common.layout import (
     WIDTH,
     wrap_call,
+    wrap_class,
     wrap_comment,
     wrap_declaration,
     wrap_define,
@@ -157,6 +158,10 @@ class StructuredKernel(Record, frozen=True):
     @property
     def comment(self) -> str:
         return wrap_comment(self.schema)
+
+    @property
+    def head(self) -> str:
+        return wrap_class(self.struct, self.meta)
 
     @property
     def members(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from opgen.autograd.derivative import (
 )
 from opgen.autograd.formula_text import count, uses
 from opgen.autograd.forward_formulas import FOREACH
-from opgen.autograd.kernels import differentiable_outputs
+from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, unique
@@ -31,6 +31,7 @@ from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -45,6 +46,10 @@ _WRAP = "wrap_opt_if"
 _WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
 # The type of optional sizes, as torchgen spells it.
 _SIZES = "std::optional<c10::SymIntArrayRef>"
+# What torchgen writes for an optional string: a conditional expression without parentheses.
+_STRING = re.compile(
+    r"(\w+)\.has_value\(\) \? std::optional<std::string_view>\(\1\.value\(\)\) : std::nullopt"
+)
 # The suffix of a function that takes symbolic sizes.
 _SYMINT = re.compile(r"_symint(?=\s*\()")
 _OPTIONAL_TENSOR = Optional(TENSOR)
@@ -173,8 +178,12 @@ class DerivativesSource(GeneratedFile, frozen=True):
 
 def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
     """Derivatives[_n].cpp, if any operator has a formula."""
-    wanted = [fn for fn in context.gradients if _records(fn) and context.keeps(fn.func)]
-    if not wanted:
+    wanted = [
+        fn
+        for fn in context.gradients
+        if (_records(fn) or _has_none(context, fn)) and context.keeps(fn.func)
+    ]
+    if not any(map(_records, wanted)):
         return
     count = context.library.shards
     for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
@@ -200,6 +209,20 @@ def _records(fn: DifferentiableFunction) -> bool:
     return fn.has_derivatives and fn.func.func.kind() is not SchemaKind.out
 
 
+def _has_none(context: Context, fn: DifferentiableFunction) -> bool:
+    """Whether the results of an operator are known to have no gradient: no call of it is recorded.
+
+    Target torch has a table of its own for these.
+    """
+    f = fn.func
+    own = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
+    return (
+        FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds
+        and autograd_kernel(fn) is AutogradKernel.derived
+        and not own
+    )
+
+
 def _registered(
     context: Context, functions: Sequence[DifferentiableFunction]
 ) -> Iterator[NativeFunction]:
@@ -211,7 +234,8 @@ def _registered(
 
 def _root_of_nodes(fn: DifferentiableFunction) -> str:
     """The root name of the operator that the formulas are written for: variants share its nodes."""
-    return next(info.func.root_name for info in fn.infos.values() if info.has_derivatives)
+    recorded = (info.func.root_name for info in fn.infos.values() if info.has_derivatives)
+    return next(recorded, fn.func.root_name)
 
 
 def _recording(fn: DifferentiableFunction) -> Iterator[tuple[str, DifferentiabilityInfo]]:
@@ -243,7 +267,13 @@ def _tables(
         for key, info in _recording(fn)
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
-        rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in _outs(context, functions)]
+        outs = tuple(_outs(context, functions))
+        rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
+        rows += [
+            ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
+            for fn in functions
+            if not fn.has_derivatives and fn.func not in outs
+        ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
         table = f"{name}_{dispatch_key}_{namespace}"
@@ -275,7 +305,7 @@ def _outs(
 ) -> Iterator[NativeFunction]:
     """The out variants of operators with a formula."""
     signatures: dict[str, set[FunctionSchema]] = {}
-    for fn in functions:
+    for fn in filter(_records, functions):
         signature = fn.func.func.signature(strip_default=True)
         signatures.setdefault(fn.func.scoped_root, set()).add(signature)
     for f in context.registry.functions:
@@ -291,11 +321,21 @@ def _refusal(f: NativeFunction) -> GradientRow:
     return GradientRow(str(f.func.name), kernel)
 
 
+def _passes(fn: DifferentiableFunction) -> GradientRow:
+    f = fn.func
+    # An out variant that returns nothing writes results that may have a gradient.
+    if f.func.kind() is SchemaKind.out and not f.func.returns:
+        return _refusal(f)
+    return GradientRow(str(f.func.name), f"opgen::fallthrough<{operator_struct(f)}>()")
+
+
 def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
     """How the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
     if f.func.kind() is SchemaKind.inplace:
         of_one = f.root_name.startswith(FOREACH) and not info.func.root_name.startswith(FOREACH)
-        return "foreach_inplace" if of_one else "inplace"
+        if of_one:
+            return "foreach_inplace"
+        return "inplace_view" if "inplace_view" in f.tags else "inplace"
     if f.func.is_mutable:
         return "writes"
     return "view" if f.is_view_op else "functional"
@@ -523,6 +563,7 @@ class _NodeBuilder(Struct, dict=True):
         locals: Iterable[str] = (),
     ) -> FormulaCall:
         source, at = place.span.source, place.span.start
+        formula = _STRING.sub(r"(\g<0>)", formula)
         if not self.context.target.cpp.symint_overloads:
             formula = _SYMINT.sub("", formula)
         return FormulaCall(

@@ -19,7 +19,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 
-# The runtime's headers that declare the classes of `direct_kernel`, beside those that every operator includes.
+# The runtime's headers that declare the classes of `direct_kernel`, besides those that every operator includes.
 _HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
 
 

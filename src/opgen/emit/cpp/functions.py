@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import Base
-from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
+from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks, group_by, unique
 from opgen.emit.common.context import Context
 from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
+from opgen.emit.cpp.tensor_operators import TensorOperators, tensor_operators
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import operator_namespace
 
@@ -33,10 +34,15 @@ class RedispatchHeader(GeneratedFile, frozen=True):
 
 
 class TensorHeader(GeneratedFile, frozen=True):
+    """`conjugates`: whether the library has a method `conj`; the formulas of gradients need one."""
+
     library: str
     abi: int
+    own_includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
     left_out: tuple[PublicFunction, ...]
+    conjugates: bool
+    operators: tuple[TensorOperators, ...]
 
 
 class TensorMethodsFile(GeneratedFile, frozen=True):
@@ -48,6 +54,7 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
     own_includes: tuple[str, ...]
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
+    operators: tuple[TensorOperators, ...]
 
 
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
@@ -86,15 +93,25 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
     """Build TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
     if context.owns_tensor:
         functions = _methods(context)
+        left_out = tuple(
+            m for f in functions if not context.keeps(f) for m in _left_out(context, f)
+        )
+        conjugates = any(f.root_name == "conj" for f in functions)
+        headers = ["opgen/tensor.h"]
+        if left_out:
+            headers.append("opgen/not_selected.h")
+        if not conjugates:
+            headers.append("opgen/autograd/arithmetic.h")
         yield TensorHeader(
             path=f"include/{context.library.name}/TensorBody.h",
             template="TensorBody.h.j2",
             library=context.library.name,
             abi=context.target.plan.runtime_abi,
+            own_includes=sorted_includes(*headers),
             methods=_bodies(context, filter(context.keeps, functions)),
-            left_out=tuple(
-                m for f in functions if not context.keeps(f) for m in _left_out(context, f)
-            ),
+            left_out=left_out,
+            conjugates=conjugates,
+            operators=tuple(tensor_operators(context, _kept(context))),
         )
 
 
@@ -105,18 +122,26 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
     if not context.owns_tensor:
         return
     count = context.library.shards
-    functions = list(filter(context.keeps, _methods(context)))
+    kept = _kept(context)
+    operators = group_by(tensor_operators(context, kept), lambda o: o.root)
+    functions = [f for f in kept if Variant.method in f.variants or f.root_name in operators]
     found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
     for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
+        extra = (
+            ("opgen/tensor_functions.h",) if any(f.root_name in operators for f in members) else ()
+        )
         yield TensorMethodsFile(
             path=f"src/{name}.cpp",
             template="TensorMethods.cpp.j2",
             library=context.library.name,
             name=name,
             owns=index == 0,
-            own_includes=sorted_includes(context.tensor_header, "opgen/register.h"),
+            own_includes=sorted_includes(context.tensor_header, "opgen/register.h", *extra),
             includes=operator_headers(context, members),
-            methods=_bodies(context, members),
+            methods=_bodies(context, (f for f in members if Variant.method in f.variants)),
+            operators=tuple(
+                o for root in unique(f.root_name for f in members) for o in operators.get(root, ())
+            ),
         )
 
 
@@ -133,6 +158,10 @@ def _function_blocks(
 
 def _methods(context: Context) -> list[NativeFunction]:
     return [f for f in context.registry.functions if Variant.method in f.variants]
+
+
+def _kept(context: Context) -> list[NativeFunction]:
+    return list(filter(context.keeps, context.registry.functions))
 
 
 def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[PublicFunction, ...]:

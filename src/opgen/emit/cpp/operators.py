@@ -113,7 +113,7 @@ def schema_definition(schema: str) -> str:
 
 
 class SchemaRow(Record, frozen=True):
-    """`module` is the arguments of a `set_python_module` for this row and those after it; empty if there is none."""
+    """The registration of a schema. `module` has the arguments of the `set_python_module` before it; empty if there is none."""
 
     struct: str
     tags: str

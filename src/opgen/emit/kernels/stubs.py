@@ -115,9 +115,10 @@ class StubsFile(GeneratedFile, frozen=True):
 
 class Skeleton(Record, frozen=True):
     schema: str
-    operator: str
     key: str
     to_write: str
+    # What a call of the empty body reports.
+    reason: str
     within: str
     # Comment lines with the facts that the author of the kernel needs.
     notes: tuple[str, ...]
@@ -165,10 +166,17 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFil
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
         functions=tuple(
-            Skeleton(m.schema, m.operator, m.key.name, m.to_write, m.within, _notes(context, m))
+            Skeleton(
+                m.schema, m.key.name, m.to_write, skeleton_reason(m), m.within, _notes(context, m)
+            )
             for m in wanted
         ),
     )
+
+
+def skeleton_reason(m: MissingFunction) -> str:
+    """Return what a call of the empty body reports, by which an empty body is recognised."""
+    return f"{m.operator} has no {m.key.name} kernel yet; opgen stub wrote its empty body"
 
 
 def _notes(context: Context, m: MissingFunction) -> tuple[str, ...]:
@@ -218,21 +226,42 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
     )
 
 
-def known_definitions(context: Context) -> Iterator[str]:
-    """Yield the text before the parameters of each definition that the library's headers declare.
+class KnownDefinition(Record, frozen=True):
+    """The text before the parameters of a definition, such as `OPGEN_IMPL_FUNC(add_out_cpu)`, and its headers.
 
-    That is `OPGEN_IMPL_FUNC(add_out_cpu)` for a kernel. Some of the kernels are not to be written: opgen generates them, or
-    another library has them.
+    `header` declares it, and each of `headers` includes that one or is it; all as an author includes them.
+    """
+
+    text: str
+    header: str
+    headers: tuple[str, ...]
+
+
+def known_definitions(context: Context) -> Iterator[KnownDefinition]:
+    """Yield each definition that the library's headers declare.
+
+    Some of the kernels are not to be written: opgen generates them, or another library has them.
     """
     for meta in context.kernels.metas:
-        yield meta.to_write[: meta.to_write.index(")") + 1]
+        text = meta.to_write[: meta.to_write.index(")") + 1]
+        yield _known(context, text, (meta.root,), "meta")
     for structured in context.kernels.structured:
-        yield f"OPGEN_IMPL_FUNC({structured.name})"
+        yield _known(context, f"OPGEN_IMPL_FUNC({structured.name})", (structured.root,))
     for kernel in context.kernels.kernels:
         for call in kernel.calls:
-            yield kernel.macro(call)
+            yield _known(context, kernel.macro(call), kernel.roots)
     for loop in collect_ufuncs(context):
-        yield f"OPGEN_UFUNC({loop.name})"
+        yield _known(context, f"OPGEN_UFUNC({loop.name})", (loop.root,))
+
+
+def _known(
+    context: Context, text: str, roots: tuple[str, ...], kind: str = "native"
+) -> KnownDefinition:
+    own = [f"ops/{roots[0]}_{kind}.h"]
+    umbrellas = ["NativeFunctions.h"] + ["NativeMetaFunctions.h"] * (kind == "meta")
+    names = (*own, *(f"ops/{root}_native.h" for root in roots), *umbrellas)
+    headers = tuple(dict.fromkeys(map(context.library.header, names)))
+    return KnownDefinition(text, headers[0], headers)
 
 
 def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, tuple[str, ...]]:

@@ -18,6 +18,7 @@ _MODULES = (
     "__init__",
     "anomaly_mode",
     "forward_ad",
+    "function",
     "functional",
     "grad_mode",
     "gradcheck",

@@ -182,7 +182,7 @@ class PythonShardFile(GeneratedFile, frozen=True):
 class PythonPackageFile(GeneratedFile, frozen=True):
     """`base` is the package whose class Tensor this one uses; None if this package defines it.
 
-    `modes` are names of the module autograd that the package has, too, if no operator has the name.
+    `modes` are names of the module autograd that the package also exports, unless an operator has the same name.
     """
 
     library: str

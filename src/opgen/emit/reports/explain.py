@@ -12,7 +12,7 @@ from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
 from opgen.emit.kernels.stubs import missing_functions
 from opgen.emit.reports.gradients import gradient_lines, node_of
-from opgen.emit.torch.rows import Besides, hidden_operators, registered_besides
+from opgen.emit.torch.rows import OtherRegistration, hidden_operators, other_registrations
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import Cell, computed_table, explained_table
@@ -231,19 +231,21 @@ def _structured(group: StructuredGroup) -> str:
     return f" (structured without an out variant: meta makes {makes or 'new tensors'})"
 
 
-def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Besides]:
+def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[OtherRegistration]:
     """Return the dispatch table, and the other registrations of the target."""
-    besides = registered_besides(context, f)
-    taken = {row.key for row in besides}
+    others = other_registrations(context, f)
+    taken = {row.key for row in others}
     rows, node = [], node_of(context, f)
     for cell in cells:
         # One row for all keys of autograd.
         is_autograd = cell.registration is None and cell.key.name.startswith("Autograd")
         if is_autograd and node is not None:
-            rows.append(Besides(cell.key.name, f"a kernel that records {node}", "it has formulas"))
+            rows.append(
+                OtherRegistration(cell.key.name, f"a kernel that records {node}", "it has formulas")
+            )
         elif not (is_autograd and "Autograd" in taken):
-            rows.append(Besides(cell.key.name, _called(context, cell), cell.reason))
-    return [*rows, *besides]
+            rows.append(OtherRegistration(cell.key.name, _called(context, cell), cell.reason))
+    return [*rows, *others]
 
 
 def _called(context: Context, cell: Cell) -> str:
@@ -253,7 +255,7 @@ def _called(context: Context, cell: Cell) -> str:
     return callable_expression(context, row)
 
 
-def _cell(row: Besides, width: int) -> TableCell:
+def _cell(row: OtherRegistration, width: int) -> TableCell:
     return TableCell(row.key.ljust(width), " " * width, row.function, row.reason)
 
 

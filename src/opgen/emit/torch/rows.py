@@ -1,4 +1,4 @@
-"""Find the functions that a target registers for an operator beside its dispatch table: autograd, functionalization."""
+"""Find the functions that a target registers for an operator outside of its dispatch table: autograd, functionalization."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _NO_FORMULA = "no formula: computing a gradient through it is an error"
 _DECOMPOSES = "decomposes into the hidden {0} while it is traced, which writes the same arguments and returns the new tensors"
 
 
-class Besides(Struct, frozen=True):
-    """A function registered for a key beside the dispatch table; `function` is "nothing" if PyTorch acts itself."""
+class OtherRegistration(Struct, frozen=True):
+    """A function registered for a key that the dispatch table does not name; `function` is "nothing" if PyTorch acts itself."""
 
     key: str
     function: str
     reason: str
 
 
-def registered_besides(context: Context, f: NativeFunction) -> tuple[Besides, ...]:
+def other_registrations(context: Context, f: NativeFunction) -> tuple[OtherRegistration, ...]:
     """Return the functions registered for `f` and keys that its dispatch table does not name."""
-    return tuple(_besides(context, f))
+    return tuple(_others(context, f))
 
 
 def hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
     return tuple(context.spell.schema(twin) for twin in find_twin_rows(context, f)[0])
 
 
-def _besides(context: Context, f: NativeFunction) -> Iterator[Besides]:
+def _others(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
     files = context.target.plan.kinds
     if f.manual_kernel_registration:
         return
@@ -59,23 +59,25 @@ def _besides(context: Context, f: NativeFunction) -> Iterator[Besides]:
         yield from _functionalize(context, f)
 
 
-def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[Besides]:
+def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[OtherRegistration]:
     if row.kernel:
         function = _plain(row.kernel)
         reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
-        yield Besides("Autograd", function, reason)
+        yield OtherRegistration("Autograd", function, reason)
     if row.refusal:
-        yield Besides("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)
+        yield OtherRegistration("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)
     elif row.tracking:
         what = "views" if f.is_view_op else "writes"
-        yield Besides("ADInplaceOrView", _plain(row.tracking), f"reports its {what} to autograd")
+        yield OtherRegistration(
+            "ADInplaceOrView", _plain(row.tracking), f"reports its {what} to autograd"
+        )
 
 
-def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
+def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
     found = find_functionalized(context, f)
     if found is not None:
         function, sibling = found
-        yield Besides(
+        yield OtherRegistration(
             "Functionalize", function, f"replaced by {sibling.func.name}, which {_does(f)}"
         )
         return
@@ -87,7 +89,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
             reason = "returns new tensors, which replace those that it would write"
         else:
             reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
-        yield Besides(key, _plain(function), reason)
+        yield OtherRegistration(key, _plain(function), reason)
     is_own = f.find_kernel(DispatchKey.Functionalize) is not None
     if (
         f.is_library
@@ -95,7 +97,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[Besides]:
         and not (rows or is_own or f.has_composite_implicit_autograd_kernel)
     ):
         reason = "PyTorch itself replaces operators that write tensors and return only new tensors"
-        yield Besides("Functionalize", "nothing", reason)
+        yield OtherRegistration("Functionalize", "nothing", reason)
 
 
 def _does(f: NativeFunction) -> str:

@@ -1,4 +1,4 @@
-"""RegisterTwins.cpp: the hidden operators that replace those of a library where nothing may be written."""
+"""RegisterTwins.cpp: hidden operators that replace operators of a library in functional graphs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
 class TwinOperator(Record, frozen=True):
-    """The hidden operator."""
+    """A hidden operator, which replaces another one in functional graphs."""
 
     schema: str
     struct: str

@@ -106,7 +106,7 @@ OTHER_KERNEL = _code(
     "W1162",
     "a kernel that is not a plain function",
     "A row of `dispatch` cannot name a boxed kernel, a functor or the result of a call. opgen writes the row as "
-    "a comment. Keep registering such kernels by hand, beside the generated registrations. "
+    "a comment. Keep registering such kernels by hand, in addition to the generated registrations. "
     "(torch::CppFunction::makeFallthrough() becomes the row `KEY: fallthrough`.)",
     _source(
         "TORCH_LIBRARY(demo, m) {",

@@ -187,7 +187,7 @@ def _is_same(one: Kernel, other: Kernel) -> bool:
 def _report_undefined(
     entries: dict[str, Entry], undefined: dict[str, list[Implementation]], problems: Problems
 ) -> None:
-    """Report kernels without an operator: each one, or once for a namespace of which the sources define nothing."""
+    """Report kernels without an operator: each one, or once for a namespace in which the sources define nothing."""
     own = {entry.namespace for entry in entries.values()}
     defined = Vocabulary(entries)
     for namespace, rows in undefined.items():

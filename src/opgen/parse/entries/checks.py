@@ -21,8 +21,14 @@ from opgen.model.dispatch_key import (
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.function_schema import FunctionSchema, SchemaKind
+from opgen.model.function_schema import (
+    FunctionSchema,
+    SchemaKind,
+    argument_offsets,
+    return_offsets,
+)
 from opgen.model.native_function import DeviceCheckType, Variant
+from opgen.model.out_slips import OutSlip, find_out_slip
 from opgen.model.profile import Profile, operator_namespace
 from opgen.parse.entries import codes, codes_library
 from opgen.parse.entries.draft import Draft, default_kernel_name
@@ -222,7 +228,13 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
     if not draft.structured or func.kind() is SchemaKind.out:
         return
     message = f"'{func.name}' is not an out variant, so it cannot be structured"
-    if func.kind() is not SchemaKind.functional:
+    slip = find_out_slip(func)
+    if func.kind() is not SchemaKind.functional and slip is not None:
+        label = (draft.spans.key("structured"), "structured")
+        message = f"'{func.name}' is structured, but not an out variant: {slip.message}"
+        span = _span_of_slip(slip, draft, func)
+        yield Finding(codes.E0241, message, span, (label,), hint=slip.hint)
+    elif func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
     elif draft.no_outless is not None:
@@ -233,6 +245,18 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
         if draft.is_strict:
             hint = f"{hint}; or run without --strict-torchgen"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
+
+
+def _span_of_slip(slip: OutSlip, draft: Draft, func: FunctionSchema) -> Span:
+    """Return the type of the argument, or all returns."""
+    if slip.argument is None:
+        places = [(start, start + len(str(r))) for r, start in return_offsets(func)]
+        return (
+            draft.spans.schema(places[0][0], places[-1][1]) if places else draft.spans.schema_name()
+        )
+    starts = (start for a, start in argument_offsets(func) if a is slip.argument)
+    start = next(starts)
+    return draft.spans.schema(start, start + len(slip.argument.type_text))
 
 
 def _structured_is_guarded(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:

@@ -159,7 +159,7 @@ E0216 = Code(
 )
 E0217 = Code(
     "E0217",
-    "a kernel beside a delegate",
+    "a kernel that the delegate already provides",
     "The kernels for CPU, CUDA, MPS, XPU and MTIA come from the structured operator that 'structured_delegate' "
     "names. Remove them from this table.",
     Example(

@@ -14,7 +14,7 @@ E0250 = Code(
 )
 E0251 = Code(
     "E0251",
-    "a file head that is not the first item",
+    "a file header that is not the first item",
     "Settings for a whole file ('namespace', 'include', 'fragment', 'classes') appear once, in the first item of "
     "the list.",
     Example(
@@ -59,7 +59,7 @@ E0254 = Code(
 )
 E0255 = Code(
     "E0255",
-    "'fake' beside a Meta kernel",
+    "'fake' in addition to a Meta kernel",
     "'fake' takes the place of a Meta kernel. A row for Meta, a structured group and a CompositeImplicitAutograd "
     "kernel already describe the results for tensors without data. Remove one of the two.",
     Example(_NMS + "    Meta: nms_meta\n" + _IS_FAKE, _NMS + _IS_FAKE),

@@ -79,7 +79,7 @@ def clean(lines: Iterable[str]) -> str:
 
 
 def _plain(line: str) -> str:
-    """Return a line without blanks at its end, and with plain ones at its start."""
+    """Return a line without white space at its end, and with spaces instead of tabs at its start."""
     line = line.expandtabs(4).rstrip()
     words = line.lstrip()
     return " " * (len(line) - len(words)) + words

@@ -1,4 +1,4 @@
-"""Parse the header of a schema file: its first item, which sets defaults for all entries. An extension of opgen's."""
+"""Parse the header of a schema file: its first item, which sets defaults for all entries. An opgen extension."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ KEYS = ("namespace", "include", "fragment", "classes")
 # The keys of the header of a file of derivatives.
 DERIVATIVES_KEYS = ("namespace", "include")
 _CLASS_KEYS = ("type", "header", "define")
-# The name of a header as in C++: with `<>`, or the text between quotes.
-# A stand-in for the namespace of a file whose own has an error.
+# A placeholder for the namespace of a file whose own has an error.
 _IN_PLACE = "mylib"
+# The name of a header as in C++: with `<>`, or the text between quotes.
 _HEADER = re.compile(r"<[^<>\"\n]+>|[^<>\"\n]+")
 _CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _QUALIFIED = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w:, <>*]+>)?")
@@ -34,9 +34,8 @@ _QUALIFIED = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w:, <>*]+>)?")
 class FileHeader(Struct, frozen=True):
     """The defaults of all entries of a file.
 
-    `namespace` is that of operators written without one. If that was
-    reported, it is a name in its place. `include` lists headers of existing kernels, as written after
-    `#include`. A `fragment` shares its namespaces with other libraries. `classes` maps TorchScript names of custom
+    `namespace` is that of operators written without one, or a placeholder if it has an error, which was reported.
+    `include` lists headers of existing kernels, as written after `#include`. A `fragment` shares its namespaces with other libraries. `classes` maps TorchScript names of custom
     classes (`ns.C`) to their C++ classes.
     """
 
@@ -67,7 +66,7 @@ def split_header(
             entries.append(node)
         elif strict_torchgen:
             key = node.pairs[0][0]
-            message = f"'{shorten(key.value)}' is an extension of opgen's"
+            message = f"'{shorten(key.value)}' is an opgen extension"
             hint = (
                 "write the namespace before each operator's name" if _has_namespace(node) else None
             )
@@ -110,7 +109,7 @@ def read_derivatives_header(node: MappingNode, diagnostics: Diagnostics, wrong: 
 
 
 def _namespace(reader: ValueReader) -> str | None:
-    """Return the namespace, or a name in its place if it was reported."""
+    """Return the namespace, or a placeholder if it has an error, which was reported."""
     node = reader.node.get("namespace")
     if node is None:
         is_misspelt = any(did_you_mean(key.value, ("namespace",)) for key, _ in reader.node.pairs)

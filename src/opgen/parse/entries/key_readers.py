@@ -152,12 +152,12 @@ class _EntryReader:
             self._add_implicit_tags(self.draft.func)
 
     def _has_misspelt_func(self, node: MappingNode) -> bool:
-        """Return whether an unknown key is meant to be `func`, which is reported."""
+        """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
         unknown = [key for key, _ in node.pairs if key.value not in _HANDLERS]
         return any(_meant_by_key(key, node) == "func" for key in unknown)
 
     def _report_key(self, key: ScalarNode) -> None:
-        """Report an unknown key. Rules about the key that it is meant to be are skipped."""
+        """Report an unknown key. Rules about the key that the author probably meant are skipped."""
         node = self.draft.spans.node
         unused = [name for name in _HANDLERS if node.get(name) is None]
         advice = advise_on_key(key.value, node, unused)
@@ -490,7 +490,7 @@ class _EntryReader:
         if not self._is_string(value) or not isinstance(value, ScalarNode):
             return
         if self._context.strict_torchgen:
-            message = "'doc' is an extension of opgen's"
+            message = "'doc' is an opgen extension"
             hint = "write a comment whose lines begin with '#:' directly above the entry"
             self._error(codes_library.E0250, message, value.span, hint=hint)
             return
@@ -507,7 +507,7 @@ class _EntryReader:
         if node is None or func is None:
             return
         if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'fake' is an extension of opgen's, only for operators of libraries"
+            message = "'fake' is an opgen extension, only for operators of libraries"
             self._error(codes_library.E0250, message, value.span)
             return
         self.draft.fake = node.value.strip()
@@ -726,7 +726,7 @@ class _EntryReader:
 
 
 def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
-    """Return which key an unknown one is meant to be."""
+    """Return the key that the author of an unknown one probably meant."""
     unused = [name for name in _HANDLERS if node.get(name) is None]
     advice = advise_on_key(key.value, node, unused)
     return None if advice is None else advice.meant

@@ -1,4 +1,4 @@
-"""Say what an author meant by a key or value that does not exist: a word of another tool, or one level too far left.
+"""Give advice on a key or value that does not exist: a word of another tool, or a key that is indented too little.
 
 Only messages use this. Each function returns an `Advice`, or None if it knows nothing.
 """
@@ -46,7 +46,7 @@ class Advice(Struct, frozen=True):
 
 
 def advise_on_key(key: str, node: MappingNode, unused: Collection[str]) -> Advice | None:
-    """Return what is meant by an unknown key of an entry, of which the keys `unused` are not written yet."""
+    """Return advice on an unknown key of an entry that lacks the keys `unused`."""
     value = node.get(key)
     if find_library_key(key) is not None:
         return Advice("this is a row of the dispatch table: indent it under dispatch")
@@ -67,7 +67,7 @@ def advise_on_key(key: str, node: MappingNode, unused: Collection[str]) -> Advic
 
 
 def advise_on_dispatch_key(word: str, candidates: Collection[str]) -> Advice | None:
-    """Return what is meant by an unknown dispatch key."""
+    """Return advice on an unknown dispatch key."""
     parts = [part for part in _BETWEEN.split(word) if part]
     if len(parts) > 1 and all(find_library_key(part) is not None for part in parts):
         listed = ", ".join(parts)

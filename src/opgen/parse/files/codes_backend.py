@@ -1,6 +1,6 @@
 """Codes E0801 to E0805 and W1801: errors in a backend YAML that need no knowledge of the operators.
 
-The examples are read beside an operator library that has add, neg and reshape, see tests/golden/errors.
+The examples are read together with an operator library that has add, neg and reshape, see tests/golden/errors.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Codes E1201 to E1205: errors in derivatives.yaml that need no knowledge of the operators.
 
-The examples are read beside the operators of tests/golden/errors.
+The examples are read together with the operators of tests/golden/errors.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ E1203 = Code(
 )
 E1204 = Code(
     "E1204",
-    "a formula beside 'dispatch'",
+    "a formula outside of 'dispatch'",
     "With 'dispatch', each key of the table has formulas of its own. A formula outside of the table would be ignored.",
     Example(
         _NAME

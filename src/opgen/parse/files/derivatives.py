@@ -57,7 +57,7 @@ def _split_header(
         if not _is_header(node):
             entries.append(node)
         elif strict_torchgen:
-            message = f"'{shorten(node.pairs[0][0].value)}' is an extension of opgen's"
+            message = f"'{shorten(node.pairs[0][0].value)}' is an opgen extension"
             diagnostics.error(codes_library.E0250, message, node.pairs[0][0].span)
         elif index > 0:
             message = "only the first item of the file can be a header"
@@ -140,7 +140,7 @@ class _EntryReader:
     def _tables(self, node: MappingNode, dispatch: Node) -> Iterator[FormulaTable]:
         for key, _ in node.pairs:
             if key.value not in _ENTRY_KEYS:
-                message = f"'{shorten(key.value)}' stands beside 'dispatch', where it has no effect"
+                message = f"'{shorten(key.value)}' is outside of 'dispatch', where it has no effect"
                 hint = f"write it under a key of 'dispatch', such as {DEFAULT_KEY}"
                 self._report(codes.E1204, message, key.span, hint)
         if not isinstance(dispatch, MappingNode):

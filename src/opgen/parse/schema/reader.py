@@ -68,7 +68,7 @@ class TextReader:
     ) -> None:
         """Report an error in the characters `start` to `end`. `labels` are ranges with a text each.
 
-        `replacement` is what these characters must be. It becomes a fix if the source has the same characters at this
+        `replacement` is the correct text for these characters. It becomes a fix if the source has the same characters at this
         place; white space may differ.
         """
         span = self._locate(start, end)

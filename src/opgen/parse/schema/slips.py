@@ -21,7 +21,7 @@ from opgen.parse.schema.scanning import is_open, skip_quoted
 class Slip(Struct, frozen=True):
     """A cause of errors at the characters `start` to `end`; `labels` are further places of the same kind.
 
-    `replacement` is what these characters must be, if that is certain. `explained` are the ranges whose errors are
+    `replacement` is the correct text for these characters, if that is certain. `explained` are the ranges whose errors are
     consequences of this cause; None if all are.
     """
 

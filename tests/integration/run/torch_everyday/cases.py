@@ -219,7 +219,7 @@ def roi_align(x: Any, rois: Any, scale: float, h: int, w: int, ratio: int, align
 
 
 def between(planes: Any, at: Any, dim: int) -> Any:
-    """Interpolate linearly in one dimension; positions more than one element outside give 0."""
+    """Interpolate linearly in one dimension; the result is 0 at positions more than one element outside of the input."""
     n = planes.size(dim)
     inside = at.clamp(0, n - 1)
     low = inside.floor().long()

@@ -72,7 +72,7 @@ def call(operator: Any) -> str:
     try:
         operator(*positional, **named)
     except NotImplementedError as error:
-        return "stub" if "is not written yet: write" in str(error) else str(error)
+        return "stub" if " kernel yet; write" in str(error) else str(error)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return "no error"

@@ -158,7 +158,7 @@ def what_is_missing() -> None:
     )
     refused(torch._dynamo.exc.Unsupported, words, lambda: traced_as(ops.untold, x))
     refused(NotImplementedError, "could not find the fake impl", lambda: ops.untold(x.to("meta")))
-    words = "traced::unwritten on Meta is not written yet: write OPGEN_KERNEL(unwritten_meta)"
+    words = "traced::unwritten has no Meta kernel yet; write\n  OPGEN_KERNEL(unwritten_meta)"
     refused(torch._dynamo.exc.TorchRuntimeError, words, lambda: traced_as(ops.unwritten, x))
     refused(NotImplementedError, words, lambda: ops.unwritten(x.to("meta")))
     # PyTorch accepts fakes only from the module named by set_python_module.

@@ -76,14 +76,14 @@ Tensor create_out(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& o
 }
 
 [[noreturn]] C10_NOINLINE inline void throw_not_set(const char* op, std::size_t index) {
-  TORCH_CHECK(false, op, ": its meta function (OPGEN_META_FUNC) did not set output ", index,
+  TORCH_CHECK(false, op, ": the meta function (OPGEN_META_FUNC) did not set output ", index,
               "; call set_output_raw_strided(", index,
               ", sizes, strides, options) or another set_output function");
   __builtin_unreachable();
 }
 [[noreturn]] C10_NOINLINE inline void throw_not_built(const char* op) {
   TORCH_CHECK(false, op,
-              ": its meta function (OPGEN_META_FUNC) did not set up the iterator; call "
+              ": the meta function (OPGEN_META_FUNC) did not set up the iterator; call "
               "build_borrowing_binary_op(), another build_..._op() or build(config)");
   __builtin_unreachable();
 }

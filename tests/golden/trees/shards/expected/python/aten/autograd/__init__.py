@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .. import _C, Tensor
 from . import forward_ad, functional, graph
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .functional import jvp, vjp
+from .function import Function
+from .functional import hessian, jacobian, jvp, vjp
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from .gradcheck import GradcheckError, gradcheck
 
 __all__ = [
+    "Function",
     "GradcheckError",
     "backward",
     "detect_anomaly",
@@ -22,7 +24,9 @@ __all__ = [
     "grad",
     "gradcheck",
     "graph",
+    "hessian",
     "inference_mode",
+    "jacobian",
     "jvp",
     "no_grad",
     "set_detect_anomaly",
@@ -63,27 +67,43 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]:
     """Return the gradients of the inputs, leaves or not; no .grad changes.
 
     The gradient of an input on which the outputs do not depend is an error; with allow_unused it is None, and with
-    materialize_grads zero.
+    materialize_grads zero. With is_grads_batched, each of `grad_outputs` has a first dimension of several weights, and each
+    result one of as many gradients: one pass for each.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    roots = _tuple_of(outputs)
-    found: tuple[Tensor, ...] = _C._grad(
-        roots,
-        _tuple_of(inputs),
-        _weights(grad_outputs, len(roots)),
-        create_graph if retain_graph is None else retain_graph,
-        create_graph,
-        materialize_grads if allow_unused is None else allow_unused,
-        materialize_grads,
-    )
+    roots, leaves = _tuple_of(outputs), _tuple_of(inputs)
+    retain = create_graph if retain_graph is None else retain_graph
+    unused = materialize_grads if allow_unused is None else allow_unused
+    weights = _weights(grad_outputs, len(roots))
+    if not is_grads_batched:
+        return _grad(roots, leaves, weights, retain, create_graph, unused, materialize_grads)
+    sizes = {one.shape[0] if one.dim() else 0 for one in weights or () if one is not None}
+    if len(sizes) != 1 or 0 in sizes:
+        raise RuntimeError(
+            "is_grads_batched=True expects grad_outputs with a first dimension of one size, and not of 0"
+        )
+    (count,) = sizes
+    rows = []
+    for i in range(count):
+        row = tuple(None if one is None else _C._select(one, 0, i) for one in weights or ())
+        is_last = i + 1 == count
+        keeps = retain or not is_last
+        rows.append(_grad(roots, leaves, row, keeps, create_graph, unused, materialize_grads))
+    # A gradient that is undefined for one weight is undefined for all.
+    return tuple(None if one[0] is None else _C._stack(one, 0) for one in zip(*rows))
+
+
+def _grad(*arguments: Any) -> tuple[Any, ...]:
+    found: tuple[Any, ...] = _C._grad(*arguments)
     return found
 
 

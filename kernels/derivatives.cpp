@@ -1,0 +1,688 @@
+// derivatives.cpp: the functions that formulas call.
+#include "derivatives.h"
+
+#include <aten/ops/abs.h>
+#include <aten/ops/arange.h>
+#include <aten/ops/cat.h>
+#include <aten/ops/embedding_dense_backward.h>
+#include <aten/ops/index_put.h>
+#include <aten/ops/isnan.h>
+#include <aten/ops/logical_not.h>
+#include <aten/ops/native_layer_norm_backward.h>
+#include <aten/ops/ones.h>
+#include <aten/ops/ones_like.h>
+#include <aten/ops/pow.h>
+#include <aten/ops/sigmoid.h>
+#include <aten/ops/stack.h>
+#include <aten/ops/where.h>
+#include <aten/ops/zeros.h>
+#include <aten/ops/zeros_like.h>
+
+#include <opgen/autograd.h>
+
+#include "common.h"
+
+namespace at::derivatives {
+
+using kernels::has_dim;
+using kernels::mask_of;
+using kernels::wrap_dim;
+using opgen::DimMask;
+using opgen::autograd::formulas::is_zero_tangent;
+using opgen::autograd::formulas::real;
+using opgen::autograd::formulas::TensorGeometry;
+
+// ---- Numbers -----------------------------------------------------------------------------------
+
+Tensor scaled(const Tensor& tensor, const Scalar& factor) {
+  if (!tensor.defined() || factor.equal(1) || is_zero_tangent(tensor)) return tensor;
+  return tensor * factor;
+}
+
+Tensor number(const Scalar& value) {
+  return kernels::number(value);
+}
+std::optional<Tensor> number(const std::optional<Scalar>& value) {
+  return value.has_value() ? std::optional<Tensor>(number(*value)) : std::nullopt;
+}
+
+double dropout_scale(double p, std::optional<bool> train) {
+  if (!train.value_or(true)) return 1;
+  return p == 1 ? 0 : 1 / (1 - p);
+}
+
+// ---- Shapes ------------------------------------------------------------------------------------
+
+DimVector inverse_order(IntArrayRef dims) {
+  const auto ndim = static_cast<int64_t>(dims.size());
+  DimVector inverse(dims.size(), 0);
+  for (int64_t d = 0; d < ndim; ++d) {
+    inverse[static_cast<size_t>(wrap_dim(dims[static_cast<size_t>(d)], ndim))] = d;
+  }
+  return inverse;
+}
+
+namespace {
+
+template <class F>
+Tensor unsqueezed_where(Tensor tensor, IntArrayRef sizes, F was_squeezed) {
+  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
+    if (sizes[static_cast<size_t>(d)] == 1 && was_squeezed(d)) tensor = tensor.unsqueeze(d);
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Tensor unsqueezed(const Tensor& squeezed, IntArrayRef sizes) {
+  return unsqueezed_where(squeezed, sizes, [](int64_t) { return true; });
+}
+Tensor unsqueezed(const Tensor& squeezed, IntArrayRef sizes, int64_t dim) {
+  return unsqueezed(squeezed, sizes, IntArrayRef(dim));
+}
+Tensor unsqueezed(const Tensor& squeezed, IntArrayRef sizes, IntArrayRef dims) {
+  const DimMask mask = kernels::mask_of_listed(dims, static_cast<int64_t>(sizes.size()));
+  return unsqueezed_where(squeezed, sizes, [&](int64_t d) { return has_dim(mask, d); });
+}
+
+Tensor split_gradient(const std::vector<Tensor>& grads, int64_t split_size, int64_t dim,
+                      IntArrayRef sizes, const TensorOptions& options) {
+  const int64_t size =
+      sizes[static_cast<size_t>(wrap_dim(dim, static_cast<int64_t>(sizes.size())))];
+  DimVector parts(grads.size(), split_size);
+  if (!parts.empty()) {
+    parts.back() = size - split_size * (static_cast<int64_t>(grads.size()) - 1);
+  }
+  return split_gradient(grads, IntArrayRef(parts), dim, sizes, options);
+}
+Tensor split_gradient(const std::vector<Tensor>& grads, IntArrayRef split_sizes, int64_t dim,
+                      IntArrayRef sizes, const TensorOptions& options) {
+  dim = wrap_dim(dim, static_cast<int64_t>(sizes.size()));
+  std::vector<Tensor> parts;
+  parts.reserve(grads.size());
+  for (size_t i = 0; i < grads.size(); ++i) {
+    DimVector part(sizes);
+    part[static_cast<size_t>(dim)] = split_sizes[i];
+    parts.push_back(grads[i].defined() ? grads[i] : at::zeros(part, options));
+  }
+  return at::cat(parts, dim);
+}
+Tensor unbind_gradient(const std::vector<Tensor>& grads, int64_t dim) {
+  const Tensor* known = nullptr;
+  for (const Tensor& grad : grads) known = grad.defined() ? &grad : known;
+  if (known == nullptr) return {};
+  std::vector<Tensor> all;
+  for (const Tensor& grad : grads) all.push_back(grad.defined() ? grad : at::zeros_like(*known));
+  return at::stack(all, dim);
+}
+
+std::vector<Tensor> cat_gradients(const Tensor& grad, const std::vector<std::vector<SymInt>>& sizes,
+                                  int64_t dim) {
+  std::vector<Tensor> gradients;
+  gradients.reserve(sizes.size());
+  int64_t start = 0;
+  for (const std::vector<SymInt>& shape : sizes) {
+    // cat() takes such tensors among others, which have any number of dimensions.
+    if (shape.size() == 1 && shape[0] == 0) {
+      gradients.push_back(at::zeros({0}, grad.options()));
+      continue;
+    }
+    dim = wrap_dim(dim, grad.dim());
+    const int64_t size = shape[static_cast<size_t>(dim)];
+    gradients.push_back(grad.narrow(dim, start, size));
+    start += size;
+  }
+  return gradients;
+}
+
+Tensor repeat_gradient(const Tensor& grad, IntArrayRef repeats, IntArrayRef sizes) {
+  // A repeated dimension is seen as two: the copies, over which is summed, and the elements.
+  const size_t more = repeats.size() - sizes.size();
+  DimVector shape, copies;
+  for (size_t d = 0; d < repeats.size(); ++d) {
+    const int64_t size = d < more ? 1 : sizes[d - more];
+    // Of no copies there is nothing to sum.
+    if (repeats[d] == 0) return at::zeros(sizes, grad.options());
+    if (d < more || repeats[d] != 1) {
+      copies.push_back(static_cast<int64_t>(shape.size()));
+      shape.push_back(repeats[d]);
+    }
+    if (d >= more) shape.push_back(size);
+  }
+  const Tensor split = grad.reshape(shape);
+  return copies.empty() ? split : split.sum(copies);
+}
+
+namespace {
+
+// The place in a storage of each element of a tensor, in row-major order.
+Tensor places_of(IntArrayRef sizes, IntArrayRef strides, int64_t offset, Device device) {
+  const TensorOptions options = TensorOptions().dtype(kLong).device(device);
+  Tensor places = at::zeros({}, options) + Scalar(offset);
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    places = places.unsqueeze(-1) + at::arange(sizes[d], options) * Scalar(strides[d]);
+  }
+  return places.reshape({-1});
+}
+
+int64_t last_place(IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return offset;
+    offset += (sizes[d] - 1) * strides[d];
+  }
+  return offset;
+}
+
+// The places of two tensors in a storage that holds both, counted from the first of them.
+struct SharedPlaces {
+  SharedPlaces(IntArrayRef a_sizes, IntArrayRef a_strides, int64_t a_offset, IntArrayRef b_sizes,
+               IntArrayRef b_strides, int64_t b_offset, Device device) {
+    const int64_t start = std::min(a_offset, b_offset);
+    count = std::max(last_place(a_sizes, a_strides, a_offset),
+                     last_place(b_sizes, b_strides, b_offset)) +
+            1 - start;
+    of_a = places_of(a_sizes, a_strides, a_offset - start, device);
+    of_b = places_of(b_sizes, b_strides, b_offset - start, device);
+  }
+  Tensor of_a, of_b;
+  int64_t count;
+};
+
+// Divides each place by the number of elements that have it.
+Tensor shared_equally(const Tensor& storage, const Tensor& places) {
+  const Tensor ones = at::ones({places.numel()}, storage.options());
+  const Tensor uses = at::zeros(storage.sizes(), storage.options()).index_add(0, places, ones);
+  return storage / uses.masked_fill(uses == 0, 1);
+}
+
+}  // namespace
+
+Tensor as_strided_gradient(const Tensor& grad, const TensorGeometry& self, IntArrayRef size,
+                           IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  const int64_t offset = self.storage_offset();
+  const SharedPlaces places(self.sizes(), self.strides(), offset, size, stride,
+                            storage_offset.value_or(offset), grad.device());
+  const Tensor storage =
+      at::zeros({places.count}, grad.options()).index_add(0, places.of_b, grad.reshape({-1}));
+  return shared_equally(storage, places.of_a).index_select(0, places.of_a).reshape(self.sizes());
+}
+Tensor as_strided_tangent(const Tensor& self_t, const Tensor& self, IntArrayRef size,
+                          IntArrayRef stride, std::optional<int64_t> storage_offset) {
+  const int64_t offset = self.storage_offset();
+  const SharedPlaces places(self.sizes(), self.strides(), offset, size, stride,
+                            storage_offset.value_or(offset), self_t.device());
+  const Tensor storage =
+      at::zeros({places.count}, self_t.options()).index_add(0, places.of_a, self_t.reshape({-1}));
+  return shared_equally(storage, places.of_a).index_select(0, places.of_b).reshape(size);
+}
+
+// ---- Indexing ----------------------------------------------------------------------------------
+
+Tensor selected_like(const Tensor& grad, int64_t dim, const Tensor& index,
+                     IntArrayRef source_sizes) {
+  if (source_sizes.empty()) return grad.index_select(dim, index).reshape({});
+  return grad.index_select(dim, index).expand(source_sizes);
+}
+
+Tensor take_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& index) {
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  const Tensor places = at::where(index < 0, index + Scalar(count), index).reshape({-1});
+  return at::zeros({count}, grad.options()).index_add(0, places, grad.reshape({-1})).reshape(sizes);
+}
+
+Tensor masked_select_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& mask) {
+  const DimVector common = opgen::infer_size(sizes, mask.sizes());
+  const Tensor flat = mask.expand(common).reshape({-1});
+  const Tensor zeros = at::zeros(flat.sizes(), grad.options());
+  return zeros.index_put({std::optional<Tensor>(flat)}, grad).reshape(common);
+}
+
+Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices, bool keepdim) {
+  if (keepdim || tensor.dim() == 0) return tensor.gather(dim, indices);
+  return tensor.gather(dim, indices.unsqueeze(dim)).squeeze(dim);
+}
+
+Tensor gather_from_planes(const Tensor& planes, const Tensor& places) {
+  return planes.flatten(-2).gather(-1, places.flatten(-2)).reshape(places.sizes());
+}
+
+Tensor embedding_dense_double(const Tensor& grad, const Tensor& indices, int64_t padding_idx,
+                              bool scale_grad_by_freq) {
+  DimVector shape(indices.sizes());
+  shape.push_back(grad.size(-1));
+  const Tensor flat = indices.reshape({-1});
+  Tensor rows = grad.index_select(0, flat);
+  if (padding_idx >= 0) rows = rows.masked_fill((flat == padding_idx).unsqueeze(-1), 0);
+  if (scale_grad_by_freq) {
+    const Tensor ones = at::ones(flat.sizes(), grad.options());
+    const Tensor counts = at::zeros({grad.size(0)}, grad.options()).index_add(0, flat, ones);
+    rows = rows / counts.index_select(0, flat).unsqueeze(-1);
+  }
+  return rows.reshape(shape);
+}
+
+// ---- Tangents ----------------------------------------------------------------------------------
+
+Tensor product(const Tensor& tangent, const Tensor& factor) {
+  if (!is_zero_tangent(tangent)) return tangent * factor;
+  // That of an integer or a boolean argument takes part in what follows as a number would.
+  return opgen::autograd::formulas::isDifferentiableType(tangent.scalar_type())
+             ? tangent
+             : tangent.to(factor.scalar_type());
+}
+
+// ---- Pointwise ---------------------------------------------------------------------------------
+
+Tensor shared_at_ties(const Tensor& grad, const Tensor& self, const Tensor& other) {
+  return at::where(self == other, grad / 2, grad);
+}
+Tensor chosen_tangent(const Tensor& self_t, const Tensor& self, const Tensor& other_t,
+                      const Tensor& other, const Tensor& is_first) {
+  const Tensor chosen = at::where(is_first, self_t, other_t);
+  return at::where(self == other, (self_t + other_t) / 2, chosen);
+}
+
+namespace {
+
+// For which exponents 0 to their power is taken as constant.
+Tensor is_not_negative(const Tensor& exponent) {
+  if (!exponent.is_complex()) return exponent >= 0;
+  return (real(exponent) >= 0) & (exponent == exponent.conj());
+}
+
+complex<double> narrowed_log(complex<double> z) {
+  return kernels::narrowed<complex<double>>(std::log(kernels::widen(z)));
+}
+
+}  // namespace
+
+Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
+  if (exponent.equal(0)) return at::zeros_like(self);
+  if (exponent.equal(1)) return grad;
+  if (exponent.equal(2)) return grad * (self * Scalar(2)).conj();
+  const Scalar less = exponent.isComplex() ? Scalar(exponent.toComplexDouble() - complex<double>(1))
+                      : exponent.isFloatingPoint() ? Scalar(exponent.toDouble() - 1)
+                                                   : Scalar(exponent.toLong() - 1);
+  return grad * (self.pow(less) * exponent).conj();
+}
+Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent) {
+  // 0 to the power 0 is taken as constant. The exponent of what is not used is harmless, too: its
+  // derivative would be NaN, times 0.
+  Tensor is_flat = exponent == 0;
+  if (exponent.is_floating_point() || exponent.is_complex()) is_flat = is_flat & (self == 0);
+  const Tensor slope = exponent * self.pow(at::where(is_flat, 1, exponent - 1));
+  return slope.conj() * grad;
+}
+Tensor pow_gradient_of_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
+                                const Tensor& result) {
+  const Tensor is_flat = (self == 0) & is_not_negative(exponent);
+  const Tensor slope = result * self.to(result.scalar_type()).log();
+  return at::where(is_flat, at::zeros_like(slope), slope).conj() * grad;
+}
+
+Tensor pow_gradient_of_exponent(const Tensor& grad, const Scalar& self, const Tensor& exponent,
+                                const Tensor& result) {
+  const bool is_complex = self.isComplex() || result.is_complex();
+  const Scalar log =
+      is_complex ? Scalar(narrowed_log(self.toComplexDouble())) : Scalar(std::log(self.toDouble()));
+  const Tensor slope = result * log;
+  if (!self.equal(0)) return slope.conj() * grad;
+  return at::where(is_not_negative(exponent), at::zeros_like(slope), slope).conj() * grad;
+}
+Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
+                   const Tensor& exponent, const Tensor& result) {
+  if (is_zero_tangent(exponent_t)) {
+    return pow_gradient(self_t.conj(), self, exponent).conj();
+  }
+  const Tensor of_exponent =
+      pow_gradient_of_exponent(exponent_t.conj(), self, exponent, result).conj();
+  if (is_zero_tangent(self_t)) return of_exponent;
+  return pow_gradient(self_t.conj(), self, exponent).conj() + of_exponent;
+}
+
+Tensor sgn_derivative(const Tensor& direction, const Tensor& self, const Tensor& result) {
+  if (!self.is_complex()) return at::zeros_like(direction);
+  const Tensor modulus = self.abs();
+  const Tensor along = real(result.conj() * direction);
+  const Tensor across = (direction - result * along) / modulus;
+  return across.masked_fill(modulus == 0, 0);
+}
+
+Tensor silu_second_derivative(const Tensor& self) {
+  const Tensor s = at::sigmoid(self);
+  return s * (1 - s) * (2 + self * (1 - 2 * s));
+}
+
+namespace {
+
+Tensor gelu_curvature(const Tensor& x, std::string_view approximate) {
+  if (approximate == "none") {
+    constexpr double density_at_0 = 0.39894228040143267794;
+    return (x * x * -0.5).exp() * density_at_0 * (2 - x * x);
+  }
+  // x (1 + tanh u) / 2, with u = a (x + b x^3).
+  constexpr double a = 0.79788456080286535588, b = 0.044715;
+  const Tensor square = x * x;
+  const Tensor t = (x * (square * b + 1) * a).tanh();
+  const Tensor u1 = (square * (3 * b) + 1) * a;
+  const Tensor u2 = x * (6 * a * b);
+  const Tensor slope = 1 - t * t;
+  return slope * (u1 + x * (u2 / 2 - t * u1 * u1));
+}
+
+}  // namespace
+
+Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output, const Tensor& self,
+                        std::string_view approximate) {
+  if (is_zero_tangent(direction)) return product(direction, grad_output);
+  // 1 - tanh^2 would be 0 too early in half precision.
+  const Tensor x = opgen::isReducedFloatingType(self.scalar_type()) ? self.to(kFloat) : self;
+  return direction * grad_output * gelu_curvature(x, approximate);
+}
+
+namespace {
+
+bool is_given(const std::optional<Tensor>& tensor) {
+  return tensor.has_value() && tensor->defined();
+}
+
+}  // namespace
+
+Tensor clamp_gradient(const Tensor& grad, const Tensor& self, const std::optional<Tensor>& min,
+                      const std::optional<Tensor>& max) {
+  Tensor inside;
+  if (is_given(min)) inside = self >= *min;
+  if (is_given(max)) inside = inside.defined() ? inside & (self <= *max) : self <= *max;
+  return inside.defined() ? at::where(inside, grad, 0) : grad;
+}
+
+std::tuple<Tensor, Tensor> clamp_gradients_of_limits(const Tensor& grad, const Tensor& self,
+                                                     const std::optional<Tensor>& min,
+                                                     const std::optional<Tensor>& max,
+                                                     std::array<bool, 2> wanted) {
+  // Where min is above max, the result is max.
+  std::tuple<Tensor, Tensor> gradients;
+  if (is_given(min) && wanted[0]) {
+    Tensor below = self < *min;
+    if (is_given(max)) below = below & (*min < *max);
+    std::get<0>(gradients) = at::where(below, grad, 0);
+  }
+  if (is_given(max) && wanted[1]) {
+    Tensor above = self > *max;
+    if (is_given(min)) above = above | (*max < *min);
+    std::get<1>(gradients) = at::where(above, grad, 0);
+  }
+  return gradients;
+}
+
+Tensor clamp_tangent(const Tensor& self, const Tensor& self_t, const Tensor& min,
+                     const Tensor& min_t, const Tensor& max, const Tensor& max_t) {
+  // At a limit, the tangent is that of the limit if there is one limit, as in PyTorch.
+  if (!min.defined()) return max.defined() ? at::where(self < max, self_t, max_t) : self_t;
+  if (!max.defined()) return at::where(self > min, self_t, min_t);
+  const Tensor within = at::where(self > max, max_t, self_t);
+  return at::where(max < min, max_t, at::where(self < min, min_t, within));
+}
+
+// ---- Reductions --------------------------------------------------------------------------------
+
+int64_t number_of_terms(IntArrayRef sizes, OptionalIntArrayRef dims) {
+  const auto ndim = static_cast<int64_t>(sizes.size());
+  const DimMask mask = mask_of(dims, ndim);
+  int64_t count = 1;
+  for (int64_t d = 0; d < ndim; ++d) {
+    if (has_dim(mask, d)) count *= sizes[static_cast<size_t>(d)];
+  }
+  return count;
+}
+
+namespace {
+
+// Gives a reduced tensor its dimensions of size 1 again.
+Tensor restored(Tensor reduced, OptionalIntArrayRef dims, bool keepdim, int64_t ndim) {
+  if (keepdim) return reduced;
+  const DimMask mask = mask_of(dims, ndim);
+  for (int64_t d = 0; d < ndim; ++d) {
+    if (has_dim(mask, d)) reduced = reduced.unsqueeze(d);
+  }
+  return reduced;
+}
+
+// Whether an element is the extreme of its slice. If the extreme is NaN, all NaN are.
+Tensor is_extreme(const Tensor& self, const Tensor& extremes) {
+  return (self == extremes) | (at::isnan(self) & at::isnan(extremes));
+}
+
+}  // namespace
+
+Tensor spread(const Tensor& reduced, OptionalIntArrayRef dims, bool keepdim, IntArrayRef sizes) {
+  return restored(reduced, dims, keepdim, static_cast<int64_t>(sizes.size())).expand(sizes);
+}
+
+Tensor shared_by_extremes(const Tensor& grad, const Tensor& self, const Tensor& extremes,
+                          OptionalIntArrayRef dims, bool keepdim) {
+  const Tensor mask = is_extreme(self, restored(extremes, dims, keepdim, self.dim()));
+  const Tensor counts = mask.sum(dims, true);
+  return restored(grad, dims, keepdim, self.dim()) / counts * mask;
+}
+Tensor mean_of_extremes(const Tensor& self_t, const Tensor& self, const Tensor& extremes,
+                        OptionalIntArrayRef dims, bool keepdim) {
+  const Tensor mask = is_extreme(self, restored(extremes, dims, keepdim, self.dim()));
+  return at::where(mask, self_t, 0).sum(dims, keepdim) / mask.sum(dims, keepdim);
+}
+
+namespace {
+
+// The products of all elements before each one along a dimension, by doubling: the number of
+// operators grows with the logarithm of the size.
+Tensor products_before(const Tensor& self, int64_t dim) {
+  const int64_t size = self.size(dim);
+  const auto shifted = [&](const Tensor& tensor, int64_t by) {
+    DimVector shape(self.sizes());
+    shape[static_cast<size_t>(dim)] = by;
+    const Tensor parts[] = {at::ones(shape, self.options()), tensor.narrow(dim, 0, size - by)};
+    return at::cat(parts, dim);
+  };
+  Tensor products = shifted(self, std::min<int64_t>(1, size));
+  for (int64_t step = 1; step < size; step *= 2) products = products * shifted(products, step);
+  return products;
+}
+
+// Of elements that are not zero, the result divided by each: one division in place of many
+// products.
+Tensor product_of_others(const Tensor& self, const Tensor& result, int64_t dim) {
+  if (self.is_meta() || at::logical_not(self).any().item().toBool()) {
+    return products_before(self, dim) * products_before(self.flip(dim), dim).flip(dim);
+  }
+  return result / self;
+}
+
+}  // namespace
+
+Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  if (self.dim() == 0) return grad;
+  return prod_gradient(grad, self.reshape({-1}), result, 0, false).reshape(self.sizes());
+}
+Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim,
+                     bool keepdim) {
+  if (self.numel() == 0) return at::zeros_like(self);
+  if (self.dim() == 0) return grad.reshape({});
+  dim = wrap_dim(dim, self.dim());
+  const Tensor whole = keepdim ? result : result.unsqueeze(dim);
+  const Tensor others = product_of_others(self, whole, dim);
+  return (keepdim ? grad : grad.unsqueeze(dim)) * others.conj();
+}
+
+Tensor cumsum_gradient(const Tensor& grad, int64_t dim) {
+  if (grad.dim() == 0 || grad.size(dim) <= 1) return grad;
+  return grad.flip(dim).cumsum(dim).flip(dim);
+}
+
+namespace {
+
+double degrees_of_freedom(const Tensor& self, OptionalIntArrayRef dims,
+                          const std::optional<Scalar>& correction) {
+  return static_cast<double>(number_of_terms(self.sizes(), dims)) -
+         (correction.has_value() ? correction->toDouble() : 1.0);
+}
+
+}  // namespace
+
+Tensor var_gradient(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dims,
+                    const std::optional<Scalar>& correction, bool keepdim) {
+  const double factor = 2 / degrees_of_freedom(self, dims, correction);
+  return restored(grad, dims, keepdim, self.dim()) * factor * (self - self.mean(dims, true));
+}
+Tensor var_tangent(const Tensor& self_t, const Tensor& self, OptionalIntArrayRef dims,
+                   const std::optional<Scalar>& correction, bool keepdim) {
+  const double factor = 2 / degrees_of_freedom(self, dims, correction);
+  const Tensor distance = self - self.mean(dims, true);
+  return real(self_t.conj() * distance).sum(dims, keepdim) * factor;
+}
+Tensor std_to_var(const Tensor& derivative, const Tensor& std) {
+  return (derivative / (std * Scalar(2))).masked_fill(std == 0, 0);
+}
+Tensor var_mean_gradient(const Tensor& grad_var, const Tensor& grad_mean, const Tensor& self,
+                         OptionalIntArrayRef dims, const std::optional<Scalar>& correction,
+                         bool keepdim) {
+  Tensor gradient;
+  if (grad_var.defined()) gradient = var_gradient(grad_var, self, dims, correction, keepdim);
+  if (grad_mean.defined()) {
+    const Tensor of_mean = spread(grad_mean, dims, keepdim, self.sizes()) /
+                           Scalar(number_of_terms(self.sizes(), dims));
+    gradient = gradient.defined() ? gradient + of_mean : of_mean;
+  }
+  return gradient;
+}
+
+namespace {
+
+// The gradient of the norm, of which each slice has one, with respect to the elements.
+Tensor norm_slope(const Tensor& self, double ord, const Tensor& norm, OptionalIntArrayRef dims) {
+  if (ord == 0) return at::zeros_like(self);
+  if (ord == 1) return self.sgn();
+  if (ord == 2) return (self / norm).masked_fill(norm == 0, 0);
+  const Tensor modulus = self.abs();
+  if (std::isinf(ord)) {
+    const Tensor mask = is_extreme(modulus, norm);
+    return self.sgn() * mask / mask.sum(dims, true);
+  }
+  if (ord < 1) {
+    const Tensor power = modulus.pow(ord - 1).masked_fill(modulus == 0, 0);
+    return self.sgn() * power * norm.pow(1 - ord);
+  }
+  const Tensor scale = norm.pow(ord - 1);
+  const Tensor power = ord < 2 ? self.sgn() * modulus.pow(ord - 1) : self * modulus.pow(ord - 2);
+  return (power / scale).masked_fill(norm == 0, 0);
+}
+
+}  // namespace
+
+Tensor norm_gradient(const Tensor& grad, const Tensor& self, const Scalar& ord, const Tensor& norm,
+                     OptionalIntArrayRef dims, bool keepdim) {
+  const Tensor slope =
+      norm_slope(self, ord.toDouble(), restored(norm, dims, keepdim, self.dim()), dims);
+  return restored(grad, dims, keepdim, self.dim()) * slope;
+}
+Tensor norm_tangent(const Tensor& self_t, const Tensor& self, const Scalar& ord, const Tensor& norm,
+                    OptionalIntArrayRef dims, bool keepdim) {
+  const Tensor slope =
+      norm_slope(self, ord.toDouble(), restored(norm, dims, keepdim, self.dim()), dims);
+  return real(slope.conj() * self_t).sum(dims, keepdim);
+}
+
+// ---- Normalisation -----------------------------------------------------------------------------
+
+namespace {
+
+// The last dimensions, as many as `normalized_shape` has, and those before them.
+struct Axes {
+  DimVector before, last;
+};
+Axes axes_of(const Tensor& input, IntArrayRef normalized_shape) {
+  Axes axes;
+  const int64_t first = input.dim() - static_cast<int64_t>(normalized_shape.size());
+  for (int64_t d = 0; d < input.dim(); ++d) (d < first ? axes.before : axes.last).push_back(d);
+  return axes;
+}
+
+// The mean over the last dimensions, for rows that may have no element.
+Tensor row_mean(const Tensor& tensor, const Axes& axes) {
+  return tensor.mean(axes.last, true);
+}
+Tensor sum_of(const Tensor& a, const Tensor& b) {
+  return !a.defined() ? b : !b.defined() ? a : a + b;
+}
+// Sums a tensor like the input to one like a parameter.
+Tensor parameter_sum(const Tensor& tensor, const Axes& axes) {
+  return axes.before.empty() ? tensor : tensor.sum(axes.before);
+}
+
+}  // namespace
+
+Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
+                          const Tensor& weight, const Tensor& bias_t, const Tensor& mean,
+                          const Tensor& rstd, IntArrayRef normalized_shape) {
+  const Axes axes = axes_of(input, normalized_shape);
+  const Tensor normal = (input - mean) * rstd;
+  Tensor tangent;
+  if (input_t.defined()) {
+    const Tensor centred = input_t - row_mean(input_t, axes);
+    tangent = (centred - normal * row_mean(centred * normal, axes)) * rstd;
+    if (weight.defined()) tangent = tangent * weight;
+  }
+  if (weight_t.defined()) tangent = sum_of(tangent, normal * weight_t);
+  if (bias_t.defined()) tangent = sum_of(tangent, bias_t);
+  return tangent;
+}
+
+std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd_value,
+    const Tensor& weight, IntArrayRef normalized_shape, std::array<bool, 3> wanted) {
+  const Axes axes = axes_of(input, normalized_shape);
+  Tensor rstd = rstd_value, centred_input = input - mean;
+  if (opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(input)) {
+    // For derivatives of this, the statistics are computed again as functions of the input.
+    centred_input = input - row_mean(input, axes);
+    const Tensor variance = row_mean(centred_input * centred_input, axes);
+    const Tensor eps = (rstd_value * rstd_value).reciprocal() - variance;
+    rstd = (variance + Tensor(opgen::autograd::detach(eps))).rsqrt();
+  }
+  const Tensor normal = centred_input * rstd;
+  // With d the weighted gradient of the result and P the projection that removes from each row its
+  // mean and its part along `normal`, the results of the operator are rstd P d, the sum of
+  // grad_out normal, and the sum of grad_out. P is symmetric.
+  const auto projected = [&](const Tensor& rows) {
+    const Tensor centred = rows - row_mean(rows, axes);
+    return centred - normal * row_mean(centred * normal, axes);
+  };
+  const Tensor& v = grad_of_input;
+  Tensor of_grad_out, of_input, of_weight;
+  if (v.defined()) {
+    const Tensor pv = projected(v) * rstd;
+    if (wanted[0]) of_grad_out = weight.defined() ? pv * weight : pv;
+    if (wanted[2] && weight.defined()) of_weight = parameter_sum(pv * grad_out, axes);
+    if (wanted[1]) {
+      // d(rstd P d) along the input: rstd changes with -rstd normal / n, normal with rstd P.
+      const Tensor d = weight.defined() ? grad_out * weight : grad_out;
+      const Tensor pd = projected(d);
+      const Tensor along_d = row_mean(d * normal, axes), along_v = row_mean(v * normal, axes);
+      const Tensor product = row_mean(pd * v, axes);
+      of_input = (pd * along_v + projected(v) * along_d + normal * product) * (rstd * rstd) * -1;
+    }
+  }
+  if (grad_of_weight.defined()) {
+    if (wanted[0]) of_grad_out = sum_of(of_grad_out, normal * grad_of_weight);
+    if (wanted[1]) {
+      of_input = sum_of(of_input, projected(grad_out * grad_of_weight) * rstd);
+    }
+  }
+  if (grad_of_bias.defined() && wanted[0]) {
+    of_grad_out = sum_of(of_grad_out, grad_of_bias.expand(input.sizes()));
+  }
+  return {of_grad_out, of_input, of_weight};
+}
+
+}  // namespace at::derivatives

@@ -1,0 +1,161 @@
+// derivatives.h: functions that the formulas of derivatives.yaml call. They are made of operators,
+// so that formulas have derivatives themselves.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <aten/TensorBody.h>
+#include <opgen/autograd/formulas.h>
+
+namespace at::derivatives {
+
+using namespace opgen::types;
+
+// ---- Numbers -----------------------------------------------------------------------------------
+
+// Returns the tensor itself for 1.
+[[nodiscard]] Tensor scaled(const Tensor& tensor, const Scalar& factor);
+// A number as a tensor that gives way to other tensors in type promotion.
+[[nodiscard]] Tensor number(const Scalar& value);
+[[nodiscard]] std::optional<Tensor> number(const std::optional<Scalar>& value);
+// What dropout multiplies kept elements by.
+[[nodiscard]] double dropout_scale(double p, std::optional<bool> train);
+
+// ---- Shapes ------------------------------------------------------------------------------------
+
+// The permutation that undoes `dims`.
+[[nodiscard]] DimVector inverse_order(IntArrayRef dims);
+// Gives back the dimensions of size 1 that squeeze() removed from a tensor of these sizes: all,
+// or those in `dims`.
+[[nodiscard]] Tensor unsqueezed(const Tensor& squeezed, IntArrayRef sizes);
+[[nodiscard]] Tensor unsqueezed(const Tensor& squeezed, IntArrayRef sizes, int64_t dim);
+[[nodiscard]] Tensor unsqueezed(const Tensor& squeezed, IntArrayRef sizes, IntArrayRef dims);
+// Joins the gradients of the parts of a tensor; undefined ones are zeros.
+[[nodiscard]] Tensor split_gradient(const std::vector<Tensor>& grads, int64_t split_size,
+                                    int64_t dim, IntArrayRef sizes, const TensorOptions& options);
+[[nodiscard]] Tensor split_gradient(const std::vector<Tensor>& grads, IntArrayRef split_sizes,
+                                    int64_t dim, IntArrayRef sizes, const TensorOptions& options);
+[[nodiscard]] Tensor unbind_gradient(const std::vector<Tensor>& grads, int64_t dim);
+// The part of the gradient for each tensor of a list that cat() joined.
+[[nodiscard]] std::vector<Tensor> cat_gradients(const Tensor& grad,
+                                                const std::vector<std::vector<SymInt>>& sizes,
+                                                int64_t dim);
+[[nodiscard]] Tensor repeat_gradient(const Tensor& grad, IntArrayRef repeats, IntArrayRef sizes);
+// `self` has the geometry of the tensor of which as_strided() made a view of the other arguments'
+// geometry. Elements of the view that share memory add up; the gradient of elements of `self` that
+// share memory is shared equally.
+[[nodiscard]] Tensor as_strided_tangent(const Tensor& self_t, const Tensor& self, IntArrayRef size,
+                                        IntArrayRef stride, std::optional<int64_t> storage_offset);
+[[nodiscard]] Tensor as_strided_gradient(const Tensor& grad,
+                                         const opgen::autograd::formulas::TensorGeometry& self,
+                                         IntArrayRef size, IntArrayRef stride,
+                                         std::optional<int64_t> storage_offset);
+
+// ---- Indexing ----------------------------------------------------------------------------------
+
+// What index_add() added to each element of a tensor of these sizes.
+[[nodiscard]] Tensor selected_like(const Tensor& grad, int64_t dim, const Tensor& index,
+                                   IntArrayRef source_sizes);
+[[nodiscard]] Tensor take_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& index);
+[[nodiscard]] Tensor masked_select_gradient(const Tensor& grad, IntArrayRef sizes,
+                                            const Tensor& mask);
+// gather() by the indices that a reduction gave.
+[[nodiscard]] Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices,
+                                    bool keepdim);
+// The elements of each plane, the last two dimensions, at places in it.
+[[nodiscard]] Tensor gather_from_planes(const Tensor& planes, const Tensor& places);
+[[nodiscard]] Tensor embedding_dense_double(const Tensor& grad, const Tensor& indices,
+                                            int64_t padding_idx, bool scale_grad_by_freq);
+
+// ---- Tangents ----------------------------------------------------------------------------------
+
+// A product of a tangent; zero, whatever the factor is, for the tangent of an argument without one.
+[[nodiscard]] Tensor product(const Tensor& tangent, const Tensor& factor);
+
+// ---- Pointwise ---------------------------------------------------------------------------------
+
+// Half of the gradient where both tensors are equal.
+[[nodiscard]] Tensor shared_at_ties(const Tensor& grad, const Tensor& self, const Tensor& other);
+// The tangent of the chosen one of two tensors, the mean of both where they are equal.
+[[nodiscard]] Tensor chosen_tangent(const Tensor& self_t, const Tensor& self, const Tensor& other_t,
+                                    const Tensor& other, const Tensor& is_first);
+[[nodiscard]] Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent);
+[[nodiscard]] Tensor pow_gradient(const Tensor& grad, const Tensor& self, const Tensor& exponent);
+[[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& grad, const Tensor& self,
+                                              const Tensor& exponent, const Tensor& result);
+[[nodiscard]] Tensor pow_gradient_of_exponent(const Tensor& grad, const Scalar& self,
+                                              const Tensor& exponent, const Tensor& result);
+[[nodiscard]] Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
+                                 const Tensor& exponent, const Tensor& result);
+// The derivative of `self / |self|` in a direction, which is also its gradient.
+[[nodiscard]] Tensor sgn_derivative(const Tensor& direction, const Tensor& self,
+                                    const Tensor& result);
+[[nodiscard]] Tensor silu_second_derivative(const Tensor& self);
+// The second derivative, times a direction and the gradient of the result.
+[[nodiscard]] Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output,
+                                      const Tensor& self, std::string_view approximate);
+[[nodiscard]] Tensor clamp_gradient(const Tensor& grad, const Tensor& self,
+                                    const std::optional<Tensor>& min,
+                                    const std::optional<Tensor>& max);
+[[nodiscard]] std::tuple<Tensor, Tensor> clamp_gradients_of_limits(const Tensor& grad,
+                                                                   const Tensor& self,
+                                                                   const std::optional<Tensor>& min,
+                                                                   const std::optional<Tensor>& max,
+                                                                   std::array<bool, 2> wanted);
+// Undefined limits are none.
+[[nodiscard]] Tensor clamp_tangent(const Tensor& self, const Tensor& self_t, const Tensor& min,
+                                   const Tensor& min_t, const Tensor& max, const Tensor& max_t);
+
+// ---- Reductions: missing or empty `dims` mean all dimensions
+// --------------------------------------
+
+[[nodiscard]] int64_t number_of_terms(IntArrayRef sizes, OptionalIntArrayRef dims);
+// Repeats each element of a reduced tensor over the dimensions that were reduced.
+[[nodiscard]] Tensor spread(const Tensor& reduced, OptionalIntArrayRef dims, bool keepdim,
+                            IntArrayRef sizes);
+// The gradient of each extreme, shared among the elements that are equal to it.
+[[nodiscard]] Tensor shared_by_extremes(const Tensor& grad, const Tensor& self,
+                                        const Tensor& extremes, OptionalIntArrayRef dims,
+                                        bool keepdim);
+// The mean of the tangents of these elements.
+[[nodiscard]] Tensor mean_of_extremes(const Tensor& self_t, const Tensor& self,
+                                      const Tensor& extremes, OptionalIntArrayRef dims,
+                                      bool keepdim);
+[[nodiscard]] Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result);
+[[nodiscard]] Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result,
+                                   int64_t dim, bool keepdim);
+[[nodiscard]] Tensor cumsum_gradient(const Tensor& grad, int64_t dim);
+[[nodiscard]] Tensor var_gradient(const Tensor& grad, const Tensor& self, OptionalIntArrayRef dims,
+                                  const std::optional<Scalar>& correction, bool keepdim);
+[[nodiscard]] Tensor var_tangent(const Tensor& self_t, const Tensor& self, OptionalIntArrayRef dims,
+                                 const std::optional<Scalar>& correction, bool keepdim);
+// From the gradient of a standard deviation to that of its variance; from the tangent of a variance
+// to that of its square root.
+[[nodiscard]] Tensor std_to_var(const Tensor& derivative, const Tensor& std);
+// Gradients may be undefined.
+[[nodiscard]] Tensor var_mean_gradient(const Tensor& grad_var, const Tensor& grad_mean,
+                                       const Tensor& self, OptionalIntArrayRef dims,
+                                       const std::optional<Scalar>& correction, bool keepdim);
+[[nodiscard]] Tensor norm_gradient(const Tensor& grad, const Tensor& self, const Scalar& ord,
+                                   const Tensor& norm, OptionalIntArrayRef dims, bool keepdim);
+[[nodiscard]] Tensor norm_tangent(const Tensor& self_t, const Tensor& self, const Scalar& ord,
+                                  const Tensor& norm, OptionalIntArrayRef dims, bool keepdim);
+
+// ---- Normalisation -----------------------------------------------------------------------------
+
+// Tangents and the weight may be undefined.
+[[nodiscard]] Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input,
+                                        const Tensor& weight_t, const Tensor& weight,
+                                        const Tensor& bias_t, const Tensor& mean,
+                                        const Tensor& rstd, IntArrayRef normalized_shape);
+// The gradients of native_layer_norm_backward for grad_out, input and weight, from those of its
+// results, which may be undefined.
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+    const Tensor& weight, IntArrayRef normalized_shape, std::array<bool, 3> wanted);
+
+}  // namespace at::derivatives

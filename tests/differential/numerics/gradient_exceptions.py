@@ -1,0 +1,205 @@
+"""Gradients that are not compared with PyTorch's, each with its reason. All are checked by finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from differential.numerics.values import (
+    FLOAT32,
+    Dtype,
+    TensorValue,
+    Value,
+    contiguous_strides,
+    from_numbers,
+)
+
+Arguments = Mapping[str, Value]
+
+# Operators of which PyTorch has no gradient.
+WITHOUT: Mapping[str, str] = {
+    "copy": "its functional form of copy_ has no formula",
+    "remainder.Scalar_Tensor": "it has no formula",
+    "silu_backward": "it has no formula",
+    "max_pool2d_with_indices_backward": "calls are refused that mix dtypes, and all others have no gradient",
+}
+
+# Operators whose gradient is zero everywhere, or undefined.
+ZERO: frozenset[str] = frozenset(
+    {
+        *("fill.Scalar", "fill_.Scalar", "zero", "zero_", "normal_", "uniform", "uniform_"),
+        *("bernoulli", "bernoulli.Tensor", "bernoulli.float", "bernoulli_.Tensor"),
+        *("bernoulli_.float", "ceil", "floor", "round", "round.decimals", "trunc", "sign"),
+        *("ceil_", "floor_", "round_", "round_.decimals", "trunc_", "sign_"),
+        *(
+            f"{name}_.{form}"
+            for name in ("eq", "ne", "lt", "le", "gt", "ge")
+            for form in ("Scalar", "Tensor")
+        ),
+    }
+)
+
+# Random results, which the gradient depends on.
+RANDOM: frozenset[str] = frozenset({"native_dropout"})
+
+
+def _mixes(*names: str) -> Callable[[Arguments], bool]:
+    """Whether tensors among these arguments have several dtypes."""
+
+    def mixes(arguments: Arguments) -> bool:
+        given = [arguments.get(name) for name in names]
+        return len({value.dtype.name for value in given if isinstance(value, TensorValue)}) > 1
+
+    return mixes
+
+
+def _has_no_dims(arguments: Arguments) -> bool:
+    return arguments.get("dim") == ()
+
+
+def _has_dtype(arguments: Arguments) -> bool:
+    return arguments.get("dtype") is not None
+
+
+def _alpha_is_complex(arguments: Arguments) -> bool:
+    return isinstance(arguments.get("alpha"), complex)
+
+
+def _scales(arguments: Arguments) -> bool:
+    return bool(arguments.get("scale_grad_by_freq"))
+
+
+def _is_constant(arguments: Arguments) -> bool:
+    """Whether the elements are equal, or more of them are subtracted from their count than there are."""
+    tensor, dims = arguments["self"], arguments.get("dim")
+    assert isinstance(tensor, TensorValue)
+    rank = max(1, len(tensor.sizes))
+    reduced = range(rank) if dims is None else {d % rank for d in dims}
+    count = 1
+    for d in reduced:
+        count *= tensor.sizes[d] if tensor.sizes else 1
+    correction = arguments.get("correction")
+    spread = tensor.array().astype(np.complex128).std(tuple(reduced) if tensor.sizes else None)
+    is_even = bool(spread.size and np.min(np.abs(spread)) < 1e-6)
+    return is_even or count <= (1 if correction is None else correction)
+
+
+def _has_zero_exponents(arguments: Arguments) -> bool:
+    exponent = arguments["exponent"]
+    return isinstance(exponent, TensorValue) and not exponent.array().all()
+
+
+def _is_complex_power(arguments: Arguments) -> bool:
+    exponent = arguments["exponent"]
+    return (
+        isinstance(arguments["self"], complex)
+        and isinstance(exponent, TensorValue)
+        and exponent.dtype.kind != "complex"
+    )
+
+
+def _is_dilated(arguments: Arguments) -> bool:
+    return any(step != 1 for step in arguments.get("dilation") or ())
+
+
+_OF_MAX_POOL = (
+    (
+        "all",
+        _is_dilated,
+        "PyTorch writes to an index outside of the plane if a window is all padding",
+    ),
+)
+
+# By operator: the part that is not compared, the calls, the reason. "all" stands for every part.
+CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = {
+    "addcmul": (
+        (
+            "all",
+            _mixes("self", "tensor1", "tensor2"),
+            "PyTorch multiplies value in an integer dtype, which overflows",
+        ),
+    ),
+    "pow": (
+        (
+            "tangent",
+            _mixes("self", "exponent"),
+            "PyTorch drops the imaginary part for real exponents",
+        ),
+        ("tangent", _is_complex_power, "as above"),
+        (
+            "second gradient",
+            _has_zero_exponents,
+            "PyTorch's is 0 for exponents of 0; the derivative of e x^(e-1) is 1/x",
+        ),
+    ),
+    "prod": (
+        ("tangent", _has_dtype, "PyTorch's tangent has the dtype of self, not of the result"),
+    ),
+    "std": (
+        (
+            "all",
+            _has_no_dims,
+            "PyTorch reduces no dimension in the gradient, and all of them in the result",
+        ),
+        ("all", _is_constant, "it divides by nearly 0"),
+    ),
+    "var": (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
+    "var_mean": (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
+    "index_add": (("all", _alpha_is_complex, "PyTorch's gradient misses the conjugate of alpha"),),
+    "embedding_dense_backward": (
+        ("all", _scales, "PyTorch's gradient ignores scale_grad_by_freq"),
+    ),
+    "max_pool2d": _OF_MAX_POOL,
+    "max_pool2d_with_indices": _OF_MAX_POOL,
+    "as_strided_": (
+        ("tangent", lambda _: True, "PyTorch's tangent does not have the sizes of its tensor"),
+    ),
+    "native_layer_norm_backward": (
+        ("tangent", lambda _: True, "there is no forward formula"),
+        ("second gradient", lambda _: True, "PyTorch takes the statistics as constants"),
+    ),
+    "_softmax_backward_data": (
+        ("tangent", lambda _: True, "PyTorch's formula is that of a result that is a softmax"),
+    ),
+}
+
+
+def leaves_out(name: str, part: str, arguments: Arguments) -> bool:
+    """Return whether a part of a call is not compared. CALLS has operators by name, or without `_` and overload."""
+    base = name.partition(".")[0].removesuffix("_")
+    rules = (*CALLS.get(base, ()), *(CALLS.get(name, ()) if name != base else ()))
+    return any(named in ("all", part) and applies(arguments) for named, applies, _ in rules)
+
+
+# Calls that finite differences say nothing about, by operator: the calls, the reason.
+DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {}
+
+
+def differs_rightly(operator: str, arguments: Arguments) -> bool:
+    """Return whether finite differences say nothing about a call."""
+    return any(applies(arguments) for applies, _ in DIFFERENCES.get(operator, ()))
+
+
+def consistent(operator: str, arguments: dict[str, Value]) -> dict[str, Value]:
+    """Replace arguments that are results of another operator by such: gradients hold for these alone."""
+    if operator == "native_layer_norm_backward":
+        tensor = arguments["input"]
+        assert isinstance(tensor, TensorValue)
+        count = len(arguments["normalized_shape"])
+        axes = tuple(range(len(tensor.sizes) - count, len(tensor.sizes)))
+        numbers = tensor.array().astype(np.float64)
+        if numbers.size:
+            mean = numbers.mean(axes, keepdims=True)
+            rstd = 1 / np.sqrt(numbers.var(axes, keepdims=True) + 1e-3)
+            arguments = {
+                **arguments,
+                "mean": _tensor(mean, arguments["mean"].dtype),
+                "rstd": _tensor(rstd, arguments["rstd"].dtype),
+            }
+    return arguments
+
+
+def _tensor(numbers: np.ndarray, dtype: Dtype = FLOAT32) -> TensorValue:
+    made = from_numbers(dtype, numbers)
+    return TensorValue(dtype, numbers.shape, contiguous_strides(numbers.shape), 0, made.tobytes())
