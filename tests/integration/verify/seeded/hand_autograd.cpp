@@ -66,9 +66,9 @@ Tensor shifted(const Tensor& x, const Tensor& bias) {
 template <bool kBroken>
 struct Affine : torch::autograd::Function<Affine<kBroken>> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight) {
-    TORCH_CHECK(x.is_floating_point() && x.dim() == weight.dim() &&
-                    x.scalar_type() == weight.scalar_type(),
-                "affine: expected floating-point tensors of one shape and dtype");
+    TORCH_CHECK(
+        x.is_floating_point() && x.dim() == weight.dim() && x.scalar_type() == weight.scalar_type(),
+        "affine: expected floating-point tensors of one shape and dtype");
     for (int64_t d = 0; d < x.dim(); ++d) {
       TORCH_SYM_CHECK(x.sym_size(d).sym_eq(weight.sym_size(d)), "affine: expected one shape");
     }
