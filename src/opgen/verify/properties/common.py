@@ -151,8 +151,9 @@ def first_line(error: BaseException) -> str:
 
 
 def is_checked_value(trial: Trial) -> bool:
-    """Whether the elements of results mean something."""
-    return not trial.subject.is_unspecified
+    """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
+    subject = trial.subject
+    return not (subject.is_unspecified or subject.is_random or subject.has_generator)
 
 
 __all__ = [

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,21 @@ from opgen.gradtest.backends import NOT_THERE
 from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, Fill, Place, TensorSpec, at, places, put
+from opgen.verify.calls.specs import Call, Fill, Named, Place, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
 from opgen.verify.properties.common import explicit, first_line, has_differentiable, with_sizes
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
 
+_WIDER = MappingProxyType(
+    {
+        "float16": "float64",
+        "bfloat16": "float64",
+        "float32": "float64",
+        "complex64": "complex128",
+    }
+)
 # More inputs take long: each element is moved.
 _MOST_ELEMENTS = 16
 # Messages that say that a gradient is not there.
@@ -133,6 +142,10 @@ def _wide(trial: Trial, dtype: str) -> tuple[Call, list[Place]]:
             chosen.append(place)
     if not chosen:
         raise NotTested("no input can have a gradient")
+    for name, value in call.items():
+        # A result of a narrow dtype is too coarse for finite differences.
+        if isinstance(value, Named) and value.name in _WIDER:
+            call = {**call, name: Named(value.kind, _WIDER[value.name])}
     return call, chosen
 
 

@@ -33,6 +33,12 @@ def _takes_tensors(subject: Subject) -> str:
     return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
 
 
+def _compares_tensors(subject: Subject) -> str:
+    if subject.is_random or subject.has_generator:
+        return "it is random: its elements depend on the order in which they are drawn"
+    return _takes_tensors(subject)
+
+
 def _inputs(trial: Trial) -> list[tuple[Place, TensorSpec]]:
     """Return all tensors but out arguments."""
     return [(p, s) for p, s in trial.tensors() if p[0] not in trial.subject.outs]
@@ -77,6 +83,8 @@ def _strided(trial: Trial) -> Iterator[Finding]:
 
 def _expanded(trial: Trial) -> Iterator[Finding]:
     tried = False
+    if not trial.read_only():
+        raise NotApplicable("no tensor is only read")
     for place, spec in trial.read_only():
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
@@ -257,6 +265,8 @@ def _conjugated(trial: Trial) -> Iterator[Finding]:
 
 
 def _claims_broadcasting(subject: Subject) -> str:
+    if subject.is_random or subject.has_generator:
+        return "it is random"
     if not subject.facts.is_pointwise:
         return "it does not claim to be pointwise (the tag pointwise, or TensorIteratorBase)"
     tensors = [a for a in subject.schema.arguments.flat_non_out if a.type.is_tensor_like()]
@@ -338,28 +348,28 @@ PROPERTIES = (
     Property(
         codes.V0120,
         _strided,
-        _takes_tensors,
+        _compares_tensors,
         quickly=4,
         enough=12,
     ),
     Property(
         codes.V0121,
         _expanded,
-        _takes_tensors,
+        _compares_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
         codes.V0122,
         _offset,
-        _takes_tensors,
+        _compares_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
         codes.V0123,
         _misaligned,
-        _takes_tensors,
+        _compares_tensors,
         quickly=2,
         enough=8,
     ),
@@ -373,14 +383,14 @@ PROPERTIES = (
     Property(
         codes.V0125,
         _scalar,
-        _takes_tensors,
+        _compares_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
         codes.V0126,
         _conjugated,
-        _takes_tensors,
+        _compares_tensors,
         quickly=2,
         enough=8,
         kinds=("torch",),

@@ -31,6 +31,8 @@ _NO_META = (
     *("not implemented", "NotImplemented", "Cannot access data", "meta tensor", "is a stub"),
     *("DynamicOutputShape", "not written yet", "no kernel", "doesn't have storage"),
 )
+# Numbers that the dtype of a tensor cannot hold are checked when they are written.
+_NO_NUMBER = ("without overflow",)
 # A real kernel that exists for some dtypes only: Meta serves all devices, which may have others.
 _NO_DTYPE = ("not implemented for", "not supported for", "is not implemented", "unsupported dtype")
 
@@ -186,6 +188,8 @@ def _meta_refuses(trial: Trial) -> Iterator[Finding]:
     text = str(real.error)
     if any(words in text for words in _NO_DTYPE) or isinstance(real.error, NotImplementedError):
         raise NotTested("the kernel does not have the dtype")
+    if any(words in text for words in _NO_NUMBER):
+        raise NotTested("a number does not fit into the dtype")
     if isinstance(real.error, MemoryError):
         raise NotTested("there is not enough memory")
     for other in _other_elements(trial.call):

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.model.types import BaseTy
 from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import COMPLEX, FLOATS, INTEGERS, Call, Fill, TensorSpec, at, put
@@ -16,6 +17,7 @@ from opgen.verify.property import Finding, NotApplicable, NotTested, Property, R
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
 
+_FACTORY = "it takes no tensors: out= chooses the dtype, and is resized on purpose"
 # Operators whose purpose is to change the shape, the strides or the memory of an argument.
 _RESHAPING = ("resize", "set_", "swap", "as_strided", "detach")
 
@@ -30,6 +32,26 @@ def _out(subject: Subject) -> str:
     if not subject.is_out:
         return "it has no out="
     return "" if subject.functional is not None else "it has no functional variant"
+
+
+def _casts_to_out(subject: Subject) -> str:
+    """A dtype that is chosen, by an argument or for a factory, is that of out=: nothing is lost in a conversion."""
+    reason = _out(subject)
+    if reason:
+        return reason
+    if subject.is_random or subject.has_generator:
+        return "it is random"
+    arguments = subject.schema.arguments
+    if any(a.type.is_base_ty_like(BaseTy.ScalarType) for a in arguments.flat_non_out):
+        return "its dtype is an argument"
+    return "" if any(a.type.is_tensor_like() for a in arguments.flat_non_out) else _FACTORY
+
+
+def _resizes_out(subject: Subject) -> str:
+    if _out(subject):
+        return _out(subject)
+    inputs = subject.schema.arguments.flat_non_out
+    return "" if any(a.type.is_tensor_like() for a in inputs) else _FACTORY
 
 
 def _functional(trial: Trial) -> Outcome:
@@ -348,14 +370,14 @@ PROPERTIES = (
     Property(
         codes.V0104,
         _out_warns,
-        _out,
+        _resizes_out,
         quickly=1,
         enough=4,
     ),
     Property(
         codes.V0105,
         _out_refuses,
-        _out,
+        _casts_to_out,
         quickly=2,
     ),
     Property(

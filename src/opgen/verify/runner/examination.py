@@ -54,6 +54,8 @@ PLANS = {
 # Calls that end the process are left out; after so many, the operator is given up.
 MOST_CRASHES = 8
 _SPOILED_OF = 4
+# In the refusal of arguments that no overload takes, by opgen's packages.
+_NO_SIGNATURE = "signature:"
 
 
 class Journal:
@@ -112,6 +114,9 @@ class Examination:
         report.plans = len(learned.plans)
         report.refusals = learned.reasons.most_common(5)
         report.narrowings = learned.narrowings
+        if _has_no_function(subject, accepted):
+            self._leave_out(report, done, "the package has no function for this overload")
+            return
         why = learned.undrawable or "no call is accepted"
         if learned.reasons and not learned.plans and not learned.undrawable:
             why += f": {learned.reasons.most_common(1)[0][0]}"
@@ -128,10 +133,19 @@ class Examination:
         self.send(report)
 
     def _give_up(self, report: OperatorReport, done: Sequence[str], why: str) -> None:
+        self._say_of_all(report, done, NOT_TESTED, why)
+
+    def _leave_out(self, report: OperatorReport, done: Sequence[str], why: str) -> None:
+        self._say_of_all(report, done, NOT_APPLICABLE, why)
+
+    def _say_of_all(
+        self, report: OperatorReport, done: Sequence[str], status: str, why: str
+    ) -> None:
         self.send(report)
         for property_ in self.properties:
             if property_.name not in done:
-                self.send(Verdict(property_.name, NOT_TESTED, reason=why))
+                self.send(Verdict(property_.name, status, reason=why))
+        report.seconds = max(report.seconds, 1e-6)
         self.send(report)
 
     # Calls.
@@ -149,6 +163,10 @@ class Examination:
             lambda number: self.journal.at(subject.name, "learn", number),
             skip,
         )
+        functional = self._learned.get(id(subject.functional)) if subject.functional else None
+        if not learned.plans and functional is not None:
+            # An in-place operator accepts some of the calls of the functional one.
+            learned.plans = functional.plans
         self._learned[id(subject)] = learned
         return learned
 
@@ -406,6 +424,18 @@ def _trials(property_: Property, accepted: list[Trial], refused: list[Trial]) ->
     if property_.refused == "only":
         return refused
     return [*refused, *accepted] if property_.refused else accepted
+
+
+def _has_no_function(subject: Subject, accepted: Sequence[Trial]) -> bool:
+    """Whether every call of an overload with out= fails because Python has no such function."""
+    return (
+        subject.is_out
+        and bool(accepted)
+        and all(
+            isinstance(trial.base.error, TypeError) and _NO_SIGNATURE in str(trial.base.error)
+            for trial in accepted
+        )
+    )
 
 
 def _richness(call: Call) -> int:
