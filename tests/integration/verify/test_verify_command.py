@@ -82,6 +82,7 @@ def test_broken_promises_are_found_and_kept_ones_hold(tmp_path: Path) -> None:
     assert run.returncode == 0 and "tensor" in run.stdout, run.stderr
 
 
+@pytest.mark.slow
 @needs_torch
 def test_mistakes_in_the_domains_of_a_loaded_library(tmp_path: Path) -> None:
     (tmp_path / "promises.py").write_text(LIBRARY)
@@ -119,6 +120,7 @@ def test_bad_input(arguments: tuple[str, ...], code: int, words: str, tmp_path: 
     assert "Traceback" not in done.stderr and not done.stdout
 
 
+@pytest.mark.slow
 @needs_torch
 @pytest.mark.parametrize(
     ("arguments", "words"),

@@ -139,9 +139,9 @@ def has_differentiable(call: Call) -> bool:
     return any(spec.is_differentiable for spec in tensors(call))
 
 
-def has_float32(call: Call) -> bool:
-    """Whether a tensor of the call has dtype float32."""
-    return any(spec.dtype == "float32" for spec in tensors(call))
+def has_tensors(call: Call) -> bool:
+    """Whether the call has a tensor."""
+    return bool(tensors(call))
 
 
 def first_line(error: BaseException) -> str:
@@ -167,7 +167,7 @@ __all__ = [
     "filled_with",
     "first_line",
     "has_differentiable",
-    "has_float32",
+    "has_tensors",
     "is_checked_value",
     "layout_variants",
     "outcome_differs",

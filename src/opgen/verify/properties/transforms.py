@@ -14,9 +14,11 @@ from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
 from opgen.verify.properties.common import (
+    as_dtype,
+    changed,
     explicit,
     first_line,
-    has_float32,
+    has_tensors,
     sizes_of,
     with_sizes,
 )
@@ -303,23 +305,23 @@ def _autocastable(subject: Subject) -> str:
 
 def _autocast(trial: Trial) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
-    if trial.base.error is not None:
-        raise NotTested("it refuses the call")
-    if not any(spec.dtype == "float32" for _, spec in trial.tensors()):
-        raise NotTested("no input is float32")
-    given = trial.lab.build(trial.call, "fresh", Outcome())
+    call = _in_float32(trial)
+    base = trial.base if call is trial.call else trial.run(call)
+    if base.error is not None:
+        raise NotTested("it refuses float32")
+    given = trial.lab.build(call, "fresh", Outcome())
     trial.backend.seed(0)
     try:
         with torch.autocast("cpu", dtype=torch.bfloat16):
             returned = trial.subject.call(given)
     except Exception as error:
-        yield trial.finding(f"under autocast, it fails: {first_line(error)}")
+        yield trial.finding(f"under autocast, it fails: {first_line(error)}", Run("call", call))
         return
-    for one, other in zip(trial.lab.results(trial.subject, returned), trial.base.results):
+    for one, other in zip(trial.lab.results(trial.subject, returned), base.results):
         if one.described is None or other.described is None or one.elements is None:
             continue
         if other.elements is None or one.described.shape != other.described.shape:
-            yield trial.finding(f"under autocast, {one.label} has another shape")
+            yield trial.finding(f"under autocast, {one.label} has another shape", Run("call", call))
             return
         narrow = one.described.dtype != other.described.dtype
         dtype = "bfloat16" if narrow else other.described.dtype
@@ -334,9 +336,19 @@ def _autocast(trial: Trial) -> Iterator[Finding]:
             place = int(wrong.ravel().argmax())
             yield trial.finding(
                 f"under autocast, {one.label} is {one.elements.ravel()[place]}, "
-                f"expected {other.elements.ravel()[place]}"
+                f"expected {other.elements.ravel()[place]}",
+                Run("call", call),
             )
             return
+
+
+def _in_float32(trial: Trial) -> Call:
+    """Return the call with a tensor of float32: autocast leaves calls without one alone."""
+    found = trial.tensors()
+    if any(spec.dtype == "float32" for _, spec in found):
+        return trial.call
+    same = [place for place, spec in found if spec.dtype == found[0][1].dtype]
+    return changed(trial.call, same, lambda spec: as_dtype(spec, "float32"))
 
 
 PROPERTIES = (
@@ -380,6 +392,6 @@ PROPERTIES = (
         quickly=2,
         enough=6,
         kinds=("torch",),
-        about=has_float32,
+        about=has_tensors,
     ),
 )
