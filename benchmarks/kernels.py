@@ -1,4 +1,4 @@
-"""Measure every operator of our own library beside PyTorch and, where it has the function, NumPy, in one process.
+"""Measure every operator of our own library, compared with PyTorch and, where it has the function, NumPy, in one process.
 
     python benchmarks/kernels.py [--operators REGEX] [--forms REGEX] [--dtypes D,D] [--sizes S,S] [--threads N,N]
                                  [--quick] [--rounds N] [--all] [--build DIR] [--no-build] [--json FILE] [--write]
@@ -252,10 +252,10 @@ def report(rows: Sequence[Row], only_above: float = 0.0) -> Iterator[str]:
     yield from means(loops)
     yield ""
     yield (
-        f"{len(ratios)} rows, {sum(r > MOST for r in ratios)} above {MOST}; beside NumPy {len(numpy)} rows, geometric mean "
+        f"{len(ratios)} rows, {sum(r > MOST for r in ratios)} above {MOST}; compared with NumPy {len(numpy)} rows, geometric mean "
         f"{geometric_mean(numpy) if numpy else math.nan:.2f}, {sum(r > MOST_OF_NUMPY for r in numpy)} above {MOST_OF_NUMPY}. "
         f"{calls} rows of views and queries, which take less than {duration(CALL)}, are left out, and "
-        f"{len(left_out)} operators that one of the two does not have in Python or refuses."
+        f"{len(left_out)} operators that one of the two does not have in Python or rejects."
     )
     yield ""
     shown = [row for row in loops if row["torch ratio"][0] >= only_above]

@@ -64,14 +64,21 @@ def program(source: Path, folder: Path, torch: Path) -> Path:
     return made
 
 
-def configured(yaml: Path, kernels: Sequence[Path], folder: Path, *options: str) -> Path:
+def configured(
+    yaml: Path,
+    kernels: Sequence[Path],
+    folder: Path,
+    *options: str,
+    derivatives: Path | None = None,
+) -> Path:
     """Configure a generated library with its kernels without building it, and return the build folder."""
     tree, built = folder / "tree", folder / "built"
     sources = folder / "kernels"
     sources.mkdir(parents=True, exist_ok=True)
     for path in (*kernels, *FOLDER.glob("*.h")):
         (sources / path.name).write_bytes(path.read_bytes())
-    run([*OPGEN, "generate", yaml, "--target", "torch", "-o", tree])
+    formulas = () if derivatives is None else ("--derivatives", derivatives)
+    run([*OPGEN, "generate", yaml, "--target", "torch", "-o", tree, *formulas])
     units = ";".join(str(sources / path.name) for path in kernels)
     configure = ["cmake", "-S", str(tree), "-B", str(built), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=Release"]
@@ -112,10 +119,16 @@ def _quiet(command: Sequence[str]) -> float:
     return processor_seconds(["sh", "-c", 'exec "$@" > /dev/null', "sh", *command])
 
 
-def call_tables(calls: Path, libraries: Sequence[Path], generated: str, hand: str) -> list[str]:
+def call_tables(
+    calls: Path,
+    libraries: Sequence[Path],
+    generated: str,
+    hand: str,
+    modes: Sequence[str] = MODES,
+) -> list[str]:
     """Return Markdown for each mode: nanoseconds and instructions of each call on both sides."""
     tables = []
-    for mode in MODES:
+    for mode in modes:
         counted = instructions(calls, libraries, mode)
         measured = nanoseconds(calls, libraries, mode)
         tables += [

@@ -58,8 +58,12 @@ OPGEN_KERNEL(gather_backward)
 OPGEN_KERNEL(masked_select_backward)
 (const Tensor& grad, const Tensor& input, const Tensor& mask) {
   const DimVector sizes = opgen::infer_size(input.sizes(), mask.sizes());
-  const Tensor zeros = at::zeros(sizes, grad.options());
-  return zeros.index_put({std::optional<Tensor>(mask.expand(sizes))}, grad);
+  // A mask without dimensions cannot be an index.
+  DimVector indexed = sizes;
+  if (indexed.empty()) indexed.push_back(1);
+  const Tensor zeros = at::zeros(indexed, grad.options());
+  const Tensor put = zeros.index_put({std::optional<Tensor>(mask.expand(indexed))}, grad);
+  return sizes.empty() ? put.squeeze(0) : put;
 }
 
 // ---- Embedding ----

@@ -75,7 +75,7 @@ function(opgen_describe_compilation text folder)
   endforeach()
   set(lines "${flags}")
   foreach(name
-      CMAKE_VERSION CMAKE_SYSTEM_NAME CMAKE_SYSTEM_PROCESSOR CMAKE_SIZEOF_VOID_P CMAKE_CXX_COMPILER
+      CMAKE_VERSION CMAKE_SYSTEM_NAME CMAKE_SYSTEM_PROCESSOR CMAKE_SIZEOF_VOID_P
       CMAKE_CXX_COMPILER_ARG1 CMAKE_CXX_COMPILER_ID CMAKE_CXX_COMPILER_VERSION CMAKE_CXX_COMPILER_TARGET
       CMAKE_CXX_COMPILER_EXTERNAL_TOOLCHAIN CMAKE_CXX_STANDARD CMAKE_CXX_STANDARD_REQUIRED CMAKE_CXX_EXTENSIONS
       CMAKE_CXX_COMPILE_OBJECT CMAKE_CXX_CREATE_SHARED_LIBRARY CMAKE_LINKER_TYPE
@@ -103,8 +103,14 @@ function(opgen_describe_compilation text folder)
     endif()
   endforeach()
 
-  # The compiler's own files: the driver, the program behind it, and the libraries that it links.
+  # The compiler's own files: the driver, the program behind it, and the libraries that it links. c++ and g++
+  # of GCC are two names of one driver, which only prints its name: CMake finds the first, and
+  # scikit-build-core passes the second. The options of Clang depend on the name of its driver.
   get_filename_component(driver "${CMAKE_CXX_COMPILER}" REALPATH)
+  get_filename_component(name "${CMAKE_CXX_COMPILER}" NAME)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU OR NOT name MATCHES "^[cg][+][+]$")
+    string(APPEND lines "${CMAKE_CXX_COMPILER}\n")
+  endif()
   file(SHA256 "${driver}" sum)
   string(APPEND lines "${driver} ${sum}\n")
   set(questions --version -print-prog-name=cc1plus -print-prog-name=clang -print-file-name=libc.so.6
@@ -112,6 +118,7 @@ function(opgen_describe_compilation text folder)
   foreach(question IN LISTS questions)
     execute_process(COMMAND "${CMAKE_CXX_COMPILER}" ${CMAKE_CXX_COMPILER_ARG1} ${question}
       OUTPUT_VARIABLE answer ERROR_VARIABLE ignored OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REGEX REPLACE "^[cg][+][+] " "" answer "${answer}")
     string(APPEND lines "${question}: ${answer}\n")
     if(IS_ABSOLUTE "${answer}" AND EXISTS "${answer}")
       get_filename_component(answer "${answer}" REALPATH)

@@ -139,6 +139,8 @@ class Inputs(Options, frozen=True):
     tags: PathLike | None = None
     # Files with the formulas of gradients. Default: each derivatives.yaml in the folder of a file of `yaml`.
     derivatives: PathLike | Iterable[PathLike] = ()
+    # More folders that contain headers which formulas include.
+    include: PathLike | Iterable[PathLike] = ()
     # The dispatch keys to keep, besides composite ones and those of all backends. Default: all.
     backends: str | Iterable[str] = ()
     # Dispatch keys whose kernels are left out.
@@ -205,6 +207,7 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         yaml=_paths(inputs.yaml),
         tags=_path(inputs.tags),
         derivatives=_paths(inputs.derivatives),
+        include=_paths(inputs.include),
         target=inputs.target,
         backends=_names(inputs.backends),
         ignore_keys=_names(inputs.ignore_keys),

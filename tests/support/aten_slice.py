@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,14 @@ def slice_of(entries: Iterable[Mapping[str, Any]], sources: Iterable[str]) -> st
     missing = wanted - set(map(name_of, found))
     assert not missing, f"not in this PyTorch: {sorted(missing)}"
     return str(yaml.safe_dump(list(map(_moved, found)), sort_keys=False, width=10_000))
+
+
+def formulas_of_slice(derivatives: Path, operators: str, include: str) -> str:
+    """Return PyTorch's formulas of the operators in a slice, as they are written; `include` declares their functions."""
+    names = {e["func"].partition("(")[0].partition("::")[2] for e in yaml.safe_load(operators)}
+    blocks = re.split(r"(?m)^(?=- name:)", derivatives.read_text())
+    own = [b for b in blocks if (m := re.match(r"- name:\s*([\w.]+)", b)) and m[1] in names]
+    return f"- namespace: {NAMESPACE}\n  include: {include}\n\n{''.join(own)}"
 
 
 def name_of(entry: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Ten common mistakes in kernels, and the page docs/guides/compiler-errors.md with the compilers' output."""
+"""Ten common mistakes in kernels and two in formulas, and the page docs/guides/compiler-errors.md with the compilers' output."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ MAX_LINES = 12
 COMPILERS = ("g++", "clang++")
 TARGETS = ("runtime", "torch")
 AUTHORS_FILE = "shift.cpp"
+FORMULAS = "derivatives.yaml"
 
 _TYPES = "using namespace opgen::types;\n\n"
 _INCLUDES = f"#include <opgen/kernel.h>\n#include <mylib/NativeFunctions.h>\n\n{_TYPES}"
@@ -108,6 +109,28 @@ MISTAKES = (
     _mistake("defined_twice", "Defined twice in a file", _SHIFT * 2, r"shift_cpu"),
 )
 
+
+def _formula(name: str, title: str, formula: str, names: str) -> Mistake:
+    text = f"- namespace: mylib\n\n- name: scale\n  self: {formula}\n  result: auto_linear\n"
+    return Mistake(name, title, text, names, {})
+
+
+# Files of formulas; what is compiled is the source that is generated from each.
+MISTAKES_IN_FORMULAS = (
+    _formula("wrong_formula", "Wrong formula", "grad.times(factor)", r"(opgen|at)::Tensor"),
+    _formula(
+        "formula_of_wrong_type",
+        "Formula of the wrong type",
+        "grad.numel()",
+        r"opgen::autograd::GivenTensor<",
+    ),
+)
+# `scale` has a wrong formula in the second of two files with the same name.
+FORMULAS_IN_TWO_FILES = {
+    "kernels/derivatives.yaml": "- name: mylib::shift\n  self: grad\n",
+    "structured/derivatives.yaml": MISTAKES_IN_FORMULAS[0].source,
+}
+
 # Defines `shift_cpu`; compiled as two files that are linked together.
 DEFINED_IN_TWO_FILES = _INCLUDES + _SHIFT
 # The meta function of `scale` returns without setting its output.
@@ -140,10 +163,10 @@ def page() -> str:
     every = {(t, c): recorded(t, c) for t in TARGETS for c in COMPILERS}
     versions = " and ".join(f"{c} {every['runtime', c]['version'].strip()}" for c in COMPILERS)
     parts = [
-        "# Compiler errors of kernels\n",
-        "This page shows the output of g++ and clang++ for ten common mistakes in kernels. Each output has at most"
-        f" {MAX_LINES} lines,\nexcept where the text below the table explains why not. The first error is at the line of"
-        " the kernel, and names the\ndeclaration or the missing header.\n",
+        "# Compiler errors of kernels and formulas\n",
+        "This page shows the output of g++ and clang++ for ten common mistakes in kernels, and two in formulas. Each"
+        f" output has at\nmost {MAX_LINES} lines, except where the text below the table explains why not. The first error"
+        " is at the line of the\nkernel or of the formula, and names the declaration or the missing header.\n",
         f"The compilers are {versions}. The table counts all lines that a compiler prints, including its summary. If a name"
         " is wrong, or\na header is not included, `opgen build` and builds with CMake report it first, with the name or the"
         " header to write; so does\n`opgen lint --kernels`.\n",
@@ -155,7 +178,11 @@ def page() -> str:
         parts.append(f"| {mistake.title} | {' | '.join(counts)} |")
     linker = [str(lines(every["runtime", c]["two_files"])) for c in COMPILERS]
     parts.append(f"| Defined twice, in two files (linker) | {' | '.join(linker)} | – | – |")
-    parts.append("| No `set_output` (when it is called) | 2 | 2 | 1 | 1 |\n")
+    parts.append("| No `set_output` (when it is called) | 2 | 2 | 1 | 1 |")
+    for mistake in MISTAKES_IN_FORMULAS:
+        counts = [str(lines(outputs[mistake.name])) for outputs in every.values()]
+        parts.append(f"| {mistake.title} | {' | '.join(counts)} |")
+    parts.append("")
     for mistake in MISTAKES:
         for where, (count, reason) in mistake.limits.items():
             parts.append(f"{mistake.title} takes {count} lines with {where}: {reason}.\n")
@@ -179,6 +206,15 @@ def page() -> str:
         parts.append(f"{compiler}:\n\n```text\n{every['runtime', compiler]['two_files']}```\n")
     parts.append(
         "## No `set_output`\n\nA meta function that returns without setting an output compiles; the call fails:\n\n"
-        f"```text\n{every['runtime', 'g++']['no_set_output']}```"
+        f"```text\n{every['runtime', 'g++']['no_set_output']}```\n"
+    )
+    for mistake in MISTAKES_IN_FORMULAS:
+        text = mistake.source.strip()
+        parts.append(f'## {mistake.title}\n\n```yaml title="{FORMULAS}"\n{text}\n```\n')
+        for compiler in COMPILERS:
+            parts.append(f"{compiler}:\n\n```text\n{every['runtime', compiler][mistake.name]}```\n")
+    parts.append(
+        "The error is in `derivatives.yaml`, where the formula begins. If there are several files of formulas, the compilers"
+        " name each by\nits path from the folder that contains all of them, such as `nn/derivatives.yaml`."
     )
     return "\n".join(parts) + "\n"

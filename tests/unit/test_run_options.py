@@ -23,6 +23,7 @@ PLAIN = Inputs(yaml=(Path("leaky.yaml"),))
 VALUES: dict[str, Any] = {
     "tags": Path("tags.yaml"),
     "derivatives": (Path("gradients/a.yaml"), Path("gradients/b.yaml")),
+    "include": (Path("headers"),),
     "target": "torch",
     "backends": ("CPU", "CUDA"),
     "ignore_keys": ("MPS",),
@@ -36,8 +37,9 @@ VALUES: dict[str, Any] = {
     "shards": 4,
     "python": True,
 }
-# Options that only change what is checked or read, or whose effect the manifest records in another way.
-NOT_RECORDED = {"tags", "impl_path", "namespace"}
+# Options that only change what is checked or read, or whose effect the manifest records in another way. A folder of
+# headers changes the tree only if it contains a header of formulas.
+NOT_RECORDED = {"tags", "impl_path", "namespace", "include"}
 
 
 def header(inputs: Inputs) -> dict[str, Any]:
@@ -110,3 +112,18 @@ def test_a_manifest_of_another_form_gives_no_options(broken: dict[str, object]) 
 def test_commands_are_quoted_for_a_shell() -> None:
     words = command_words("opgen", "check", Path("my ops.yaml"), options=[("--shards", "4")])
     assert words == "opgen check 'my ops.yaml' --shards 4"
+
+
+def test_a_folder_with_a_header_of_formulas_is_recorded(tmp_path: Path) -> None:
+    """Protects `opgen check` after `opgen build`, which looks for headers beside the kernels."""
+    (tmp_path / "derivatives.yaml").write_text("- include: formulas.h\n")
+    (tmp_path / "kernels").mkdir()
+    plain = replace(PLAIN, yaml=(tmp_path / "leaky.yaml",))
+    given = replace(plain, include=(tmp_path / "kernels", tmp_path))
+    assert recorded_options(given, None) == {}
+    (tmp_path / "kernels" / "formulas.h").touch()
+    assert recorded_options(given, None) == {"options": {"include": ["kernels"]}}
+    found = inputs_recorded(header(given), header(plain), given)
+    assert found is not None and found.include == (tmp_path / "kernels",)
+    (tmp_path / "formulas.h").touch()
+    assert recorded_options(given, None) == {}

@@ -239,6 +239,17 @@ PyObject* stack(PyObject*, PyObject* args) {
   }
   return guarded([&] { return new_tensor(primitive::stack(all, dim)); });
 }
+// _clone(tensor): a copy with a history, which is not a view; for dtypes that have gradients.
+PyObject* clone(PyObject*, PyObject* tensor) {
+  if (!is_tensor(tensor)) {
+    PyErr_SetString(PyExc_TypeError, "_clone() takes a Tensor");
+    return nullptr;
+  }
+  return guarded([&] {
+    const TensorBase& self = tensor_of(tensor);
+    return new_tensor(primitive::add(self, opgen::detail::full(self.sizes(), 0, self.options())));
+  });
+}
 // _select(tensor, dim, index): a view, with a history.
 PyObject* select(PyObject*, PyObject* args) {
   PyObject* tensor = nullptr;
@@ -289,6 +300,7 @@ PyMethodDef autograd_function_functions[] = {
     {"_apply_function", apply_function, METH_VARARGS, nullptr},
     {"_saved_tensors", saved_tensors, METH_O, nullptr},
     {"_stack", stack, METH_VARARGS, nullptr},
+    {"_clone", clone, METH_O, nullptr},
     {"_select", select, METH_VARARGS, nullptr},
     {"_movedim", movedim, METH_VARARGS, nullptr},
     {"_unit_like", unit_like, METH_VARARGS, nullptr},

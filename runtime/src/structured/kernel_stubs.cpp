@@ -17,6 +17,12 @@ void throw_missing_kernel(const MissingKernel& kernel) {
   __builtin_unreachable();
 }
 
+void throw_missing_function(const MissingFunction& function) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, "the gradient of ", function.op, " needs ", function.name,
+                              ", which is not written yet; write\n  ", function.definition);
+  __builtin_unreachable();
+}
+
 struct StubRegistry {
   std::mutex mutex;
   std::vector<const StubTable*> tables;

@@ -1,16 +1,15 @@
-"""Warn about functions in formulas that nothing declares, and say what to write.
-
-Only operators of libraries are looked at: the formulas of `aten` call PyTorch's own functions.
-"""
+"""Find the functions that formulas call; warn about those that nothing declares, and say what to write."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec import Struct
 
 from opgen.autograd import codes
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.formula_checks import called_functions
+from opgen.autograd.formula_checks import called_functions, called_members
 from opgen.autograd.formula_text import parts
 from opgen.autograd.helpers import HELPERS
 from opgen.cpp.cpp_types import type_of_return
@@ -18,13 +17,102 @@ from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.type_values import TypeContext
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.derivatives import DerivativeEntry, FormulaRow
+from opgen.model.native_function import Variant
 from opgen.model.profile import operator_namespace
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
+
+
+class Call(Struct, frozen=True):
+    """A call of a function in a formula that is no operator, and no function that opgen declares for formulas.
+
+    The formula is that of `row`, among the gradients `info`. `match` is what is called in its text, and `name` the name of
+    the function that generated code calls.
+    """
+
+    info: DifferentiabilityInfo
+    row: FormulaRow
+    match: re.Match[str]
+    name: str
+
+    @property
+    def passed(self) -> tuple[str, ...] | None:
+        """The arguments of the call; None if they are not known."""
+        text = self.row.formula.text
+        found = parts(text[text.index("(", self.match.end()) + 1 :])
+        return None if found is None else found.texts
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether the formula computes a tangent."""
+        arguments = self.info.func.func.arguments.flat_all
+        return all(a.name != self.row.names[0].text for a in arguments)
+
+    @property
+    def span(self) -> Span:
+        return self.row.formula.place.part(*self.match.span())
+
+
+def calls_of_functions(
+    functions: Sequence[DifferentiableFunction], *, symint_overloads: bool
+) -> Iterator[Call]:
+    """Yield the calls of functions that are no operators and no helpers.
+
+    Without `symint_overloads`, generated code calls `f` where the formula calls `f_symint`.
+    """
+    operators = operator_names(functions)
+    for info in _infos(functions):
+        namespace = operator_namespace(info.func.namespace)
+        for row in _rows(info.entry):
+            for match in called_functions(row.formula.text, ("at", namespace)):
+                name = match[0] if symint_overloads else match[0].removesuffix("_symint")
+                if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
+                    yield Call(info, row, match, name)
+
+
+def method_names(functions: Iterable[DifferentiableFunction]) -> frozenset[str]:
+    """Return the C++ names of the operators that are methods of class Tensor."""
+    methods = (fn.func for fn in functions if Variant.method in fn.func.variants)
+    return frozenset(_SUFFIXES.sub("", str(cpp_name(f.func))) for f in methods)
+
+
+def warn_of_unknown_members(
+    functions: Sequence[DifferentiableFunction],
+    members: Collection[str],
+    diagnostics: Diagnostics,
+    *,
+    owns_tensor: bool,
+) -> None:
+    """Report members that formulas of libraries call, and that are not among `members`; each name once.
+
+    If the library `owns_tensor`, its operators can be methods of class Tensor.
+    """
+    methods = method_names(functions) if owns_tensor else frozenset()
+    known = Vocabulary((*sorted(methods), *sorted(members)))
+    seen: set[str] = set()
+    for info in _infos(fn for fn in functions if fn.func.is_library):
+        for row in _rows(info.entry):
+            for match in called_members(row.formula.text):
+                name = match[0]
+                plain = name.removesuffix("_symint")
+                if name not in seen and plain not in methods and plain not in members:
+                    seen.add(name)
+                    message = f"no class has a method '{name}'"
+                    hint = known.did_you_mean(plain) or "call a function instead"
+                    if owns_tensor and hint == "call a function instead":
+                        hint += ", or give an operator of this name 'variants: method'"
+                    span = row.formula.place.part(*match.span())
+                    diagnostics.warning(codes.W1243, message, span, hint=hint)
+
+
+def operator_names(functions: Sequence[DifferentiableFunction]) -> frozenset[str]:
+    """Return the C++ names of all operators, and their root names."""
+    names = {_SUFFIXES.sub("", str(cpp_name(fn.func.func))) for fn in functions}
+    return frozenset(names.union(fn.func.root_name for fn in functions))
 
 
 def warn_of_undeclared(
@@ -32,44 +120,40 @@ def warn_of_undeclared(
     is_declared: Callable[[str], bool],
     spelling: TypeSpelling,
     diagnostics: Diagnostics,
+    *,
+    symint_overloads: bool,
 ) -> None:
-    """Report functions that are no operators and no helpers, and of which `is_declared` says no."""
-    operators = {_SUFFIXES.sub("", str(cpp_name(fn.func.func))) for fn in functions}
-    operators |= {fn.func.root_name for fn in functions}
-    known = Vocabulary((*sorted(operators), *HELPERS))
-    reported: set[str] = set()
-    for info in _infos(functions):
-        namespace = operator_namespace(info.func.namespace)
-        for row in _rows(info.entry):
-            for call in called_functions(row.formula.text, ("at", namespace)):
-                name = call[0]
-                if (
-                    name in HELPERS
-                    or name in reported
-                    or _SUFFIXES.sub("", name) in operators
-                    or is_declared(name)
-                ):
-                    continue
-                reported.add(name)
-                message = f"nothing declares the function '{name}'"
-                span, notes = row.formula.place.part(*call.span()), []
-                hint = known.did_you_mean(name)
-                if hint is None and not row.formula.text[: call.start()].rstrip().endswith("at::"):
-                    hint = "declare it in a header, and name that in 'include'"
-                    guess = _declaration(info, row, call, spelling)
-                    notes = [
-                        f"in my_formulas.h: namespace {namespace} {{ {guess} }}",
-                        "as the first item of this file: '- include: my_formulas.h'",
-                    ]
-                diagnostics.warning(codes.W1243, message, span, hint=hint, notes=notes)
+    """Report functions that are no operators and no helpers, and of which `is_declared` says no.
+
+    Only operators of libraries are looked at: the formulas of `aten` call PyTorch's own functions.
+    """
+    known = Vocabulary((*sorted(operator_names(functions)), *HELPERS))
+    of_libraries = [fn for fn in functions if fn.func.is_library]
+    calls = calls_of_functions(of_libraries, symint_overloads=symint_overloads)
+    first = {call.name: call for call in reversed(tuple(calls))}
+    for call in reversed(first.values()):
+        if is_declared(call.name):
+            continue
+        message, notes = f"nothing declares the function '{call.name}'", []
+        hint = known.did_you_mean(call.name)
+        text = call.row.formula.text
+        if hint is None and not text[: call.match.start()].rstrip().endswith("at::"):
+            hint = "declare it in a header, and name that in 'include'"
+            guess = _declaration(call, spelling)
+            namespace = operator_namespace(call.info.func.namespace)
+            notes = [
+                f"in my_formulas.h: namespace {namespace} {{ {guess} }}",
+                "as the first item of this file: '- include: my_formulas.h'",
+            ]
+        diagnostics.warning(codes.W1243, message, call.span, hint=hint, notes=notes)
 
 
 def _infos(functions: Iterable[DifferentiableFunction]) -> Iterator[DifferentiabilityInfo]:
-    """Yield the gradients of operators of libraries, once for each entry."""
+    """Yield the gradients of each entry once."""
     for fn in functions:
         own = (info for info in fn.infos.values() if info.func is fn.func)
         info = next(own, None)
-        if fn.func.is_library and info is not None:
+        if info is not None:
             yield info
 
 
@@ -78,13 +162,11 @@ def _rows(entry: DerivativeEntry) -> Iterator[FormulaRow]:
         yield from table.rows
 
 
-def _declaration(
-    info: DifferentiabilityInfo, row: FormulaRow, call: re.Match[str], spelling: TypeSpelling
-) -> str:
+def _declaration(call: Call, spelling: TypeSpelling) -> str:
     """Return a declaration of the function, with the types of what the formula passes as far as they are known."""
+    info, row, match = call.info, call.row, call.match
     text = row.formula.text
-    found = parts(text[text.index("(", call.end()) + 1 :])
-    given = () if found is None else found.texts
+    given = call.passed or ()
     context = TypeContext.of(info.func)
     arguments = DispatcherSignature.from_native_function(info.func).arguments()
     types = {b.name: spell(b.type, spelling) for b in arguments}
@@ -92,11 +174,11 @@ def _declaration(
         types[name] = f"const {spell(type_of_return(info.func, value, context), spelling)}&"
     tensor = types.get(row.names[0].text, _TENSOR)
     parameters = (_parameter(text, types, tensor) for text in given)
-    whole = text[: call.start()].strip() in ("", f"{operator_namespace(info.func.namespace)}::")
+    whole = text[: match.start()].strip() in ("", f"{operator_namespace(info.func.namespace)}::")
     number = len(row.names) if whole else 1
     plain = tensor.removeprefix("const ").removesuffix("&").rstrip()
     returned = f"std::tuple<{', '.join([plain] * number)}>" if number > 1 else plain
-    return f"{returned} {call[0]}({', '.join(parameters)});"
+    return f"{returned} {call.name}({', '.join(parameters)});"
 
 
 def _outputs(info: DifferentiabilityInfo) -> Iterator[str]:

@@ -347,7 +347,9 @@ W1243 = _code(
     "A formula can call operators, by their names in C++; the functions that opgen declares for formulas, such as "
     "'not_implemented' (docs/reference/derivatives.md); functions of the target's own headers; and functions that the "
     "author declares in a header. Its name belongs in the first item of the file: '- include: my_formulas.h'. "
-    "opgen looks for the name in that header, and in those that it includes. `opgen lint` and `opgen build` report it.",
+    "opgen looks for the name in that header, and in those that it includes. The same holds for methods, as in "
+    "'grad.times(x)': those of the target's classes, and on target runtime operators with 'variants: method'. "
+    "`opgen lint` and `opgen build` report it.",
     Example(
         "- name: mylib::blend\n  x: blend_gradient(grad, weight)\n  y: grad\n",
         "- name: mylib::blend\n  x: grad * weight\n  y: grad\n",

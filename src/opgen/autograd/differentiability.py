@@ -52,7 +52,8 @@ _SCHEMA = re.compile(
     re.DOTALL,
 )
 _NOT_OF_A_BACKEND = {"Autograd", "AutogradOther", "AutogradFunctionality", "AutogradMAIA"}
-_KEYS = (
+# The keys of `dispatch`.
+KEYS = (
     DEFAULT_KEY,
     *(
         name
@@ -231,9 +232,8 @@ class _Builder(Struct):
 
     def _canonical(self, named: NativeFunction, name: str) -> NativeFunction:
         """Return the variant that the formulas are for: that of this name, or the in-place one."""
-        signature = named.func.signature()
         related = self._by_root[named.scoped_root]
-        functions = [f for f in related if f.func.signature() == signature]
+        functions = [f for f in related if f.signature == named.signature]
         for f in functions:
             func = f.func
             if not func.is_functional_fn() and not func.is_out_fn() and str(func.name.name) == name:
@@ -268,10 +268,10 @@ class _Builder(Struct):
         self, operator: _Operator, entry: DerivativeEntry, table: FormulaTable
     ) -> DifferentiabilityInfo | None:
         key = table.key.text
-        if key not in _KEYS:
+        if key not in KEYS:
             message = f"'{shorten(key)}' is not a key of 'dispatch' here"
             hint = (
-                did_you_mean(key, _KEYS) or f"write {DEFAULT_KEY} or the Autograd key of a backend"
+                did_you_mean(key, KEYS) or f"write {DEFAULT_KEY} or the Autograd key of a backend"
             )
             self._error(codes.E1215, message, table.key.span, hint=hint)
             return None
@@ -336,6 +336,7 @@ class _Builder(Struct):
         check_differentiable(f, operator.output_differentiability, table.rows, self.diagnostics)
         arguments = {b.name for b in operator.parameters}
         returned = {r.name for r in operator.func.func.returns}
+        of_backward, of_forward = names_of_backward(f), names_of_forward(f)
         for row in sorted(table.rows, key=lambda row: row.key):
             for name in row.names:
                 if name.text in arguments and name.text in returned:
@@ -344,12 +345,12 @@ class _Builder(Struct):
             if row.names[0].text not in arguments:
                 found = forward_derivative(operator.func, row, arguments, self.diagnostics)
                 if found is not None:
-                    check_names(row.formula, names_of_forward(operator.func), self.diagnostics)
+                    check_names(row.formula, of_forward, self.diagnostics)
                     forward.append(found)
             elif row.formula.text.lower().strip() == "non_differentiable":
                 without += row.names
             else:
-                check_names(row.formula, names_of_backward(operator.func), self.diagnostics)
+                check_names(row.formula, of_backward, self.diagnostics)
                 self._numbers_of_gradients.check(operator.func, row, self.diagnostics)
                 derivatives.append(self._derivative(operator, row))
         return derivatives, tuple(forward), without

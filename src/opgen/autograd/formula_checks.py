@@ -21,6 +21,8 @@ _TOKEN = re.compile(
     | (?P<name>[A-Za-z_]\w*) | \d[\w.]* | -> | :: | \S""",
     re.VERBOSE | re.DOTALL,
 )
+# Words that are no members, functions or types, and others, such as words in comments.
+_PERHAPS_VALUES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*\b(?!\s*(?:\(|::|<|\{))")
 _BEFORE_MEMBERS = (".", "->", "::")
 _AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
 # Words of C++ that stand where a name does.
@@ -33,14 +35,20 @@ _NO_FUNCTIONS = frozenset(
         *("sizeof", "decltype", "alignof", "if", "return", "switch", "while", "for", "noexcept"),
         *("bool", "char", "double", "float", "int", "long", "short", "unsigned", "auto", "size_t"),
         *("int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"),
-        *("abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "erf", "exp", "fabs"),
-        *("floor", "fmax", "fmin", "fmod", "lgamma", "log", "log10", "log1p", "log2", "max", "min"),
-        *("pow", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+    )
+)
+# Functions of numbers, which every source has.
+NUMBER_FUNCTIONS = frozenset(
+    (
+        *("abs", "acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "erf", "erfc", "exp"),
+        *("expm1", "fabs", "floor", "fmax", "fmin", "fmod", "hypot", "lgamma", "log", "log10"),
+        *("log1p", "log2", "max", "min", "pow", "round", "sin", "sinh", "sqrt", "tan", "tanh"),
+        *("tgamma", "trunc"),
     )
 )
 # Values that generated code declares for every backward formula.
 _OF_BACKWARD = ("grad", "grads", "grad_input_mask", "retain_variables", "result")
-_OF_FORWARD = ("result", "original_self_p", "original_self_t")
+_OF_FORWARD = ("result", "original_self_p", "original_self_t", "auto_linear", "auto_element_wise")
 
 
 def names_of_backward(f: NativeFunction) -> tuple[str, ...]:
@@ -70,6 +78,9 @@ def _outputs(f: NativeFunction) -> tuple[str, ...]:
 
 def check_names(formula: WrittenFormula, known: tuple[str, ...], diagnostics: Diagnostics) -> None:
     """Report names in a formula that are likely misspelt: they resemble one of the `known` values."""
+    # In most formulas, every word that may be a value is one.
+    if all(word in known or word in _WORDS for word in _PERHAPS_VALUES.findall(formula.text)):
+        return
     for match in _values(formula.text):
         if match[0] in known or match[0] in _WORDS or _MAY_BE_CONSTANT.match(match[0]):
             continue
@@ -80,21 +91,39 @@ def check_names(formula: WrittenFormula, known: tuple[str, ...], diagnostics: Di
             diagnostics.error(codes.E1231, message, span, hint=hint)
 
 
-def called_functions(formula: str, namespaces: Sequence[str]) -> Iterator[re.Match[str]]:
+def called_functions(
+    formula: str, namespaces: Sequence[str], *, numbers: bool = False
+) -> Iterator[re.Match[str]]:
     """Yield the names of functions that are called without a namespace, or in one of `namespaces`.
 
-    None if the formula has a lambda. Types, which begin with a capital, are left out.
+    With `numbers`, functions of numbers are among them. None if the formula has a lambda. Types, which begin with a capital, are left out.
     """
     tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
     texts = ["", "", "", *(m[0] for m in tokens), ""]
     if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
         return
+    left_out = _NO_FUNCTIONS if numbers else _NO_FUNCTIONS | NUMBER_FUNCTIONS
     for i, match in enumerate(tokens, 3):
         before, scope = texts[i - 1], texts[i - 2]
         is_free = before not in _BEFORE_MEMBERS
         is_scoped = before == "::" and scope in namespaces and texts[i - 3] not in ("::", ".", "->")
-        is_name = match["name"] and not match[0][0].isupper() and match[0] not in _NO_FUNCTIONS
+        is_name = match["name"] and not match[0][0].isupper() and match[0] not in left_out
         if is_name and texts[i + 1] == "(" and (is_free or is_scoped):
+            yield match
+
+
+def called_members(formula: str) -> Iterator[re.Match[str]]:
+    """Yield the names of members that are called, as `f` in `x.f()`. None if the formula has a lambda.
+
+    What a function returns a pointer to may be of any class, so members of these are left out.
+    """
+    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    texts = ["", "", *(m[0] for m in tokens), ""]
+    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
+        return
+    for i, match in enumerate(tokens, 2):
+        is_member = texts[i - 1] == "." or (texts[i - 1] == "->" and texts[i - 2] != ")")
+        if match["name"] and is_member and texts[i + 1] == "(":
             yield match
 
 

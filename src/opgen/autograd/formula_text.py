@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from msgspec import Struct
@@ -17,6 +18,11 @@ _WORD = re.compile(r"\w+")
 @lru_cache(maxsize=4096)
 def _words(formula: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(formula))
+
+
+def uses_any(formula: str, names: AbstractSet[str]) -> bool:
+    """Return whether a formula contains one of the names as a word of its own."""
+    return not names.isdisjoint(_words(formula))
 
 
 def uses(formula: str, name: str) -> bool:

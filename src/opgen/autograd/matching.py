@@ -53,7 +53,7 @@ class _Matcher:
             assert f is not None
             functional = f.func.kind() is SchemaKind.functional
             table = (self.functional if functional else self.others).setdefault(f.scoped_root, {})
-            table[f.func.signature(strip_default=True)] = found
+            table[f.plain_signature] = found
 
     def match(self, f: NativeFunction) -> DifferentiableFunction:
         infos, is_own = self._find(f)
@@ -62,7 +62,9 @@ class _Matcher:
                 self._check_strides(f, info)
                 self._check_written(f, info)
         if any(info.has_derivatives for info in infos.values()) and not f.is_abstract:
-            self._report_composite(f, infos)
+            # With all rows for backends ignored, its gradients are those of the operators that it is made of.
+            if not f.has_ignored_rows:
+                self._report_composite(f, infos)
             return DifferentiableFunction(f, {}, {})
         forward = {
             key: (
@@ -155,4 +157,4 @@ class _Matcher:
 
 def _of_signature(f: NativeFunction, infos: InfosOfSchemas) -> Infos | None:
     table = infos.get(f.scoped_root)
-    return None if table is None else table.get(f.func.signature(strip_default=True))
+    return None if table is None else table.get(f.plain_signature)

@@ -48,7 +48,7 @@ def check_rows(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagn
 
 
 def _outputs(f: NativeFunction) -> Mapping[str, str]:
-    """Return the names of the outputs, each with one that is the same for all names of this output."""
+    """Map each name of an output to one name that stands for all names of that output."""
     found = {"result": "result0"} if len(f.func.returns) == 1 else {}
     for index, value in enumerate(f.func.returns):
         found[f"result{index}"] = f"result{index}"

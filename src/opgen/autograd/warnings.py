@@ -1,4 +1,4 @@
-"""Warn about gradients that are missing without a word: of arguments, of outputs, and of whole variants.
+"""Warn about gradients that are silently missing: of arguments, of outputs, and of whole variants.
 
 Operators of torchgen's profile are left out: PyTorch's file has many of them, and each is intended.
 """

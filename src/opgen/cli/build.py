@@ -13,11 +13,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen.cli.help import Command
-from opgen.cli.options import FOLDER, include_option, python_option, schema_options, shards_option
+from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
 from opgen.cli.report import announce, fails, finish, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
@@ -29,12 +30,18 @@ from opgen.pipeline import generating, required_package
 from opgen.pipeline.build_estimate import estimate_first_build
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.derivatives import Gradients, check_called_functions
-from opgen.pipeline.inputs import Inputs, derivatives_paths, with_contents
+from opgen.pipeline.inputs import (
+    Inputs,
+    derivatives_paths,
+    folders_with_headers,
+    with_contents,
+)
 from opgen.pipeline.kernel_sources import (
     BUILD_FOLDER,
     find_folders,
     find_sources,
     report_kernels,
+    shown_path,
 )
 from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
@@ -68,7 +75,6 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     metavar="FILE|FOLDER",
     help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
 )
-@include_option
 @click.option(
     "--build-type", default="Release", show_default=True, metavar="TYPE", help="CMake's build type."
 )
@@ -91,7 +97,6 @@ def build(
     inputs: Inputs,
     output: Path,
     kernels: tuple[Path, ...],
-    folders: tuple[Path, ...],
     build_type: str,
     jobs: int | None,
     python_folder: Path | None,
@@ -110,15 +115,18 @@ def build(
     suffixes = TARGETS[inputs.target].plan.kernel_suffixes
     sources = find_sources(kernels, suffixes, output, early)
     _check_names(sources, early)
-    headers = _folders(folders, "name a folder of headers", diagnostics)
+    headers = _folders(inputs.include, "name a folder of headers", diagnostics)
     own = _own_python(python_folder, inputs, diagnostics)
-    inputs = with_contents(inputs)
+    # The compiler looks for headers beside the kernels, too.
+    beside = dict.fromkeys(Path(shown_path(source.parent)) for source in sources)
+    found = folders_with_headers(replace(inputs, include=tuple(beside)))
+    inputs = with_contents(replace(inputs, include=(*inputs.include, *found)))
     context = generating.checked_context(inputs, diagnostics)
     tree = None if context is None else generating.render_tree(context, inputs)
     if context is not None and tree is not None:
         report_kernels(sources, headers, context, inputs, early)
-        gradients = Gradients(context.gradients, context.gradient_includes)
-        check_called_functions(gradients, inputs, early, folders)
+        gradients = Gradients(context.gradients, context.formula_files)
+        check_called_functions(gradients, inputs, early)
         report_author_files(tree.files.keys(), output, early)
     if report_format != "human" or fails(early, deny_warnings):
         diagnostics.extend(early)

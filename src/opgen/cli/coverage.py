@@ -16,6 +16,7 @@ from opgen.io.files import replace_file
 from opgen.model.profile import ATEN
 from opgen.pipeline.coverage import CoverageReport, report_coverage
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.installed import installed_derivatives
 from opgen.targets import TARGETS
 
 _FILE = click.Path(path_type=Path)
@@ -62,6 +63,13 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--tags", type=_FILE, metavar="FILE", help="The tags file.  [default: as for generate]"
 )
+@click.option(
+    "--derivatives",
+    multiple=True,
+    type=_FILE,
+    metavar="FILE",
+    help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML, or the installed PyTorch's]",
+)
 @report_options("human", "json", help="The format of the report and of diagnostics")
 def coverage(
     backend: Path,
@@ -71,17 +79,30 @@ def coverage(
     operators: tuple[Path, ...],
     yaml: tuple[Path, ...],
     tags: Path | None,
+    derivatives: tuple[Path, ...],
     report_format: str,
     deny_warnings: bool,
 ) -> None:
     """Report which operators a backend runs.
 
-    An operator runs with a kernel of the backend, on the CPU, or not at all. The file of --against has one operator per
+    An operator runs with a kernel of the backend, on the CPU, or not at all. The report says which of them have a gradient,
+    too: gradients are those of PyTorch's formulas,
+    which call other operators, and of the backend's autograd kernels. The file of --against has one operator per
     line, or a graph that PyTorch printed.
     """
     diagnostics = Diagnostics()
-    schemas = (*operators, *yaml) or (default_schema(target, backend),)
-    inputs = Inputs(schemas, tags, target=target, backend_yaml=backend, namespace=ATEN)
+    schemas = (*operators, *yaml)
+    if not schemas:
+        schemas = (default_schema(target, backend),)
+        derivatives = derivatives or installed_derivatives(target)
+    inputs = Inputs(
+        schemas,
+        tags,
+        derivatives,
+        target=target,
+        backend_yaml=backend,
+        namespace=ATEN,
+    )
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and svg is not None:
         _draw(svg, found.svg, diagnostics)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.cli.help import Command, Unfinished
-from opgen.cli.options import include_option, schema_options
+from opgen.cli.options import schema_options
 from opgen.cli.report import fails, finish, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
 from opgen.cli.streams import print_diagnostics
@@ -21,11 +21,10 @@ from opgen.pipeline.inputs import Inputs, Overlay
 
 
 class KernelRun(Struct, frozen=True):
-    """A run of `opgen lint --kernels`. `folders` are those of the author's headers."""
+    """A run of `opgen lint --kernels`."""
 
     inputs: Inputs
     kernels: tuple[Path, ...]
-    folders: tuple[Path, ...]
     report_format: str
     deny_warnings: bool
 
@@ -53,13 +52,11 @@ class KernelRun(Struct, frozen=True):
     metavar="FILE|FOLDER",
     help="Check these kernel sources instead: names that no entry has, headers that are not included; repeatable.",
 )
-@include_option
 def lint(
     inputs: Inputs,
     fix: bool,
     diff: bool,
     kernels: tuple[Path, ...],
-    folders: tuple[Path, ...],
     report_format: str,
     deny_warnings: bool,
 ) -> Unfinished | None:
@@ -71,7 +68,7 @@ def lint(
     if kernels:
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
-        run = KernelRun(inputs, kernels, folders, report_format, deny_warnings)
+        run = KernelRun(inputs, kernels, report_format, deny_warnings)
         return Unfinished("lint_kernels", "lint_kernels", run)
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:

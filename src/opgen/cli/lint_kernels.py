@@ -18,7 +18,7 @@ def lint_kernels(run: KernelRun) -> None:
     diagnostics = Diagnostics()
     plan = TARGETS[run.inputs.target].plan
     sources = find_sources(run.kernels, plan.kernel_suffixes, None, diagnostics)
-    headers = find_folders(run.folders, "name a folder of headers", diagnostics)
+    headers = find_folders(run.inputs.include, "name a folder of headers", diagnostics)
     context = checked_context(with_contents(run.inputs), diagnostics)
     if context is not None:
         report_kernels(sources, headers, context, run.inputs, diagnostics)

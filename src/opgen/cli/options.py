@@ -67,16 +67,6 @@ python_option = click.option(
     "--python", is_flag=True, help="Also make the library a Python package."
 )
 
-include_option = click.option(
-    "-I",
-    "--include",
-    "folders",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="A folder of headers that the kernels or the YAML include; repeatable.",
-)
-
 _input_option = functools.partial(
     click.option, cls=SharedOption, heading="Shared options: what is read"
 )
@@ -104,6 +94,14 @@ _COMMON = (
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML]",
+    ),
+    _input_option(
+        "-I",
+        "--include",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FOLDER",
+        help="A folder of headers that formulas, kernels or the YAML include; repeatable.",
     ),
     _input_option(
         "--backends",

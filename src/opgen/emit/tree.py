@@ -25,6 +25,7 @@ from opgen.emit.cpp.operators import (
 from opgen.emit.cpp.register import build_register_keys
 from opgen.emit.cpp.umbrellas import build_umbrellas
 from opgen.emit.kernels.backend import build_backend
+from opgen.emit.kernels.formula_stubs import build_formula_stubs
 from opgen.emit.kernels.headers import build_meta_headers, build_native_headers
 from opgen.emit.kernels.selected_dtypes import build_selected_dtypes
 from opgen.emit.kernels.stubs import build_stubs
@@ -60,6 +61,7 @@ _KINDS: tuple[tuple[FileKind, _Build, bool], ...] = (
     (FileKind.BACKEND, build_backend, True),
     (FileKind.SELECTED_DTYPES, build_selected_dtypes, True),
     (FileKind.STUBS, build_stubs, True),
+    (FileKind.FORMULA_STUBS, build_formula_stubs, False),
     (FileKind.PYTHON, build_python, False),
     (FileKind.PYTHON_FUNCTIONS, build_python_functions, False),
 )

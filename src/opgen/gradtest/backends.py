@@ -144,6 +144,9 @@ class PackageTensors:
         return self._dense(values, shape, dtype)
 
     def _dense(self, values: Sequence[Any], shape: Sequence[int], dtype: str) -> Any:
+        if 0 in shape:
+            one = self.package.tensor([0], dtype=dtype)
+            return self.package._C._zeros_of(tuple(shape), one)
         rows = list(values)
         for size in reversed(shape[1:]):
             rows = [rows[i : i + size] for i in range(0, len(rows), size)]
@@ -165,8 +168,10 @@ class PackageTensors:
         return isinstance(value, self.package.Tensor)
 
     def clone(self, value: Any) -> Any:
-        """Return a copy with a history: a view of a new tensor."""
-        return self.package._C._select(self.package._C._stack([value], 0), 0, 0)
+        """Return a copy, with a history if the dtype has gradients; not a view, because operators may write it."""
+        if not self.is_differentiable(value):
+            return self.package.tensor(value)
+        return self.package._C._clone(value)
 
     def leaf(self, value: Any) -> Any:
         return value.detach().requires_grad_()

@@ -248,7 +248,7 @@ def function_of(
         every = results if isinstance(results, tuple) else (results,)
         outputs = every if is_void else [every[i] for i in gradient.outputs]
         flat = [t for o in outputs for t in (o if isinstance(o, list | tuple) else (o,))]
-        return tuple(t for t in flat if tensors.is_differentiable(t))
+        return tuple(t for t in flat if tensors.is_tensor(t) and tensors.is_differentiable(t))
 
     return f
 

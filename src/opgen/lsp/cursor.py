@@ -28,6 +28,9 @@ class Kind(Enum):
     fallthrough = auto()
     # A key of a file's header, or of a class there.
     header_key = auto()
+    # In a file of formulas: a key of an entry, such as an argument; and a word of a formula.
+    formula_key = auto()
+    formula = auto()
 
 
 class Word(Struct, frozen=True):
@@ -51,7 +54,7 @@ class Word(Struct, frozen=True):
     @property
     def operator(self) -> str:
         """The full name of the operator that the word names; for other words, that of the entry."""
-        if self.kind is not Kind.operator or self.key.name == "func":
+        if self.kind is not Kind.operator or self.key.name in ("func", "name"):
             return self.entry.full_name
         return self.text if "::" in self.text else f"{self.entry.namespace}::{self.text}"
 
@@ -64,12 +67,12 @@ def find_word(outline: Outline, offset: int) -> Word | None:
     if entry is None or key is None:
         return None
     span = outline.word_at(offset)
-    if not span.text or _is_comment(outline, span):
+    if not span.text or is_comment(outline, span):
         return None
     if key.span.start <= offset <= key.span.end:
         return Word(Kind.header_key if entry.is_header else Kind.key, key.span, entry, key)
     if entry.is_header:
-        is_nested = key.name == "classes" and _before_colon(outline, span)
+        is_nested = key.name == "classes" and is_before_colon(outline, span)
         return Word(Kind.header_key, span, entry, key) if is_nested else None
     kind = _kind(outline, span, entry, key)
     return None if kind is None else Word(kind, span, entry, key)
@@ -85,14 +88,14 @@ def _kind(outline: Outline, span: Span, entry: Entry, key: Key) -> Kind | None:
     if key.name == "tags":
         return Kind.tag
     if key.name == "dispatch":
-        if _before_colon(outline, span):
+        if is_before_colon(outline, span):
             return Kind.dispatch_key
         is_fallthrough = span.text == FALLTHROUGH and entry.namespace != ATEN
         return Kind.fallthrough if is_fallthrough else Kind.kernel
     return None
 
 
-def _before_colon(outline: Outline, span: Span) -> bool:
+def is_before_colon(outline: Outline, span: Span) -> bool:
     rest = _line_after(outline, span)
     return re.match(r"[ \t\w,]*:(\s|$)", rest) is not None
 
@@ -102,7 +105,7 @@ def _line_after(outline: Outline, span: Span) -> str:
     return outline.source.line_text(location.line)[location.column - 1 :]
 
 
-def _is_comment(outline: Outline, span: Span) -> bool:
+def is_comment(outline: Outline, span: Span) -> bool:
     location = outline.source.location(span.start)
     before = outline.source.line_text(location.line)[: location.column - 1]
     return before.lstrip().startswith("#") or " #" in before

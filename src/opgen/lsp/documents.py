@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from pygls.uris import from_fs_path, to_fs_path
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Source
 from opgen.lsp.outline import Outline, build_outline, is_schema
 from opgen.lsp.settings import Settings
+from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
-from opgen.pipeline.inputs import Inputs, input_files
+from opgen.pipeline.inputs import Inputs, derivatives_paths, input_files
 from opgen.pipeline.reading import read_source
+
+# The name of the files of formulas that are read without being named.
 
 
 class Analysis(Struct, frozen=True):
@@ -120,17 +125,51 @@ class Documents(Struct):
         """Return the open documents with operators."""
         return tuple(document for document in self._open.values() if is_schema_file(document))
 
+    def analyzed(self) -> tuple[Document, ...]:
+        """Return the open documents that are analyzed: those with operators, and those with their formulas."""
+        documents = self._open.values()
+        return tuple(d for d in documents if is_schema_file(d) or self.is_formulas(d))
+
+    def is_formulas(self, document: Document) -> bool:
+        """Return whether a document is a file of formulas, by its name or by the settings."""
+        named = (self.root or Path()) / document.path
+        given = {(self.root or Path()) / name for name in self.settings.derivatives}
+        return document.path.name == DERIVATIVES_YAML or named in given
+
     def inputs(self, document: Document) -> Inputs:
-        """Return the inputs for `document`. The texts of open documents replace the contents of their files."""
+        """Return the inputs for `document`. The texts of open documents replace the contents of their files.
+
+        A file of formulas is read with the schema files of the settings, or with those in its folder.
+        """
         overlay = {
             other.path: other.text.encode("utf-8", "replace") for other in self._open.values()
         }
-        return self.settings.inputs(document.path, self.root, overlay)
+        if not self.is_formulas(document):
+            return self.settings.inputs(document.path, self.root, overlay)
+        together = self.settings.together(self.root) or self._schemas_beside(document.path)
+        inputs = self.settings.inputs(document.path, self.root, overlay)
+        return replace(inputs, yaml=together)
+
+    def _schemas_beside(self, path: Path) -> tuple[Path, ...]:
+        """Return the schema files in the folder of a file."""
+        found = set()
+        with contextlib.suppress(OSError):
+            found = set(path.parent.glob("*.yaml"))
+        found.update(d.path for d in self._open.values() if d.path.parent == path.parent)
+        return tuple(sorted(p for p in found if p != path and self._has_operators(p)))
+
+    def _has_operators(self, path: Path) -> bool:
+        document = next((d for d in self._open.values() if d.path == path), None)
+        if document is not None:
+            return is_schema_file(document)
+        outline = self._outline(path)
+        return outline is not None and is_schema(outline.source.text)
 
     def readers(self, path: Path) -> Iterator[Document]:
-        """Yield the open schema files whose analysis reads the file at `path`."""
-        for document in self.schemas():
-            if path in input_files(self.inputs(document)):
+        """Yield the open documents whose analysis reads the file at `path`."""
+        for document in self.analyzed():
+            inputs = self.inputs(document)
+            if inputs.yaml and path in input_files(inputs):
                 yield document
 
     def uri(self, path: str) -> str:
@@ -142,9 +181,15 @@ class Documents(Struct):
 
     def outlines(self, document: Document) -> list[Outline]:
         """Return the outlines of all files that are read with `document`, its own first."""
-        paths = self.settings.inputs(document.path, self.root, {}).yaml
-        others = [self._outline(path) for path in paths if path != document.path]
+        others = [
+            self._outline(path) for path in self.inputs(document).yaml if path != document.path
+        ]
         return [document.outline, *(outline for outline in others if outline is not None)]
+
+    def formulas_of(self, document: Document) -> list[Outline]:
+        """Return the outlines of the files of formulas that are read with a schema file."""
+        found = [self._outline(path) for path in derivatives_paths(self.inputs(document))]
+        return [outline for outline in found if outline is not None]
 
     def all_outlines(self) -> Iterable[Outline]:
         """Return the outlines of all open schema files, and of those read with them, each file once."""
@@ -173,7 +218,9 @@ class Documents(Struct):
 def is_schema_file(document: Document) -> bool:
     """Return whether a document is a schema file, by its name or its text: editors send all YAML files."""
     name = document.path.name
-    return name != "tags.yaml" and ("native_functions" in name or is_schema(document.text))
+    return name not in ("tags.yaml", DERIVATIVES_YAML) and (
+        "native_functions" in name or is_schema(document.text)
+    )
 
 
 def path_of(uri: str) -> Path:

@@ -45,6 +45,8 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
         case Kind.header_key:
             text = HEADER_KEYS.get(word.text) or CLASS_KEYS.get(word.text)
             return None if text is None else f"**{word.text}**: {text}"
+        case Kind.formula_key | Kind.formula:
+            return None
         case Kind.schema:
             text = describe_type(word.text)
             return None if text is None else f"**{word.text}**: {text}"

@@ -1,4 +1,4 @@
-"""Find the entries and keys of a schema file line by line, without parsing it.
+"""Find the entries and keys of a schema file, or of a file of formulas, line by line, without parsing it.
 
 During typing, most texts are not valid YAML. The outline depends only on indentation and colons, so that one invalid
 entry does not hide the others.
@@ -36,7 +36,7 @@ class Key(Struct, frozen=True):
 class Entry(Struct, frozen=True):
     """An entry, or the header of the file. Its keys begin at column `indent`.
 
-    `name` is the operator's name in `func`, if there is one. `default_namespace` is that of names without one.
+    `name` is the operator's name in `func`, or in `name` of formulas, if there is one. `default_namespace` is that of names without one.
     """
 
     first: int
@@ -49,7 +49,8 @@ class Entry(Struct, frozen=True):
 
     @property
     def is_header(self) -> bool:
-        return any(key.name in HEADER_KEYS for key in self.keys) and self.key("func") is None
+        named = self.key("func") or self.key("name")
+        return any(key.name in HEADER_KEYS for key in self.keys) and named is None
 
     def key(self, name: str) -> Key | None:
         return next((key for key in self.keys if key.name == name), None)
@@ -166,7 +167,8 @@ def _is_content(line: str) -> bool:
 
 
 def _name(keys: list[Key]) -> Span | None:
-    func = next((key for key in keys if key.name == "func"), None)
+    # An entry of operators, or of formulas.
+    func = next((key for key in keys if key.name in ("func", "name")), None)
     name = None if func is None else _NAME.match(func.value.text)
     if func is None or name is None:
         return None

@@ -18,8 +18,14 @@ from opgen.lsp import fixes
 from opgen.lsp.analysis import Analyzer
 from opgen.lsp.completion import complete, word_start
 from opgen.lsp.completion_items import Suggestion
-from opgen.lsp.cursor import Word, find_word
+from opgen.lsp.cursor import Kind, Word, find_word
 from opgen.lsp.documents import Analysis, Document, Documents, is_schema_file
+from opgen.lsp.formulas import (
+    complete_formulas,
+    describe_formula_word,
+    find_formula_definitions,
+    find_formula_word,
+)
 from opgen.lsp.hover import hover_text
 from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.navigation import find_definitions, find_references
@@ -103,6 +109,11 @@ class Server(LanguageServer):
             return []
         return [root / name for name in named] or [root]
 
+    def is_of_formulas(self, document: Document, word: Word) -> bool:
+        """Return whether a word has a meaning of its own in a file of formulas."""
+        own = (Kind.formula, Kind.formula_key, Kind.header_key, Kind.dispatch_key)
+        return self.documents.is_formulas(document) and word.kind in own
+
     def close(self, uri: str) -> None:
         self.analyzer.cancel(uri)
         self.documents.close(uri)
@@ -173,7 +184,7 @@ def _add_settings(server: Server) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
-        for document in server.documents.schemas():
+        for document in server.documents.analyzed():
             server.schedule(document)
 
 
@@ -190,7 +201,7 @@ async def _request_settings(server: Server) -> None:
 
 def _apply_settings(server: Server, section: object) -> None:
     server.documents.apply_settings(read_settings(section))
-    for document in server.documents.schemas():
+    for document in server.documents.analyzed():
         server.schedule(document)
 
 
@@ -234,7 +245,8 @@ def _add_hover_and_completion(server: Server) -> None:
         document, word = place
         if document.known is None:
             await server.analysis(document)
-        text = hover_text(word, document.known)
+        describe = describe_formula_word if server.is_of_formulas(document, word) else hover_text
+        text = describe(word, document.known)
         if text is None:
             return None
         content = types.MarkupContent(types.MarkupKind.Markdown, text)
@@ -245,17 +257,23 @@ def _add_hover_and_completion(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
     async def completion(params: types.CompletionParams) -> types.CompletionList:
         document = server.documents.find(params.text_document.uri)
-        if document is None or not is_schema_file(document):
+        if document is None:
             return types.CompletionList(False, [])
-        definitions = await server.definitions()
         offset = server.positions.offset(document.source, params.position)
-        suggestions = complete(
-            server.documents.outlines(document),
-            offset,
-            document.known,
-            definitions,
-            strict_torchgen=server.documents.settings.strict_torchgen,
-        )
+        strict = server.documents.settings.strict_torchgen
+        outlines = server.documents.outlines(document)
+        if server.documents.is_formulas(document):
+            known = document.known or await server.analysis(document)
+            suggestions = complete_formulas(
+                document.outline, offset, known, outlines[1:], strict_torchgen=strict
+            )
+        elif is_schema_file(document):
+            definitions = await server.definitions()
+            suggestions = complete(
+                outlines, offset, document.known, definitions, strict_torchgen=strict
+            )
+        else:
+            return types.CompletionList(False, [])
         span = _typed(document.source, offset)
         where = server.positions.range(span)
         return types.CompletionList(False, [_item(one, where) for one in suggestions])
@@ -288,8 +306,13 @@ def _add_navigation(server: Server) -> None:
         document, word = place
         if word.is_existing:
             return [server.location(span) for span in await server.functions(word.text)]
-        outlines = server.documents.outlines(document)
-        spans = find_definitions(word, outlines, await server.definitions())
+        if server.documents.is_formulas(document):
+            spans = await _definitions_of_formulas(server, document, word)
+        else:
+            outlines = server.documents.outlines(document)
+            spans = find_definitions(word, outlines, await server.definitions())
+            if word.kind is Kind.operator and word.key.name == "func":
+                spans += _formulas_of(server, document, word)
         return [server.location(span) for span in spans]
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
@@ -304,12 +327,16 @@ def _add_navigation(server: Server) -> None:
             await server.definitions(),
             with_declaration=params.context.include_declaration,
         )
-        return [server.location(span) for span in spans]
+        if word.kind is Kind.operator:
+            spans += _formulas_of(server, document, word)
+        return [server.location(span) for span in dict.fromkeys(spans)]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         document = server.documents.find(params.text_document.uri)
-        if document is None or not is_schema_file(document):
+        if document is None:
+            return []
+        if not is_schema_file(document) and not server.documents.is_formulas(document):
             return []
         return document_symbols(document.outline, server.positions)
 
@@ -320,11 +347,32 @@ def _add_navigation(server: Server) -> None:
 
 def _word(server: Server, params: _AtPosition) -> tuple[Document, Word] | None:
     document = server.documents.find(params.text_document.uri)
-    if document is None or not is_schema_file(document):
+    if document is None:
         return None
     offset = server.positions.offset(document.source, params.position)
-    word = find_word(document.outline, offset)
+    if server.documents.is_formulas(document):
+        word = find_formula_word(document.outline, offset)
+    else:
+        word = find_word(document.outline, offset) if is_schema_file(document) else None
     return None if word is None else (document, word)
+
+
+def _formulas_of(server: Server, document: Document, word: Word) -> list[Span]:
+    """Return the names of an operator in files of formulas."""
+    outlines = server.documents.formulas_of(document)
+    return [e.name for o in outlines if (e := o.by_name.get(word.operator)) and e.name]
+
+
+async def _definitions_of_formulas(server: Server, document: Document, word: Word) -> list[Span]:
+    """Return the entry of an operator, the schema of an argument, or the C++ of a function."""
+    known = document.known or await server.analysis(document)
+    if word.kind is Kind.operator:
+        outlines = server.documents.outlines(document)[1:]
+        return [e.name for o in outlines if (e := o.by_name.get(word.operator)) and e.name]
+    spans = [] if known is None else find_formula_definitions(word, known)
+    if spans or word.kind is not Kind.formula:
+        return spans
+    return await server.functions(word.text)
 
 
 def _add_edits(server: Server) -> None:

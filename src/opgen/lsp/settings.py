@@ -25,6 +25,7 @@ class Settings(Struct, frozen=True):
     yaml: tuple[str, ...] = ()
     tags: str | None = None
     derivatives: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
     target: str = "runtime"
     extends: str | None = None
     backends: tuple[str, ...] = ()
@@ -41,13 +42,18 @@ class Settings(Struct, frozen=True):
         """The namespace of operators written without one, in files whose header does not set it."""
         return ATEN if self.strict_torchgen else self.namespace or ATEN
 
+    def together(self, root: Path | None) -> tuple[Path, ...]:
+        """Return the schema files that are read together."""
+        return tuple(_absolute(root, name) for name in self.yaml)
+
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
-        together = tuple(_absolute(root, name) for name in self.yaml)
+        together = self.together(root)
         return Inputs(
             yaml=together if document in together else (document,),
             tags=_optional(root, self.tags),
             derivatives=tuple(_absolute(root, name) for name in self.derivatives),
+            include=tuple(_absolute(root, name) for name in self.include),
             target=self.target,
             backends=self.backends,
             ignore_keys=self.ignore_keys,
@@ -73,6 +79,7 @@ def read_settings(value: object) -> Settings:
         yaml=_strings(own, "yaml"),
         tags=_string(own, "tags"),
         derivatives=_strings(own, "derivatives"),
+        include=_strings(own, "include"),
         target=target if target is not None and target in TARGETS else "runtime",
         extends=_string(own, "extends"),
         backends=_strings(own, "backends"),

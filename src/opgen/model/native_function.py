@@ -278,6 +278,8 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     shares_namespace: bool = False
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
+    # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
+    has_ignored_rows: bool = False
     # The author's documentation. Before the entry is resolved, an empty string means that it has none.
     doc: str | None = None
 
@@ -317,6 +319,16 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     def root_name(self) -> str:
         """`add` for add.Tensor, add_.Tensor and add.out."""
         return self.func.name.name.base
+
+    @cached_property
+    def signature(self) -> FunctionSchema:
+        """What all variants of an operator share. Computed once: grouping and gradients compare it."""
+        return self.func.signature()
+
+    @cached_property
+    def plain_signature(self) -> FunctionSchema:
+        """`signature` without defaults."""
+        return self.func.signature(strip_default=True)
 
     @property
     def part_of_structured_group(self) -> bool:

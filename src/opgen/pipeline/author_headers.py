@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from opgen.pipeline.reading import find_cpp_text
+from opgen.pipeline.cpp_text import find_cpp_text
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _INCLUDES_A_MACRO = re.compile(r"^[ \t]*#[ \t]*include[ \t]+[A-Za-z_]", re.MULTILINE)
-_MAX_HEADERS = 200
+MAX_HEADERS = 200
 
 
 class Include(Struct, frozen=True):
@@ -38,6 +38,11 @@ def includes_in(text: str) -> list[Include]:
     return [Include(name, quote == '"') for quote, name in _INCLUDE.findall(text)]
 
 
+def includes_a_macro(text: str) -> bool:
+    """Return whether the name of an included header is computed."""
+    return _INCLUDES_A_MACRO.search(text) is not None
+
+
 def follow_includes(
     text: str, beside: Path | None, folders: Sequence[Path], *, start: Iterable[Include] = ()
 ) -> AuthorHeaders:
@@ -48,7 +53,7 @@ def follow_includes(
     texts: list[str] = []
     others: set[Include] = set()
     seen: set[Path] = set()
-    is_whole = not _INCLUDES_A_MACRO.search(text)
+    is_whole = not includes_a_macro(text)
     first = (*filter(None, [beside]), *folders)
     open_headers = [(include, first) for include in (*start, *includes_in(text))]
     while open_headers:
@@ -61,10 +66,10 @@ def follow_includes(
             continue
         seen.add(path)
         header = find_cpp_text(path)
-        if header is None or len(seen) > _MAX_HEADERS:
+        if header is None or len(seen) > MAX_HEADERS:
             return AuthorHeaders(tuple(texts), frozenset(others), False)
         texts.append(header)
-        is_whole = is_whole and not _INCLUDES_A_MACRO.search(header)
+        is_whole = is_whole and not includes_a_macro(header)
         nearby = (path.parent, *folders)
         open_headers += [(each, nearby) for each in includes_in(header)]
     return AuthorHeaders(tuple(texts), frozenset(others), is_whole)

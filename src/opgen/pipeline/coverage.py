@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from opgen.autograd.coverage import GradientKind, GradientTable
+from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
@@ -17,10 +19,11 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.parse.operator_names.lists import ListedOperator, parse_operator_list
 from opgen.pipeline.checking import read_additions
+from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load
 from opgen.pipeline.reading import read_source
-from opgen.resolve.coverage import CoverageTable
+from opgen.resolve.coverage import Coverage, CoverageTable
 from opgen.templating.render import Renderer
 
 # Names for sets of operators that a backend is measured against: every operator, and those with the tag `core`.
@@ -49,7 +52,15 @@ def report_coverage(
     if registry is None or wanted is None or backend is None or diagnostics.has_errors:
         return None
     table = CoverageTable(backend, registry)
-    operators = [CoveredOperator(f.full_name, table.of(f), calls) for f, calls in wanted]
+    gradients = derive_gradients(registry, inputs, Signatures(), diagnostics).functions
+    if diagnostics.has_errors:
+        return None
+    of_gradients = (
+        GradientTable(gradients, backend.autograd, lambda f: table.of(f) is Coverage.missing)
+        if gradients
+        else None
+    )
+    operators = [_covered(f, calls, table, of_gradients) for f, calls in wanted]
     asked = (backend.forward.key.name, Path(against).name, operators)
     renderer = Renderer(templates_dir() / "text")
     return CoverageReport(
@@ -57,6 +68,16 @@ def report_coverage(
         svg=renderer.render(build_coverage(*asked, "coverage.svg.j2")),
         values=coverage_values(*asked),
     )
+
+
+def _covered(
+    f: NativeFunction, calls: int, table: CoverageTable, gradients: GradientTable | None
+) -> CoveredOperator:
+    coverage = table.of(f)
+    gradient = None if gradients is None else gradients.of(f)
+    if coverage is Coverage.missing and gradient is not None:
+        gradient = gradient if gradient.kind is GradientKind.own else None
+    return CoveredOperator(f.full_name, coverage, calls, gradient)
 
 
 def _wanted(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from opgen.autograd.called_functions import warn_of_undeclared
+from opgen.autograd.called_functions import warn_of_undeclared, warn_of_unknown_members
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.differentiability import derive_infos
+from opgen.autograd.formula_files import FormulaFiles
 from opgen.autograd.matching import match_infos
 from opgen.autograd.warnings import warn_of_missing
 from opgen.cpp.signatures import Signatures
@@ -24,13 +27,13 @@ from opgen.targets import TARGETS
 
 
 class Gradients(Struct, frozen=True):
-    """Every operator with its gradients, in the order of the registry, and the headers that the formulas need.
+    """Every operator with its gradients, in the order of the registry, and what the files of formulas bring besides.
 
-    Both are empty if there are no formulas. `includes` has the spelling after `#include`.
+    All is empty if there are no formulas.
     """
 
     functions: tuple[DifferentiableFunction, ...] = ()
-    includes: tuple[str, ...] = ()
+    files: FormulaFiles = FormulaFiles()
 
 
 @until_too_many(lambda: None)
@@ -63,17 +66,28 @@ def check_derivatives(
     return derive_gradients(registry, inputs, signatures, diagnostics)
 
 
-def check_called_functions(
-    gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics, folders: Sequence[Path] = ()
-) -> None:
-    """Report functions of formulas that no header declares. `folders` are those of the author's headers.
+def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report functions of formulas that no header declares.
 
     Generated files do not depend on the contents of these headers, so `opgen generate` does not do this.
     """
     if any(fn.func.is_library and fn.infos for fn in gradients.functions):
-        declared = DeclaredFunctions(inputs, gradients.includes, folders)
-        spelling = TARGETS[inputs.target].cpp.spelling
-        warn_of_undeclared(gradients.functions, declared.__contains__, spelling, diagnostics)
+        declared = DeclaredFunctions(inputs, gradients.files.includes)
+        cpp = TARGETS[inputs.target].cpp
+        warn_of_undeclared(
+            gradients.functions,
+            declared.__contains__,
+            cpp.spelling,
+            diagnostics,
+            symint_overloads=cpp.symint_overloads,
+        )
+        members = declared.members()
+        if members is not None:
+            # Where class Tensor is generated, operators can be its methods.
+            owns_tensor = cpp.tensor_header is None
+            warn_of_unknown_members(
+                gradients.functions, members, diagnostics, owns_tensor=owns_tensor
+            )
 
 
 @until_too_many(Gradients)
@@ -81,7 +95,8 @@ def derive_gradients(
     registry: Registry, inputs: Inputs, signatures: Signatures, diagnostics: Diagnostics
 ) -> Gradients:
     """Return the gradients of all operators: what is generated from the files of formulas. Errors are reported."""
-    if not derivatives_paths(inputs):
+    paths = derivatives_paths(inputs)
+    if not paths:
         return Gradients()
     files = read_derivatives(inputs, diagnostics)
     if files is None:
@@ -91,4 +106,25 @@ def derive_gradients(
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
-    return Gradients(functions, files.includes)
+    own = _formula_files(functions, files.includes, inputs) if files.includes else FormulaFiles()
+    return Gradients(functions, replace(own, short_names=_short_names(paths)))
+
+
+def _formula_files(
+    functions: Sequence[DifferentiableFunction], includes: tuple[str, ...], inputs: Inputs
+) -> FormulaFiles:
+    # The grammar of C++ takes 12 ms to import, a tenth of a small run.
+    from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
+
+    found = find_author_functions(functions, includes, inputs)
+    return FormulaFiles(includes, found.functions, found.declared)
+
+
+def _short_names(paths: Sequence[Path]) -> dict[str, str]:
+    """Return the name of each file as compilers' errors show it: its path from the folder that has all of the files."""
+    absolute = [os.path.abspath(path) for path in paths]
+    common = os.path.commonpath([os.path.dirname(path) for path in absolute])
+    return {
+        str(path): os.path.relpath(full, common).replace("\\", "/")
+        for path, full in zip(paths, absolute)
+    }

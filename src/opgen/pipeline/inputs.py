@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,6 +13,13 @@ from msgspec.structs import replace
 
 from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.derivatives import DERIVATIVES_YAML
+from opgen.pipeline.formula_headers import (
+    FoundHeader,
+    find_headers,
+    named_headers,
+    read_header,
+)
+from opgen.pipeline.installed import installed_include
 
 # The largest file that any run reads; other kinds of files have lower limits.
 MAX_BYTES = MAX_MANIFEST_BYTES
@@ -50,6 +57,7 @@ class Inputs(Options, frozen=True):
     yaml: tuple[Path, ...]
     tags: Path | None = None
     derivatives: tuple[Path, ...] = ()
+    include: tuple[Path, ...] = ()
     backends: tuple[str, ...] = ()
     ignore_keys: tuple[str, ...] = ()
     extends: Path | None = None
@@ -69,7 +77,7 @@ def input_files(inputs: Inputs) -> tuple[Path, ...]:
     """Return every file that a run with these inputs reads, except opgen's own."""
     tags = tags_path(inputs)
     given = (inputs.extends, *inputs.select, inputs.backend_yaml, inputs.impl_path)
-    given += derivatives_paths(inputs)
+    given += (*derivatives_paths(inputs), *header_paths(inputs))
     return tuple(p for p in (*inputs.yaml, tags, *given) if p is not None)
 
 
@@ -92,7 +100,33 @@ def derivatives_paths(inputs: Inputs) -> tuple[Path, ...]:
     if inputs.derivatives:
         return inputs.derivatives
     beside = dict.fromkeys(y.parent / DERIVATIVES_YAML for y in inputs.yaml)
-    return tuple(path for path in beside if os.path.isfile(path))
+    return tuple(path for path in beside if path in inputs.overlay or os.path.isfile(path))
+
+
+def author_headers(inputs: Inputs, names: Iterable[str]) -> tuple[FoundHeader, ...]:
+    """Return the headers of these names, and those that they include: beside the files, and in the given folders."""
+    beside = (path.parent for path in (*derivatives_paths(inputs), *inputs.yaml))
+    folders = dict.fromkeys((*beside, *inputs.include))
+    return find_headers(names, folders, installed_include(inputs.target), inputs.overlay)
+
+
+def header_paths(inputs: Inputs) -> tuple[Path, ...]:
+    """Return the headers whose functions the files of formulas call."""
+    texts = (read_header(path, inputs.overlay) for path in derivatives_paths(inputs))
+    names = [name for text in texts if text is not None for name in named_headers(text)]
+    return tuple(header.path for header in author_headers(inputs, names)) if names else ()
+
+
+def folders_with_headers(inputs: Inputs) -> tuple[Path, ...]:
+    """Return those of the given folders that have a header of formulas which is not beside the files."""
+    if not inputs.include:
+        return ()
+    beside = header_paths(replace(inputs, include=()))
+    found = set(header_paths(inputs)).difference(beside)
+    # The innermost folder, if one is in another.
+    folders = sorted(inputs.include, key=lambda f: len(f.parts), reverse=True)
+    used = {next((f for f in folders if path.is_relative_to(f)), None) for path in found}
+    return tuple(f for f in inputs.include if f in used)
 
 
 def with_contents(inputs: Inputs) -> Inputs:

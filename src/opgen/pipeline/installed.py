@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
+
+if TYPE_CHECKING:
+    from opgen.pipeline.inputs import Inputs
 
 
 def is_backend_only(inputs: Inputs) -> bool:
@@ -26,6 +29,15 @@ def installed_schema(target: str) -> Path | None:
     installed = TARGETS[target].installed
     paths = (Path(f, installed.schema) for f in _folders(target)) if installed is not None else ()
     return next((path for path in paths if path.is_file()), None)
+
+
+def installed_derivatives(target: str) -> tuple[Path, ...]:
+    """Return the file with the formulas of that package; none if the package is not installed for this Python."""
+    installed = TARGETS[target].installed
+    if installed is None:
+        return ()
+    paths = (Path(f, installed.derivatives) for f in _folders(target))
+    return tuple(path for path in paths if path.is_file())[:1]
 
 
 def installed_include(target: str) -> Path | None:

@@ -13,9 +13,9 @@ from opgen.emit.kernels.stubs import KnownDefinition, known_definitions
 from opgen.io.codes import E0905, W0918, W0919, W0921, W0922
 from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.author_headers import Include, follow_includes
+from opgen.pipeline.cpp_text import find_cpp_text
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_definitions import Definition, find_compiled_definitions
-from opgen.pipeline.reading import find_cpp_text
 
 # The folder of a generated tree that `opgen build` compiles in.
 BUILD_FOLDER = "cmake-build"

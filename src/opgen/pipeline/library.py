@@ -76,7 +76,7 @@ def library_context(
         additions.selection,
         signatures or Signatures(),
         gradients.functions,
-        gradients.includes,
+        gradients.files,
     )
 
 

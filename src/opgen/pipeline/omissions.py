@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.autograd.formula_files import AuthorFunction
 from opgen.cpp.mangling import mangled_prefix
 from opgen.diagnostics import Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
+from opgen.emit.kernels.formula_stubs import kept_functions, place_of
 from opgen.emit.kernels.stubs import MissingFunction, missing_functions, skeleton_reason
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.io.elf import sections_of_symbols
+from opgen.pipeline.cpp_text import find_cpp_text
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_sources import shown_path
-from opgen.pipeline.reading import find_cpp_text
 from opgen.pipeline.run_options import command_words, options_of
 
 # The section of stubs, OPGEN_STUB of both targets.
@@ -58,13 +60,15 @@ class Kernels(Struct, frozen=True):
     """The state of a linked library's kernels.
 
     `stubs` are still stubs. `partly` has kernels of which only some overloads are stubs, each with the number of all
-    overloads. `unknown` are kernels without a symbol, because the library is stripped. `skeletons` have the empty body
-    that `opgen stub` wrote, with its place.
+    overloads. `unknown` are kernels without a symbol, because the library is stripped. `of_formulas` are functions of
+    formulas that are stubs, or that have a stub among the overloads that a formula may call. `skeletons` have the empty
+    body that `opgen stub` wrote, with its place.
     """
 
     stubs: tuple[MissingFunction, ...] = ()
     partly: tuple[tuple[MissingFunction, int], ...] = ()
     unknown: tuple[MissingFunction, ...] = ()
+    of_formulas: tuple[AuthorFunction, ...] = ()
     skeletons: tuple[tuple[MissingFunction, str], ...] = ()
 
 
@@ -89,7 +93,13 @@ def find_stubs(context: Context, library: Path) -> Kernels:
             stubs += overloads
         elif number:
             partly.append((overloads[0], number))
-    return Kernels(tuple(stubs), tuple(partly), tuple(unknown))
+    of_formulas = {f.full_name: f for f in reversed(kept_functions(context))}
+    left = [
+        function
+        for name, function in reversed(of_formulas.items())
+        if any(sections[n] == _STUBS for n in _with_prefix(names, mangled_prefix(name)))
+    ]
+    return Kernels(tuple(stubs), tuple(partly), tuple(unknown), of_formulas=tuple(left))
 
 
 def find_skeletons(
@@ -145,11 +155,26 @@ def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iter
             yield f"  {' '.join((*columns, where))}".rstrip()
         if len(missing) > _MOST_ROWS:
             yield f"  and {len(missing) - _MOST_ROWS} more"
-    if unwritten:
-        yield f"to see what to write: {_stub_command(unwritten, context, inputs)}"
+    yield from _functions_of_formulas(kernels.of_formulas)
+    if unwritten or kernels.of_formulas:
+        operators = (*(m.operator for m in unwritten), *(f.operator for f in kernels.of_formulas))
+        yield f"to see what to write: {_stub_command(operators, context, inputs)}"
     if kernels.unknown:
         names = counted(len(kernels.unknown), "kernel")
         yield f"whether {names} are stubs is unknown: the library is stripped"
+
+
+def _functions_of_formulas(functions: Sequence[AuthorFunction]) -> Iterator[str]:
+    if not functions:
+        return
+    number = len(functions)
+    are = "function of formulas is a stub" if number == 1 else "functions of formulas are stubs"
+    yield f"{number} {are}, which a gradient reports as missing:"
+    width = max(len(f.full_name) for f in functions[:_MOST_ROWS])
+    for function in functions[:_MOST_ROWS]:
+        yield f"  {function.full_name:{width}} {place_of(function)}"
+    if number > _MOST_ROWS:
+        yield f"  and {number - _MOST_ROWS} more"
 
 
 def describe_selection(context: Context) -> Iterator[str]:
@@ -171,10 +196,9 @@ def _place(m: MissingFunction, context: Context) -> str:
     return f"{span.source.path}:{location.line}:{location.column}"
 
 
-def _stub_command(missing: Iterable[MissingFunction], context: Context, inputs: Inputs) -> str:
-    """Return the command that prints these kernels to fill in."""
-    functions: Mapping[str, None] = dict.fromkeys(m.operator for m in missing)
-    found = (context.registry.find_function(name) for name in functions)
+def _stub_command(operators: Iterable[str], context: Context, inputs: Inputs) -> str:
+    """Return the command that prints the kernels and functions of these operators to fill in."""
+    found = (context.registry.find_function(name) for name in dict.fromkeys(operators))
     roots = list(dict.fromkeys(f.root_name for f in found if f is not None))
     options = [option for option in options_of(inputs) if option[0] not in _OF_TREES]
     named = roots if len(roots) <= _MOST_OPERATORS else []

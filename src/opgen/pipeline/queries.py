@@ -65,7 +65,10 @@ def dump(
     wanted = None if operator is None else _find(registry, operator, diagnostics)
     if stage == "derivatives":
         gradients = derive_gradients(registry, inputs, Signatures(), diagnostics).functions
-        return [] if diagnostics.has_errors else derivative_rows(gradients, target, wanted)
+        if diagnostics.has_errors:
+            return []
+        torchgen = TARGETS["torch"].cpp.spelling
+        return derivative_rows(gradients, target.cpp.spelling, torchgen, wanted)
     if diagnostics.has_errors:
         return []
     backend, selection = additions.backend, additions.selection
@@ -105,9 +108,11 @@ def summarize(registry: Registry, inputs: Inputs, f: NativeFunction) -> str:
 def skeletons(
     registry: Registry, inputs: Inputs, operators: Sequence[str], diagnostics: Diagnostics
 ) -> str:
-    """Return kernel skeletons for the named operators, or for all."""
+    """Return skeletons of the kernels and of the functions of formulas, for the named operators or for all."""
     additions = read_additions(registry, inputs, diagnostics)
-    context = library_context(registry, inputs, diagnostics, additions)
+    signatures = Signatures()
+    gradients = derive_gradients(registry, inputs, signatures, diagnostics)
+    context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)
     found = [f for name in operators for f in _find(registry, name, diagnostics)]
     if context is None or diagnostics.has_errors:
         return ""

@@ -1,9 +1,7 @@
-"""Read the files that are given on the command line, and C++ files beside them."""
+"""Read the files that are given on the command line."""
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, Source
@@ -13,8 +11,6 @@ from opgen.parse import decode_source
 from opgen.pipeline.inputs import Overlay
 
 MAX_BYTES = 10_000_000
-# The most bytes of a C++ file that is searched for names.
-_MAX_CPP_BYTES = 4_000_000
 
 _NO_OVERLAY: Overlay = {}
 
@@ -44,18 +40,3 @@ def read_source(
     """Return the text of a file; report a file that cannot be read, and return None."""
     content = read_bytes(path, diagnostics, overlay)
     return None if content is None else decode_source(str(path), content, diagnostics)
-
-
-def find_cpp_text(path: Path | str) -> str | None:
-    """Return the text of a C++ file that is searched for names; invalid UTF-8 is replaced.
-
-    None if it is too large or not a regular file, or if it cannot be read, which the compiler reports.
-    """
-    try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_CPP_BYTES:
-            return None
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            return file.read()
-    except OSError:
-        return None

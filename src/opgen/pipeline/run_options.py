@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from opgen.io.manifest import MANIFEST
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.inputs import Inputs, folders_with_headers
 
 # An option with its value, if it has one: ("--shards", "4").
 Option: TypeAlias = tuple[str, ...]
@@ -22,6 +22,7 @@ def options_of(inputs: Inputs) -> tuple[Option, ...]:
         ("--target", inputs.target if inputs.target != "runtime" else None),
         ("--tags", inputs.tags),
         *(("--derivatives", path) for path in inputs.derivatives),
+        *(("--include", folder) for folder in inputs.include),
         ("--backends", ",".join(inputs.backends) or None),
         ("--ignore-keys", ",".join(inputs.ignore_keys) or None),
         ("--extends", inputs.extends),
@@ -58,6 +59,8 @@ def recorded_options(inputs: Inputs, extends: str | None) -> dict[str, Any]:
         "derivatives": [path.name for path in inputs.derivatives],
         "extends": extends if inputs.extends is not None else None,
         "ignore_keys": list(inputs.ignore_keys),
+        # Other folders have no effect on the tree.
+        "include": [folder.resolve().name for folder in folders_with_headers(inputs)],
         "python": inputs.python,
         "select": [path.name for path in inputs.select],
         "shards": inputs.shards if inputs.shards != 1 else None,
@@ -81,7 +84,8 @@ def inputs_recorded(
     if was == now or not isinstance(options, dict) or not _are_words(target, name):
         return None
     files = (options.get("extends"), options.get("backend_yaml"))
-    lists = [options.get(key, []) for key in ("backends", "ignore_keys", "select", "derivatives")]
+    keys = ("backends", "ignore_keys", "select", "derivatives", "include")
+    lists = [options.get(key, []) for key in keys]
     if not all(isinstance(found, list) and _are_words(*found) for found in lists):
         return None
     if not _are_words(*(file for file in files if file is not None)):
@@ -95,7 +99,8 @@ def inputs_recorded(
     one = () if inputs.backend_yaml is None else (inputs.backend_yaml,)
     given = (*inputs.select, *inputs.derivatives, *one)
     by_name = {path.name: path for path in given}
-    backends, ignore_keys, select, derivatives = lists
+    folders = {path.resolve().name: path for path in inputs.include}
+    backends, ignore_keys, select, derivatives, include = lists
     return replace(
         inputs,
         target=target,
@@ -105,6 +110,7 @@ def inputs_recorded(
         extends=manifest,
         select=tuple(by_name.get(file, Path(file)) for file in select),
         derivatives=tuple(by_name.get(file, Path(file)) for file in derivatives),
+        include=tuple(folders.get(name, Path(name)) for name in include),
         backend_yaml=(
             None if backend_yaml is None else by_name.get(backend_yaml, Path(backend_yaml))
         ),

@@ -42,7 +42,7 @@ def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...
     def name(f: NativeFunction) -> Hashable:
         return f.scoped_root
 
-    sets = group_by_signature(functions, name, lambda f: f.func.signature())
+    sets = group_by_signature(functions, name, lambda f: f.signature)
     return tuple(Variants(*split_by_role(s, lambda f: f.func.kind())) for s in sets)
 
 

@@ -41,6 +41,7 @@ class FileKind(Enum):
     REGISTER_AUTOGRAD = auto()
     DERIVATIVES = auto()
     STUBS = auto()
+    FORMULA_STUBS = auto()
     BACKEND = auto()
     SELECTED_DTYPES = auto()
     PYTHON = auto()
@@ -83,7 +84,8 @@ class FilePlan(Struct, frozen=True):
 
     `templates` are folders of templates; a template is taken from the first that has it. A generated CMakeLists.txt
     finds `cmake_package`. `kernel_suffixes` are those of the sources in a folder of kernels, and `runtime_abi` is
-    the version of the headers that generated code requires.
+    the version of the headers that generated code requires. `formula_headers` declare the classes whose members formulas
+    call, besides class Tensor where it is generated.
     """
 
     kinds: frozenset[FileKind]
@@ -91,6 +93,7 @@ class FilePlan(Struct, frozen=True):
     cmake_package: str
     runtime_abi: int
     kernel_suffixes: tuple[str, ...] = (".cpp",)
+    formula_headers: tuple[str, ...] = ()
 
 
 class SchemaPolicy(Struct, frozen=True):
@@ -131,15 +134,16 @@ class InstalledLibrary(Struct, frozen=True):
     """A library of operators that is installed with the target's package, and that backends are written for.
 
     `headers` is the folder by which its headers are included, `namespaces` are those of its operators. The file
-    `schema` in the Python package `package` defines them. The tensors of `between_devices` are on different devices
+    `schema` in the Python package `package` defines them, and `derivatives` has the formulas of their gradients. The tensors of `between_devices` are on different devices
     by the nature of these operators, so backends do not check them. `fallback_header` declares `opgen::cpu_fallback`.
-    `include` is the folder of its headers, from that of the package.
+    `include` is the folder of its headers, relative to the package.
     """
 
     headers: str
     namespaces: frozenset[str]
     package: str
     schema: str
+    derivatives: str
     between_devices: frozenset[str]
     fallback_header: str
     include: str

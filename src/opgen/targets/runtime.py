@@ -129,6 +129,20 @@ RUNTIME = Target(
         templates=("runtime",),
         cmake_package="opgen",
         runtime_abi=1,
+        formula_headers=(
+            "opgen/autograd/derived_call.h",
+            "opgen/autograd/formulas.h",
+            "opgen/core/array_ref.h",
+            "opgen/core/complex.h",
+            "opgen/core/list.h",
+            "opgen/core/scalar.h",
+            "opgen/core/small_vector.h",
+            "opgen/device/device.h",
+            "opgen/device/generator.h",
+            "opgen/tensor/optional_ref.h",
+            "opgen/tensor/tensor.h",
+            "opgen/tensor/tensor_options.h",
+        ),
     ),
     dispatch=DispatchPolicy(
         function_keys=frozenset(

@@ -107,6 +107,9 @@ class DifferenceChecker:
         try:
             tensors.check(f, inputs, forward=gradient.forward, batched=False)
         except Exception as error:
+            if any(text in str(error) for text in NOT_THERE):
+                report.refused += 1
+                return
             raise AssertionError("gradient") from error
         report.compared += 1
         report.tangents += gradient.forward

@@ -22,7 +22,6 @@ WITHOUT: Mapping[str, str] = {
     "copy": "its functional form of copy_ has no formula",
     "remainder.Scalar_Tensor": "it has no formula",
     "silu_backward": "it has no formula",
-    "max_pool2d_with_indices_backward": "calls are refused that mix dtypes, and all others have no gradient",
 }
 
 # Operators whose gradient is zero everywhere, or undefined.
@@ -41,7 +40,10 @@ ZERO: frozenset[str] = frozenset(
 )
 
 # Random results, which the gradient depends on.
-RANDOM: frozenset[str] = frozenset({"native_dropout"})
+RANDOM: frozenset[str] = frozenset({"dropout", "dropout_", "native_dropout"})
+
+# Operators, without overloads, whose results are drawn: a finite difference compares two draws.
+DRAWN: frozenset[str] = frozenset({"bernoulli", "normal", "normal_functional", "uniform"})
 
 
 def _mixes(*names: str) -> Callable[[Arguments], bool]:
@@ -99,6 +101,16 @@ def _is_complex_power(arguments: Arguments) -> bool:
     )
 
 
+def _is_complex(name: str) -> Callable[[Arguments], bool]:
+    """Whether this tensor is complex."""
+
+    def is_complex(arguments: Arguments) -> bool:
+        value = arguments[name]
+        return isinstance(value, TensorValue) and value.dtype.kind == "complex"
+
+    return is_complex
+
+
 def _is_dilated(arguments: Arguments) -> bool:
     return any(step != 1 for step in arguments.get("dilation") or ())
 
@@ -147,15 +159,19 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
     "var": (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
     "var_mean": (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
     "index_add": (("all", _alpha_is_complex, "PyTorch's gradient misses the conjugate of alpha"),),
-    "embedding_dense_backward": (
-        ("all", _scales, "PyTorch's gradient ignores scale_grad_by_freq"),
+    **dict.fromkeys(
+        ("embedding_backward", "embedding_dense_backward"),
+        (("all", _scales, "PyTorch's gradient ignores scale_grad_by_freq"),),
     ),
+    "silu_": (("all", _is_complex("self"), "PyTorch's fails its own gradcheck"),),
+    "bernoulli_.float": (("all", _is_complex("self"), "the operator takes no complex numbers"),),
     "max_pool2d": _OF_MAX_POOL,
     "max_pool2d_with_indices": _OF_MAX_POOL,
     "as_strided_": (
         ("tangent", lambda _: True, "PyTorch's tangent does not have the sizes of its tensor"),
     ),
     "native_layer_norm_backward": (
+        ("all", _is_complex("input"), "the operator takes no complex numbers"),
         ("tangent", lambda _: True, "there is no forward formula"),
         ("second gradient", lambda _: True, "PyTorch takes the statistics as constants"),
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -128,24 +128,47 @@ class GradientChecker:
 
     def check_seed(self, name: str, dtype: Dtype, seed: int, report: GradientReport) -> None:
         """Compare one input and count it in `report`."""
-        gradient = self.gradients[name]
-        function = self.functions[name]
-        draw = Draw(function.func, dtype, seed, CONSTRAINTS)
-        draw.special = False
-        try:
-            arguments = draw.all()
-        except Refused:
+        arguments = self._draw(name, dtype, seed)
+        if arguments is None or leaves_out(name, "gradient", arguments):
             return
-        operator = operator_base(function.func)
-        arguments = consistent(operator, arguments)
-        if leaves_out(name, "gradient", arguments):
-            return
-        run = _Run(self, gradient, arguments, f"{name} {dtype.name} {seed}")
+        run = _Run(self, self.gradients[name], arguments, f"{name} {dtype.name} {seed}")
         try:
             run.compare(report)
         except Different as found:
             text = " ".join(str(found).split("\n"))[:600]
             report.findings.append(Finding(name, dtype.name, seed, found.part, text, arguments))
+
+    def differs(
+        self,
+        name: str,
+        dtype: Dtype,
+        part: str,
+        applies: Callable[[Mapping[str, Value]], bool],
+        seeds: int = 120,
+    ) -> bool:
+        """Return whether a call to which an exception applies differs in its part; "all" stands for every part."""
+        for seed in range(seeds):
+            arguments = self._draw(name, dtype, seed)
+            if arguments is None or not applies(arguments):
+                continue
+            run = _Run(self, self.gradients[name], arguments, f"{name} {dtype.name} {seed}")
+            run.exceptions = False
+            try:
+                run.compare(GradientReport())
+            except Different as found:
+                if part in ("all", found.part):
+                    return True
+        return False
+
+    def _draw(self, name: str, dtype: Dtype, seed: int) -> dict[str, Value] | None:
+        """Return the arguments of a call; None if there are none for this seed."""
+        function = self.functions[name]
+        draw = Draw(function.func, dtype, seed, CONSTRAINTS)
+        draw.special = False
+        try:
+            return consistent(operator_base(function.func), draw.all())
+        except Refused:
+            return None
 
 
 class _Side:
@@ -248,6 +271,7 @@ class _Run:
         self.checker = checker
         self.gradient = gradient
         self.name = str(gradient.schema.name)
+        self.exceptions = True
         self.operator = operator_base(gradient.schema)
         self.arguments = arguments
         self.random = random.Random(zlib.crc32(text.encode()))
@@ -259,7 +283,7 @@ class _Run:
         # That of the least precise dtype of the call.
         dtypes = [value.dtype.name for _, value in self._tensors()]
         dtypes += [value.name for value in arguments.values() if isinstance(value, Dtype)]
-        self.tolerance = max(_TOLERANCE.get(name, 0) for name in dtypes)
+        self.tolerance = max((_TOLERANCE.get(name, 0) for name in dtypes), default=0)
         self.theirs: _Side = _Theirs(self.name)
         self.ours: _Side = _Ours(checker.module, checker.library, self.name)
 
@@ -347,7 +371,7 @@ class _Run:
     # Gradients of gradients.
 
     def _compare_second(self, found: _Found, wanted: _Found, report: GradientReport) -> None:
-        if leaves_out(self.name, "second gradient", self.arguments):
+        if self.exceptions and leaves_out(self.name, "second gradient", self.arguments):
             return
         state = self.random.getstate()
         try:
@@ -381,7 +405,7 @@ class _Run:
     # Tangents.
 
     def _compare_tangents(self, report: GradientReport) -> None:
-        if leaves_out(self.name, "tangent", self.arguments):
+        if self.exceptions and leaves_out(self.name, "tangent", self.arguments):
             return
         state = self.random.getstate()
         try:
@@ -520,7 +544,10 @@ def _set(values: dict[str, Any], place: _Place, value: Any) -> None:
 def _flat(results: Sequence[Any]) -> list[Any]:
     found = []
     for result in results:
-        found += _flat(result) if isinstance(result, list | tuple) else [result]
+        if isinstance(result, list | tuple):
+            found += _flat(result)
+        else:
+            found.append(result.object if isinstance(result, PythonHandle) else result)
     return [r for r in found if hasattr(r, "requires_grad")]
 
 

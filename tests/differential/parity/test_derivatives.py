@@ -11,18 +11,24 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from compare import differences, report
+from msgspec.structs import replace
 
 from opgen.autograd import codes
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code
+from opgen.emit.cpp.derivatives import build_derivatives
+from opgen.io.resources import target_templates
 from opgen.parse.files import codes_derivatives
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.loading import load
 from opgen.pipeline.queries import dump
+from opgen.templating.render import Renderer
+from support.nodes import check_nodes
 
 HERE = Path(__file__).parent
 OPERATORS = HERE.parents[1] / "golden" / "errors" / "fixtures" / "differentiable.yaml"
@@ -32,6 +38,8 @@ CODES = (*codes_derivatives.CODES, *codes.CODES)
 STRICTER = {"E1204", "E1211", "E1231", "E1232", "E1233", "E1234", "E1235", "E1236"}
 # Rules about what torchgen's language does not have.
 OF_LIBRARIES = {"E1237"}
+# Keys of devices that many libraries leave out, as benchmarks/generate.py does.
+IGNORED = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
 
 
 def inputs_of(native: Path, tags: Path, derivatives: Path) -> Inputs:
@@ -50,22 +58,59 @@ def derive(inputs: Inputs) -> tuple[list[dict[str, Any]], list[str]]:
     return rows, [item.code for item in diagnostics.errors()]
 
 
-@pytest.mark.slow
-def test_installed_torch(packaged: Path, tmp_path: Path) -> None:
-    """Protects the claim itself: no field of any function differs from the installed torchgen's."""
+class PyTorchs(NamedTuple):
+    """PyTorch's own files, and what torchgen derives from them."""
+
+    native: Path
+    tags: Path
+    derivatives: Path
+    rows: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def pytorchs(packaged: Path, tmp_path_factory: pytest.TempPathFactory) -> PyTorchs:
     native, tags = packaged / "native/native_functions.yaml", packaged / "native/tags.yaml"
     derivatives = packaged.parent / "autograd/derivatives.yaml"
-    out = tmp_path / "facts.json"
+    out = tmp_path_factory.mktemp("facts") / "facts.json"
     script = [sys.executable, str(HERE / "torchgen_derivatives.py"), "-o", str(out)]
     files = [str(native), str(tags), str(derivatives)]
     subprocess.run([*script, *files], check=True, capture_output=True)
-    theirs = json.loads(out.read_text(encoding="utf-8"))
-    ours, errors = derive(inputs_of(native, tags, derivatives))
-    assert not errors
+    return PyTorchs(native, tags, derivatives, json.loads(out.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--target", "torch", "--strict-torchgen")], ids=["plain", "torch"]
+)
+def test_installed_torch(pytorchs: PyTorchs, options: tuple[str, ...]) -> None:
+    """Protects the claim itself: no field of any function differs from the installed torchgen's, with no option, too."""
+    command = [sys.executable, "-m", "opgen", "dump", "--stage", "derivatives"]
+    files = [str(pytorchs.native), "--derivatives", str(pytorchs.derivatives)]
+    done = subprocess.run([*command, *files, *options], check=True, capture_output=True, text=True)
+    ours, theirs = json.loads(done.stdout), pytorchs.rows
     found = differences(ours, theirs)
     assert not found, report(found)
     assert len(ours) == len(theirs) > 3000
     assert sum(row["kernel"] == "formula" for row in ours) > 1000
+
+
+def test_ignored_keys(pytorchs: PyTorchs) -> None:
+    """Without its row for MPS, max_pool2d is made of other operators. Its formulas are left out, and no others are."""
+    inputs = inputs_of(pytorchs.native, pytorchs.tags, pytorchs.derivatives)
+    ours, errors = derive(replace(inputs, ignore_keys=IGNORED))
+    assert not errors
+    theirs = {row["name"]: row for row in pytorchs.rows}
+    changed = {row["name"] for row in ours if row["keys"] != theirs[row["name"]]["keys"]}
+    assert changed == {"aten::max_pool2d"}
+
+
+def test_every_entry_generates_a_node(pytorchs: PyTorchs) -> None:
+    """Protects the generated text for each of PyTorch's 687 entries; nightly, it is compiled for target torch."""
+    inputs = Inputs((pytorchs.native,), tags=pytorchs.tags, derivatives=(pytorchs.derivatives,))
+    context = checked_context(with_contents(inputs), Diagnostics())
+    assert context is not None
+    renderer = Renderer(*target_templates(context.target.plan.templates))
+    texts = map(renderer.render, build_derivatives(context))
+    assert check_nodes(pytorchs.derivatives, context.gradients, texts) == 687
 
 
 class Peer:

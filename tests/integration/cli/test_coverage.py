@@ -58,6 +58,42 @@ def test_the_cpu_stands_in_for_a_backend(opgen: Opgen) -> None:
     assert "missing" not in kinds.values()
 
 
+def test_gradients(opgen: Opgen) -> None:
+    """Where the gradient of each operator comes from, and what it lacks, in every form of the report."""
+    formulas = ("--derivatives", str(HERE / "formulas" / "derivatives.yaml"))
+    result = opgen(*GIVEN, *formulas, "--against", "all", "--svg", "picture.svg")
+    assert (result.exit_code, result.stderr) == (0, "")
+    is_as_written("gradients.txt", result.stdout)
+    is_as_written("gradients.svg", Path("picture.svg").read_text())
+    rows = json.loads(opgen(*GIVEN, *formulas, "--against", "all", "--format", "json").stdout)
+    found = {row["name"]: row.get("gradient") for row in rows["operators"]}
+    assert found == {
+        **dict.fromkeys(("aten::add.Tensor", "aten::add_.Tensor", "aten::clone"), "formula"),
+        **dict.fromkeys(
+            ("aten::add.out", "aten::mul.out", "aten::abs.out", "aten::clone.out"), "none"
+        ),
+        **dict.fromkeys(("aten::sub", "aten::sub.out"), None),
+        "aten::mul": "lacking",
+        "aten::view": "none",
+        "aten::abs": "missing",
+        "aten::square": "composite",
+        "aten::sum_of_squares_of_the_differences": None,
+    }
+    (lacking,) = [row for row in rows["operators"] if "lacks" in row]
+    assert lacking["lacks"] == ["aten::sub", "aten::sum_of_squares_of_the_differences"]
+
+
+def test_an_autograd_kernel_of_the_backend(opgen: Opgen) -> None:
+    text = (HERE / "backend.yaml").read_text()
+    Path("backend.yaml").write_text(text.replace("- mul.out\n", "") + "autograd:\n- mul\n")
+    formulas = ("--derivatives", str(HERE / "formulas" / "derivatives.yaml"))
+    result = opgen(
+        "coverage", "backend.yaml", *GIVEN[2:], *formulas, "--against", "all", "--format", "json"
+    )
+    found = {row["name"]: row.get("gradient") for row in json.loads(result.stdout)["operators"]}
+    assert found["aten::mul"] == "own" and found["aten::add.Tensor"] == "lacking"
+
+
 def test_against_core(opgen: Opgen) -> None:
     kinds = coverages(opgen, "core")
     assert len(kinds) == 7 and kinds["aten::abs.out"] == "kernel"

@@ -101,3 +101,22 @@ def test_dump_prints_what_is_derived(library: Opgen) -> None:
     rows = json.loads(library("dump", "ops.yaml", "--stage", "derivatives").stdout)
     nodes = {row["name"]: [key["node"] for key in row["keys"].values()] for row in rows}
     assert nodes["mylib::scaled_mul_"] == ["ScaledMulBackward0"] and nodes["mylib::plain"] == []
+
+
+@pytest.mark.parametrize("target", ["runtime", "torch"])
+def test_methods_are_looked_for_in_the_classes_of_the_target(library: Opgen, target: str) -> None:
+    """On target runtime, class Tensor has the operators of the library that are methods, and few others."""
+    Path("ops.yaml").write_text(
+        OPERATORS.replace(
+            "  dispatch:\n    CPU: plain", "  variants: method\n  dispatch:\n    CPU: plain"
+        )
+    )
+    formula = "grad.plain() + grad.conj() + grad.scaled_mull() + grad.nummel() + other.sym_sizes()[0].invent() + grad.is_conj()"
+    Path("derivatives.yaml").write_text(
+        f"- name: mylib::scaled_mul\n  self: {formula}\n  other: non_differentiable\n"
+    )
+    said = library("lint", "ops.yaml", "--target", target).output
+    found = set(re.findall(r"no class has a method '(\w+)'", said))
+    own = {"plain"} if target == "torch" else {"conj"}
+    assert found == {"scaled_mull", "nummel", "invent"} | own
+    assert "did you mean 'numel'?" in said

@@ -164,6 +164,18 @@ def test_other_compilers_flags_and_build_types_have_other_entries(user: User) ->
 
 
 @pytest.mark.slow
+def test_the_names_of_one_gcc_share_an_entry(user: User) -> None:
+    """Protects the second minute of the first day: CMake finds c++, and scikit-build-core passes g++."""
+    compiler = Path(default_compiler().path).resolve()
+    if "g++" not in compiler.name or "clang" in compiler.name:
+        pytest.skip("the compiler is not GCC")
+    for name in ("c++", "g++"):
+        (user.top / name).symlink_to(compiler)
+    assert user.compiles("first", f"-DCMAKE_CXX_COMPILER={user.top / 'c++'}")
+    assert not user.compiles("second", f"-DCMAKE_CXX_COMPILER={user.top / 'g++'}")
+
+
+@pytest.mark.slow
 def test_flags_that_read_other_files_are_not_cached(user: User) -> None:
     """Protects what a key cannot know: such a part is compiled in the build folder, and not kept."""
     header = user.top / "always.h"

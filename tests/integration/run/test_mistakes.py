@@ -1,4 +1,4 @@
-"""Ten usual mistakes in writing a kernel: short errors, at the author's line, that name the declaration.
+"""Ten usual mistakes in kernels and two in formulas: short errors, at the author's line, that name the declaration.
 
 The outputs are recorded in mistakes/expected, one folder for each target and compiler, and
 docs/guides/compiler-errors.md is made from them. If a compiler has another major version than the recorded one, only
@@ -25,7 +25,16 @@ from support.build import (
     link_program,
     run_program,
 )
-from support.mistakes import AUTHORS_FILE, DEFINED_IN_TWO_FILES, MISTAKES, NO_SET_OUTPUT, Mistake
+from support.mistakes import (
+    AUTHORS_FILE,
+    DEFINED_IN_TWO_FILES,
+    FORMULAS,
+    FORMULAS_IN_TWO_FILES,
+    MISTAKES,
+    MISTAKES_IN_FORMULAS,
+    NO_SET_OUTPUT,
+    Mistake,
+)
 from support.selection import each_once
 from support.torch_extension import require_torch
 from support.trees import generate, sources
@@ -36,6 +45,9 @@ UPDATES = bool(os.environ.get("OPGEN_UPDATE_GOLDEN"))
 each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
 each_mistake = pytest.mark.parametrize(
     ("mistake", "compiler"), each_once(MISTAKES, compilers()), ids=lambda value: value.name
+)
+each_formula = pytest.mark.parametrize(
+    "mistake", MISTAKES_IN_FORMULAS, ids=lambda mistake: mistake.name
 )
 
 
@@ -63,12 +75,44 @@ def test_on_the_runtime(
 def test_on_libtorch(
     mistake: Mistake, compiler: Compiler, torch_tree: Path, tmp_path: Path
 ) -> None:
-    spec = importlib.util.find_spec("torch")
-    assert spec is not None and spec.origin is not None
-    system = Path(spec.origin).parent / "include"
     folders = (TORCH, torch_tree / "include")
-    more = (system, system / "torch/csrc/api/include")
-    check(mistake, "torch", compiler, folders, more, tmp_path)
+    check(mistake, "torch", compiler, folders, libtorch(), tmp_path)
+
+
+@each_compiler
+@each_formula
+def test_a_formula_on_the_runtime(mistake: Mistake, compiler: Compiler, tmp_path: Path) -> None:
+    (tmp_path / FORMULAS).write_text(mistake.source)
+    tree = tree_with(tmp_path, [FORMULAS], "runtime")
+    folders = (INCLUDE, tree / "include")
+    said = complaint(compiler, folders, (), "tree/src/Derivatives.cpp", tmp_path)
+    check_complaint(mistake, "runtime", compiler, said, FORMULAS)
+
+
+@pytest.mark.slow
+@each_compiler
+@each_formula
+def test_a_formula_on_libtorch(mistake: Mistake, compiler: Compiler, tmp_path: Path) -> None:
+    require_torch()
+    (tmp_path / FORMULAS).write_text(mistake.source)
+    tree = tree_with(tmp_path, [FORMULAS], "torch")
+    folders = (TORCH, tree / "include")
+    said = complaint(compiler, folders, libtorch(), "tree/src/Derivatives.cpp", tmp_path)
+    check_complaint(mistake, "torch", compiler, said, FORMULAS)
+
+
+@each_compiler
+def test_a_formula_in_one_of_two_files_of_the_same_name(compiler: Compiler, tmp_path: Path) -> None:
+    """The error is in the right file, at the line and column of the formula. The build is in another folder."""
+    for name, text in FORMULAS_IN_TWO_FILES.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    tree = tree_with(tmp_path, list(FORMULAS_IN_TWO_FILES), "runtime")
+    folders = (INCLUDE, tree / "include")
+    said = complaint(compiler, folders, (), str(tree / "src" / "Derivatives.cpp"), tree)
+    (line,) = [i for i, text in enumerate(text.splitlines(), 1) if "times" in text]
+    column = text.splitlines()[line - 1].index("times") + 1
+    assert f"structured/derivatives.yaml:{line}:{column}: error: " in said, said
 
 
 @each_compiler
@@ -116,22 +160,54 @@ def check(
 ) -> None:
     """Check that the source of `mistake` gives a short error at the author's line, equal to the recorded one."""
     (tmp_path / AUTHORS_FILE).write_text(mistake.source)
-    command = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow"]
-    command += [f"-I{folder}" for folder in folders]
-    command += [part for folder in system for part in ("-isystem", str(folder))]
-    said = run(compiler, [*command, AUTHORS_FILE], tmp_path)
-    for folder in (*folders, *system):
-        said = said.replace(f"{folder}/", "")
-    said = said.replace("opgen/../../../include/", "")
-    said = without_lines_of_headers(said)
+    said = complaint(compiler, folders, system, AUTHORS_FILE, tmp_path)
+    check_complaint(mistake, target, compiler, said, AUTHORS_FILE)
+
+
+def check_complaint(
+    mistake: Mistake, target: str, compiler: Compiler, said: str, file: str
+) -> None:
+    """Check that the compiler's output is a short error in the file, equal to the recorded one."""
+    said = without_lines_of_headers(said, file)
     first = re.search(r"^(\S+?):\d+:\d+: (.*)$", said, re.MULTILINE)
-    assert first and first[1] == AUTHORS_FILE and first[2].startswith("error: "), said
+    assert first and first[1] == file and first[2].startswith("error: "), said
     assert re.search(mistake.names, said), said
     assert mistakes.lines(said) <= mistake.limit(target, compiler.name), said
     compare(target, compiler, mistake.name, said)
 
 
-def without_lines_of_headers(said: str) -> str:
+def complaint(
+    compiler: Compiler,
+    folders: tuple[Path, ...],
+    system: tuple[Path, ...],
+    source: str,
+    folder: Path,
+) -> str:
+    """Return a compiler's output for a source, without the folders of headers."""
+    command = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow"]
+    command += [f"-I{folder}" for folder in folders]
+    command += [part for folder in system for part in ("-isystem", str(folder))]
+    said = run(compiler, [*command, source], folder)
+    for header_folder in (*folders, *system):
+        said = said.replace(f"{header_folder}/", "")
+    return re.sub(r"opgen/(?:\w+/)?(?:\.\./)+include/", "", said)
+
+
+def libtorch() -> tuple[Path, ...]:
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None and spec.origin is not None
+    system = Path(spec.origin).parent / "include"
+    return system, system / "torch/csrc/api/include"
+
+
+def tree_with(folder: Path, formulas: list[str], target: str) -> Path:
+    """Generate the operators with files of formulas that are in `folder`."""
+    yaml = mistakes.FOLDER / "input.yaml"
+    given = tuple(folder / name for name in formulas)
+    return generate(yaml, folder / "tree", target=target, derivatives=given)
+
+
+def without_lines_of_headers(said: str, file: str) -> str:
     """Return `said` with line number 1 in place of all lines of headers, so that edits of headers do not change a
     recorded output."""
     said = re.sub(r"(?<=<scratch space>:)\d+(?=:)", "1", said)
@@ -139,7 +215,7 @@ def without_lines_of_headers(said: str) -> str:
     lines, is_header = [], False
     for line in said.splitlines(keepends=True):
         if place := re.match(r"(\S+?):\d+:", line):
-            is_header = place[1] != AUTHORS_FILE
+            is_header = place[1] != file
         # g++ writes the number of the line before its text.
         lines.append(re.sub(r"^ *\d+ \|", "    1 |", line) if is_header else line)
     return "".join(lines)

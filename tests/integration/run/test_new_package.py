@@ -98,6 +98,7 @@ def made(target: str, *definitions: str) -> Path:
         variables = variables_of(folder, *definitions)
         opgen = [python, "-m", "opgen"]
         run([*opgen, "new", "mylib", "--target", target, "-o", project], env=variables)
+        add_an_operator(project, [*opgen, "stub", "--target", target], variables)
         job = yaml.safe_load((project / ".github/workflows/ci.yml").read_text())["jobs"]["test"]
         steps = [step["run"] for step in job["steps"] if "run" in step]
         assert [step.split()[0] for step in steps] == ["pip", "opgen", "opgen", "pip", "python"]
@@ -105,6 +106,30 @@ def made(target: str, *definitions: str) -> Path:
             said = run(["sh", "-ec", step], cwd=project, env=variables)
         assert " passed" in said or "[100%]" in said, said
     return folder
+
+
+def add_an_operator(project: Path, stub: list[str | Path], variables: dict[str, str]) -> None:
+    """Add an operator by the steps of the package's README, with its kernel in a file of its own."""
+    with open(project / "native_functions.yaml", "a") as file:
+        file.write(
+            "\n- func: mylib::like(Tensor self) -> Tensor\n"
+            "  dispatch:\n    CompositeExplicitAutograd: like\n  autogen: like.out\n"
+        )
+    run([*stub, "like", "-o", "kernels/like.cpp"], cwd=project, env=variables)
+    kernel = project / "kernels/like.cpp"
+    text, count = re.subn(
+        r"^  (throw|OPGEN_CHECK).*;$",
+        "  return opgen::empty_like(self);",
+        kernel.read_text(),
+        flags=re.M,
+    )
+    assert count == 1
+    kernel.write_text(text)
+    tensor = "torch.ones(2, 3)" if "torch" in stub else "mylib.tensor([[1.0, 2.0]])"
+    (project / "tests/test_like.py").write_text(
+        f"import mylib{', torch' if 'torch' in stub else ''}\n\n\n"
+        f"def test_like() -> None:\n    assert mylib.like({tensor}).dim() == 2\n"
+    )
 
 
 def python_of(folder: Path) -> Path:

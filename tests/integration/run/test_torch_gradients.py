@@ -1,4 +1,4 @@
-"""Operators with formulas in derivatives.yaml, used as in training: the kernels are ours, and so are the gradients."""
+"""`examples/gradients`: operators that are used in training; the kernels are ours, and so are the gradients."""
 
 from __future__ import annotations
 
@@ -9,31 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from support.build import run
+from support.build import REPOSITORY, run
 from support.torch_extension import build_extension, keep_no_graphs, require_torch, run_script
 
 pytestmark = pytest.mark.slow
 
-LIBRARY = Path(__file__).parent / "torch_gradients"
+EXAMPLE = REPOSITORY / "examples" / "gradients"
+HERE = Path(__file__).parent / "torch_gradients"
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library of the package, in the folder of the package: `python/graded` of the build."""
     require_torch()
     tree = tmp_path_factory.mktemp("gradients") / "tree"
-    return build_extension(LIBRARY / "native_functions.yaml", LIBRARY / "kernels", tree)
+    yaml, kernels = EXAMPLE / "native_functions.yaml", EXAMPLE / "kernels"
+    return build_extension(yaml, kernels, tree, "--python")
 
 
-def test_values(library: Path) -> None:
-    """Protects the kernels: their results are those of PyTorch's functions."""
-    assert run_script(LIBRARY / "values.py", library) == "14 operators\n"
-
-
-def test_formulas(library: Path) -> None:
-    """Protects every formula, by the test that an author writes: finite differences, both modes, both orders."""
+def test_the_example(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the tests that the package comes with: values, gradients, and each formula beside finite differences."""
+    keep_no_graphs(monkeypatch)
     command = [sys.executable, "-m", "pytest", "-q", "-n0", "-rP", "-p", "no:cacheprovider"]
-    command += ["-o", "addopts=", str(LIBRARY / "formulas.py")]
-    said = run(command, env={**os.environ, "GRADED": str(library)}, cwd=LIBRARY)
+    command += ["-o", "addopts=", str(EXAMPLE / "tests")]
+    said = run(command, env={**os.environ, "PYTHONPATH": str(library.parents[1])}, cwd=EXAMPLE)
     checked = re.findall(r"^(graded::\S+) float64: .* (\d+) checked", said, re.MULTILINE)
     assert len(checked) == 18 and all(int(count) >= 20 for _, count in checked), said
     assert "graded::bump complex128" in said
@@ -44,10 +43,19 @@ def test_formulas(library: Path) -> None:
 )
 def test_transforms(check: str, library: Path) -> None:
     """Protects the gradients under PyTorch's transforms: they are those of the same functions of PyTorch."""
-    assert "no failure" in run_script(LIBRARY / "transforms.py", library, check)
+    assert "no failure" in run_script(HERE / "transforms.py", library, check)
 
 
 def test_compile(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects training through inductor: one graph with symbolic sizes, and equal gradients."""
     keep_no_graphs(monkeypatch)
-    assert "no failure" in run_script(LIBRARY / "transforms.py", library, "compile")
+    assert "no failure" in run_script(HERE / "transforms.py", library, "compile")
+
+
+def test_the_package_is_one_that_opgen_new_makes() -> None:
+    """Protects the example from falling behind what `opgen new --target torch` makes."""
+    new = REPOSITORY / "tests" / "golden" / "new_package" / "torch"
+    made = (new / "pyproject.toml").read_text().replace("mylib", "graded")
+    made = made.replace("Operators for PyTorch", "Operators that models train through")
+    assert (EXAMPLE / "pyproject.toml").read_text() == made
+    assert (EXAMPLE / ".gitignore").read_text() == (new / ".gitignore").read_text()

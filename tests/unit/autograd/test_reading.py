@@ -55,7 +55,7 @@ def test_each_folder_of_a_schema_file_may_have_one(tmp_path: Path) -> None:
 
 def test_without_a_file_there_are_no_gradients(tmp_path: Path) -> None:
     gradients, _ = read(tmp_path, "[]\n")
-    assert with_formulas(gradients) == [] and gradients.includes == ()
+    assert with_formulas(gradients) == [] and gradients.files.includes == ()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_header_has_the_namespace_and_headers(tmp_path: Path, namespace: str) 
     gradients, diagnostics = read(tmp_path, f"{header}- name: mul.Tensor\n{FORMULAS}")
     assert not diagnostics.sorted()
     assert with_formulas(gradients) == [f"{namespace}::mul.Tensor"]
-    assert gradients.includes == ('"helpers.h"', "<cmath>")
+    assert gradients.files.includes == ('"helpers.h"', "<cmath>")
 
 
 def test_a_formula_has_a_place(tmp_path: Path) -> None:

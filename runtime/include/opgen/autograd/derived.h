@@ -30,6 +30,7 @@
 
 #include "opgen/autograd/derived_call.h"
 #include "opgen/autograd/formulas.h"
+#include "opgen/autograd/given.h"
 #include "opgen/dispatch/registration_tables.h"
 
 namespace opgen::autograd {

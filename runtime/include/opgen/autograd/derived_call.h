@@ -134,6 +134,8 @@ class OutputGradients {
 // One run of a node's backward().
 class BackwardCall {
  public:
+  using GivenType = TensorBase;  // see given.h
+
   BackwardCall(DerivedNode& node, Gradients& results) noexcept : node_(node), results_(results) {}
 
   // Whether the gradient of input `i` is used.
@@ -208,6 +210,8 @@ struct Before {
 // The computation of tangents after the operator has run.
 class ForwardCall {
  public:
+  using GivenType = TensorBase;  // see given.h
+
   // `outputs` are the outputs with a gradient.
   ForwardCall(Kind kind, const internal::TensorSpan* outputs) noexcept
       : outputs_(outputs), kind_(kind) {}

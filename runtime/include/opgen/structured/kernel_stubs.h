@@ -1,4 +1,5 @@
-// kernel_stubs.h: the default bodies of kernels that are not written yet.
+// kernel_stubs.h: the default bodies of kernels that are not written yet, and of functions of
+// formulas.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,11 @@ struct MissingKernel {
   const char* op;         // "aten::add.out"
   const char* key;        // "CPU"
   const char* signature;  // the text to write
+};
+struct MissingFunction {
+  const char* name;        // "mylib::scale_backward"
+  const char* op;          // the operator whose formula calls it
+  const char* definition;  // the text to write
 };
 struct KernelStub : MissingKernel {
   const void* address;  // address of the function that the linker chose
@@ -54,6 +60,7 @@ KernelStub kernel_stub(const MissingKernel& kernel, Function function) noexcept 
 
 // Throws NotImplementedError with operator, key and the text to write.
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_missing_kernel(const MissingKernel& kernel);
+[[noreturn]] OPGEN_API OPGEN_COLD void throw_missing_function(const MissingFunction& function);
 
 class OPGEN_API StubTable {
  public:

@@ -1,4 +1,4 @@
-// stub.h: the default bodies of kernels that are not written yet.
+// stub.h: the default bodies of kernels that are not written yet, and of functions of formulas.
 #pragma once
 
 #include "opgen/core/error.h"
@@ -18,12 +18,21 @@ struct MissingKernel {
   const char* key;        // "CPU"
   const char* signature;  // the text to write
 };
+struct MissingFunction {
+  const char* name;        // "mylib::scale_backward"
+  const char* op;          // the operator whose formula calls it
+  const char* definition;  // the text to write
+};
 
 // Throws NotImplementedError with operator, key and the text to write; for fake tensors a
 // RuntimeError.
 [[noreturn]] inline void throw_missing_kernel(const MissingKernel& kernel) {
   OPGEN_CHECK_NOT_IMPLEMENTED(false, kernel.op, " has no ", kernel.key, " kernel yet; write\n  ",
                               kernel.signature, " { … }");
+}
+[[noreturn]] inline void throw_missing_function(const MissingFunction& function) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(false, "the gradient of ", function.op, " needs ", function.name,
+                              ", which is not written yet: write ", function.definition);
 }
 
 }  // namespace opgen

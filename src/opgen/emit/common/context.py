@@ -7,6 +7,8 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from opgen.autograd.derivative import DifferentiableFunction
+from opgen.autograd.formula_files import FormulaFiles
+from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import Signatures
 from opgen.emit.common.backend_kernels import collect_backend_kernels
 from opgen.emit.common.base import group_by
@@ -59,8 +61,7 @@ class Library(Struct, frozen=True):
 class Context(Struct, frozen=True, dict=True):
     """The inputs of all builders, and look-ups that several of them share.
 
-    `gradients` has the gradients of all operators with formulas. `gradient_includes` are the headers
-    of the functions that formulas call, with their quotes or angle brackets.
+    `gradients` has the gradients of all operators with formulas, and is empty without formulas.
     """
 
     registry: Registry
@@ -70,7 +71,7 @@ class Context(Struct, frozen=True, dict=True):
     selection: Selection | None = None
     signatures: Signatures = field(default_factory=Signatures)
     gradients: tuple[DifferentiableFunction, ...] = ()
-    gradient_includes: tuple[str, ...] = ()
+    formula_files: FormulaFiles = FormulaFiles()
 
     def keeps(self, f: NativeFunction) -> bool:
         """Return whether `f` is compiled and registered: always, unless the build is selective."""
@@ -111,6 +112,20 @@ class Context(Struct, frozen=True, dict=True):
     def roots(self) -> tuple[str, ...]:
         """Every root name, sorted. Each has one set of headers."""
         return tuple(sorted({f.root_name for f in self.registry.functions}))
+
+    @cached_property
+    def outs(self) -> tuple[NativeFunction, ...]:
+        """The out variants of all operators."""
+        return tuple(f for f in self.registry.functions if f.func.kind() is SchemaKind.out)
+
+    @cached_property
+    def cpp_names(self) -> dict[str, frozenset[str]]:
+        """The C++ names of the operators of each namespace."""
+        grouped = group_by(self.registry.functions, lambda f: f.namespace)
+        return {
+            namespace: frozenset(str(cpp_name(f.func)) for f in functions)
+            for namespace, functions in grouped.items()
+        }
 
     @cached_property
     def functions_by_root(self) -> dict[str, list[NativeFunction]]:

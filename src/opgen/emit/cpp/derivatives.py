@@ -19,12 +19,13 @@ from opgen.autograd.derivative import (
     ForwardDerivative,
     SavedAttribute,
 )
-from opgen.autograd.formula_text import count, uses
+from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
+from opgen.autograd.formula_text import count, uses, uses_any
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, unique
+from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, unique
 from opgen.emit.common.context import Context
 from opgen.emit.common.layout import wrap_call, wrap_comment
 from opgen.emit.common.shards import sharded
@@ -42,6 +43,11 @@ _CALL = "opgen_call"
 _MASK, _RETAIN = "grad_input_mask", "retain_variables"
 # A called function: `at::add(` or `add(`, but not a member.
 _CALLED = re.compile(r"(?<![\w.>:])(?:(\w+)::)?(\w+)\s*\(")
+# What forward formulas read of an argument. They may compute in place in a tangent.
+_OF_FORWARD = (
+    ("_p", f"const auto {{}} = {_CALL}.primal({{}});"),
+    ("_t", f"auto {{}} = {_CALL}.tangent({{}});"),
+)
 _WRAP = "wrap_opt_if"
 _WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
 # The type of optional sizes, as torchgen spells it.
@@ -52,6 +58,10 @@ _STRING = re.compile(
 )
 # The suffix of a function that takes symbolic sizes.
 _SYMINT = re.compile(r"_symint(?=\s*\()")
+# Headers that expressions of saved values need.
+_HEADERS_OF_SAVED = (("at::sparse_csr::", "ATen/SparseCsrTensorUtils.h"),)
+# The suffixes of the forms of an operator's function.
+_OVERLOAD = re.compile(r"(_symint)?(_outf?)?$")
 _OPTIONAL_TENSOR = Optional(TENSOR)
 # Types that formulas have names for, which are no types of the target.
 _OF_FORMULAS: dict[CType, str] = {
@@ -138,6 +148,33 @@ class NodeStruct(Record, frozen=True):
         return " ".join(f"f({f.name}_);" for f in self.fields)
 
 
+class NumberFunction(Record, frozen=True):
+    """A function of numbers with the name of an operator of the library: `sqrt(2.0)` beside `sqrt(self)`.
+
+    An object with this name hides ATen's function, which C++ would find by the types of the arguments.
+    """
+
+    name: str
+    namespace: str
+
+    @property
+    def definition(self) -> str:
+        given = "static_cast<decltype(x)>(x)..."
+        own, other = f"{self.namespace}::{self.name}({given})", f"::std::{self.name}({given})"
+        return (
+            "[[maybe_unused]] constexpr struct { decltype(auto) operator()(auto&&... x) const { "
+            f"if constexpr (requires {{ {own}; }}) {{ return {own}; }} else {{ return {other}; }} }} }} {self.name};"
+        )
+
+
+class Nodes(Record, frozen=True):
+    """The nodes of one C++ namespace, and the functions of numbers that their formulas call."""
+
+    namespace: str
+    functions: tuple[NumberFunction, ...]
+    items: tuple[NodeStruct, ...]
+
+
 class GradientRow(Record, frozen=True):
     """The kernel of an operator for a key of autograd."""
 
@@ -171,8 +208,9 @@ class DerivativesSource(GeneratedFile, frozen=True):
     includes: tuple[str, ...]
     own_includes: tuple[str, ...]
     optional_includes: tuple[str, ...]
+    more_includes: tuple[str, ...]
     author_includes: tuple[str, ...]
-    nodes: tuple[Block[NodeStruct], ...]
+    nodes: tuple[Nodes, ...]
     tables: tuple[GradientTable, ...]
 
 
@@ -189,7 +227,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
     for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
         made = tuple(_nodes(context, some))
         called = {name for ns, node in made for name in _called_functions(ns, node)}
-        own = sorted(called.intersection(context.roots))
+        own = _roots_of(context, called)
         yield DerivativesSource(
             path=f"src/{name}.cpp",
             template="Derivatives.cpp.j2",
@@ -198,10 +236,43 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             includes=operator_headers(context, _registered(context, some)),
             own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
             optional_includes=tuple(sorted(called.difference(own))),
-            author_includes=context.gradient_includes,
-            nodes=blocks(made),
+            more_includes=tuple(
+                header
+                for text, header in _HEADERS_OF_SAVED
+                if any(text in field.expr for _, node in made for field in node.fields)
+            ),
+            author_includes=context.formula_files.includes,
+            nodes=tuple(_blocks_of_nodes(context, made)),
             tables=tuple(_tables(context, name, some)),
         )
+
+
+def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
+    """The root names of the operators among functions; `f` for `f_`."""
+    plain = {name.removesuffix("_") for name in names}.union(names)
+    return sorted(plain.intersection(context.roots))
+
+
+def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -> Iterator[Nodes]:
+    for block in blocks(made):
+        namespace = block.namespace.partition("::")[0]
+        formulas = [
+            call.formula for node in block.items for call in (*node.backward, *node.forward)
+        ]
+        own = {
+            name
+            for of, names in context.cpp_names.items()
+            if operator_namespace(of) == namespace
+            for name in names & NUMBER_FUNCTIONS
+        }
+        called = {
+            match[0]
+            for formula in formulas
+            if uses_any(formula, own)
+            for match in called_functions(formula, (), numbers=True)
+        }
+        functions = tuple(NumberFunction(name, namespace) for name in sorted(called & own))
+        yield Nodes(block.namespace, functions, block.items)
 
 
 def _records(fn: DifferentiableFunction) -> bool:
@@ -306,13 +377,10 @@ def _outs(
     """The out variants of operators with a formula."""
     signatures: dict[str, set[FunctionSchema]] = {}
     for fn in filter(_records, functions):
-        signature = fn.func.func.signature(strip_default=True)
-        signatures.setdefault(fn.func.scoped_root, set()).add(signature)
-    for f in context.registry.functions:
+        signatures.setdefault(fn.func.scoped_root, set()).add(fn.func.plain_signature)
+    for f in context.outs:
         same = signatures.get(f.scoped_root)
-        if same is None or f.func.kind() is not SchemaKind.out or not context.keeps(f):
-            continue
-        if f.func.signature(strip_default=True) in same:
+        if same is not None and context.keeps(f) and f.plain_signature in same:
             yield f
 
 
@@ -489,17 +557,17 @@ class _NodeBuilder(Struct, dict=True):
     def _backward(self, derivative: Derivative) -> FormulaCall:
         names = derivative.var_names
         numbers = [self.inputs.index(name) for name in names]
-        give = f"{_CALL}.give<{', '.join(map(str, numbers))}>("
+        is_list = names[0] in self._lists
+        give, after = _giver(numbers, is_list=is_list), ");"
         locals = []
         if uses(derivative.formula, _MASK):
             values = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
             locals.append(f"const ::std::array<bool, {len(names)}> {_MASK}{{{values}}};")
         if uses(derivative.formula, _RETAIN):
             locals.append(f"const bool {_RETAIN} = {_CALL}.{_RETAIN}();")
-        after = ");"
         if self.is_foreach:
-            give = f"{_CALL}.give_each<{numbers[0]}>(grads.size(), [&](::std::size_t i) {{ return grads[i].defined() ? Tensor("
-            after = ") : Tensor(); });"
+            give = f"{_CALL}.give_each<{numbers[0]}>(grads.size(), [&](::std::size_t i) -> Tensor {{ if (!grads[i].defined()) return Tensor(); return "
+            after = "; });"
         return self._call(
             derivative.formula,
             derivative.place,
@@ -512,12 +580,12 @@ class _NodeBuilder(Struct, dict=True):
     def _forward_locals(self) -> Iterator[str]:
         formulas = [d.formula for d in self.info.forward_derivatives]
         for name in self.arguments:
-            for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+            for suffix, value in _OF_FORWARD:
                 if any(uses(formula, name + suffix) for formula in formulas):
-                    yield f"const auto {name}{suffix} = {_CALL}.{what}({name});"
-        for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+                    yield value.format(f"{name}{suffix}", name)
+        for suffix, value in _OF_FORWARD:
             if any(uses(formula, f"original_self{suffix}") for formula in formulas):
-                yield f"const auto original_self{suffix} = {_CALL}.{what}(self);"
+                yield value.format(f"original_self{suffix}", "self")
 
     def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
         tangents = [n for n in derivative.required_inputs_fw_grad if n in self.arguments]
@@ -525,15 +593,16 @@ class _NodeBuilder(Struct, dict=True):
         given = ", ".join(tangents or self.inputs)
         names = return_names(self.info.func)
         flags = differentiable_outputs(self.fn, self.key)
-        numbers = ", ".join(str(_output_number(n, names, flags)) for n in derivative.var_names)
-        start, after, locals = f"{_CALL}.give<{numbers}>(", ");", []
+        numbers = [_output_number(n, names, flags) for n in derivative.var_names]
+        is_list = derivative.var_types[0].is_list_like() is not None
+        start, after, locals = _giver(numbers, is_list=is_list), ");", []
         if self.is_foreach:
             lists = self._lists
             for name in self.arguments:
                 item = f"{name}[i]" if name in lists else name
-                for suffix, what in (("_p", "primal"), ("_t", "tangent")):
+                for suffix, value in _OF_FORWARD:
                     if uses(derivative.formula, name + suffix):
-                        locals.append(f"const auto {name}{suffix} = {_CALL}.{what}({item});")
+                        locals.append(value.format(f"{name}{suffix}", item))
             items = ", ".join(f"{n}[i]" if n in lists else n for n in tangents)
             start = f"{_CALL}.give_each<0>(result.size(), [&](::std::size_t i) -> Tensor {{ if (!{_CALL}.has_tangent({items})) return Tensor(); {' '.join(locals)} return "
             after, locals = "; });", []
@@ -542,7 +611,7 @@ class _NodeBuilder(Struct, dict=True):
             derivative.place,
             condition=f"{_CALL}.has_tangent({given})",
             locals=locals,
-            start=start,
+            start=start.rstrip(),
             after=after,
         )
 
@@ -551,6 +620,26 @@ class _NodeBuilder(Struct, dict=True):
         """The arguments that are lists of tensors."""
         flat = self.info.func.func.arguments.flat_all
         return frozenset(a.name for a in flat if a.type.is_list_like() is not None)
+
+    def _with_own_operators(self, formula: str) -> str:
+        """Write the namespace before calls of the library's own operators, and of its author's functions.
+
+        ATen may have functions of the same names, which C++ finds by the types of the arguments: `clone(self)` would be
+        ambiguous.
+        """
+        f = self.info.func
+        if not f.is_library:
+            return formula
+        own = self.context.cpp_names[f.namespace]
+        namespace = operator_namespace(f.namespace)
+        parts: list[str] = []
+        done = 0
+        for call in called_functions(formula, ()):
+            is_declared = (namespace, call[0]) in self.context.formula_files.declared
+            if is_declared or _OVERLOAD.sub("", call[0]) in own:
+                parts += (formula[done : call.start()], f"{namespace}::")
+                done = call.start()
+        return "".join((*parts, formula[done:]))
 
     def _call(
         self,
@@ -562,19 +651,28 @@ class _NodeBuilder(Struct, dict=True):
         condition: str = "",
         locals: Iterable[str] = (),
     ) -> FormulaCall:
-        source, at = place.span.source, place.span.start
-        formula = _STRING.sub(r"(\g<0>)", formula)
+        # The formula begins in the column that it has in its file, so that compilers mark the right characters.
+        first = place.part(0, 1)
+        source, location = first.source, first.source.location(first.start)
+        formula = self._with_own_operators(_STRING.sub(r"(\g<0>)", formula))
         if not self.context.target.cpp.symint_overloads:
             formula = _SYMINT.sub("", formula)
         return FormulaCall(
             condition=condition,
             locals=tuple(locals),
-            start=start,
-            formula=formula.strip(),
-            file=cpp_string(source.path.replace("\\", "/").rpartition("/")[2]),
-            line=source.location(at).line,
+            start=start.rstrip(),
+            formula=f"{' ' * (location.column - 1)}{formula.strip()}",
+            file=cpp_string(self.context.formula_files.short_names[source.path]),
+            line=location.line,
             after=after,
         )
+
+
+def _giver(numbers: Sequence[int], *, is_list: bool) -> str:
+    """The text before a formula for these inputs or outputs: a call whose argument is the formula."""
+    several = len(numbers) > 1
+    function = "gives_all" if several else "gives_list" if is_list else "gives"
+    return f"opgen::autograd::{function}<{', '.join(map(str, numbers))}>({_CALL}).value("
 
 
 def _positions(names: Iterable[str], among: Sequence[str]) -> str:
@@ -583,11 +681,15 @@ def _positions(names: Iterable[str], among: Sequence[str]) -> str:
 
 
 def _parameters(names: Sequence[str], texts: Collection[str]) -> str:
-    """`const auto& self, const auto&`: a parameter for each name, which it has if one of the texts uses it."""
-    return "".join(
-        f", const auto& {name}" if any(uses(text, name) for text in texts) else ", const auto&"
-        for name in names
-    )
+    """`const auto& self, const auto&...`: a parameter for each name, which it has if one of the texts uses it.
+
+    The last ones without a name are a pack: the in-place operator on lists may have fewer arguments.
+    """
+    used = [any(uses(text, name) for text in texts) for name in names]
+    count = max((i + 1 for i, is_used in enumerate(used) if is_used), default=0)
+    found = [f", const auto& {n}" if u else ", const auto&" for n, u in zip(names[:count], used)]
+    rest = len(names) - count
+    return "".join([*found, ", const auto&" if rest == 1 else ", const auto&..." if rest else ""])
 
 
 def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -> bool:

@@ -21,7 +21,7 @@ class NativeBlock(Record, frozen=True):
 
 class NativeHeader(GeneratedFile, frozen=True):
     root: str
-    # What the header is for, in words.
+    # The purpose of the header, in words.
     purpose: str
     includes: tuple[str, ...]
     abi: int

@@ -22,6 +22,7 @@ from opgen.emit.common.layout import (
 )
 from opgen.emit.common.shards import sharded
 from opgen.emit.kernels.backend import BackendMember, backend_members
+from opgen.emit.kernels.formula_stubs import FormulaSkeleton, formula_skeletons
 from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
 from opgen.model.cpp_identifier import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
@@ -126,7 +127,9 @@ class Skeleton(Record, frozen=True):
 
 class SkeletonsFile(GeneratedFile, frozen=True):
     includes: tuple[str, ...]
+    author_includes: tuple[str, ...]
     functions: tuple[Skeleton, ...]
+    formula_functions: tuple[FormulaSkeleton, ...]
 
 
 def build_stubs(context: Context) -> Iterator[GeneratedFile]:
@@ -147,7 +150,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
-    """Return a kernel source with an empty body for every function of the groups of `operators`."""
+    """Return a source with an empty body for every function of the groups of `operators` and of their formulas."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {
         member.full_name
@@ -161,16 +164,19 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFil
         for m in missing_functions(context)
         if m.root in roots and (m.operator in operators or m.operator in groups)
     ]
+    of_formulas = formula_skeletons(context, roots)
     return SkeletonsFile(
         path="",
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
+        author_includes=context.formula_files.includes if of_formulas else (),
         functions=tuple(
             Skeleton(
                 m.schema, m.key.name, m.to_write, skeleton_reason(m), m.within, _notes(context, m)
             )
             for m in wanted
         ),
+        formula_functions=of_formulas,
     )
 
 

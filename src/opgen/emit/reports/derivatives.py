@@ -1,6 +1,7 @@
 """Write the gradients of all operators as JSON: the fields that are compared with torchgen.
 
-The field names are those of `tests/differential/parity/torchgen_derivatives.py`. C++ is spelled as the target spells it.
+The field names are those of `tests/differential/parity/torchgen_derivatives.py`. C++ types are spelled as the target
+spells them, and as torchgen does for operators of its profile.
 """
 
 from __future__ import annotations
@@ -19,20 +20,24 @@ from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inpl
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.native_function import NativeFunction
-from opgen.targets.base import Target
 
 Row: TypeAlias = dict[str, Any]
 
 
 def derivative_rows(
     gradients: Iterable[DifferentiableFunction],
-    target: Target,
+    spelling: TypeSpelling,
+    torchgen: TypeSpelling,
     wanted: Sequence[NativeFunction] | None,
 ) -> list[Row]:
-    """Return a row for each operator, or for those that are `wanted`, sorted by name and schema."""
+    """Return a row for each operator, or for those that are `wanted`, sorted by name and schema.
+
+    Operators of torchgen's profile have types as `torchgen` spells them: those rows are compared with torchgen's, for
+    each target.
+    """
     names = None if wanted is None else {f.full_name for f in wanted}
     rows = [
-        _row(fn, target.cpp.spelling)
+        _row(fn, spelling if fn.func.is_library else torchgen)
         for fn in gradients
         if names is None or fn.func.full_name in names
     ]

@@ -33,14 +33,15 @@ def gradient_lines(context: Context, f: NativeFunction) -> tuple[str, ...]:
     fn = next((fn for fn in context.gradients if fn.func.full_name == f.full_name), None)
     if fn is None:
         return ()
-    lines = [f"{'autograd':<11}{_kernel(context, fn)}"]
+    rows: list[_Row | str] = [("autograd", _kernel(context, fn))]
     for key in sorted(fn.infos, key=lambda key: (key != DEFAULT_KEY, key)):
         if key != DEFAULT_KEY:
-            lines.append(f"for {key}")
-        rows = [*_rows(fn, key, context.target.cpp.spelling)]
-        width = max(10, *(len(word) for word, _ in rows)) + 1
-        lines += [f"{word:<{width}}{text}".rstrip() for word, text in rows]
-    return tuple(lines)
+            rows.append(f"for {key}")
+        rows += _rows(fn, key, context.target.cpp.spelling)
+    width = max(10, *(len(row[0]) for row in rows if not isinstance(row, str))) + 1
+    return tuple(
+        row if isinstance(row, str) else f"{row[0]:<{width}}{row[1]}".rstrip() for row in rows
+    )
 
 
 def node_of(context: Context, f: NativeFunction) -> str | None:

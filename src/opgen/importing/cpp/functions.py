@@ -97,6 +97,10 @@ class Functions:
                     return (*functions, *(f for f in candidates if f.instance and f.path == path))
         return ()
 
+    def named(self, base: str) -> tuple[CppFunction, ...]:
+        """Return the declarations and definitions of all functions of a name, in any namespace or class."""
+        return self._of_name(base)
+
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
         if id(text) not in self._names:

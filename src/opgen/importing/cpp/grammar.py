@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import tree_sitter_cpp
 from msgspec import Struct
+from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
 from opgen.diagnostics import Span
@@ -32,6 +33,10 @@ _ATTRIBUTE = re.compile(
     r"|C10_(?:ALWAYS_INLINE|NOINLINE|UNUSED|HOST|DEVICE|HOST_DEVICE|ALWAYS_INLINE_UNLESS_MOBILE)\b"
     r"|[A-Z][A-Z0-9_]*_(?:API|EXPORT|PUBLIC|HIDDEN|LOCAL|INLINE)\b(?!\s*\())"
 )
+
+
+# The default value of a parameter in braces, which the grammar does not have: `= {}`.
+_BRACED_DEFAULT = re.compile(r"(=\s*)(\{[^{}]*\})(?=\s*[,)])")
 
 
 class Piece(Struct, frozen=True):
@@ -75,7 +80,8 @@ class Grammar:
 
     def parse_declaration(self, excerpt: Excerpt) -> Piece | None:
         """Parse a declaration outside of functions, without its `;`. None as for `parse_call`."""
-        return self._parse(excerpt, b"", b";\n")
+        plain = _BRACED_DEFAULT.sub(_with_zero, excerpt.code)
+        return self._parse(replace(excerpt, code=plain), b"", b";\n")
 
     def _parse(self, excerpt: Excerpt, before: bytes, after: bytes) -> Piece | None:
         if not 0 < len(excerpt.code) <= MAX_PIECE:
@@ -92,6 +98,10 @@ class Grammar:
             self._parser.reset()
             return None
         return Piece(tree.root_node, excerpt, excerpt.start - len(before))
+
+
+def _with_zero(match: re.Match[str]) -> str:
+    return match[1] + "0".ljust(len(match[2]))
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -21,6 +21,7 @@
 #include "opgen/autograd/derived_forward.h"
 #include "opgen/autograd/derived_node.h"
 #include "opgen/autograd/derived_saved.h"
+#include "opgen/autograd/given.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/registration.h"
 

@@ -30,6 +30,7 @@ using namespace at;  // NOLINT(google-build-using-namespace): formulas call ATen
 
 using opgen::autograd::TypeAndSize;
 using torch::autograd::GradMode;
+using torch::autograd::isDifferentiableType;
 using torch::autograd::to_args_scalartypes;
 using torch::autograd::to_args_sizes;
 using torch::autograd::to_args_sizes_symint;
@@ -69,10 +70,10 @@ inline bool isFwGradDefined(const std::optional<at::Tensor>& tensor) {
   return toNonOptFwGrad(tensor).defined();
 }
 
-inline at::IntArrayRef strides_or_error(const at::Tensor& tensor, std::string_view name) {
+inline c10::SymIntArrayRef strides_or_error(const at::Tensor& tensor, std::string_view name) {
   TORCH_CHECK(tensor.layout() == at::kStrided, "the strides of '", name,
               "' are needed, but its layout is ", tensor.layout());
-  return tensor.strides();
+  return tensor.sym_strides();
 }
 
 }  // namespace formulas

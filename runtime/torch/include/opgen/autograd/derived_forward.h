@@ -62,6 +62,8 @@ inline at::Tensor primal_of(const at::Tensor& tensor) {
 // formulas compute.
 class ForwardCall {
  public:
+  using GivenType = at::Tensor;  // see given.h
+
   template <class... T>
   bool has_tangent(const T&... arguments) const {
     return (false || ... || detail::has_tangent(arguments));

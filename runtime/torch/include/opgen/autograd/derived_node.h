@@ -19,6 +19,8 @@ namespace opgen::autograd {
 // stored.
 class BackwardCall : public Reader {
  public:
+  using GivenType = at::Tensor;  // see given.h
+
   // `ends` holds, for each input, the number of the edge after its last one. Bit i of `needed` is
   // set if the gradient of input i is needed.
   BackwardCall(const Reader& reader, const char* name, at::ArrayRef<std::uint32_t> ends,

@@ -54,25 +54,25 @@ struct ScaleBackward0 {
     const auto self = self_.get(opgen_call);
     const auto alpha = alpha_.get(opgen_call);
     const auto other = other_.get(opgen_call);
-    if (opgen_call.computes(1)) opgen_call.give<1>(
+    if (opgen_call.computes(1)) opgen::autograd::gives<1>(opgen_call).value(
 #line 5 "derivatives.yaml"
-grad * self.conj() * alpha
+         grad * self.conj() * alpha
 #line 1 "ScaleBackward0"
     );
-    if (opgen_call.computes(0)) opgen_call.give<0>(
+    if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 4 "derivatives.yaml"
-grad * other.conj() * alpha
+        grad * other.conj() * alpha
 #line 1 "ScaleBackward0"
     );
   }
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& self, const auto& other, const auto& alpha, const auto&) {
     const auto self_p = opgen_call.primal(self);
-    const auto self_t = opgen_call.tangent(self);
+    auto self_t = opgen_call.tangent(self);
     const auto other_p = opgen_call.primal(other);
-    const auto other_t = opgen_call.tangent(other);
-    if (opgen_call.has_tangent(self, other)) opgen_call.give<0>(
+    auto other_t = opgen_call.tangent(other);
+    if (opgen_call.has_tangent(self, other)) opgen::autograd::gives<0>(opgen_call).value(
 #line 6 "derivatives.yaml"
-(self_t * other_p + other_t * self_p) * alpha
+          (self_t * other_p + other_t * self_p) * alpha
 #line 1 "ScaleBackward0"
     );
   }
@@ -104,9 +104,9 @@ struct LowHighBackward0 {
     const auto index = index_.get(opgen_call);
     if (opgen_call.computes(0) || opgen_call.computes(1)) {
       const ::std::array<bool, 2> grad_input_mask{opgen_call.computes(0), opgen_call.computes(1)};
-      opgen_call.give<0, 1>(
+      opgen::autograd::gives_all<0, 1>(opgen_call).value(
 #line 10 "derivatives.yaml"
-low_high_backward(grad_low, grad_high, self_sym_sizes, index, wrap_opt_if(weight, grad_input_mask[0]), grad_input_mask)
+                mylib::low_high_backward(grad_low, grad_high, self_sym_sizes, index, wrap_opt_if(weight, grad_input_mask[0]), grad_input_mask)
 #line 1 "LowHighBackward0"
     );
     }
@@ -130,16 +130,16 @@ struct JoinBackward0 {
     const auto& grad = grads[0];
     const auto tensors_args_sizes_symint = tensors_args_sizes_symint_.get(opgen_call);
     const auto dim = dim_.get(opgen_call);
-    if (opgen_call.computes(0)) opgen_call.give<0>(
+    if (opgen_call.computes(0)) opgen::autograd::gives_list<0>(opgen_call).value(
 #line 13 "derivatives.yaml"
-split_as(grad, tensors_args_sizes_symint, dim)
+           mylib::split_as(grad, tensors_args_sizes_symint, dim)
 #line 1 "JoinBackward0"
     );
   }
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& tensors, const auto& dim, const auto&) {
-    if (opgen_call.has_tangent(tensors)) opgen_call.give<0>(
+    if (opgen_call.has_tangent(tensors)) opgen::autograd::gives<0>(opgen_call).value(
 #line 14 "derivatives.yaml"
-join_of_tangents(tensors, dim)
+          mylib::join_of_tangents(tensors, dim)
 #line 1 "JoinBackward0"
     );
   }
@@ -162,17 +162,17 @@ struct RowBackward0 {
     const auto& grad = grads[0];
     const auto self_sym_sizes = self_sym_sizes_.get(opgen_call);
     const auto i = i_.get(opgen_call);
-    if (opgen_call.computes(0)) opgen_call.give<0>(
+    if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 19 "derivatives.yaml"
-row_backward(grad, self_sym_sizes, i)
+            mylib::row_backward(grad, self_sym_sizes, i)
 #line 1 "RowBackward0"
     );
   }
   static void forward(opgen::autograd::ForwardCall& opgen_call, const auto& self, const auto& i, const auto&) {
-    const auto self_t = opgen_call.tangent(self);
-    if (opgen_call.has_tangent(self)) opgen_call.give<0>(
+    auto self_t = opgen_call.tangent(self);
+    if (opgen_call.has_tangent(self)) opgen::autograd::gives<0>(opgen_call).value(
 #line 20 "derivatives.yaml"
-mylib::row(self_t, i)
+              mylib::row(self_t, i)
 #line 1 "RowBackward0"
     );
   }
@@ -195,9 +195,9 @@ struct RowBackwardAutogradCUDA0 {
     const auto& grad = grads[0];
     const auto self_sym_sizes = self_sym_sizes_.get(opgen_call);
     const auto i = i_.get(opgen_call);
-    if (opgen_call.computes(0)) opgen_call.give<0>(
+    if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
 #line 22 "derivatives.yaml"
-row_backward_cuda(grad, self_sym_sizes, i)
+            mylib::row_backward_cuda(grad, self_sym_sizes, i)
 #line 1 "RowBackwardAutogradCUDA0"
     );
   }

@@ -1,8 +1,7 @@
-"""Compare the results of the operators with the same computations by PyTorch's functions. Argument: the library."""
+"""What the operators compute, written with PyTorch's functions, and arguments for each."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import torch
@@ -149,20 +148,3 @@ def cases() -> dict[str, Case]:
         "_foreach_squash": (foreach_squash, ([random(2), random(3, 1)],)),
         "weighted_total": (weighted_total, ([random(2), random(3, 1)], [0.5, 2.0])),
     }
-
-
-def main(library: str) -> None:
-    torch.ops.load_library(library)
-    for name, (reference, arguments) in cases().items():
-        operator = getattr(torch.ops.graded, name).default
-        torch.testing.assert_close(operator(*arguments), reference(*arguments), msg=name)
-    rotated = torch.ops.graded.rotary_embedding
-    query, key, positions, cache = cases()["rotary_embedding"][1]
-    for is_neox, inverse in ((True, True), (False, False), (False, True)):
-        given = query, key, positions, cache, is_neox, inverse
-        torch.testing.assert_close(rotated(*given), rotary_embedding(*given))  # type: ignore[arg-type]
-    print(f"{len(cases())} operators")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -1,0 +1,264 @@
+"""Find, describe and complete the words of a file of formulas: derivatives.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from opgen.autograd.differentiability import KEYS
+from opgen.autograd.formula_words import (
+    BACKWARD_FORMS,
+    FORMULA_HEADER_KEYS,
+    FORMULA_KEYS,
+    FORWARD_FORMS,
+    backward_values,
+    describe_key,
+    describe_word,
+    forward_values,
+)
+from opgen.autograd.helpers import HELPERS
+from opgen.cpp.names import cpp_name
+from opgen.diagnostics import Span
+from opgen.lsp.completion_items import CompletionKind, Suggestion
+from opgen.lsp.cursor import Kind, Word, is_before_colon, is_comment
+from opgen.lsp.documents import Analysis
+from opgen.lsp.outline import Entry, Outline
+from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+from opgen.parse.entries.key_descriptions import describe_dispatch_key
+from opgen.pipeline import queries
+
+# The keys of `dispatch` that are suggested first.
+_COMMON = (DEFAULT_KEY, "AutogradCPU", "AutogradCUDA", "AutogradPrivateUse1")
+_ROW = re.compile(r"^( *)(?:- +)?[\w ,]*$")
+_PAIR = re.compile(r"^ *(?:- +)?([\w ,]+?) *:[ \t]+(.*)$")
+_SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
+
+
+# Words
+
+
+def find_formula_word(outline: Outline, offset: int) -> Word | None:
+    """Return the word at `offset` of a file of formulas; None if it has no meaning for opgen."""
+    line = outline.source.location(offset).line - 1
+    entry = outline.entry_at(line)
+    key = None if entry is None else entry.key_at(line)
+    span = _word_at(outline, offset)
+    if entry is None or not span.text or is_comment(outline, span):
+        return None
+    if key is None or is_before_colon(outline, span):
+        # Names of arguments may stand together before a colon, where the outline sees no key.
+        owner = key or entry.key("name")
+        return None if owner is None else Word(_kind_of_key(entry, span), span, entry, owner)
+    if entry.is_header:
+        return None
+    if key.name == "name":
+        name = entry.name
+        on_name = name is not None and name.start <= span.start <= name.end
+        return (
+            Word(Kind.operator, name, entry, key)
+            if on_name and name is not None
+            else (Word(Kind.schema, span, entry, key))
+        )
+    return Word(Kind.formula, span, entry, key)
+
+
+def _kind_of_key(entry: Entry, span: Span) -> Kind:
+    if entry.is_header:
+        return Kind.header_key
+    return Kind.dispatch_key if span.text in KEYS and entry.key("dispatch") else Kind.formula_key
+
+
+def _word_at(outline: Outline, offset: int) -> Span:
+    """Return the C++ identifier around `offset`, or the name of an operator."""
+    span = outline.word_at(offset)
+    for match in re.finditer(r"[A-Za-z_]\w*", span.text):
+        start = span.start + match.start()
+        if start <= offset <= start + len(match[0]):
+            return Span(span.source, start, start + len(match[0]))
+    return Span(span.source, offset, offset)
+
+
+# Hover and definitions
+
+
+def describe_formula_word(word: Word, known: Analysis | None) -> str | None:
+    """Return the description of a word in Markdown; None if there is none."""
+    f = operator_of(word.entry, known)
+    if word.kind is Kind.header_key:
+        text = FORMULA_HEADER_KEYS.get(word.text)
+    elif word.kind is Kind.dispatch_key:
+        key = DispatchKey.__members__.get(word.text)
+        text = (
+            "Formulas for all backends without some of their own."
+            if key is None
+            else (describe_dispatch_key(key))
+        )
+    elif word.kind is Kind.formula_key:
+        text = describe_key(word.text, f)
+    else:
+        text = None if f is None else describe_word(word.text, f)
+    if text is not None:
+        return f"**{word.text}**: {text}"
+    called = None if known is None else called_operator(word, known.registry)
+    if known is None or called is None:
+        return None
+    return queries.summarize(known.registry, known.inputs, called)
+
+
+def find_formula_definitions(word: Word, known: Analysis) -> list[Span]:
+    """Return the argument in its schema, or the entry of the operator that a formula calls."""
+    f = operator_of(word.entry, known)
+    plain = re.sub(r"_[pt]$", "", word.text)
+    names = {a.name for a in f.func.arguments.flat_all} if f is not None else set()
+    for name in (word.text, plain):
+        if f is not None and name in names and word.kind in (Kind.formula, Kind.formula_key):
+            return [f.argument_span(name)]
+    called = called_operator(word, known.registry)
+    return [] if called is None or word.kind is not Kind.formula else [called.span]
+
+
+def operator_of(entry: Entry, known: Analysis | None) -> NativeFunction | None:
+    """Return the operator that an entry of formulas is for."""
+    return None if known is None else known.registry.find_function(entry.full_name)
+
+
+def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
+    """Return an operator of the name of a function: of the entry's namespace, or of the one before the name."""
+    name = _SUFFIXES.sub("", word.text)
+    before = word.span.source.text[: word.span.start]
+    scope = re.search(r"(\w+)::$", before)
+    wanted = word.entry.namespace if scope is None else scope[1].replace("at", "aten", 1)
+    functions = (f for f in registry.functions if str(cpp_name(f.func)) == name)
+    return next((f for f in functions if scope is None or f.namespace == wanted), None)
+
+
+# Completion
+
+
+class _Place(Struct, frozen=True):
+    """The line before the cursor, with its entry. `outlines` are those of the schema files."""
+
+    before: str
+    entry: Entry
+    line: int
+    known: Analysis | None
+    outlines: Sequence[Outline]
+    others: Outline
+
+
+def complete_formulas(
+    outline: Outline,
+    offset: int,
+    known: Analysis | None,
+    schemas: Sequence[Outline],
+    *,
+    strict_torchgen: bool = False,
+) -> tuple[Suggestion, ...]:
+    """Return the suggestions at `offset` of a file of formulas; `schemas` are the outlines of its schema files."""
+    location = outline.source.location(offset)
+    before = outline.source.line_text(location.line)[: location.column - 1]
+    entry = outline.entry_at(location.line - 1)
+    if " #" in before or before.lstrip().startswith("#"):
+        return ()
+    if entry is None or re.fullmatch(r"(- *)?\w*", before):
+        return tuple(_new_items(outline, location.line - 1, before, strict_torchgen))
+    place = _Place(before, entry, location.line - 1, known, schemas, outline)
+    return tuple(_complete(place))
+
+
+def _new_items(
+    outline: Outline, line: int, before: str, strict_torchgen: bool
+) -> Iterator[Suggestion]:
+    dash = "" if before.startswith("- ") else "- "
+    text = "The formulas of an operator"
+    yield Suggestion("- name: ", CompletionKind.key, text, insert=f"{dash}name: ")
+    is_first = all(entry.first >= line for entry in outline.entries)
+    if is_first and not strict_torchgen:
+        for rank, (name, described) in enumerate(FORMULA_HEADER_KEYS.items()):
+            insert = f"{dash}{name}: "
+            yield Suggestion(f"- {name}: ", CompletionKind.key, described, f"~{rank}", insert)
+
+
+def _complete(place: _Place) -> Iterator[Suggestion]:
+    pair = _PAIR.match(place.before)
+    if place.entry.is_header:
+        if pair is None:
+            yield from _described(FORMULA_HEADER_KEYS, place)
+        elif pair[1] == "namespace":
+            names = dict.fromkeys(e.namespace for o in place.outlines for e in o.entries if e.name)
+            yield from (Suggestion(name, CompletionKind.value) for name in names)
+    elif pair is not None and pair[1] == "name":
+        yield from _operators(place)
+    elif pair is not None:
+        yield from _formula(place, pair[1])
+    elif _ROW.match(place.before):
+        yield from _rows(place)
+
+
+def _described(keys: Mapping[str, str], place: _Place) -> Iterator[Suggestion]:
+    present = {key.name for key in place.entry.keys}
+    for rank, (name, text) in enumerate(keys.items()):
+        if name not in present:
+            yield Suggestion(name, CompletionKind.key, text, f"~{rank}", f"{name}: ")
+
+
+def _operators(place: _Place) -> Iterator[Suggestion]:
+    """Suggest operators without formulas: their names, or in `aten` their schemas."""
+    done = {entry.full_name for entry in place.others.entries if entry is not place.entry}
+    registry = None if place.known is None else place.known.registry
+    for f in () if registry is None else registry.functions:
+        if f.full_name not in done and "generated" not in f.tags and not f.func.is_out_fn():
+            same = f.namespace == place.entry.default_namespace
+            name = str(f.func.name) if same else f.full_name
+            label = name if f.is_library else str(f.func)
+            yield Suggestion(label, CompletionKind.operator, f"`{f.func}`", f"{not same:d}")
+
+
+def _rows(place: _Place) -> Iterator[Suggestion]:
+    """Suggest the arguments and outputs without a formula, and the other keys."""
+    indent = len(place.before) - len(place.before.lstrip())
+    table = place.entry.key("dispatch")
+    if table is not None and indent == place.entry.indent + 2:
+        for rank, name in enumerate(dict.fromkeys((*_COMMON, *KEYS))):
+            if not re.search(rf"\b{name} *:", table.value.text):
+                yield Suggestion(name, CompletionKind.dispatch_key, "", f"{rank:03}", f"{name}:")
+        return
+    f = operator_of(place.entry, place.known)
+    if f is not None:
+        written = {key.name for key in place.entry.keys}
+        arguments = (a.name for a in f.func.arguments.flat_all if a.type.is_tensor_like())
+        outputs = (r.name or "result" for r in f.func.returns[:1])
+        for rank, name in enumerate((*arguments, *outputs)):
+            if name not in written:
+                text = describe_key(name, f) or ""
+                yield Suggestion(name, CompletionKind.key, text, f"{rank:02}", f"{name}: ")
+    if indent == place.entry.indent:
+        yield from _described(FORMULA_KEYS, place)
+
+
+def _formula(place: _Place, names: str) -> Iterator[Suggestion]:
+    """Suggest the values that a formula can use, the functions, and formulas that are a single word."""
+    f = operator_of(place.entry, place.known)
+    if f is None:
+        return
+    arguments = {a.name for a in f.func.arguments.flat_all}
+    is_backward = names.split(",")[0].strip() in arguments
+    values, forms = (
+        (backward_values(f), BACKWARD_FORMS) if is_backward else (forward_values(f), FORWARD_FORMS)
+    )
+    if place.before.rstrip().endswith(":") or re.search(r":[ \t]+\w*$", place.before):
+        for rank, (name, text) in enumerate(forms.items()):
+            yield Suggestion(name, CompletionKind.value, text, f"0{rank}")
+    for rank, (name, text) in enumerate(values):
+        yield Suggestion(name, CompletionKind.value, text, f"1{rank:02}")
+    for name, text in HELPERS.items():
+        yield Suggestion(name, CompletionKind.kernel, text, "2")
+    functions = () if place.known is None else place.known.registry.functions
+    own = (g for g in functions if g.namespace == f.namespace)
+    for name in dict.fromkeys(str(cpp_name(g.func)) for g in own if not g.func.is_out_fn()):
+        yield Suggestion(name, CompletionKind.operator, "", "3")
