@@ -38,18 +38,19 @@ def parse_all(files: Iterable[Path], diagnostics: Diagnostics) -> list[DomainsFi
         source = read_source(file, diagnostics)
         if source is not None:
             parsed = parse_domains(source, diagnostics)
-            for word in parsed.words:
-                known: Sequence[str] = ()
-                if word.kind == "property":
-                    known = tuple(codes.PROPERTIES)
-                elif word.kind == "dtype":
-                    known = DTYPES
-                if known and word.text not in known:
-                    message = f"there is no {word.kind} '{word.text}'"
-                    hint = did_you_mean(word.text, known)
-                    diagnostics.error(E0855, message, word.span, hint=hint)
+            check_words(parsed, diagnostics)
             found.append(parsed)
     return found
+
+
+def check_words(file: DomainsFile, diagnostics: Diagnostics) -> None:
+    """Report properties and dtypes that do not exist."""
+    for word in file.words:
+        known = {"property": tuple(codes.PROPERTIES), "dtype": DTYPES}.get(word.kind)
+        if known is not None and word.text not in known:
+            message = f"there is no {word.kind} '{word.text}'"
+            hint = did_you_mean(word.text, known)
+            diagnostics.error(E0855, message, word.span, hint=hint)
 
 
 def check_names(
