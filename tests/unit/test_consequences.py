@@ -99,7 +99,7 @@ def head(entry: str) -> str:
 
 def codes(text: str, *more: Path) -> list[str]:
     diagnostics = Diagnostics()
-    path = Path("f.yaml")
+    path = Path("mylib/f.yaml")  # not in the current folder, which may have a derivatives.yaml
     inspect(aten_inputs((path, *more), overlay={path: text.encode()}), diagnostics)
     return [item.code for item in diagnostics]
 
@@ -136,7 +136,7 @@ def test_a_problem_elsewhere_is_still_reported(what: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
 def test_a_case_gives_no_more_problems_when_good_entries_are_added(case: Path) -> None:
     target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
-    path = Path("good.yaml")
+    path = Path("mylib/good.yaml")
     overlay = {path: "\n".join(ENTRIES).encode()}
 
     def diagnostics_of(*files: Path) -> list[tuple[str, str]]:
@@ -159,11 +159,11 @@ def test_a_case_gives_no_more_problems_when_good_entries_are_added(case: Path) -
 )
 def test_an_invalid_tag_file_makes_no_tag_unknown(content: bytes) -> None:
     diagnostics = Diagnostics()
-    path, tags = Path("f.yaml"), Path("tags.yaml")
+    path, tags = Path("mylib/f.yaml"), Path("mylib/tags.yaml")
     text = "\n".join(ENTRIES).replace("tags: view_copy", "tags: [view_copy, gizmo]")
     overlay = {path: text.encode(), tags: content}
     inspect(aten_inputs((path,), tags=tags, overlay=overlay), diagnostics)
-    assert {item.span.source.path for item in diagnostics if item.span} == {"tags.yaml"}
+    assert {item.span.source.path for item in diagnostics if item.span} == {str(tags)}
 
 
 def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:

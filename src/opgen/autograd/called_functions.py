@@ -123,7 +123,7 @@ def warn_of_undeclared(
     *,
     symint_overloads: bool,
 ) -> None:
-    """Report functions that are no operators and no helpers, and of which `is_declared` says no.
+    """Report functions that are neither operators nor helpers, and for which `is_declared` returns false.
 
     Only operators of libraries are looked at: the formulas of `aten` call PyTorch's own functions.
     """

@@ -1,6 +1,6 @@
 """Codes E1210 to W1242: problems in derivatives.yaml that depend on the operators.
 
-The examples are read beside the operators of tests/golden/errors/fixtures/differentiable.yaml.
+The examples are read together with the operators of tests/golden/errors/fixtures/differentiable.yaml.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ E1219 = _code(
 )
 E1220 = _code(
     "E1220",
-    "an argument with a formula that is said to have no gradient",
+    "an argument with a formula that is marked non_differentiable",
     "The formula of an argument is a C++ expression, or 'non_differentiable' if the argument has no gradient.",
     Example(
         _MUL + "  self: grad * other\n  self, other: non_differentiable\n",
@@ -296,7 +296,7 @@ E1236 = _code(
 )
 E1237 = _code(
     "E1237",
-    "formulas beside a kernel for the same key of autograd",
+    "formulas in addition to a kernel for the same autograd key",
     "opgen registers the kernel that records an operator with formulas at Autograd, or at the key of 'dispatch' in "
     "derivatives.yaml. The entry of the operator cannot have a row for that key, too.",
     Example(
@@ -308,7 +308,7 @@ E1237 = _code(
 W1240 = _code(
     "W1240",
     "a tensor without a formula",
-    "If an operator has formulas, each tensor among its arguments has one, or is said to be 'non_differentiable'. "
+    "If an operator has formulas, each tensor among its arguments has one, or is marked 'non_differentiable'. "
     "Otherwise, its gradient is missing without a word. Operators of 'aten' follow torchgen, which takes no formula for "
     "'non_differentiable'.",
     Example(

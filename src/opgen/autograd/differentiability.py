@@ -61,7 +61,7 @@ KEYS = (
         if name.startswith("Autograd") and name not in _NOT_OF_A_BACKEND
     ),
 )
-# Names that generated code declares beside the arguments.
+# Names that generated code declares in addition to the arguments.
 _OWN_NAMES = ("grad_input_mask", "result")
 _INTEGER_READ = (
     (re.compile(r"(?:\.|->)sizes\(\)"), ".sizes()", "sym_sizes()"),
@@ -396,7 +396,7 @@ class _Builder(Struct):
                     for n in row.names
                     if n.text == name.text and n is not name
                 )
-                message = f"'{name.text}' has a formula and is said to be non_differentiable"
+                message = f"'{name.text}' has a formula and is marked non_differentiable"
                 labels = ((other.span, "here, too"),)
                 self._error(codes.E1220, message, name.span, labels=labels)
 

@@ -25,11 +25,11 @@ _TOKEN = re.compile(
 _PERHAPS_VALUES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*\b(?!\s*(?:\(|::|<|\{))")
 _BEFORE_MEMBERS = (".", "->", "::")
 _AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
-# Words of C++ that stand where a name does.
+# Keywords of C++ in places where a name is also possible.
 _WORDS = frozenset(("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this"))
 # Short names resemble everything, and constants have names such as kEps, EPS and Eps.
 _MAY_BE_CONSTANT = re.compile(r"\w\w?$|k[A-Z]|[A-Z]")
-# Words before a parenthesis that call no function: of C++, its types, and functions of C that every source has.
+# Words that are followed by a parenthesis, but are not functions: keywords and types of C++.
 _NO_FUNCTIONS = frozenset(
     (
         *("sizeof", "decltype", "alignof", "if", "return", "switch", "while", "for", "noexcept"),

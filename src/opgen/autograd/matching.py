@@ -80,7 +80,7 @@ class _Matcher:
         return found
 
     def _report_composite(self, f: NativeFunction, infos: Infos) -> None:
-        """Report formulas that would never be used: the operator is traced into."""
+        """Report formulas that would never be used, because the operator decomposes into others."""
         place = next(d.place for info in infos.values() for d in info.derivatives)
         message = f"'{f.full_name}' is made of other operators, whose gradients it has"
         hint = "remove the formulas, or give it a kernel for a backend or CompositeExplicitAutograd"

@@ -20,7 +20,8 @@ from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import inspect
 
 _SPAN = re.compile(r"`([^`]+)`")
-_FILE = Path("case.yaml")
+# Not in the current folder, which may have a derivatives.yaml.
+_FILE = Path("mylib/case.yaml")
 # Cases that do not fit into a cell, by a phrase of their row.
 _WRITTEN_OUT = {
     "types with more than 8 suffixes, or nested more than 8 levels deep": (

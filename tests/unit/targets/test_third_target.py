@@ -73,6 +73,7 @@ SUPPORT = {
         "CompositeInplaceKernel",
         "kernel",
         "fallthrough",
+        "wrapped_scalar_tensor",
         "DispatchKey",
         "View",
         "InplaceView",

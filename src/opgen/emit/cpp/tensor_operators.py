@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from opgen.cpp.type_values import SCALAR, TENSOR, ConstRef, CType, MutRef
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.emit.common.context import Context
 from opgen.emit.common.layout import wrap_comment
@@ -35,7 +36,7 @@ _BINARY = {
 }
 _UNARY = {"neg": "-", "bitwise_not": "~"}
 _INPLACE = {"add", "sub", "mul", "div", "bitwise_and", "bitwise_or", "bitwise_xor"}
-_TENSOR, _SCALAR = "const Tensor&", "const Scalar&"
+_TENSOR, _SCALAR, _WRITTEN = ConstRef(TENSOR), ConstRef(SCALAR), MutRef(TENSOR)
 _TENSOR_TYPE = BaseType(BaseTy.Tensor)
 _WRAP = "opgen::wrapped_scalar_tensor({})"
 
@@ -66,10 +67,10 @@ def tensor_operators(
             continue
         found.add((symbol, len(names)))
         if len(names) == 1:
-            made: Iterable[PublicFunction] = [_unary(f, symbol, names[0])]
+            made: Iterable[PublicFunction] = [_unary(context, f, symbol, names[0])]
         else:
-            left = ("Tensor&",) if kind is SchemaKind.inplace else (_TENSOR, _SCALAR)
-            made = _binary(f, symbol, left, names)
+            left = (_WRITTEN,) if kind is SchemaKind.inplace else (_TENSOR, _SCALAR)
+            made = _binary(context, f, symbol, left, names)
         yield TensorOperators(f.root_name, context.spell.schema(f), tuple(made))
 
 
@@ -82,12 +83,16 @@ def _symbol(f: NativeFunction, tensors: int) -> str | None:
     return f"{_BINARY[name]}=" if is_inplace else None
 
 
-def _unary(f: NativeFunction, symbol: str, name: str) -> PublicFunction:
-    return _operator(f, symbol, ((_TENSOR, name),), (name,))
+def _unary(context: Context, f: NativeFunction, symbol: str, name: str) -> PublicFunction:
+    return _operator(context, f, symbol, ((_TENSOR, name),), (name,))
 
 
 def _binary(
-    f: NativeFunction, symbol: str, left: tuple[str, ...], names: tuple[str, ...]
+    context: Context,
+    f: NativeFunction,
+    symbol: str,
+    left: tuple[CType, ...],
+    names: tuple[str, ...],
 ) -> Iterator[PublicFunction]:
     """Yield the operator for two tensors, and those for a tensor and a number."""
     alpha = ("1",) if _has_alpha(f) else ()
@@ -97,19 +102,21 @@ def _binary(
                 continue
             given = ((first, names[0]), (second, names[1]))
             passed = (_WRAP.format(name) if type == _SCALAR else name for type, name in given)
-            yield _operator(f, symbol, given, (*passed, *alpha))
+            yield _operator(context, f, symbol, given, (*passed, *alpha))
 
 
 def _operator(
+    context: Context,
     f: NativeFunction,
     symbol: str,
-    given: tuple[tuple[str, str], ...],
+    given: tuple[tuple[CType, str], ...],
     arguments: tuple[str, ...],
 ) -> PublicFunction:
-    parameters = tuple(f"{type} {name}" for type, name in given)
+    parameters = tuple(f"{context.spell.type(type)} {name}" for type, name in given)
+    returned = _WRITTEN if given[0][0] == _WRITTEN else TENSOR
     return PublicFunction(
         text="",
-        returns="Tensor&" if given[0][0] == "Tensor&" else "Tensor",
+        returns=context.spell.type(returned),
         name=f"operator{symbol}",
         given=parameters,
         given_plainly=parameters,
