@@ -31,10 +31,11 @@ _CELLS = {
 
 
 class Cell(Record, frozen=True):
+    """One property of one operator. `content` is HTML: a sign, which leads to the finding if there is one."""
+
     kind: str
-    sign: str
+    content: str
     title: str
-    link: str
 
 
 class Row(Record, frozen=True):
@@ -136,8 +137,9 @@ def _row(report: OperatorReport, names: list[str]) -> Row:
         if verdict is not None:
             more = verdict.reason or (f"{verdict.count} calls" if verdict.count else "")
             title += f" ({more})" if more else ""
-        link = f"#{_anchor(report.name, name)}" if status == FAILED else ""
-        cells.append(Cell(kind, sign, html.escape(title), link))
+        if status == FAILED:
+            sign = f'<a href="#{_anchor(report.name, name)}">{sign}</a>'
+        cells.append(Cell(kind, sign, html.escape(title)))
     failed = any(v.status == FAILED for v in report.verdicts)
     return Row(html.escape(report.name), "violated" if failed else "held", tuple(cells))
 
