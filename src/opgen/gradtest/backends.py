@@ -183,7 +183,7 @@ class PackageTensors:
         return int(value.numel())
 
     def is_finite(self, value: Any) -> bool:
-        return all(cmath.isfinite(x) for x in _elements(value.tolist()))
+        return all(cmath.isfinite(x) for x in elements_of(value.tolist()))
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
         self.package.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward)
@@ -217,10 +217,11 @@ class PackageTensors:
         return self.leaf(self._dense(values, tuple(output.shape), dtype))
 
 
-def _elements(nested: Any) -> Iterator[Any]:
+def elements_of(nested: Any) -> Iterator[Any]:
+    """Yield the numbers in nested lists."""
     if isinstance(nested, list):
         for item in nested:
-            yield from _elements(item)
+            yield from elements_of(item)
     else:
         yield nested
 

@@ -111,6 +111,15 @@ def _is_complex(name: str) -> Callable[[Arguments], bool]:
     return is_complex
 
 
+def _sizes(value: Value) -> tuple[int, ...] | None:
+    return value.sizes if isinstance(value, TensorValue) else None
+
+
+def _divides_by_little(arguments: Arguments) -> bool:
+    other = arguments["other"]
+    return isinstance(other, TensorValue) and bool(np.any(np.abs(other.array()) < 0.2))
+
+
 def _is_dilated(arguments: Arguments) -> bool:
     return any(step != 1 for step in arguments.get("dilation") or ())
 
@@ -189,7 +198,25 @@ def leaves_out(name: str, part: str, arguments: Arguments) -> bool:
 
 
 # Calls that finite differences say nothing about, by operator: the calls, the reason.
-DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {}
+DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {
+    "embedding": (
+        (lambda a: a.get("padding_idx", -1) != -1, "the row of padding_idx has no gradient"),
+    ),
+    "native_layer_norm_backward": (
+        (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
+    ),
+    "remainder": ((_divides_by_little, "a small divisor is near a jump"),),
+    "scatter": (
+        (
+            lambda a: _sizes(a.get("src")) != _sizes(a["index"]),
+            "as in PyTorch, src must have the sizes of index in the gradient",
+        ),
+    ),
+    "slice_inverse": ((lambda _: True, "it reads elements beyond those of self"),),
+    **dict.fromkeys(
+        ("std", "var", "var_mean"), ((_is_constant, "the deviation has a kink near 0"),)
+    ),
+}
 
 
 def differs_rightly(operator: str, arguments: Arguments) -> bool:

@@ -23,8 +23,8 @@ from differential.numerics import gradient_exceptions as exceptions
 from differential.numerics.gradient_differences import DifferenceChecker
 from differential.numerics.gradients import GradientChecker, GradientReport
 
-# The formulas of the slice's operators call others.
-pytestmark = [*WHOLE]
+# The formulas of the slice's operators call others, so that these tests use the whole library.
+NIGHTLY = (pytest.mark.nightly, pytest.mark.whole_library)
 
 
 def root(overload: str) -> str:
@@ -69,7 +69,8 @@ def with_formula(checker: GradientChecker) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(4, id="few"), pytest.param(200, id="many", marks=pytest.mark.nightly)]
+    "count",
+    [pytest.param(4, id="few", marks=WHOLE), pytest.param(200, id="many", marks=NIGHTLY)],
 )
 @pytest.mark.parametrize("overload", sorted(set(OVERLOADS) - exceptions.RANDOM))
 def test_gradients_agree_with_torch(
@@ -92,7 +93,8 @@ def test_gradients_agree_with_torch(
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(3, id="few"), pytest.param(40, id="many", marks=pytest.mark.nightly)]
+    "count",
+    [pytest.param(3, id="few", marks=WHOLE), pytest.param(40, id="many", marks=NIGHTLY)],
 )
 @pytest.mark.parametrize(
     "overload", [name for name in OVERLOADS if root(name) not in exceptions.DRAWN]
@@ -126,6 +128,8 @@ def record(
         pytest.fail(f"{len(findings)} calls differ\n\n{text}", pytrace=False)
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 @pytest.mark.parametrize(
     ("name", "number"),
     [(name, i) for name, rules in exceptions.CALLS.items() for i in range(len(rules))],

@@ -56,6 +56,6 @@ def test_the_package_is_one_that_opgen_new_makes() -> None:
     """Protects the example from falling behind what `opgen new --target torch` makes."""
     new = REPOSITORY / "tests" / "golden" / "new_package" / "torch"
     made = (new / "pyproject.toml").read_text().replace("mylib", "graded")
-    made = made.replace("Operators for PyTorch", "Operators that models train through")
+    made = made.replace("Operators for PyTorch", "Operators that are used in training")
     assert (EXAMPLE / "pyproject.toml").read_text() == made
     assert (EXAMPLE / ".gitignore").read_text() == (new / ".gitignore").read_text()

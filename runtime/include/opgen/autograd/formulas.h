@@ -1,6 +1,7 @@
 // formulas.h: names that the formulas of a derivatives.yaml may use, on both targets.
 #pragma once
 
+#include <cmath>  // for formulas that call functions of numbers
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -97,8 +97,7 @@ class SavedField(Record, frozen=True):
 class FormulaCall(Record, frozen=True):
     """A formula, what is done with its value, and its place.
 
-    `condition` says when it is needed, `locals` are the values that it alone uses. The formula of a foreach operator
-    is `repeated` for each element.
+    `condition` says when it is needed, `locals` are the values that only it uses.
     """
 
     condition: str
@@ -108,7 +107,6 @@ class FormulaCall(Record, frozen=True):
     file: str
     line: int
     after: str
-    repeated: bool = False
 
 
 class NodeStruct(Record, frozen=True):
@@ -339,11 +337,12 @@ def _tables(
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
         outs = tuple(_outs(context, functions))
+        refused = {f.full_name for f in outs}
         rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
         rows += [
             ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
             for fn in functions
-            if not fn.has_derivatives and fn.func not in outs
+            if not fn.has_derivatives and fn.func.full_name not in refused
         ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
@@ -457,10 +456,10 @@ class _NodeBuilder(Struct, dict=True):
         spelled = [field.expr for field in fields if not field.is_output]
         saved = [field.expr for field in fields if field.is_output]
         of_forward = [
-            text
-            for call in forward
-            for text in (*call.locals, call.start, call.formula, call.condition)
+            text for call in forward for text in (*call.locals, call.formula, call.condition)
         ]
+        if self.is_foreach:
+            of_forward += [call.start for call in forward]
         locals = () if self.is_foreach else tuple(self._forward_locals())
         condition = info.output_differentiability_condition
         return NodeStruct(

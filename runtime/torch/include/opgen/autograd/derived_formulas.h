@@ -5,6 +5,7 @@
 #include <ATen/TensorGeometry.h>
 #include <ATen/ops/real.h>
 
+#include <cmath>  // for formulas that call functions of numbers
 #include <cstdint>
 #include <optional>
 #include <string>
