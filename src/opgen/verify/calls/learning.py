@@ -59,8 +59,12 @@ def learn(
     effort: Effort,
     note: Callable[[int], None] = lambda number: None,
     skip: Sequence[int] = (),
+    last: int | None = None,
 ) -> Learned:
-    """Draw calls until enough plans are accepted. `note` is told the number of each call; those in `skip` are not made."""
+    """Draw calls until enough plans are accepted.
+
+    `note` receives the number of each call. Calls whose numbers are in `skip`, or above `last`, are not made.
+    """
     found = Learned()
     choices = RandomChoices(random.Random(f"{seed} {subject.name}"))
     drawer = CallDrawer(subject.inputs, subject.domain, choices)
@@ -78,6 +82,8 @@ def learn(
         number += 1
         if number in skip:
             found.crashed[number] = call
+            return False
+        if last is not None and number > last:
             return False
         note(number)
         outcome = lab.run(subject, call)
@@ -102,6 +108,8 @@ def learn(
         return good or list(kept)
 
     while found.drawn < effort.most and time.process_time() < ends:
+        if last is not None and number >= last:
+            break
         if found.drawn >= effort.least and len(reliable()) >= effort.plans:
             break
         # With few plans, new ones are worth more.

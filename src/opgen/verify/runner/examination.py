@@ -53,6 +53,7 @@ PLANS = {
 }
 # Calls that end the process are left out; after so many, the operator is given up.
 MOST_CRASHES = 8
+_MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
 _SPOILED_OF = 4
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
@@ -105,8 +106,9 @@ class Examination:
         report = OperatorReport(
             subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
         )
-        if len(mine) > MOST_CRASHES:
-            self._give_up(report, done, "the operator ends its process too often")
+        hangs = sum(crash.kind == HANG for crash in mine)
+        if len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
+            self._give_up(subject, report, done, mine)
             return
         learned = self._learn(subject, mine)
         accepted, refused = self._cases(subject, learned, mine)
@@ -132,8 +134,29 @@ class Examination:
         report.seconds = time.monotonic() - started
         self.send(report)
 
-    def _give_up(self, report: OperatorReport, done: Sequence[str], why: str) -> None:
-        self._say_of_all(report, done, NOT_TESTED, why)
+    def _give_up(
+        self,
+        subject: Subject,
+        report: OperatorReport,
+        done: Sequence[str],
+        crashes: Sequence[Crash],
+    ) -> None:
+        """Report what has ended the processes, and that nothing else was tested."""
+        learned = self._learn(subject, crashes)
+        found: dict[str, Shown] = {}
+        for crash in crashes:
+            message, names = _what_ended(crash)
+            call = self._call_of(subject, crash, learned, [], [])
+            shown = Shown(message, "", "")
+            if call is not None:
+                shown = self._shown(subject, Finding(message, (Run("the call", call),)), False)
+            found.update(dict.fromkeys(names, shown))
+        self.send(report)
+        for name, shown in found.items():
+            if name not in done:
+                self.send(Verdict(name, FAILED, 1, findings=(shown,)))
+        why = "the operator ends its process too often"
+        self._say_of_all(report, [*done, *found], NOT_TESTED, why)
 
     def _leave_out(self, report: OperatorReport, done: Sequence[str], why: str) -> None:
         self._say_of_all(report, done, NOT_APPLICABLE, why)
@@ -162,6 +185,8 @@ class Examination:
             self.plan.effort,
             lambda number: self.journal.at(subject.name, "learn", number),
             skip,
+            # With what was learned until then, the others can be checked.
+            max(skip) if len(skip) >= _MOST_CRASHES_OF_LEARNING else None,
         )
         functional = self._learned.get(id(subject.functional)) if subject.functional else None
         if not learned.plans and functional is not None:

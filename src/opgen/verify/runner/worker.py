@@ -27,10 +27,10 @@ from opgen.verify.domains import DomainsError
 from opgen.verify.lab import Lab
 from opgen.verify.memory.blocks import Memory
 from opgen.verify.memory.guard import Guard
-from opgen.verify.properties.process import HANG
+from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.examination import MOST_CRASHES, Examination, Journal, signal_name
 from opgen.verify.runner.loading import choose, known_names, load
-from opgen.verify.runner.messages import Crash, OperatorReport, Request, Verdict
+from opgen.verify.runner.messages import FAILED, Crash, OperatorReport, Request, Shown, Verdict
 from opgen.verify.subjects import Subject
 
 # A call that does not return: it computes for so many seconds, or does nothing for so many. Compilers take longer.
@@ -133,9 +133,19 @@ class Worker:
             if ended is None:
                 break
             crashes.append(ended)
-            if len(crashes) > MOST_CRASHES * len(members) or not ended.operator:
+            if len(crashes) > (MOST_CRASHES + 1) * len(members) or not ended.operator:
                 break
-        return [reports[s.name] for s in members if s.name in reports]
+        kind = crashes[-1].kind if crashes else "an error"
+        for subject in members:
+            if subject.name not in finished:
+                report = reports.setdefault(
+                    subject.name, OperatorReport(subject.name, subject.group)
+                )
+                if not any(v.status == FAILED for v in report.verdicts):
+                    message = f"the process that verifies the operator ends with {kind}"
+                    shown = (Shown(message, "", ""),)
+                    report.verdicts.append(Verdict(CRASH, FAILED, 1, findings=shown))
+        return [reports[s.name] for s in members]
 
     def _process(
         self,
