@@ -1,6 +1,7 @@
 // c_api.cpp: the C interface, which throws no exceptions.
 #include "opgen/c_api.h"
 
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -9,6 +10,8 @@
 
 #include "core/text.h"
 #include "opgen/core/named_operator.h"
+#include "opgen/core/parallel.h"
+#include "opgen/device/allocator.h"
 #include "opgen/device/cpu_generator.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/dispatch/function_schema.h"
@@ -192,6 +195,27 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
   }
   return give(IValue(static_cast<std::vector<IValue>&&>(stack)));
 }
+
+// Memory from the two functions of opgen_set_cpu_allocator.
+class BorrowedAllocator final : public Allocator {
+ public:
+  void borrow(void* (*allocate)(std::size_t), void (*release)(void*)) noexcept {
+    release_.store(release, std::memory_order_relaxed);
+    allocate_.store(allocate, std::memory_order_release);
+  }
+  DataPtr allocate(std::size_t bytes, Device device) override {
+    void* data = allocate_.load(std::memory_order_acquire)(bytes);
+    OPGEN_CHECK_KIND(OutOfMemory, data != nullptr, "cannot allocate ", bytes, " bytes of memory");
+    return {data, data, release_.load(std::memory_order_relaxed), device};
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+
+ private:
+  std::atomic<void* (*)(std::size_t)> allocate_ = nullptr;
+  std::atomic<void (*)(void*)> release_ = nullptr;
+};
 
 }  // namespace
 }  // namespace opgen
@@ -412,6 +436,20 @@ void opgen_set_composite_compliance(int on) {
   } else if (!guard.has_value()) {
     guard.emplace();
   }
+}
+
+int opgen_get_num_threads(void) {
+  return get_num_threads();
+}
+void opgen_set_num_threads(int count) {
+  set_num_threads(count);
+}
+
+void opgen_set_cpu_allocator(void* (*allocate)(size_t bytes), void (*release)(void* data)) {
+  if (allocate == nullptr) return set_allocator(DeviceType::CPU, nullptr);
+  static BorrowedAllocator* allocator = new BorrowedAllocator;
+  allocator->borrow(allocate, release);
+  set_allocator(DeviceType::CPU, allocator);
 }
 
 opgen_value* opgen_operators(void) {

@@ -8,6 +8,7 @@
 `.bare.yaml`            without --namespace aten, with which all others are read
 `.python.yaml`          with --python
 `.lint.yaml`            up to the lints; all others up to the checks
+`.domains.yaml`         as a file of domains, for a library with one operator
 `.backend.yaml`, `.torch.backend.yaml`, `.selective.yaml`, `.derivatives.yaml`   together with the files of fixtures/
 """
 
@@ -17,8 +18,10 @@ from pathlib import Path
 
 from opgen import data
 from opgen.diagnostics import Diagnostics
+from opgen.parse import decode_source, parse_domains
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import Stage, inspect
+from opgen.verify import domains
 from support.build import REPOSITORY
 
 FOLDER = REPOSITORY / "tests" / "golden" / "errors"
@@ -35,6 +38,8 @@ _FIXTURES = {
 }
 _OWN_TAGS = b"- tag: mine\n  desc: of this library\n- tag: out_variant\n  desc: PyTorch's\n"
 _BACKEND = Path("backend.yaml")
+# The operators, with their arguments, of the library that a file of domains is for.
+_LOADED = {"mylib::decibels": ("self",)}
 
 
 def inputs_of(path: Path, content: bytes) -> Inputs:
@@ -70,6 +75,13 @@ def inputs_of(path: Path, content: bytes) -> Inputs:
 def report(path: Path, content: bytes) -> Diagnostics:
     """Return all problems that opgen reports for a file of this name."""
     diagnostics = Diagnostics()
+    if path.name.endswith("domains.yaml"):
+        source = decode_source(str(path), content, diagnostics)
+        assert source is not None
+        parsed = parse_domains(source, diagnostics)
+        domains.check_words(parsed, diagnostics)
+        domains.check_names([parsed], _LOADED, diagnostics)
+        return diagnostics
     inspect(
         inputs_of(path, content),
         diagnostics,

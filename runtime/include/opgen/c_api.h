@@ -119,6 +119,17 @@ OPGEN_C_API opgen_value* opgen_call(const char* name, const opgen_value* const* 
 // tests.
 OPGEN_C_API void opgen_set_composite_compliance(int on);
 
+// The number of threads of parallel regions (opgen/core/parallel.h).
+OPGEN_C_API int opgen_get_num_threads(void);
+OPGEN_C_API void opgen_set_num_threads(int count);
+
+// Lets `allocate` provide the memory of all storages on the CPU from now on, and `release` take it
+// back; NULL: the runtime's own allocator again. Both must be thread-safe and exist as long as a
+// storage does. Memory is aligned to 64 bytes; NULL means that there is none. For tools that watch
+// memory.
+OPGEN_C_API void opgen_set_cpu_allocator(void* (*allocate)(size_t bytes),
+                                         void (*release)(void* data));
+
 // Returns the full names of all operators, sorted.
 OPGEN_C_API opgen_value* opgen_operators(void);
 OPGEN_C_API opgen_value* opgen_operator_schema(const char* name);

@@ -13,6 +13,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.pipeline import loading
 from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
+from opgen.verify.codes import CODES as PROPERTY_CODES
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -52,7 +53,7 @@ def complete_explanation(
     """Complete diagnostic codes, with their titles, and operators."""
     codes = [
         CompletionItem(code.code, help=code.title)
-        for code in CODES.values()
+        for code in (*CODES.values(), *PROPERTY_CODES.values())
         if incomplete and code.code.startswith(incomplete)
     ]
     return codes or complete_operator(context, parameter, incomplete)

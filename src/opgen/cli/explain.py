@@ -13,8 +13,9 @@ from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
+from opgen.verify.report.pages import explain_property
 
-_CODE = re.compile(r"[EW]\d{4}")
+_CODE = re.compile(r"[EWV]\d{4}")
 
 
 @click.command(
@@ -22,7 +23,7 @@ _CODE = re.compile(r"[EW]\d{4}")
 )
 @operator_options(
     "OP|CODE",
-    "An operator of the YAML, or a code, as E0402.",
+    "An operator of the YAML, or a code, as E0402 or V0110.",
     complete_explanation,
     without_yaml=_CODE.pattern,
 )
@@ -32,7 +33,7 @@ def explain(
     """Explain an operator or a diagnostic code.
 
     For an operator: its group and kind, its computed dispatch table with the reason for each cell, every C++
-    signature and its files. For a code: its meaning, a failing example and the fixed one.
+    signature and its files. For a code: its meaning, a failing example and the fixed one. Codes with V are properties that 'opgen verify' checks.
     """
     if len(words) != 1:
         raise click.UsageError(
@@ -49,7 +50,7 @@ def explain(
 
 
 def _explain_code(code: str) -> None:
-    page = queries.explain_code(code)
+    page = explain_property(code) if code.startswith("V") else queries.explain_code(code)
     if page is None:
         click.echo(f"there is no diagnostic {code}", err=True)
         raise SystemExit(1)

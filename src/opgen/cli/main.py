@@ -67,6 +67,9 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "check": "check:check",
             "cache": "cache:cache",
         },
+        "Test": {
+            "verify": "verify:verify",
+        },
         "Releases, applications, backends": {
             "compat": "compat:compat",
             "select": "select:select",
@@ -93,6 +96,8 @@ _OTHER_NAMES = MappingProxyType(
     {
         "init": "opgen new",
         "create": "opgen new",
+        "test": "opgen verify",
+        "opcheck": "opgen verify",
         "compile": "opgen build",
         "make": "opgen build",
         "help": "opgen --help",

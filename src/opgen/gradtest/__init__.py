@@ -3,7 +3,7 @@
 See docs/guides/gradients.md.
 """
 
-from opgen.gradtest.domains import Domain, away_from, between, one_of, positive
+from opgen.drawing.domains import Domain, away_from, between, one_of, positive
 from opgen.gradtest.drawing import Draw
 from opgen.gradtest.gradient import Gradient, Report, gradients
 

@@ -16,8 +16,8 @@ from opgen.autograd.kernels import differentiable_outputs
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.drawing.domains import EVERYTHING, Domain
 from opgen.gradtest.backends import NOT_THERE, Tensors, tensors_of
-from opgen.gradtest.domains import EVERYTHING, Domain
 from opgen.gradtest.drawing import Drawer, Plan, Undrawable
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import FunctionSchema, SchemaKind

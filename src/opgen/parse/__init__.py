@@ -2,10 +2,11 @@
 
 from opgen.parse.entries import codes as codes_keys
 from opgen.parse.entries import codes_library
-from opgen.parse.files import codes_backend, codes_derivatives, codes_selective
+from opgen.parse.files import codes_backend, codes_derivatives, codes_domains, codes_selective
 from opgen.parse.files.allow_comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
+from opgen.parse.files.domains import DomainsFile, parse_domains
 from opgen.parse.files.namespace import is_pytorchs_file
 from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.files.selective import parse_selective
@@ -19,7 +20,7 @@ from opgen.parse.yaml.decoding import decode_source
 CODES = (
     *(*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES),
     *(*codes_library.CODES, *codes_backend.CODES, *codes_selective.CODES),
-    *codes_derivatives.CODES,
+    *(*codes_derivatives.CODES, *codes_domains.CODES),
 )
 
 # The code for missing or superfluous white space in a schema.
@@ -29,6 +30,7 @@ __all__ = [
     "CODES",
     "SPACING",
     "Allow",
+    "DomainsFile",
     "Parsed",
     "SchemaCache",
     "builtin_tags",
@@ -36,6 +38,7 @@ __all__ = [
     "is_pytorchs_file",
     "parse_backend",
     "parse_derivatives",
+    "parse_domains",
     "parse_entries",
     "parse_function_schema",
     "parse_native_functions",

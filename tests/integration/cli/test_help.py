@@ -38,6 +38,7 @@ NOT_RUN = {
     "lsp": "tests/integration/lsp",
     "completion": "test_completion.py",
     "coverage": "tests/integration/cli/coverage, with PyTorch's operators",
+    "verify": "tests/integration/verify, with a library that they build",
 }
 
 
@@ -179,7 +180,10 @@ def test_an_unknown_option(name: str) -> None:
             "generate a.yaml -o out --kernels k",
             "'opgen generate' has no option --kernels; 'opgen lint' and 'opgen build' have it",
         ),
-        ("stub --jobs 2", "'opgen stub' has no option --jobs; 'opgen build' has it"),
+        (
+            "stub --jobs 2",
+            "'opgen stub' has no option --jobs; 'opgen build' and 'opgen verify' have it",
+        ),
         ("new mylib --shards 2", "'opgen build'"),
         ("generate --kernles k", "No such option"),
     ],

@@ -36,7 +36,7 @@ def drawer(text: str, folder: Any, domain: Domain | None = None, dtype: str = "f
     schema = schema_of(text, folder)
     tensors: Any = Lists()
     arguments = schema.arguments.flat_all
-    return Drawer(arguments, ["self"], tensors, dtype, domain or Domain(), "seed")
+    return Drawer(arguments, ["self"], tensors, dtype, domain or Domain(), "0")
 
 
 def test_every_type(tmp_path: Any) -> None:

@@ -1,12 +1,9 @@
-"""What authors say about the arguments of an operator: which values its gradient is checked at."""
+"""What authors say about the arguments of an operator: which values it is checked at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from opgen.gradtest.drawing import Draw
+from typing import Any, TypeAlias
 
 # The values of one argument: a range for numbers and elements, or a list of choices for anything.
 Values: TypeAlias = "Between | OneOf"
@@ -63,22 +60,30 @@ positive = Between(0.1, 2.0)
 
 
 class Domain:
-    """What the gradient of one operator is checked at, where the schema alone does not say it.
+    """What one operator is checked at, where the schema alone does not say it.
 
     `arguments` are values by the names of arguments. `make` is a function of a `Draw` that returns arguments by name; all
     others are drawn from the schema. Without `batched`, no gradient is computed by vmap. Without `second_order`, there
     are no second derivatives. `dtypes` are those that are checked. `why` is printed with the narrowing.
+
+    For opgen.verify: `shapes` are sizes of tensors by name, each a number or a letter that stands for the same size
+    everywhere. `skip` are properties that are not checked, by name, each with a reason. With `unspecified`, the elements of
+    results may be anything. `non_differentiable` are arguments without a gradient.
     """
 
     def __init__(
         self,
         /,
         *,
-        make: Callable[[Draw], Mapping[str, Any]] | None = None,
+        make: Callable[[Any], Mapping[str, Any]] | None = None,
         dtypes: Sequence[str] | None = None,
         second_order: bool = True,
         batched: bool = True,
         why: str = "",
+        shapes: Mapping[str, Sequence[int | str]] | None = None,
+        skip: Mapping[str, str] | None = None,
+        unspecified: bool = False,
+        non_differentiable: Sequence[str] = (),
         **arguments: Values,
     ) -> None:
         self.make = make
@@ -86,11 +91,16 @@ class Domain:
         self.second_order = second_order
         self.batched = batched
         self.why = why
+        self.shapes = {name: tuple(sizes) for name, sizes in (shapes or {}).items()}
+        self.skip = dict(skip or {})
+        self.unspecified = unspecified
+        self.non_differentiable = tuple(non_differentiable)
         self.arguments = arguments
 
     def narrowings(self) -> tuple[str, ...]:
         """Return what this leaves out, one text for each point."""
         found = [f"{name}: {values}" for name, values in self.arguments.items()]
+        found += [f"{name}: sizes {', '.join(map(str, s))}" for name, s in self.shapes.items()]
         if self.make is not None:
             found.append(f"arguments by {self.make.__name__}()")
         if self.dtypes is not None:
@@ -99,6 +109,10 @@ class Domain:
             found.append("no second derivatives")
         if not self.batched:
             found.append("no vmap")
+        if self.unspecified:
+            found.append("elements of results may be anything")
+        found += [f"{name}: no gradient" for name in self.non_differentiable]
+        found += [f"not {name}: {why}" for name, why in self.skip.items()]
         if self.why:
             found.append(f"because {self.why}")
         return tuple(found)

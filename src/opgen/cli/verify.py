@@ -1,0 +1,329 @@
+"""`opgen verify`: check that operators do what their schemas say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from opgen.cli.help import Argument, Command
+from opgen.cli.options import DEFAULT_YAML, split_arguments
+from opgen.cli.report import finish, report_unwritable, wants_color
+from opgen.cli.streams import print_document
+from opgen.diagnostics import Diagnostics, OpgenError, render_human
+from opgen.diagnostics.suggestions import did_you_mean
+from opgen.io.files import replace_file
+from opgen.verify import codes
+from opgen.verify.api import Report
+from opgen.verify.api import verify as run
+from opgen.verify.report import machine
+from opgen.verify.report.pages import render_html
+from opgen.verify.report.terminal import progress_line, render_terminal
+from opgen.verify.runner.messages import FAILED, NOT_TESTED, OperatorReport
+from opgen.verify.runner.session import Verification, VerificationError
+
+_RENDERERS = {
+    ".json": machine.render_json,
+    ".xml": machine.render_junit,
+    ".sarif": machine.render_findings_sarif,
+    ".html": render_html,
+}
+_FORMATS = {
+    "json": machine.render_json,
+    "junit": machine.render_junit,
+    "sarif": machine.render_findings_sarif,
+    "github": machine.render_findings_github,
+}
+
+
+def _complete_property(
+    _: click.Context, __: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    return [
+        CompletionItem(name, help=code.title)
+        for name, code in codes.PROPERTIES.items()
+        if name.startswith(incomplete)
+    ]
+
+
+@click.command(
+    cls=Command,
+    example="opgen verify leaky.yaml --build build",
+    fails="a property is violated, nothing could be tested, or the library cannot be loaded; with --deny-untested, also "
+    "if a property was not tested",
+    pages=("verify", "verify-properties"),
+)
+@click.argument(
+    "given",
+    cls=Argument,
+    nargs=-1,
+    metavar="[YAML]... [OPERATOR]...",
+    rows=(
+        (
+            "YAML",
+            f"The schema files of the library; domains.yaml or domains.py beside them says more about arguments.  "
+            f"[default: {DEFAULT_YAML} for target runtime, or if it exists and no --torch-namespace is given]",
+        ),
+        ("OPERATOR", "Only these operators: names, or patterns as 'add*'."),
+    ),
+)
+@click.option(
+    "--build",
+    "build",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="The folder that 'opgen build -o' has filled.",
+)
+@click.option(
+    "--load",
+    "loads",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="What registers the operators: a Python module, a shared library or a Python file; repeatable.",
+)
+@click.option(
+    "--path",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A folder where Python finds modules; repeatable.",
+)
+@click.option(
+    "--torch-namespace",
+    "namespaces",
+    multiple=True,
+    metavar="NAME",
+    help="Verify the operators of this namespace, by whatever registers them in PyTorch; repeatable.  [default: those "
+    "of the loaded library]",
+)
+@click.option(
+    "--target",
+    type=click.Choice(("runtime", "torch")),
+    help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else runtime]",
+)
+@click.option(
+    "--domains",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file that says more about arguments, in place of those beside the YAML; repeatable.",
+)
+@click.option(
+    "--property",
+    "properties",
+    multiple=True,
+    metavar="NAME|CODE",
+    shell_complete=_complete_property,
+    help="Check only this property; repeatable.",
+)
+@click.option("--quick", "mode", flag_value="quick", help="Check fewer calls: for each change.")
+@click.option(
+    "--thorough", "mode", flag_value="thorough", help="Check more calls, and inductor: for a night."
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, metavar="N", help="Draw other calls."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The number of processes that verify at once.  [default: the number of cores]",
+)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(("human", *_FORMATS)),
+    default="human",
+    show_default=True,
+    metavar="FORMAT",
+    help=f"The format of what is printed: human, {', '.join(_FORMATS)}.",
+)
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write a report, in the form of the file's end: .html, .json, .xml (JUnit) or .sarif; repeatable.",
+)
+@click.option(
+    "--programs",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Write a program for each finding into this folder.",
+)
+@click.option(
+    "--deny-untested", is_flag=True, help="Also exit with 1 if a property was not tested."
+)
+def verify(
+    given: tuple[str, ...],
+    build: Path | None,
+    loads: tuple[str, ...],
+    folders: tuple[Path, ...],
+    namespaces: tuple[str, ...],
+    target: str | None,
+    domains: tuple[Path, ...],
+    properties: tuple[str, ...],
+    mode: str | None,
+    seed: int,
+    jobs: int | None,
+    output_format: str,
+    reports: tuple[Path, ...],
+    programs: Path | None,
+    deny_untested: bool,
+) -> None:
+    """Check that operators do what their schemas say.
+
+    Draws calls from the schemas, learns which of them an operator accepts, and checks some fifty properties: what is
+    written, what aliases what, which variants agree, what Meta says, gradients, and so on. Each operator runs in a
+    process of its own.
+    """
+    files, operators = split_arguments(given, ())
+    chosen = target or ("torch" if namespaces else "runtime")
+    files = files or _default_schemas(chosen, namespaces)
+    loaded, found_folders = _library(build, loads, chosen)
+    diagnostics = Diagnostics()
+    _check_reports(reports)
+    progress = _Progress(output_format)
+    try:
+        report = run(
+            files,
+            load=loaded,
+            target=chosen,
+            namespaces=namespaces,
+            only=operators,
+            properties=[_property(name) for name in properties],
+            domain_files=domains,
+            folders=[*found_folders, *folders],
+            mode=mode or "default",
+            seed=seed,
+            jobs=jobs,
+            progress=progress.tell,
+        )
+    except OpgenError as error:
+        click.echo(render_human(error.diagnostics, color=wants_color()), err=True, nl=False)
+        raise SystemExit(1) from None
+    except VerificationError as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        progress.end()
+    _write(report, reports, programs, diagnostics)
+    _print(report.verification, output_format)
+    finish(diagnostics, "human", False)
+    verdicts = [v for r in report.operators for v in r.verdicts]
+    untested = any(v.status == NOT_TESTED for v in verdicts)
+    if not report.ok or (deny_untested and untested):
+        raise SystemExit(1)
+
+
+def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the schema file of this folder, where the operators are not selected by namespaces."""
+    if target == "runtime" or (not namespaces and DEFAULT_YAML.exists()):
+        return (DEFAULT_YAML,)
+    return ()
+
+
+def _library(
+    build: Path | None, loads: tuple[str, ...], target: str
+) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """Return what is loaded, and the folders where Python finds it."""
+    if build is None:
+        if not loads:
+            raise click.UsageError(
+                "name the library: --build FOLDER, or --load with the name of a Python module"
+            )
+        return loads, ()
+    compiled = build / "cmake-build"
+    packages = sorted((compiled / "python").glob("*/__init__.py"))
+    if packages:
+        return (packages[0].parent.name, *loads), (packages[0].parents[1],)
+    libraries = sorted(compiled.glob("lib*.so"))
+    if target == "torch" and libraries:
+        return (str(libraries[0]), *loads), ()
+    if libraries:
+        raise click.ClickException(
+            f"{build} has no Python package; 'opgen build --python -o {build}' adds it"
+        )
+    raise click.ClickException(
+        f"{build} has no library; 'opgen build --python -o {build}' makes one"
+    )
+
+
+def _property(text: str) -> str:
+    """Return the name of a property for a name or a code."""
+    if text in codes.PROPERTIES:
+        return text
+    record = codes.CODES.get(text.upper())
+    if record is not None:
+        return codes.name_of(record)
+    hint = did_you_mean(text, codes.PROPERTIES) or "'opgen docs verify-properties' lists all"
+    raise click.BadParameter(f"there is no property '{text}'; {hint}", param_hint="'--property'")
+
+
+def _check_reports(reports: tuple[Path, ...]) -> None:
+    for path in reports:
+        if path.suffix not in _RENDERERS:
+            raise click.BadParameter(
+                f"{path} ends in none of {', '.join(_RENDERERS)}", param_hint="'--report'"
+            )
+
+
+class _Progress:
+    """Names operators on stderr as they are done, if people look: findings always, others on one line."""
+
+    def __init__(self, output_format: str) -> None:
+        self._shown = output_format == "human" and sys.stderr.isatty()
+        self._done = 0
+
+    def tell(self, report: OperatorReport) -> None:
+        self._done += 1
+        if not self._shown:
+            return
+        line = progress_line(report, color=wants_color())
+        if any(v.status == FAILED for v in report.verdicts):
+            click.echo(f"\r\x1b[K{line}", err=True)
+        else:
+            width = os.get_terminal_size(2).columns
+            click.echo(f"\r\x1b[K{f'{self._done} {line}'[: width - 1]}", err=True, nl=False)
+
+    def end(self) -> None:
+        if self._shown and self._done:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _write(
+    report: Report, reports: tuple[Path, ...], programs: Path | None, diagnostics: Diagnostics
+) -> None:
+    for path in reports:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, _RENDERERS[path.suffix](report.verification).encode())
+        except OSError as error:
+            report_unwritable(path, error.strerror, diagnostics)
+    if programs is None:
+        return
+    for operator in report.operators:
+        for verdict in operator.verdicts:
+            if verdict.status != FAILED:
+                continue
+            name = "".join(c if c.isalnum() or c in "._" else "-" for c in operator.name)
+            for shown in verdict.findings[:1]:
+                path = programs / f"{name}-{verdict.property}.py"
+                try:
+                    programs.mkdir(parents=True, exist_ok=True)
+                    replace_file(path, shown.program.encode())
+                except OSError as error:
+                    report_unwritable(path, error.strerror, diagnostics)
+
+
+def _print(found: Verification, output_format: str) -> None:
+    if output_format == "human":
+        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        click.echo(render_terminal(found, color=color), nl=False)
+    else:
+        print_document(_FORMATS[output_format](found))

@@ -1,0 +1,203 @@
+"""Parse domains.yaml: what the author of operators says about their arguments, for opgen.verify."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
+from opgen.drawing.domains import Between, Domain, OneOf, Values
+from opgen.parse.files import codes_domains as codes
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
+from opgen.parse.yaml.values import ValueReader
+
+_KEYS = ("values", "shapes", "dtypes", "skip", "unspecified", "non_differentiable", "why")
+# The keys that contain names, with what defines them.
+_NAMES = MappingProxyType(
+    {
+        "values": "argument",
+        "shapes": "argument",
+        "non_differentiable": "argument",
+        "skip": "property",
+        "dtypes": "dtype",
+    }
+)
+_VALUE_KEYS = ("between", "away_from", "by", "one_of")
+_SPAN, _BY = 2.0, 0.1
+
+
+class Word(Struct, frozen=True):
+    """A name in a file of domains, which something else defines. `kind`: operator, argument, property or dtype."""
+
+    kind: str
+    operator: str
+    text: str
+    span: Span
+
+
+class DomainsFile(Struct, frozen=True):
+    """The domains of operators, by their names with namespaces, and all names that the file contains."""
+
+    domains: Mapping[str, Domain] = {}
+    words: tuple[Word, ...] = ()
+
+
+@until_too_many(DomainsFile)
+def parse_domains(source: Source, diagnostics: Diagnostics) -> DomainsFile:
+    """Parse the domains of operators. Parts with errors are reported and left out."""
+    before = len(diagnostics)
+    root = compose(source, diagnostics)
+    if isinstance(root, MappingNode):
+        domains = {
+            name.value: found
+            for name, value in root.pairs
+            if (found := _domain(value, diagnostics)) is not None
+        }
+        words = [word for name, value in root.pairs for word in _words(name, value)]
+        return DomainsFile(domains, tuple(words))
+    if len(diagnostics) == before and root is not None:
+        message = "a file of domains maps names of operators to what is drawn for them"
+        diagnostics.error(codes.E0851, message, root.span)
+    return DomainsFile()
+
+
+def _words(name: ScalarNode, value: Node) -> Iterator[Word]:
+    """Yield the names that the domain of one operator contains."""
+    yield Word("operator", name.value, name.value, name.span)
+    if not isinstance(value, MappingNode):
+        return
+    for key, kind in _NAMES.items():
+        node = value.get(key)
+        if isinstance(node, MappingNode):
+            found = [each for each, _ in node.pairs]
+        elif isinstance(node, SequenceNode):
+            found = [each for each in node.items if isinstance(each, ScalarNode)]
+        else:
+            found = []
+        for each in found:
+            yield Word(kind, name.value, each.value, each.span)
+
+
+def _domain(value: Node, diagnostics: Diagnostics) -> Domain | None:
+    if not isinstance(value, MappingNode):
+        empty = MappingNode(value.source, (), value.start, value.end)
+        reader = ValueReader(empty, codes.E0853, diagnostics)
+        reader.report_type(value, "the domain of an operator is a mapping")
+        return None
+    reader = ValueReader(value, codes.E0853, diagnostics)
+    reader.check_keys(_KEYS, codes.E0852)
+    dtypes = reader.scalars("dtypes")
+    why = reader.name("why")
+    domain = Domain(
+        dtypes=dtypes or None,
+        skip=_texts(reader, "skip"),
+        unspecified=reader.flag("unspecified", False),
+        non_differentiable=reader.scalars("non_differentiable"),
+        why="" if why is None else why.text,
+        shapes=_shapes(reader),
+    )
+    domain.arguments = _values(reader)
+    return domain
+
+
+def _texts(reader: ValueReader, key: str) -> dict[str, str]:
+    node = reader.mapping(key)
+    found = {}
+    for name, value in () if node is None else node.pairs:
+        text = reader.scalar(value, f"'{key}' maps names to reasons", None)
+        if text is not None:
+            found[name.value] = text.text
+    return found
+
+
+def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
+    node = reader.mapping("shapes")
+    found: dict[str, tuple[int | str, ...]] = {}
+    for name, value in () if node is None else node.pairs:
+        rule = "a shape is a list of numbers and letters"
+        items = reader.list_of(value, rule, rule, None)
+        found[name.value] = tuple(
+            int(item.text) if item.text.isdecimal() else item.text for item in items
+        )
+    return found
+
+
+def _values(reader: ValueReader) -> dict[str, Values]:
+    node = reader.mapping("values")
+    found: dict[str, Values] = {}
+    for name, value in () if node is None else node.pairs:
+        if not isinstance(value, MappingNode):
+            reader.report_type(value, "the values of an argument are a mapping")
+            continue
+        own = ValueReader(value, codes.E0853, reader.diagnostics)
+        own.check_keys(_VALUE_KEYS, codes.E0852)
+        read = _value(own)
+        if read is not None:
+            found[name.value] = read
+    return found
+
+
+def _value(reader: ValueReader) -> Values | None:
+    node = reader.node
+    choices = node.get("one_of")
+    if choices is not None:
+        if not isinstance(choices, SequenceNode) or not choices.items:
+            reader.report_type(choices, "'one_of' takes a list of values")
+            return None
+        return OneOf(*map(_plain, choices.items))
+    ends = _numbers(reader, "between")
+    points = _numbers(reader, "away_from")
+    by = node.get("by")
+    gap = _number(reader, by, "'by' takes a number") if by is not None else _BY
+    low, high = ends if ends is not None and len(ends) == 2 else (-_SPAN, _SPAN)
+    if ends is not None and len(ends) != 2:
+        between = node.get("between")
+        assert between is not None
+        reader.report_type(between, "'between' takes two numbers")
+        return None
+    if low >= high:
+        between = node.get("between")
+        span = node.span if between is None else between.span
+        reader.diagnostics.error(codes.E0854, f"no number is above {low} and below {high}", span)
+        return None
+    return Between(low, high, points or (), (gap or 0.0) if points else 0.0)
+
+
+def _numbers(reader: ValueReader, key: str) -> tuple[float, ...] | None:
+    value = reader.node.get(key)
+    if value is None:
+        return None
+    rule = f"'{key}' takes a list of numbers"
+    if not isinstance(value, SequenceNode):
+        reader.report_type(value, rule)
+        return None
+    found = [_number(reader, item, rule) for item in value.items]
+    return tuple(number for number in found if number is not None)
+
+
+def _number(reader: ValueReader, value: Node, rule: str) -> float | None:
+    if isinstance(value, ScalarNode) and value.kind in ("int", "float"):
+        return float(value.value.replace("_", ""))
+    reader.report_type(value, rule)
+    return None
+
+
+def _plain(node: Node) -> Any:
+    """Return the value of a node: a number, a string, a list."""
+    if isinstance(node, SequenceNode):
+        return [_plain(item) for item in node.items]
+    if isinstance(node, ScalarNode):
+        match node.kind:
+            case "int":
+                return int(node.value, 0)
+            case "float":
+                return float(node.value)
+            case "bool":
+                return node.is_true
+            case "null":
+                return None
+        return node.value
+    return None

@@ -1,0 +1,120 @@
+"""Verify operators from Python: in a test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from msgspec import Struct
+
+from opgen.cpp.signatures import Signatures
+from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.pipeline.derivatives import derive_gradients
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load as load_registry
+from opgen.verify import domains
+from opgen.verify.report.terminal import render_terminal
+from opgen.verify.runner.messages import FAILED, PASSED, OperatorReport, Request
+from opgen.verify.runner.session import Verification, VerificationError, verify_request
+
+# What verification needs beyond opgen itself.
+_NEEDED = ("hypothesis", "numpy")
+
+
+class Report(Struct, frozen=True):
+    """What was found. `ok` is whether every property holds that was tested, and something was; `text` says it in words."""
+
+    verification: Verification
+
+    @property
+    def ok(self) -> bool:
+        found = {v.status for r in self.verification.operators for v in r.verdicts}
+        return PASSED in found and FAILED not in found
+
+    @property
+    def operators(self) -> tuple[OperatorReport, ...]:
+        return tuple(self.verification.operators)
+
+    @property
+    def text(self) -> str:
+        return render_terminal(self.verification)
+
+
+def missing_packages() -> list[str]:
+    """Return the packages that verification needs and that are not installed."""
+    return [name for name in _NEEDED if find_spec(name) is None]
+
+
+def verify(
+    yaml: str | Path | Sequence[str | Path] = (),
+    *,
+    load: str | Sequence[str],
+    target: str = "torch",
+    namespaces: Sequence[str] = (),
+    only: Sequence[str] = (),
+    properties: Sequence[str] = (),
+    domain_files: Sequence[str | Path] = (),
+    folders: Sequence[str | Path] = (),
+    mode: str = "default",
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: Callable[[OperatorReport], None] = lambda report: None,
+) -> Report:
+    """Verify the operators of a library that is installed, in processes of their own.
+
+    `load` names what registers them: a module, the path of a shared library, or of a Python file. For target runtime, it
+    is the package, and `yaml` has its schemas; for target torch, `yaml` may be left out, and `namespaces` select among all
+    operators. `only` are patterns of names. `mode` is "quick", "default" or "thorough". Files of domains are those beside
+    the schemas, unless `domain_files` names others.
+
+    Raises VerificationError if the library cannot be loaded or packages are missing, and OpgenError for schema files,
+    formulas and files of domains with errors.
+    """
+    missing = missing_packages()
+    if missing:
+        raise VerificationError(
+            f"'opgen verify' needs more packages: pip install {' '.join(missing)}"
+        )
+    schemas = [Path(f) for f in ([yaml] if isinstance(yaml, str | Path) else yaml)]
+    files = [Path(f) for f in domain_files] or domains.beside(schemas)
+    diagnostics = Diagnostics()
+    parsed = domains.parse_all(files, diagnostics)
+    if schemas:
+        _check_schemas(schemas, target, diagnostics)
+    elif target == "runtime":
+        raise VerificationError("a library of target runtime is verified with its schema files")
+    _stop_if_errors(diagnostics)
+    request = Request(
+        target=target,
+        loads=(load,) if isinstance(load, str) else tuple(load),
+        folders=tuple(str(Path(f).resolve()) for f in folders),
+        namespaces=tuple(namespaces),
+        yaml=tuple(str(f.resolve()) for f in schemas),
+        domains=tuple(str(f.resolve()) for f in files),
+        only=tuple(only),
+        properties=tuple(properties),
+        mode=mode,
+        seed=seed,
+    )
+
+    def check(names: Mapping[str, Sequence[str]]) -> None:
+        domains.check_names(parsed, names, diagnostics)
+        _stop_if_errors(diagnostics)
+
+    count = jobs or os.cpu_count() or 1
+    return Report(verify_request(request, count, progress, check=check))
+
+
+def _check_schemas(schemas: Sequence[Path], target: str, diagnostics: Diagnostics) -> None:
+    """Report errors of schema files, and of the formulas beside them."""
+    inputs = Inputs(yaml=tuple(schemas), target=target)
+    registry = load_registry(inputs, diagnostics)
+    if registry is not None:
+        derive_gradients(registry, inputs, Signatures(), diagnostics)
+
+
+def _stop_if_errors(diagnostics: Diagnostics) -> None:
+    if diagnostics.has_errors:
+        raise OpgenError(diagnostics)

@@ -1,0 +1,121 @@
+"""What checks need of a kind of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from opgen.verify.calls.elements import Array
+from opgen.verify.calls.specs import TensorSpec, Value
+from opgen.verify.memory.blocks import Block
+from opgen.verify.subjects import Subject
+
+
+class Described(Struct, frozen=True):
+    """A tensor without its elements. `address` is that of its first element, `storage` that of its storage."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+    device: str
+    offset: int
+    storage: int
+    storage_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)} with strides {list(self.strides)} on {self.device}"
+
+
+class Backend(Protocol):
+    """One kind of tensors, with the operators of a library."""
+
+    # "torch" or "runtime".
+    kind: str
+    # Lines that begin a program with a call.
+    head: tuple[str, ...]
+
+    def subjects(self) -> list[Subject]:
+        """Return all operators, sorted by name."""
+
+    def example(self) -> Subject | None:
+        """Return an operator that is certain to work, if there is one."""
+
+    # Tensors.
+
+    def over(self, block: Block) -> Any:
+        """Return a tensor on the memory of a block."""
+
+    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        """Return tensors on the storage of a block: rows of it, as the layouts of some specs say."""
+
+    def fresh(self, spec: TensorSpec) -> Any:
+        """Return a tensor in memory of its own, with the elements and the strides of a spec."""
+
+    def meta(self, spec: TensorSpec) -> Any:
+        """Return a tensor without elements, on device meta."""
+
+    def other(self, value: Value) -> Any:
+        """Return a value that is neither a tensor nor a list: a number, a dtype, a generator."""
+
+    def is_tensor(self, value: Any) -> bool: ...
+
+    def describe(self, tensor: Any) -> Described: ...
+
+    def elements(self, tensor: Any) -> Array:
+        """Return the elements; those of bfloat16 as float32."""
+
+    def version(self, tensor: Any) -> int:
+        """Return how often the tensor has been written."""
+
+    # Around calls.
+
+    def refusal(self, error: BaseException) -> bool:
+        """Return whether the exception is one that kernels refuse calls with."""
+
+    def seed(self, seed: int) -> None:
+        """Seed the default generator."""
+
+    def random_state(self) -> bytes:
+        """Return the state of the default generator."""
+
+    def set_threads(self, count: int) -> None: ...
+
+    def threads(self) -> int: ...
+
+    def watch_memory(self, on: bool) -> None:
+        """Have the guard watch the memory of new tensors, or not."""
+
+    # Gradients.
+
+    def leaf(self, tensor: Any) -> Any:
+        """Return a copy that requires a gradient."""
+
+    def requires_grad(self, tensor: Any) -> bool: ...
+
+    def gradients(
+        self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
+    ) -> list[Any]:
+        """Return the gradients of the weighted outputs; None where an input has none."""
+
+    def no_grad(self) -> Any:
+        """Return a context in which no gradients are recorded."""
+
+    def gradcheck(
+        self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
+    ) -> None:
+        """Compare gradients with finite differences: backward formulas, or forward ones."""
+
+    def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
+        """Compare gradients of gradients with finite differences."""
+
+    def vmap(
+        self, function: Callable[..., Any], dims: Sequence[int | None]
+    ) -> Callable[..., Any]: ...
+
+    def pickled(self, tensor: Any) -> Any:
+        """Return what remains after pickling and reading."""
+
+    def copied(self, tensor: Any) -> Any:
+        """Return a deep copy."""

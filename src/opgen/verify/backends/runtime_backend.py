@@ -1,0 +1,299 @@
+"""The tensors and operators of a package of target runtime."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import importlib
+import pickle
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from opgen.gradtest.backends import PackageTensors
+from opgen.model.function_schema import FunctionSchema
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.model.types import BaseTy, BaseType
+from opgen.verify.backends.base import Described
+from opgen.verify.calls.elements import Array, elements, stored
+from opgen.verify.calls.layouts import span
+from opgen.verify.calls.specs import (
+    Complex,
+    GeneratorSpec,
+    Named,
+    TensorSpec,
+    Value,
+    contiguous_strides,
+)
+from opgen.verify.memory.blocks import Block
+from opgen.verify.memory.dlpack import Lent
+from opgen.verify.memory.guard import Guard
+from opgen.verify.subjects import Subject
+
+_TENSOR = BaseType(BaseTy.Tensor)
+_RUNTIME = re.compile(r"\S*libopgen_runtime\.so\S*")
+
+
+class RuntimeBackend:
+    """A package of target runtime. `functions` are the entries of its schema files."""
+
+    kind = "runtime"
+
+    def __init__(
+        self,
+        package: str,
+        folders: Sequence[str],
+        functions: Sequence[NativeFunction],
+        guard: Guard | None,
+    ) -> None:
+        sys.path[:0] = folders
+        self.module: Any = importlib.import_module(package)
+        if not hasattr(self.module, "Tensor"):
+            raise ImportError(f"{package} is not a package of target runtime")
+        self.guard = guard
+        self._functions = functions
+        self.head = (
+            *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
+            f"import numpy as np, {package}",
+        )
+        self._tensors = PackageTensors(self.module)
+        self._runtime = _runtime_library()
+
+    # Operators.
+
+    def subjects(self) -> list[Subject]:
+        found = [subject for f in self._functions if (subject := self._subject(f)) is not None]
+        return sorted(found, key=lambda subject: subject.name)
+
+    def example(self) -> Subject | None:
+        return None
+
+    def _subject(self, f: NativeFunction) -> Subject | None:
+        place, spelling = self._place(f)
+        function = getattr(place, str(f.func.name.name), None)
+        if function is None:
+            return None
+        spelling = f"{spelling}.{f.func.name.name}"
+        return Subject(f.namespace, f.func, _caller(function, f.func, spelling), spelling=spelling)
+
+    def _place(self, f: NativeFunction) -> tuple[Any, str]:
+        """Return where Python finds an operator: the package, a submodule, or class Tensor."""
+        module, name = self.module, self.module.__name__
+        if f.python_module:
+            place = getattr(module, f.python_module, None)
+            return place, f"{name}.{f.python_module}"
+        if Variant.function not in f.variants or not hasattr(module, str(f.func.name.name)):
+            return module.Tensor, f"{name}.Tensor"
+        return module, name
+
+    # Tensors.
+
+    def over(self, block: Block) -> Any:
+        spec, layout = block.spec, block.layout
+        address = block.address + layout.offset * spec.itemsize
+        if layout.offset and spec.shape:
+            # A view that begins behind the first element of its storage: the tail of a tensor that is longer by the
+            # elements before it, which must be a whole number of rows.
+            step = layout.strides[0]
+            if step and layout.offset % step == 0:
+                skipped = layout.offset // step
+                shape = (spec.shape[0] + skipped, *spec.shape[1:])
+                longer = Lent(block.address, spec.dtype, shape, layout.strides)
+                return self.module.from_dlpack(longer)[skipped:]
+        return self.module.from_dlpack(Lent(address, spec.dtype, spec.shape, layout.strides))
+
+    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        base = self.over(block)
+        found = []
+        for spec in specs:
+            layout = spec.layout
+            assert layout is not None
+            first = layout.offset // layout.strides[0]
+            found.append(base[first : first + spec.shape[0]])
+        return found
+
+    def fresh(self, spec: TensorSpec) -> Any:
+        if spec.layout is None:
+            return self._dense(elements(spec), spec.dtype, spec.shape)
+        layout = spec.layout
+        raw = np.zeros(layout.count, stored(np.zeros(1, np.float32), spec.dtype).dtype)
+        if span(spec.shape, layout.strides):
+            steps = tuple(step * raw.itemsize for step in layout.strides)
+            view = np.lib.stride_tricks.as_strided(raw[layout.offset :], spec.shape, steps)
+            view[...] = stored(elements(spec), spec.dtype)
+        base = self._dense(np.zeros(layout.count), spec.dtype, (layout.count,))
+        if raw.nbytes:
+            ctypes.memmove(base.data_ptr(), raw.ctypes.data, raw.nbytes)
+        return self._strided(base, spec)
+
+    def _strided(self, base: Any, spec: TensorSpec) -> Any:
+        layout = spec.layout
+        assert layout is not None
+        if hasattr(base, "as_strided"):
+            return base.as_strided(spec.shape, layout.strides, layout.offset)
+        if layout.strides == contiguous_strides(spec.shape) and len(spec.shape) == 1:
+            return base[layout.offset : layout.offset + spec.shape[0]]
+        raise NotImplementedError("the package has no as_strided")
+
+    def _dense(self, numbers: Array, dtype: str, shape: Sequence[int]) -> Any:
+        wide = numbers.astype(np.float32) if dtype == "bfloat16" else numbers.astype(dtype)
+        return self.module.tensor(np.ascontiguousarray(wide).reshape(shape), dtype=dtype)
+
+    def meta(self, spec: TensorSpec) -> Any:
+        if spec.layout is None:
+            zeros = np.zeros(spec.shape, np.float32)
+            return self.module.tensor(zeros, dtype=spec.dtype, device="meta")
+        zeros = np.zeros(spec.layout.count, np.float32)
+        return self._strided(self.module.tensor(zeros, dtype=spec.dtype, device="meta"), spec)
+
+    def other(self, value: Value) -> Any:
+        if isinstance(value, GeneratorSpec):
+            return self.module.Generator().manual_seed(value.seed)
+        if isinstance(value, Named):
+            if value.kind == "device":
+                return self.module.device(value.name)
+            return getattr(self.module, value.name)
+        if isinstance(value, Complex):
+            return complex(value.real, value.imag)
+        return value
+
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self.module.Tensor)
+
+    def describe(self, tensor: Any) -> Described:
+        device = str(tensor.device).partition(":")[0]
+        storage = size = 0
+        if device == "cpu":
+            held = tensor.untyped_storage()
+            storage, size = held.data_ptr(), held.nbytes
+        return Described(
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            str(tensor.dtype).rpartition(".")[2],
+            device,
+            tensor.storage_offset(),
+            storage,
+            size,
+        )
+
+    def elements(self, tensor: Any) -> Array:
+        found: Array = np.asarray(tensor.detach())
+        return found
+
+    def version(self, tensor: Any) -> int:
+        return int(tensor._version)
+
+    # Around calls.
+
+    def refusal(self, error: BaseException) -> bool:
+        return isinstance(error, Exception)
+
+    def seed(self, seed: int) -> None:
+        self.module.manual_seed(seed)
+
+    def random_state(self) -> bytes:
+        # The package has no access to the state of its default generator.
+        return b""
+
+    def set_threads(self, count: int) -> None:
+        if self._runtime is not None:
+            self._runtime.opgen_set_num_threads(count)
+
+    def threads(self) -> int:
+        return 0 if self._runtime is None else int(self._runtime.opgen_get_num_threads())
+
+    def watch_memory(self, on: bool) -> None:
+        if self.guard is None or self._runtime is None:
+            return
+        self.guard.arm(on)
+        allocate, release = self.guard.allocator() if on else (None, None)
+        self._runtime.opgen_set_cpu_allocator(allocate, release)
+
+    # Gradients.
+
+    def leaf(self, tensor: Any) -> Any:
+        return self.module.tensor(tensor.detach()).requires_grad_()
+
+    def requires_grad(self, tensor: Any) -> bool:
+        return bool(tensor.requires_grad)
+
+    def gradients(
+        self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
+    ) -> list[Any]:
+        autograd = self.module.autograd
+        found = autograd.grad(tuple(outputs), tuple(inputs), tuple(weights), allow_unused=True)
+        return list(found)
+
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self.module.autograd.no_grad()
+        return context
+
+    def gradcheck(
+        self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
+    ) -> None:
+        self.module.autograd.gradcheck(
+            function, tuple(inputs), check_forward_ad=forward, check_backward_ad=not forward
+        )
+
+    def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
+        self._tensors.check_second(function, list(inputs), forward=False)
+
+    def vmap(self, function: Callable[..., Any], dims: Sequence[int | None]) -> Callable[..., Any]:
+        found: Callable[..., Any] = self.module.vmap(function, in_dims=tuple(dims))
+        return found
+
+    def pickled(self, tensor: Any) -> Any:
+        return pickle.loads(pickle.dumps(tensor, protocol=5))
+
+    def copied(self, tensor: Any) -> Any:
+        return copy.deepcopy(tensor)
+
+
+def _caller(
+    function: Any, schema: FunctionSchema, spelling: str
+) -> Callable[[Mapping[str, Any]], Any]:
+    arguments = schema.arguments
+    is_method = spelling.endswith(f".Tensor.{schema.name.name}")
+    positional = tuple(a.name for a in arguments.flat_positional)
+    own = arguments.self_arg
+    has_self = own is not None and own.argument.type == _TENSOR
+    outs = tuple(a.name for a in arguments.out)
+
+    def call(given: Mapping[str, Any]) -> Any:
+        rest = dict(given)
+        leading = [rest.pop("self")] if is_method else []
+        for name in positional:
+            if name == "self" and is_method:
+                continue
+            if name not in rest:
+                break
+            leading.append(rest.pop(name))
+        if len(outs) > 1 and all(name in rest for name in outs):
+            rest["out"] = tuple(rest.pop(name) for name in outs)
+        elif len(outs) == 1 and outs[0] in rest:
+            rest["out"] = rest.pop(outs[0])
+        if "self" in rest and has_self:
+            rest["input"] = rest.pop("self")
+        return function(*leading, **rest)
+
+    return call
+
+
+def _runtime_library() -> Any:
+    """Return the runtime that this process has loaded, with its C API; None if it has no such library or is older."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        return None
+    found = _RUNTIME.search(maps.read_text())
+    if found is None:
+        return None
+    library = ctypes.CDLL(found[0])
+    if not hasattr(library, "opgen_set_cpu_allocator"):
+        return None
+    library.opgen_set_cpu_allocator.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    return library

@@ -1,0 +1,334 @@
+"""PyTorch's tensors, and the operators of any library that PyTorch has loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import importlib
+import io
+import os
+import pickle
+import re
+import runpy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opgen.diagnostics import Diagnostics
+from opgen.model.function_schema import FunctionSchema
+from opgen.model.schema_spelling import spell
+from opgen.parse.schema.library_parser import LibraryReader
+from opgen.verify.backends.base import Described
+from opgen.verify.calls.elements import Array, elements, stored
+from opgen.verify.calls.layouts import span
+from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, Value
+from opgen.verify.memory.blocks import Block
+from opgen.verify.memory.guard import Guard
+from opgen.verify.subjects import POINTWISE, Facts, Subject
+
+# PyTorch prints `Tensor!` as `Tensor($0! -> )`, with an alias set that it made up.
+_FRESH = re.compile(r"\(\$\d+(!?)(?: -> )?\)")
+# What opgen generates for torch.compile alone.
+_HIDDEN = ("opgen_writer_", "opgen_functional_", "opgen_copy_")
+
+
+class TorchBackend:
+    """PyTorch, with the operators of some namespaces."""
+
+    kind = "torch"
+
+    def __init__(
+        self,
+        loads: Sequence[str],
+        namespaces: Sequence[str],
+        guard: Guard | None,
+        folders: Sequence[str] = (),
+    ) -> None:
+        sys.path[:0] = folders
+        self.torch: Any = importlib.import_module("torch")
+        self.guard = guard
+        before = set(self.torch._C._dispatch_get_all_op_names())
+        for name in loads:
+            self._load(name)
+        names = set(self.torch._C._dispatch_get_all_op_names())
+        new = {name.partition("::")[0] for name in names - before}
+        self.namespaces = tuple(namespaces) or tuple(sorted(new))
+        self._names = sorted(n for n in names if n.partition("::")[0] in self.namespaces)
+        self.head = (
+            *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
+            "import torch",
+            *(_load_line(name) for name in loads),
+        )
+        torch = self.torch
+        self._dtypes = {
+            name: getattr(torch, name)
+            for name in (
+                *("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16"),
+                *("float32", "float64", "complex64", "complex128"),
+            )
+        }
+        self._names_of_dtypes = {value: name for name, value in self._dtypes.items()}
+        self._generator = torch.default_generator
+        torch.set_warn_always(True)
+
+    def _load(self, name: str) -> None:
+        if name.endswith(".py") and os.path.exists(name):
+            runpy.run_path(name, run_name="opgen_verify_loaded")
+        elif os.path.exists(name) or name.endswith((".so", ".pyd", ".dll", ".dylib")):
+            self.torch.ops.load_library(os.path.abspath(name))
+        else:
+            importlib.import_module(name)
+
+    # Operators.
+
+    def subjects(self) -> list[Subject]:
+        found = []
+        for name in self._names:
+            subject = self._subject(name)
+            if subject is not None:
+                found.append(subject)
+        return found
+
+    def example(self) -> Subject | None:
+        return self._subject("aten::neg")
+
+    def _subject(self, name: str) -> Subject | None:
+        torch = self.torch
+        base, _, overload = name.partition(".")
+        namespace, _, short = base.partition("::")
+        if short.startswith(_HIDDEN):
+            return None
+        try:
+            text = str(torch._C._get_schema(base, overload))
+        except RuntimeError:
+            return None
+        schema = parsed(_FRESH.sub(r"\1", text).partition("::")[2])
+        if schema is None:
+            return None
+        packet = getattr(getattr(torch.ops, namespace), short)
+        handle = getattr(packet, overload or "default")
+        return Subject(
+            namespace,
+            schema,
+            self._caller(handle, schema),
+            self._facts(name, handle),
+            spelling=f"torch.ops.{namespace}.{short}.{overload or 'default'}",
+            handle=handle,
+        )
+
+    def _caller(self, handle: Any, schema: FunctionSchema) -> Callable[[Mapping[str, Any]], Any]:
+        positional = tuple(a.name for a in schema.arguments.flat_positional)
+
+        def call(given: Mapping[str, Any]) -> Any:
+            left = dict(given)
+            leading = []
+            for name in positional:
+                if name not in left:
+                    break
+                leading.append(left.pop(name))
+            return handle(*leading, **left)
+
+        return call
+
+    def _facts(self, name: str, handle: Any) -> Facts:
+        c = self.torch._C
+        has = c._dispatch_has_kernel_for_dispatch_key
+        tags = frozenset(tag.name for tag in handle.tags)
+        composite = has(name, "CompositeImplicitAutograd") and not has(name, "CPU")
+        meta = c._dispatch_has_computed_kernel_for_dispatch_key(name, "Meta")
+        formulas = has(name, "Autograd") or has(name, "AutogradCPU")
+        return Facts(
+            tags=tags,
+            is_composite=bool(composite),
+            has_meta=bool(meta),
+            is_pointwise=POINTWISE in tags,
+            formulas=bool(formulas) or None,
+        )
+
+    # Tensors.
+
+    def over(self, block: Block) -> Any:
+        spec, layout = block.spec, block.layout
+        raw = block.storage
+        if spec.dtype == "bfloat16":
+            base = self.torch.from_numpy(raw.view(np.int16)).view(self.torch.bfloat16)
+        else:
+            base = self.torch.from_numpy(raw.view(spec.dtype))
+        made = base.new_empty(0).set_(
+            base.untyped_storage(), layout.offset, spec.shape, layout.strides
+        )
+        return self._with_bit(made, spec)
+
+    def sharing(self, block: Block, specs: Sequence[TensorSpec]) -> list[Any]:
+        base = self.over(block)
+        storage = base.untyped_storage()
+        return [
+            base.new_empty(0).set_(storage, s.layout.offset, s.shape, s.layout.strides)
+            for s in specs
+            if s.layout is not None
+        ]
+
+    def _with_bit(self, tensor: Any, spec: TensorSpec) -> Any:
+        if spec.bit == "conj":
+            return tensor.conj()
+        return self.torch._neg_view(tensor) if spec.bit == "neg" else tensor
+
+    def fresh(self, spec: TensorSpec) -> Any:
+        numbers = elements(spec)
+        dtype = self._dtypes[spec.dtype]
+        if spec.layout is None:
+            return self.torch.tensor(np.ascontiguousarray(numbers)).to(dtype).reshape(spec.shape)
+        layout = spec.layout
+        base = self.torch.zeros(layout.count, dtype=dtype)
+        made = base.new_empty(0).set_(
+            base.untyped_storage(), layout.offset, spec.shape, layout.strides
+        )
+        if span(spec.shape, layout.strides):
+            raw = base.view(self.torch.int16) if spec.dtype == "bfloat16" else base
+            flat = raw.numpy()
+            size = flat.itemsize
+            steps = tuple(step * size for step in layout.strides)
+            view = np.lib.stride_tricks.as_strided(flat[layout.offset :], spec.shape, steps)
+            view[...] = stored(numbers, spec.dtype).view(flat.dtype)
+        return self._with_bit(made, spec)
+
+    def meta(self, spec: TensorSpec) -> Any:
+        dtype = self._dtypes[spec.dtype]
+        if spec.layout is None:
+            return self.torch.empty(spec.shape, dtype=dtype, device="meta")
+        layout = spec.layout
+        base = self.torch.empty(layout.count, dtype=dtype, device="meta")
+        return self._with_bit(base.as_strided(spec.shape, layout.strides, layout.offset), spec)
+
+    def other(self, value: Value) -> Any:
+        if isinstance(value, GeneratorSpec):
+            return self.torch.Generator().manual_seed(value.seed)
+        if isinstance(value, Named):
+            if value.kind == "device":
+                return self.torch.device(value.name)
+            return getattr(self.torch, value.name)
+        if isinstance(value, Complex):
+            return complex(value.real, value.imag)
+        return value
+
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self.torch.Tensor)
+
+    def describe(self, tensor: Any) -> Described:
+        device = tensor.device.type
+        dtype = self._names_of_dtypes.get(tensor.dtype, str(tensor.dtype))
+        if tensor.layout != self.torch.strided:
+            return Described(tuple(tensor.shape), (), dtype, device, 0, 0, 0)
+        storage = size = 0
+        if device == "cpu" and type(tensor) is self.torch.Tensor:
+            held = tensor.untyped_storage()
+            storage, size = held.data_ptr(), held.nbytes()
+        return Described(
+            tuple(tensor.shape),
+            tuple(tensor.stride()),
+            dtype,
+            device,
+            tensor.storage_offset(),
+            storage,
+            size,
+        )
+
+    def elements(self, tensor: Any) -> Array:
+        tensor = tensor.detach()
+        if tensor.layout != self.torch.strided:
+            tensor = tensor.to_dense()
+        tensor = tensor.resolve_conj().resolve_neg()
+        if tensor.dtype not in self._names_of_dtypes or tensor.dtype == self.torch.bfloat16:
+            tensor = tensor.to(self.torch.complex64 if tensor.is_complex() else self.torch.float32)
+        found: Array = tensor.numpy()
+        return found
+
+    def version(self, tensor: Any) -> int:
+        return int(tensor._version)
+
+    # Around calls.
+
+    def refusal(self, error: BaseException) -> bool:
+        return isinstance(error, Exception)
+
+    def seed(self, seed: int) -> None:
+        self._generator.manual_seed(seed)
+
+    def random_state(self) -> bytes:
+        return bytes(self._generator.get_state().numpy())
+
+    def set_threads(self, count: int) -> None:
+        self.torch.set_num_threads(count)
+
+    def threads(self) -> int:
+        return int(self.torch.get_num_threads())
+
+    def watch_memory(self, on: bool) -> None:
+        if self.guard is not None:
+            self.guard.arm(on)
+
+    # Gradients.
+
+    def leaf(self, tensor: Any) -> Any:
+        return tensor.detach().clone().requires_grad_()
+
+    def requires_grad(self, tensor: Any) -> bool:
+        return bool(tensor.requires_grad)
+
+    def gradients(
+        self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
+    ) -> list[Any]:
+        return list(
+            self.torch.autograd.grad(list(outputs), list(inputs), list(weights), allow_unused=True)
+        )
+
+    def no_grad(self) -> contextlib.AbstractContextManager[Any]:
+        context: contextlib.AbstractContextManager[Any] = self.torch.no_grad()
+        return context
+
+    def gradcheck(
+        self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
+    ) -> None:
+        self.torch.autograd.gradcheck(
+            function,
+            tuple(inputs),
+            check_forward_ad=forward,
+            check_backward_ad=not forward,
+            check_undefined_grad=False,
+            check_batched_grad=False,
+        )
+
+    def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
+        self.torch.autograd.gradgradcheck(function, tuple(inputs), check_undefined_grad=False)
+
+    def vmap(self, function: Callable[..., Any], dims: Sequence[int | None]) -> Callable[..., Any]:
+        found: Callable[..., Any] = self.torch.vmap(function, in_dims=tuple(dims))
+        return found
+
+    def pickled(self, tensor: Any) -> Any:
+        text = io.BytesIO()
+        self.torch.save(tensor, text)
+        text.seek(0)
+        read = self.torch.load(text)
+        again = pickle.loads(pickle.dumps(tensor))
+        if not self.torch.equal(read, again) and not read.isnan().any():
+            raise RuntimeError("torch.save and pickle differ")
+        return read
+
+    def copied(self, tensor: Any) -> Any:
+        return copy.deepcopy(tensor)
+
+
+def _load_line(name: str) -> str:
+    if name.endswith(".py"):
+        return f"import runpy; runpy.run_path({name!r})"
+    if os.path.exists(name) or name.endswith(".so"):
+        return f"torch.ops.load_library({os.path.abspath(name)!r})"
+    return f"import {name}"
+
+
+def parsed(text: str) -> FunctionSchema | None:
+    """Parse a schema, without its namespace, as PyTorch prints it; None if it has names that C++ or opgen do not allow."""
+    return LibraryReader(spell(text).text, Diagnostics()).schema()

@@ -1,0 +1,1 @@
+"""Calls as plain data, and how they are drawn, changed and printed."""

@@ -1,0 +1,218 @@
+"""Print calls as programs that run."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opgen.verify.calls.elements import elements
+from opgen.verify.calls.layouts import span
+from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec
+from opgen.verify.property import Finding
+from opgen.verify.subjects import Subject
+
+# Tensors with more elements are filled by a generator of numbers.
+_MOST_ELEMENTS = 96
+
+
+def call_text(call: Mapping[str, Any]) -> str:
+    """Describe a call in one line."""
+    return ", ".join(f"{name}={_short(value)}" for name, value in call.items())
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, TensorSpec):
+        layout = "" if value.layout is None else f" by {list(value.layout.strides)}"
+        return f"{value.dtype}{list(value.shape)}{layout}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_short, value))}]"
+    if isinstance(value, Named):
+        return value.name
+    if isinstance(value, GeneratorSpec):
+        return f"Generator({value.seed})"
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def program(subject: Subject, head: Sequence[str], finding: Finding, kind: str) -> str:
+    """Return a program that makes the calls of a finding and prints what they return."""
+    lines = [f"# {subject.name}: {line}" for line in finding.message.splitlines()]
+    lines += [*head, ""]
+    writer = _Torch() if kind == "torch" else _Runtime(subject.spelling.partition(".")[0])
+    lines += writer.helpers(finding)
+    for run in finding.runs:
+        lines += ["", f"# {run.label}"]
+        spelling, before = subject.spelling, []
+        for line in run.lines:
+            if line.startswith("@call "):
+                spelling = line[len("@call ") :]
+            elif line.startswith("@threads "):
+                before += writer.threads(line[len("@threads ") :])
+            else:
+                before.append(line)
+        lines += before
+        names = []
+        call = run.call
+        if spelling != subject.spelling:
+            call = {n: v for n, v in call.items() if n not in subject.outs}
+        for name, value in call.items():
+            made = f"{name}_" if keyword.iskeyword(name) or name in ("torch", "np") else name
+            lines.append(f"{made} = {writer.value(value)}")
+            names.append((name, made))
+        lines.append(f"print({writer.call(subject, spelling, names)})")
+        lines += [f"print({made!r}, {made})" for name, made in names if name in subject.written]
+    return "\n".join([*lines, ""])
+
+
+class _Torch:
+    """Calls of PyTorch's operators."""
+
+    module = "torch"
+
+    def helpers(self, finding: Finding) -> list[str]:
+        return []
+
+    def threads(self, count: str) -> list[str]:
+        return [f"torch.set_num_threads({count})"]
+
+    def value(self, value: Any) -> str:
+        if isinstance(value, TensorSpec):
+            return self.tensor(value)
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(self.value, value))}]"
+        if isinstance(value, Named):
+            if value.kind == "device":
+                return f"{self.module}.device({value.name!r})"
+            return f"{self.module}.{value.name}"
+        if isinstance(value, GeneratorSpec):
+            return f"{self.module}.Generator().manual_seed({value.seed})"
+        if isinstance(value, Complex):
+            return repr(complex(value.real, value.imag))
+        if isinstance(value, float) and value != value:
+            return 'float("nan")'
+        return repr(value)
+
+    def tensor(self, spec: TensorSpec) -> str:
+        dense = self.dense(spec)
+        layout = spec.layout
+        if layout is not None and layout.count and span(spec.shape, layout.strides):
+            base = f"torch.zeros({layout.count}, dtype=torch.{spec.dtype})"
+            view = f"{base}.as_strided({spec.shape}, {layout.strides}, {layout.offset})"
+            if 0 in layout.strides:
+                dense = f"{dense}.expand({spec.shape})"
+                view = f"{base}.as_strided({spec.shape}, {layout.strides}, {layout.offset})"
+                return self._bit(
+                    spec, f"{view}.fill_({dense}.flatten()[0])" if _is_constant(spec) else dense
+                )
+            dense = f"{view}.copy_({dense})"
+        return self._bit(spec, dense)
+
+    def _bit(self, spec: TensorSpec, text: str) -> str:
+        if spec.bit == "conj":
+            return f"{text}.conj()"
+        return f"torch._neg_view({text})" if spec.bit == "neg" else text
+
+    def dense(self, spec: TensorSpec) -> str:
+        if spec.count > _MOST_ELEMENTS:
+            fill = spec.fill
+            if spec.is_differentiable:
+                return (
+                    f"torch.empty({spec.shape}, dtype=torch.float64).uniform_({fill.low}, {fill.high}, "
+                    f"generator=torch.Generator().manual_seed({fill.seed})).to(torch.{spec.dtype})"
+                )
+            return (
+                f"torch.randint({int(fill.low)}, {int(fill.high) + 1}, {spec.shape}, "
+                f"generator=torch.Generator().manual_seed({fill.seed})).to(torch.{spec.dtype})"
+            )
+        numbers = _nested(elements(spec).tolist())
+        if 0 in spec.shape:
+            return f"torch.empty({spec.shape}, dtype=torch.{spec.dtype})"
+        return f"torch.tensor({numbers}, dtype=torch.{spec.dtype})"
+
+    def call(self, subject: Subject, spelling: str, names: Sequence[tuple[str, str]]) -> str:
+        positional = [a.name for a in subject.schema.arguments.flat_positional]
+        leading = []
+        rest = dict(names)
+        for name in positional:
+            if name not in rest:
+                break
+            leading.append(rest.pop(name))
+        given = [*leading, *(f"{name}={made}" for name, made in rest.items())]
+        return f"{spelling}({', '.join(given)})"
+
+
+class _Runtime(_Torch):
+    """Calls of a package of target runtime."""
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def threads(self, count: str) -> list[str]:
+        return [f"# OPGEN_NUM_THREADS={count}"]
+
+    def tensor(self, spec: TensorSpec) -> str:
+        dense = self.dense(spec)
+        layout = spec.layout
+        if layout is None or spec.dtype == "bfloat16" or not span(spec.shape, layout.strides):
+            return dense
+        size = spec.itemsize
+        steps = tuple(step * size for step in layout.strides)
+        numbers = _nested(elements(spec).tolist()) if spec.count <= _MOST_ELEMENTS else "0"
+        return (
+            f"{self.module}.from_numpy(strided(np.array({numbers}, {spec.dtype!r}), {layout.count}, "
+            f"{layout.offset}, {steps}))"
+        )
+
+    def helpers(self, finding: Finding) -> list[str]:
+        strided = any(
+            isinstance(v, TensorSpec) and v.layout is not None
+            for run in finding.runs
+            for v in run.call.values()
+        )
+        if not strided:
+            return []
+        return [
+            "def strided(numbers, count, offset, steps):",
+            "    base = np.zeros(count, numbers.dtype)",
+            "    view = np.lib.stride_tricks.as_strided(base[offset:], numbers.shape, steps)",
+            "    view[...] = numbers",
+            "    return view",
+        ]
+
+    def dense(self, spec: TensorSpec) -> str:
+        if spec.count > _MOST_ELEMENTS:
+            fill = spec.fill
+            draw = (
+                f"np.random.default_rng({fill.seed}).uniform({fill.low}, {fill.high}, {spec.shape})"
+            )
+            return f'{self.module}.tensor({draw}, dtype="{spec.dtype}")'
+        numbers = _nested(elements(spec).tolist())
+        if 0 in spec.shape:
+            return f'{self.module}.tensor(np.empty({spec.shape}), dtype="{spec.dtype}")'
+        return f'{self.module}.tensor({numbers}, dtype="{spec.dtype}")'
+
+    def call(self, subject: Subject, spelling: str, names: Sequence[tuple[str, str]]) -> str:
+        outs = [made for name, made in names if name in subject.outs]
+        rest = [(name, made) for name, made in names if name not in subject.outs]
+        text = super().call(subject, spelling, rest)
+        if not outs:
+            return text
+        out = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+        return f"{text[:-1]}{', ' if rest else ''}out={out})"
+
+
+def _is_constant(spec: TensorSpec) -> bool:
+    numbers = elements(spec).ravel()
+    return bool(len(numbers)) and bool((numbers == numbers[0]).all())
+
+
+def _nested(values: Any) -> str:
+    if isinstance(values, list):
+        return f"[{', '.join(map(_nested, values))}]"
+    if isinstance(values, float):
+        if values != values:
+            return 'float("nan")'
+        if values in (float("inf"), float("-inf")):
+            return f'float("{values}")'
+        return repr(round(values, 7)) if abs(values) > 1e-3 else repr(values)
+    return repr(values)

@@ -1,0 +1,257 @@
+"""Draw calls as plain data: the words of plans, and the values that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from opgen.drawing.choices import Choices
+from opgen.drawing.domains import Between, Domain
+from opgen.drawing.drawer import Drawer, Vocabulary
+from opgen.drawing.plans import RANKS, SHAPES, Plan, product
+from opgen.model.function_schema import Argument
+from opgen.model.types import BaseTy, BaseType
+from opgen.verify.calls.specs import COMPLEX, FLOATS, Call, Fill, GeneratorSpec, Named, TensorSpec
+
+# The dtypes of calls, the frequent ones several times.
+_MAIN = (
+    *("float32",) * 5,
+    *("float64", "float64", "int64", "int64"),
+    *("bool", "complex64", "float16", "bfloat16", "int32", "uint8", "complex128", "int8"),
+)
+# A tensor has the main dtype of its call, or a dtype of its own.
+_DTYPES = (*("main",) * 10, *("int64",) * 3, "bool", "int32", "float32", "uint8")
+_KINDS = ("any", "any", "any", "positive", "small", "unit")
+_RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"any": (-2.0, 2.0), "positive": (0.25, 3.0), "unit": (0.05, 0.95), "small": (0.0, 2.0)}
+)
+# Sizes of tensors: small ones, odd ones, and such that fill no whole vector.
+_SIZES = (1, 2, 3, 3, 4, 5, 5, 7, 9)
+_MOST_ELEMENTS = 240
+_STRINGS = (
+    *("mean", "sum", "none", "nearest", "linear", "bilinear", "bicubic", "constant", "reflect"),
+    *("replicate", "trunc", "floor", "tanh", "auto", "ij", "xy", "reduce", "amax", "prod"),
+    *("left", "right", "fro", "exact", "max", "min"),
+)
+_OTHERS: Mapping[BaseTy, tuple[str, ...]] = MappingProxyType(
+    {
+        BaseTy.Generator: ("none", "seed", "seed"),
+        BaseTy.ScalarType: ("float32", "float64", "int64", "float32", "bool", "complex64", "main"),
+        BaseTy.Device: ("cpu",),
+        BaseTy.Layout: ("strided",),
+        BaseTy.MemoryFormat: ("contiguous_format", "preserve_format", "channels_last"),
+        BaseTy.str: _STRINGS,
+        BaseTy.complex: ("complex",),
+    }
+)
+
+
+# Shapes whose letters stand for the same size in all tensors of a call: products of matrices, batches, tables.
+_LETTERS = (
+    *("a b", "a b", "b c", "b c", "a c", "a", "b", "c"),
+    *("a b c", "a c d", "a c", "b c d", "a b d"),
+    *("a b c d", "b", "a b c d", "d b c d"),
+)
+# In so many calls, all tensors have the main dtype, except indices.
+_UNIFORM = 0.6
+
+
+class SpecDraw:
+    """Draws the arguments of one call as plain data.
+
+    Authors call its methods in the `make` of a Domain: `tensor` and `integers` return NumPy arrays, which they can
+    change; arrays of floats have the dtype of the call in the end.
+    """
+
+    def __init__(
+        self, choices: Choices, dtype: str, seed: int, rank: int | None, domain: Domain
+    ) -> None:
+        self.choices = choices
+        self.dtype = dtype
+        self._seed = seed
+        self._count = 0
+        self._sizes: dict[str, int] = {}
+        self._domain = domain
+        rank = choices.choice(RANKS) if rank is None else rank
+        base: tuple[int, ...] = ()
+        for _ in range(rank):
+            sizes = [s for s in _SIZES if s * product(base) <= _MOST_ELEMENTS]
+            base += (choices.choice(sizes or [1]),)
+        self.base = base
+
+    # What authors call.
+
+    def tensor(
+        self, *shape: int, dtype: str | None = None, low: float = -2.0, high: float = 2.0
+    ) -> Any:
+        """Return an array with elements from `low` to `high`, of the dtype of the call or another."""
+        generator = np.random.default_rng(self._next_seed())
+        if dtype in (None, *FLOATS):
+            found = generator.uniform(low, high, shape).view(Elements)
+            found.kind = dtype or self.dtype
+            return found
+        if dtype == "bool":
+            return generator.random(shape) < 0.5
+        return generator.integers(int(low), int(high) + 1, shape).astype(dtype)
+
+    def integers(self, *shape: int, below: int, low: int = 0) -> Any:
+        """Return an array of integers from `low` to `below` - 1: indices."""
+        generator = np.random.default_rng(self._next_seed())
+        return generator.integers(low, max(below, low + 1), shape)
+
+    def integer(self, low: int, high: int) -> int:
+        """Return an integer from `low` to `high`."""
+        return self.choices.integer(low, high)
+
+    def number(self, low: float, high: float) -> float:
+        """Return a number from `low` to `high`."""
+        return self.choices.number(low, high)
+
+    def choice(self, choices: Sequence[Any]) -> Any:
+        """Return one of some values."""
+        return self.choices.choice(choices)
+
+    def yes(self) -> bool:
+        """Return True in half of the calls."""
+        return self.choices.chance(0.5)
+
+    def size(self, letter: str) -> int:
+        """Return the size that a letter stands for in this call."""
+        if letter not in self._sizes:
+            self._sizes[letter] = self.choices.choice(_SIZES)
+        return self._sizes[letter]
+
+    # What drawers call.
+
+    def tensor_of(
+        self, shape: tuple[int, ...], words: Sequence[str], values: Between | None
+    ) -> TensorSpec:
+        dtype = self.dtype if words[0] == "main" else words[0]
+        low, high = _RANGES[words[1]]
+        fill = Fill(self._next_seed(), low, high, (0.0,) if low < 0 < high else (), 0.05)
+        if values is not None:
+            fill = Fill(fill.seed, values.low, values.high, values.points, values.gap)
+        elif dtype not in FLOATS and dtype not in COMPLEX:
+            low, high = {"any": (-3, 4), "unit": (0, 1)}.get(words[1], (0, 2))
+            fill = Fill(fill.seed, low, high)
+        return TensorSpec(dtype, shape, fill)
+
+    def other(self, type: BaseType, words: Sequence[str]) -> Any:
+        (word,) = words
+        if type.name is BaseTy.Generator:
+            return None if word == "none" else GeneratorSpec(self.choices.integer(1, 99))
+        if type.name is BaseTy.ScalarType:
+            return Named("dtype", self.dtype if word == "main" else word)
+        if type.name is BaseTy.Device:
+            return Named("device", word)
+        if type.name is BaseTy.Layout:
+            return Named("layout", word)
+        if type.name is BaseTy.MemoryFormat:
+            return Named("memory_format", word)
+        if type.name is BaseTy.complex:
+            return self.choices.number(-2, 2)
+        return word
+
+    def _next_seed(self) -> int:
+        self._count += 1
+        return 0 if self._seed == 0 and self._count == 1 else self._seed * 101 + self._count
+
+
+class Elements(np.ndarray[Any, Any]):
+    """Floats for a tensor of a dtype that NumPy may not have."""
+
+    kind: str = ""
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.kind = getattr(source, "kind", "")
+
+
+def spec_of(value: Any) -> Any:
+    """Return plain data for what an author returns: arrays become tensors."""
+    if isinstance(value, np.ndarray):
+        dtype = getattr(value, "kind", "") or str(value.dtype)
+        flat = value.ravel().tolist()
+        numbers = tuple((v.real, v.imag) if isinstance(v, complex) else v for v in flat)
+        return TensorSpec(dtype, tuple(value.shape), values=numbers)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [spec_of(item) for item in value]
+    return value
+
+
+class CallDrawer:
+    """Draws calls of one operator."""
+
+    def __init__(
+        self,
+        arguments: Sequence[Argument],
+        domain: Domain,
+        choices: Choices,
+        accepted: Sequence[Plan] = (),
+    ) -> None:
+        self.domain = domain
+        self.choices = choices
+        self._uniform = False
+        vocabulary = Vocabulary(
+            tensors=self._tensor_words,
+            shapes=(*SHAPES, *_LETTERS),
+            ints=("small", "small", "one", "dimension", "size", "negative"),
+            numbers=("positive", "positive", "any", "integer"),
+            lists=("sizes", "dimensions", "small", "ones", "base", "base"),
+            others=_OTHERS,
+        )
+        self._drawer = Drawer(arguments, choices, vocabulary, self._begin, domain, accepted)
+
+    @property
+    def accepted(self) -> list[Plan]:
+        return self._drawer.accepted
+
+    def explore(self, known: float, changed: float) -> None:
+        """Set how often a plan that was accepted is drawn again, and how often one argument of it is drawn anew."""
+        self._drawer.known, self._drawer.changed = known, changed
+
+    def narrowings(self) -> tuple[str, ...]:
+        return self._drawer.narrowings()
+
+    def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
+        name = argument.name
+        dtypes: tuple[str, ...] = _DTYPES
+        if "index" in name or name.startswith("indices"):
+            dtypes = ("int64", "int64", "int64", "main", "int32", "bool")
+        elif self._uniform:
+            dtypes = ("main",)
+        return (choices.choice(dtypes), choices.choice(_KINDS))
+
+    def _begin(self, plan: Plan) -> SpecDraw:
+        dtypes = self.domain.dtypes or _MAIN
+        # The dtype is part of a plan, under a name that no argument has.
+        dtype = plan["*"][0] if "*" in plan else self.choices.choice(dtypes)
+        plan["*"] = (dtype,)
+        self._uniform = self.choices.chance(_UNIFORM)
+        seed = self.choices.integer(0, 999)
+        rank = len(plan[""]) if "" in plan else None
+        self._draw = SpecDraw(self.choices, dtype, seed, rank, self.domain)
+        return self._draw
+
+    def draw(self, *, only_known: bool = False) -> tuple[Call, Plan]:
+        """Return a call and its plan."""
+        call, plan = self._drawer.draw(only_known=only_known)
+        draw = self._draw
+        call = {name: spec_of(value) for name, value in call.items()}
+        for name, sizes in self.domain.shapes.items():
+            if name in call:
+                shape = tuple(s if isinstance(s, int) else draw.size(s) for s in sizes)
+                call[name] = _reshaped(call[name], shape)
+        return call, plan
+
+
+def _reshaped(value: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(value, list):
+        return [_reshaped(item, shape) for item in value]
+    if isinstance(value, TensorSpec):
+        return TensorSpec(value.dtype, shape, value.fill)
+    return value

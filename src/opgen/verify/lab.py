@@ -1,0 +1,278 @@
+"""Make the arguments of calls, call operators, and keep what they returned and wrote."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from opgen.verify.backends.base import Backend
+from opgen.verify.calls import layouts
+from opgen.verify.calls.elements import elements
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, places
+from opgen.verify.memory.blocks import Block, Memory
+from opgen.verify.memory.guard import Guard
+from opgen.verify.property import Finding, NotApplicable, NotTested, Run
+from opgen.verify.results import Result
+from opgen.verify.subjects import Subject
+
+# What uninitialised memory is filled with in turn, and what lies beside elements.
+PATTERNS = (0xA5, 0x3C)
+
+
+class Outcome:
+    """What happened in one call: `error`, or `returned`, with the arguments as they were `given`."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self.returned: Any = None
+        self.given: dict[str, Any] = {}
+        self.blocks: dict[Place, Block] = {}
+        self.results: tuple[Result, ...] = ()
+        self.written: tuple[Result, ...] = ()
+        self.warned: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> tuple[Result, ...]:
+        """What was returned, and what was written."""
+        return (*self.results, *self.written)
+
+    @property
+    def message(self) -> str:
+        """The first line of the refusal."""
+        lines = str(self.error).strip().splitlines()
+        return lines[0] if lines else type(self.error).__name__
+
+
+class Lab:
+    """Calls operators of a backend. `journal` is told of every call before it is made."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        memory: Memory,
+        guard: Guard | None,
+        journal: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.backend = backend
+        self.memory = memory
+        self.guard = guard
+        self.journal = journal
+
+    # Arguments.
+
+    def build(self, call: Mapping[str, Any], how: str, outcome: Outcome) -> dict[str, Any]:
+        """Return the arguments of a call. `how` is "fresh", "block" or "meta"."""
+        return {
+            name: self._value((name, None), value, how, outcome) for name, value in call.items()
+        }
+
+    def _value(self, place: Place, value: Any, how: str, outcome: Outcome) -> Any:
+        if isinstance(value, TensorSpec):
+            if how == "meta":
+                return self.backend.meta(value)
+            if how == "fresh":
+                return self.backend.fresh(value)
+            block = self.memory.block(value if value.layout else layouts.plain(value))
+            block.write(elements(value))
+            outcome.blocks[place] = block
+            return self.backend.over(block)
+        if isinstance(value, list | tuple):
+            name, _ = place
+            return [self._value((name, i), item, how, outcome) for i, item in enumerate(value)]
+        if how == "meta" and getattr(value, "kind", "") == "device":
+            return self.backend.other(replace(value, name="meta"))
+        return self.backend.other(value)
+
+    def placed(self, spec: TensorSpec) -> Any:
+        """Return a tensor in watched memory, which lasts until the next call of `run`."""
+        block = self.memory.block(spec if spec.layout else layouts.plain(spec))
+        block.write(elements(spec))
+        return self.backend.over(block)
+
+    # Calls.
+
+    def run(
+        self,
+        subject: Subject,
+        call: Mapping[str, Any],
+        how: str = "fresh",
+        *,
+        seed: int = 0,
+        watch: bool = False,
+        warn: bool = False,
+        prepare: Callable[[Outcome], None] | None = None,
+    ) -> Outcome:
+        """Call an operator. With `watch`, the guard watches the memory of new tensors; with `warn`, warnings are kept.
+
+        `prepare` may change the arguments before the call.
+        """
+        outcome = Outcome()
+        self.memory.release_all()
+        outcome.given = self.build(call, how, outcome)
+        if prepare is not None:
+            prepare(outcome)
+        backend = self.backend
+        backend.seed(seed)
+        self.journal()
+        if watch:
+            backend.watch_memory(True)
+        try:
+            if warn:
+                with _warned() as caught:
+                    outcome.returned = subject.call(outcome.given)
+                outcome.warned = tuple(caught)
+            else:
+                outcome.returned = subject.call(outcome.given)
+        except Exception as error:
+            if isinstance(error, MemoryError) or not backend.refusal(error):
+                raise
+            outcome.error = error
+        finally:
+            if watch:
+                backend.watch_memory(False)
+        if outcome.error is None:
+            outcome.results = tuple(self.results(subject, outcome.returned, how != "meta"))
+            outcome.written = tuple(self._written(subject, outcome.given, how != "meta"))
+        return outcome
+
+    def results(
+        self, subject: Subject, returned: Any, with_elements: bool = True
+    ) -> Iterator[Result]:
+        """Yield what a call returned, lists one by one."""
+        for label, value in leaves(subject, returned):
+            yield self.result(label, value, with_elements)
+
+    def result(self, label: str, value: Any, with_elements: bool = True) -> Result:
+        """Return a value as it is now."""
+        if not self.backend.is_tensor(value):
+            return Result(label, other=value)
+        described = self.backend.describe(value)
+        numbers = None
+        if with_elements and described.device == "cpu":
+            numbers = self.backend.elements(value).copy()
+        return Result(label, described, numbers)
+
+    def _written(
+        self, subject: Subject, given: Mapping[str, Any], with_elements: bool
+    ) -> Iterator[Result]:
+        for name in subject.schema.arguments.mutable_arg_names:
+            value = given.get(name)
+            for label, item in _items(name, value):
+                if item is not None:
+                    yield self.result(label, item, with_elements)
+
+
+def leaves(subject: Subject, returned: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the values that a call returned with their names, lists one by one."""
+    returns = subject.schema.returns
+    if not returns:
+        return
+    values = [returned] if len(returns) == 1 else list(returned)
+    for index, (declared, value) in enumerate(zip(returns, values)):
+        name = declared.name or ("the result" if len(returns) == 1 else f"result {index}")
+        yield from _items(name, value)
+
+
+def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield f"{name}[{index}]", item
+    else:
+        yield name, value
+
+
+@contextlib.contextmanager
+def _warned() -> Iterator[list[str]]:
+    """Collect warnings of Python, and what C++ prints to stderr instead."""
+    found: list[str] = []
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                yield found
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            found += file.read().decode(errors="replace").splitlines()
+            found += [str(each.message) for each in caught]
+
+
+class Trial:
+    """One call, of which a property is checked: the operator accepts it, unless `refused`."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        subject: Subject,
+        call: Call,
+        *,
+        refused: bool = False,
+        number: int = 0,
+        mode: str = "default",
+    ) -> None:
+        self.lab = lab
+        self.subject = subject
+        self.call = call
+        self.refused = refused
+        self.number = number
+        self.mode = mode
+        self._base: Outcome | None = None
+
+    @property
+    def backend(self) -> Backend:
+        return self.lab.backend
+
+    @property
+    def base(self) -> Outcome:
+        """The outcome of the call with dense tensors in memory of their own."""
+        if self._base is None:
+            self._base = self.lab.run(self.subject, self.call)
+        return self._base
+
+    def run(
+        self, call: Mapping[str, Any] | None = None, how: str = "fresh", **options: Any
+    ) -> Outcome:
+        """Call the operator."""
+        return self.lab.run(self.subject, self.call if call is None else call, how, **options)
+
+    def tensors(self) -> list[tuple[Place, TensorSpec]]:
+        """Return the tensors of the call with their places."""
+        return [(place, at(self.call, place)) for place in places(self.call)]
+
+    def read_only(self) -> list[tuple[Place, TensorSpec]]:
+        """Return the tensors that the schema does not mark as written."""
+        return [(p, spec) for p, spec in self.tensors() if p[0] not in self.subject.written]
+
+    def written(self) -> list[tuple[Place, TensorSpec]]:
+        """Return the tensors that the schema marks as written."""
+        return [(p, spec) for p, spec in self.tensors() if p[0] in self.subject.written]
+
+    def finding(self, message: str, *runs: Run) -> Finding:
+        return Finding(message, runs or (Run("the call", self.call),))
+
+    def not_applicable(self, why: str) -> NotApplicable:
+        return NotApplicable(why)
+
+    def not_tested(self, why: str) -> NotTested:
+        return NotTested(why)
+
+
+def place_text(place: Place) -> str:
+    """Return how a tensor of a call is called: `self`, `tensors[1]`."""
+    name, index = place
+    return name if index is None else f"{name}[{index}]"
+
+
+def places_text(found: Sequence[Place]) -> str:
+    return ", ".join(map(place_text, found))

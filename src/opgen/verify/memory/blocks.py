@@ -1,0 +1,179 @@
+"""Blocks of memory for tensors. What lies around their elements is marked, and pages beside them cannot be read."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import Any
+
+import numpy as np
+
+from opgen.verify.calls.elements import Array, array_dtype, stored
+from opgen.verify.calls.layouts import span
+from opgen.verify.calls.specs import Layout, TensorSpec, contiguous_strides
+
+_PAGE = mmap.PAGESIZE
+_READ, _WRITE, _NONE = 1, 2, 0
+# An arena of pages, of which every second one cannot be read. A block of up to one page takes one of the others.
+_SLOTS = 512
+
+
+class Memory:
+    """Hands out blocks. `release_all` takes all of them back."""
+
+    def __init__(self) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        self._libc = libc
+        self._start = self._map(2 * _SLOTS + 1)
+        for slot in range(_SLOTS):
+            self._protect(self._start + (2 * slot + 1) * _PAGE, 1, _READ | _WRITE)
+        self._next = 0
+        self._large: list[tuple[int, int]] = []
+        self.blocks: list[Block] = []
+        self.mark = 0xA5
+
+    @property
+    def pages(self) -> tuple[int, int]:
+        """The addresses of the arena, from its first byte to behind its last."""
+        return self._start, self._start + (2 * _SLOTS + 1) * _PAGE
+
+    def block(self, spec: TensorSpec) -> Block:
+        """Return a block with the elements of a tensor; all its other bytes are `mark`."""
+        layout = spec.layout or _dense(spec)
+        bytes_ = layout.count * spec.itemsize
+        pages = max(1, -(-(bytes_ + 2 * layout.alignment) // _PAGE))
+        start = self._pages(pages)
+        if layout.place == "tail":
+            address = start + pages * _PAGE - bytes_
+        elif layout.place == "head":
+            address = start
+        else:
+            # A multiple of the alignment, and of no larger power of two.
+            address = start + layout.alignment
+        block = Block(spec, layout, start, pages * _PAGE, address, self.mark)
+        self.blocks.append(block)
+        return block
+
+    def release_all(self) -> None:
+        self.blocks.clear()
+        self._next = 0
+        for start, bytes_ in self._large:
+            self._libc.munmap(start, bytes_)
+        self._large.clear()
+
+    def _pages(self, count: int) -> int:
+        if count == 1 and self._next < _SLOTS:
+            self._next += 1
+            return self._start + (2 * self._next - 1) * _PAGE
+        start = self._map(count + 2)
+        self._protect(start + _PAGE, count, _READ | _WRITE)
+        self._large.append((start, (count + 2) * _PAGE))
+        return start + _PAGE
+
+    def _map(self, pages: int) -> int:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        found = self._libc.mmap(None, pages * _PAGE, _NONE, flags, -1, 0)
+        if found in (None, ctypes.c_void_p(-1).value):
+            raise MemoryError(f"no {pages} pages")
+        return int(found)
+
+    def _protect(self, start: int, pages: int, access: int) -> None:
+        if self._libc.mprotect(start, pages * _PAGE, access) != 0:
+            raise MemoryError(f"mprotect failed: {ctypes.get_errno()}")
+
+
+class Block:
+    """The memory of one storage: `bytes_` bytes at `address`, inside of pages that start at `start`."""
+
+    def __init__(
+        self, spec: TensorSpec, layout: Layout, start: int, room: int, address: int, mark: int
+    ) -> None:
+        self.spec = spec
+        self.layout = layout
+        self.address = address
+        self.bytes_ = layout.count * spec.itemsize
+        raw: Any = (ctypes.c_char * room).from_address(start)
+        self._room: Array = np.frombuffer(raw, np.uint8)
+        self._begin = address - start
+        self._room[:] = mark
+        self._mark = mark
+        self.storage: Array = self._room[self._begin : self._begin + self.bytes_]
+        self._before: Array | None = None
+
+    def view(self) -> Array:
+        """Return the elements of the tensor in this memory, as they are stored."""
+        spec, layout = self.spec, self.layout
+        size = spec.itemsize
+        first = self._begin + layout.offset * size
+        count = span(spec.shape, layout.strides)
+        raw = self._room[first : first + count * size].view(array_dtype(spec.dtype))
+        strides = tuple(step * size for step in layout.strides)
+        return np.lib.stride_tricks.as_strided(raw, spec.shape, strides)
+
+    def write(self, numbers: Array) -> None:
+        """Write the elements of the tensor."""
+        if self.spec.count:
+            self.view()[...] = stored(numbers, self.spec.dtype)
+
+    def fill_around(self, mark: int) -> None:
+        """Fill all bytes but those of elements."""
+        numbers = self.view().copy()
+        self._room[:] = mark
+        self._mark = mark
+        if self.spec.count:
+            self.view()[...] = numbers
+
+    def remember(self) -> None:
+        """Keep a copy of all bytes, for `changes`."""
+        self._before = self._room.copy()
+
+    def changes(self) -> Changes:
+        """Return which bytes differ from those that `remember` kept."""
+        assert self._before is not None
+        if np.array_equal(self._before, self._room):
+            return Changes(False, None, None)
+        differs = self._before != self._room
+        outside = np.concatenate(
+            (differs[: self._begin], differs[self._begin + self.bytes_ :])
+        ).nonzero()[0]
+        beyond = None
+        if len(outside):
+            place = int(outside[0])
+            beyond = place - self._begin if place < self._begin else place - self._begin + 1
+        mine = self._elements()
+        elements = bool((differs & mine).any())
+        mine[: self._begin] = True
+        mine[self._begin + self.bytes_ :] = True
+        between = (differs & ~mine).nonzero()[0]
+        return Changes(elements, int(between[0]) - self._begin if len(between) else None, beyond)
+
+    def _elements(self) -> Any:
+        """Return which bytes are those of elements."""
+        mine = np.zeros(len(self._room), bool)
+        spec, layout = self.spec, self.layout
+        if spec.count:
+            size = spec.itemsize
+            first = self._begin + layout.offset * size
+            strides = (*(step * size for step in layout.strides), 1)
+            np.lib.stride_tricks.as_strided(mine[first:], (*spec.shape, size), strides)[...] = True
+        return mine
+
+
+class Changes:
+    """Which bytes of a block a call has written: elements; the first byte between them; the first byte outside.
+
+    A byte outside counts from the start of the storage if it is negative, else from its end, from 1.
+    """
+
+    def __init__(self, elements: bool, between: int | None, beyond: int | None) -> None:
+        self.elements = elements
+        self.between = between
+        self.beyond = beyond
+
+
+def _dense(spec: TensorSpec) -> Layout:
+    return Layout(contiguous_strides(spec.shape), 0, spec.count)

@@ -1,0 +1,31 @@
+"""All properties, one module for each family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from opgen.verify.properties import (
+    dtypes,
+    gradients,
+    inputs,
+    memory,
+    meta,
+    process,
+    repetition,
+    transforms,
+    variants,
+)
+from opgen.verify.property import Property
+
+PROPERTIES: tuple[Property, ...] = (
+    *variants.PROPERTIES,
+    *memory.PROPERTIES,
+    *inputs.PROPERTIES,
+    *meta.PROPERTIES,
+    *dtypes.PROPERTIES,
+    *repetition.PROPERTIES,
+    *gradients.PROPERTIES,
+    *transforms.PROPERTIES,
+    *process.PROPERTIES,
+)
+BY_NAME: Mapping[str, Property] = {p.name: p for p in PROPERTIES}

@@ -1,0 +1,178 @@
+"""What several families of properties use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from opgen.verify.calls import layouts
+from opgen.verify.calls.elements import Array, elements
+from opgen.verify.calls.specs import COMPLEX, Call, Place, TensorSpec, at, places, put, tensors
+from opgen.verify.lab import Outcome, Trial
+from opgen.verify.property import Finding, Run
+from opgen.verify.results import Result
+
+Change = Callable[[TensorSpec], TensorSpec]
+
+
+def changed(call: Mapping[str, Any], found: Sequence[Place], change: Change) -> Call:
+    """Return the call with the tensors at some places changed."""
+    made: Call = dict(call)
+    for place in found:
+        made = put(made, place, change(at(made, place)))
+    return made
+
+
+def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
+    """Return a dense tensor with these elements."""
+    flat = numbers.ravel()
+    if spec.dtype in COMPLEX:
+        values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
+    else:
+        values = tuple(v.item() for v in flat)
+    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="")
+
+
+def filled_with(spec: TensorSpec, value: float) -> TensorSpec:
+    """Return a dense tensor whose elements are all equal."""
+    return explicit(spec, np.full(spec.shape, value).astype(_array_dtype(spec)))
+
+
+def _array_dtype(spec: TensorSpec) -> Any:
+    return "float32" if spec.dtype == "bfloat16" else spec.dtype
+
+
+def as_dtype(spec: TensorSpec, dtype: str) -> TensorSpec:
+    """Return the tensor in another dtype. Its elements are converted if they are explicit."""
+    if spec.values is None:
+        return replace(spec, dtype=dtype)
+    target = "float32" if dtype == "bfloat16" else dtype
+    with np.errstate(all="ignore"):
+        return explicit(replace(spec, dtype=dtype), elements(spec).astype(target))
+
+
+def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
+    """Return the call with other sizes: equal sizes stay equal. Elements are filled anew."""
+
+    def resized(spec: TensorSpec) -> TensorSpec:
+        shape = tuple(sizes.get(size, size) for size in spec.shape)
+        if spec.values is None or shape == spec.shape:
+            return replace(spec, shape=shape, layout=None)
+        numbers = elements(spec)
+        # Repeat or cut the elements, so that they stay in their domain.
+        for axis, size in enumerate(shape):
+            numbers = (
+                np.take(numbers, np.arange(size) % max(numbers.shape[axis], 1), axis)
+                if (numbers.shape[axis])
+                else np.zeros(shape, numbers.dtype)
+            )
+        return explicit(spec, numbers)
+
+    made: Call = dict(call)
+    for place in places(call):
+        made = put(made, place, resized(at(made, place)))
+    return made
+
+
+def sizes_of(call: Mapping[str, Any]) -> list[int]:
+    """Return the sizes above 1 that tensors of the call have, each once."""
+    found: dict[int, None] = {}
+    for place in places(call):
+        found.update(dict.fromkeys(size for size in at(call, place).shape if size > 1))
+    return list(found)
+
+
+def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:
+    """Yield layouts with other strides, each with its name."""
+    if spec.count == 0 or not spec.shape:
+        return
+    yield "with gaps between elements", layouts.gapped(spec)
+    if len(spec.shape) > 1:
+        yield "with its dimensions in another order", layouts.transposed(spec)
+        yield "with gaps between rows", layouts.padded(spec)
+    if len(spec.shape) > 2:
+        yield "with its last dimension outermost", layouts.rotated(spec)
+
+
+def outcome_differs(
+    found: Outcome, expected: Outcome, differ: Callable[..., str | None], **options: Any
+) -> str | None:
+    """Return how what was returned or written differs."""
+    return differ(found.everything, expected.everything, **options)
+
+
+def tensors_of(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.described is not None]
+
+
+def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run]:
+    return Run(one, call), Run(other, expected)
+
+
+def enlarged(call: Mapping[str, Any], elements_: int) -> Call | None:
+    """Return the call with its first size larger, so that its largest tensor has about so many elements, or None.
+
+    The largest size that occurs in the largest tensor grows, with all sizes that equal it.
+    """
+    largest = max((at(call, p) for p in places(call)), key=lambda s: s.count, default=None)
+    if largest is None:
+        return None
+    grown = [size for size in largest.shape if size > 1]
+    if not grown:
+        return None
+    chosen = max(grown)
+    power = sum(size == chosen for size in largest.shape)
+    rest = largest.count / chosen**power
+    size = math.ceil((elements_ / rest) ** (1 / power))
+    made = with_sizes(call, {chosen: max(size, chosen)})
+    if max(at(made, p).count for p in places(made)) > 8 * elements_:
+        return None
+    return made
+
+
+def has_differentiable(call: Call) -> bool:
+    """Whether a tensor of the call has real or complex numbers."""
+    return any(spec.is_differentiable for spec in tensors(call))
+
+
+def has_tensors(call: Call) -> bool:
+    """Whether the call has a tensor."""
+    return bool(tensors(call))
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's message."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def is_checked_value(trial: Trial) -> bool:
+    """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
+    subject = trial.subject
+    return not (subject.is_unspecified or subject.is_random or subject.has_generator)
+
+
+__all__ = [
+    "Change",
+    "Finding",
+    "Run",
+    "as_dtype",
+    "changed",
+    "enlarged",
+    "explicit",
+    "filled_with",
+    "first_line",
+    "has_differentiable",
+    "has_tensors",
+    "is_checked_value",
+    "layout_variants",
+    "outcome_differs",
+    "sizes_of",
+    "tensors_of",
+    "two_runs",
+    "with_sizes",
+]

@@ -1,0 +1,223 @@
+"""Dtypes are promoted as PyTorch promotes them, and narrow ones lose no more than their rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+import numpy as np
+from msgspec.structs import replace
+
+from opgen.verify import codes
+from opgen.verify.calls.elements import elements
+from opgen.verify.calls.specs import Call, Fill, TensorSpec, put
+from opgen.verify.lab import Trial
+from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import EPSILONS, Result, differ
+from opgen.verify.subjects import Subject
+
+# Pairs of dtypes, and what PyTorch promotes tensors with dimensions to.
+_PAIRS = (
+    *(("float32", "float64", "float64"), ("int64", "float32", "float32")),
+    *(("int32", "int64", "int64"), ("float16", "float32", "float32")),
+    *(("bool", "int64", "int64"), ("float32", "complex64", "complex64")),
+    *(("bfloat16", "float16", "float32"), ("uint8", "int8", "int16")),
+    ("float64", "complex64", "complex128"),
+)
+# Elements of a call for precision, and how many units of the last place a result may be wrong by.
+_MANY = 3000
+_UNITS = 12
+
+
+def _claims_promotion(subject: Subject) -> str:
+    if not subject.facts.is_pointwise or subject.written:
+        return "it does not claim to be pointwise, or writes an argument"
+    tensors = [a for a in subject.schema.arguments.flat_non_out if a.type.is_tensor_like()]
+    if any(a.type.is_list_like() for a in tensors):
+        return "it takes a list of tensors"
+    return ""
+
+
+def _promotion(trial: Trial) -> Iterator[Finding]:
+    # Tensors with dimensions, all of one shape: numbers and tensors without dimensions are promoted in another way.
+    call = dict(trial.call)
+    for place, spec in trial.read_only():
+        call = put(call, place, replace(spec, shape=(3,), values=None, layout=None))
+    trial = Trial(trial.lab, trial.subject, call, mode=trial.mode)
+    inputs = trial.read_only()
+    if not inputs or trial.base.error is not None:
+        raise NotTested("it refuses inputs of one shape")
+    tried = False
+    if len(inputs) >= 2:
+        for one, other, wide in _PAIRS:
+            for turned in ((one, other), (other, one)):
+                dtypes = (*turned, *(wide for _ in inputs[2:]))
+                tried |= yield from _mixed(trial, dtypes, wide)
+    for dtype in ("int64", "int32", "bool"):
+        call = dict(trial.call)
+        for place, spec in inputs:
+            call = put(call, place, as_dtype(spec, dtype))
+        found = trial.run(call)
+        if found.error is not None:
+            continue
+        tried = True
+        for result in found.results:
+            if result.described is not None and result.described.dtype in (
+                *("float64", "float16", "bfloat16", "complex128"),
+            ):
+                yield trial.finding(
+                    f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point results "
+                    "of integers have the default dtype, float32",
+                    Run("call", call),
+                )
+                return
+    if not tried:
+        raise NotTested("it refuses other dtypes")
+
+
+def _mixed(trial: Trial, dtypes: tuple[str, ...], wide: str) -> Generator[Finding, None, bool]:
+    call, same = dict(trial.call), dict(trial.call)
+    for (place, spec), dtype in zip(trial.read_only(), dtypes):
+        narrow = as_dtype(replace(spec, layout=None), dtype)
+        numbers = elements(narrow)
+        if dtype.startswith(("float", "bfloat")) and wide.startswith("complex"):
+            numbers = numbers.astype(np.complex128)
+        call = put(call, place, narrow)
+        same = put(same, place, explicit(replace(narrow, dtype=wide), numbers))
+    found, expected = trial.run(call), trial.run(same)
+    if found.error is not None or expected.error is not None:
+        return False
+    wrong = differ(found.results, expected.results)
+    if wrong:
+        how = f"inputs of {' and '.join(dtypes)}"
+        yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, f"all of {wide}", same))
+    return True
+
+
+def _is_functional(subject: Subject) -> str:
+    if subject.is_random or subject.is_unspecified:
+        return "its elements are random, or not specified"
+    if not subject.is_functional:
+        return "it writes arguments"
+    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
+
+
+def _precision(trial: Trial) -> Iterator[Finding]:
+    inputs = trial.read_only()
+    if not inputs:
+        raise NotTested("the call has no tensors")
+    large = enlarged(trial.call, _MANY) or trial.call
+    tried = False
+    for dtype in ("float16", "bfloat16"):
+        tried |= yield from _half(trial, large, dtype)
+    for dtype in ("uint8", "int8", "int16", "int32"):
+        tried |= yield from _integers(trial, large, dtype)
+    if not tried:
+        raise NotApplicable("it accepts no narrow dtypes")
+
+
+def _half(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, bool]:
+    """Compare float16 or bfloat16 with float64, for positive numbers: nothing cancels."""
+    narrow, wide = dict(large), dict(large)
+    count = 0
+    for place, spec in trial.read_only():
+        if not spec.is_float:
+            continue
+        big = _at(large, place)
+        count += 1
+        fill = Fill(big.fill.seed + 1, 0.3, 0.4)
+        made = replace(big, dtype=dtype, fill=fill, values=None, rounded=dtype)
+        narrow = put(narrow, place, made)
+        wide = put(wide, place, replace(made, dtype="float64"))
+    if not count:
+        return False
+    found, expected = trial.run(narrow), trial.run(wide)
+    if found.error is not None or expected.error is not None:
+        return False
+    for one, other in zip(found.results, expected.results):
+        wrong = _beyond_rounding(one, other, dtype)
+        if wrong:
+            yield trial.finding(
+                f"inputs of {dtype}: {wrong}",
+                *two_runs(f"{dtype}", narrow, "float64", wide),
+            )
+            return True
+    return True
+
+
+def _at(call: Call, place: tuple[str, int | None]) -> TensorSpec:
+    name, index = place
+    found: TensorSpec = call[name] if index is None else call[name][index]
+    return found
+
+
+def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
+    if one.elements is None or other.elements is None or one.described is None:
+        return None
+    if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
+        return None
+    expected = other.elements.astype(np.float64)
+    top = 65504.0 if dtype == "float16" else 3.3e38
+    found = one.elements.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        allowed = _UNITS * EPSILONS[dtype] * np.maximum(np.abs(expected), 0.05)
+        wrong = np.abs(found - expected) > allowed
+    wrong &= np.isfinite(expected) & (np.abs(expected) < top / 2) & (np.abs(expected) > 1e-3)
+    if not wrong.any():
+        return None
+    place = int(wrong.ravel().argmax())
+    return (
+        f"{one.label} is {found.ravel()[place]}, and {expected.ravel()[place]:.6g} if computed in float64 "
+        f"and rounded"
+    )
+
+
+def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, bool]:
+    """Compare narrow integers with int64, where the result is wider than the input: a sum, a product."""
+    narrow, wide = dict(large), dict(large)
+    limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 2_000_000_000}[dtype]
+    count = 0
+    for place, spec in trial.read_only():
+        if not spec.is_integer and not spec.is_float:
+            continue
+        big = _at(large, place)
+        count += 1
+        fill = Fill(big.fill.seed + 1, limit // 2, limit, whole=True)
+        made = replace(big, dtype=dtype, fill=fill, values=None)
+        narrow = put(narrow, place, made)
+        wide = put(wide, place, replace(made, dtype="int64"))
+    if not count:
+        return False
+    found, expected = trial.run(narrow), trial.run(wide)
+    if found.error is not None or expected.error is not None:
+        return False
+    for one, other in zip(found.results, expected.results):
+        if one.described is None or other.described is None or one.elements is None:
+            continue
+        if one.described.dtype != "int64" or other.described.dtype != "int64":
+            continue
+        wrong = differ([one], [other])
+        if wrong:
+            yield trial.finding(
+                f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
+            )
+            return True
+    return True
+
+
+PROPERTIES = (
+    Property(
+        codes.V0140,
+        _promotion,
+        _claims_promotion,
+        quickly=1,
+        enough=3,
+    ),
+    Property(
+        codes.V0141,
+        _precision,
+        _is_functional,
+        quickly=2,
+        enough=6,
+    ),
+)

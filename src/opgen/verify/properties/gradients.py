@@ -1,0 +1,573 @@
+"""Gradients: compared with finite differences, in both modes, and what has none says so."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from opgen.gradtest.backends import NOT_THERE
+from opgen.verify import codes
+from opgen.verify.calls import layouts
+from opgen.verify.calls.elements import elements
+from opgen.verify.calls.specs import Call, Fill, Named, Place, TensorSpec, at, places, put
+from opgen.verify.lab import Outcome, Trial, leaves, place_text
+from opgen.verify.properties.common import explicit, first_line, has_differentiable, with_sizes
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import Result, differ
+from opgen.verify.subjects import Subject
+
+_WIDER = MappingProxyType(
+    {
+        "float16": "float64",
+        "bfloat16": "float64",
+        "float32": "float64",
+        "complex64": "complex128",
+    }
+)
+# More inputs take long: each element is moved.
+_MOST_ELEMENTS = 16
+# Messages that say that a gradient is not there.
+_NO_FORMULA = (
+    *NOT_THERE,
+    *("autograd kernel was not registered", "not registered", "derivative for", "no grad"),
+    *("does not require grad", "none of the tensors", "None of the Tensors", "Batching rule"),
+    *("Trying to use forward AD", "jvp", "not differentiable", "cannot be computed"),
+    *("does not have a grad_fn", "out=", "leaf Variable", "backward is not implemented"),
+    *("no gradient", "has no gradient", "not support"),
+)
+
+
+def _differentiable(subject: Subject) -> str:
+    if subject.is_out:
+        return "out= has no gradient"
+    if subject.is_unspecified:
+        return "its elements are not specified"
+    if not subject.schema.arguments.has_tensor_arg():
+        return "it takes no tensors"
+    if subject.is_random:
+        return "it is random"
+    if subject.facts.formulas is False and not subject.facts.is_composite:
+        return "it has no formula"
+    return ""
+
+
+def _says_no(error: BaseException) -> bool:
+    text = str(error)
+    return isinstance(error, NotImplementedError) or any(words in text for words in _NO_FORMULA)
+
+
+class _Function:
+    """An operator as a function of the tensors at some places. It writes copies of them only."""
+
+    def __init__(self, trial: Trial, call: Call, chosen: Sequence[Place]) -> None:
+        self.trial = trial
+        self.call = call
+        self.chosen = chosen
+
+    def given(self, inputs: Sequence[Any]) -> dict[str, Any]:
+        trial = self.trial
+        # Other tensors are the same in each call.
+        outcome = Outcome()
+        made = trial.lab.build(self.call, "fresh", outcome)
+        for (name, index), value in zip(self.chosen, inputs):
+            if index is None:
+                made[name] = value
+            else:
+                made[name][index] = value
+        for name in trial.subject.written:
+            if trial.backend.is_tensor(made.get(name)):
+                made[name] = _clone(trial, made[name])
+            elif isinstance(made.get(name), list):
+                made[name] = [_clone(trial, value) for value in made[name]]
+        return made
+
+    def outputs(self, *inputs: Any) -> tuple[Any, ...]:
+        """Return the results with a gradient."""
+        trial = self.trial
+        trial.lab.journal()
+        given = self.given(inputs)
+        trial.backend.seed(0)
+        returned = trial.subject.call(given)
+        found = [value for _, value in leaves(trial.subject, returned)]
+        if not trial.subject.schema.returns:
+            found = [given[name] for name in trial.subject.written]
+        return tuple(
+            value
+            for value in found
+            if trial.backend.is_tensor(value) and _has_gradient(trial, value)
+        )
+
+
+def _clone(trial: Trial, tensor: Any) -> Any:
+    """Return a copy with the history of the tensor, which an operator may write."""
+    if not hasattr(tensor, "clone"):
+        raise NotTested("the package has no clone, which copies what is written")
+    return tensor.clone()
+
+
+def _has_gradient(trial: Trial, tensor: Any) -> bool:
+    dtype = trial.backend.describe(tensor).dtype
+    return dtype.startswith(("float", "complex", "bfloat"))
+
+
+def _wide(trial: Trial, dtype: str) -> tuple[Call, list[Place]]:
+    """Return the call with floating-point tensors of a wide dtype, and where they are. Elements are distinct."""
+    call = dict(_smaller(trial.call))
+    if any(at(call, place).count > _MOST_ELEMENTS for place in places(call)):
+        raise NotTested("the tensors are too large")
+    chosen = []
+    subject = trial.subject
+    without = {*subject.domain.non_differentiable, *subject.facts.non_differentiable}
+    for place in places(call):
+        spec = at(call, place)
+        if not spec.is_differentiable:
+            continue
+        wide = replace(spec, dtype="complex128" if spec.is_complex else dtype, layout=None)
+        if spec.values is None:
+            fill = spec.fill
+            # Away from zero, where many functions have a kink.
+            wide = replace(
+                wide, fill=replace(fill, points=(*fill.points, 0.0), gap=max(fill.gap, 0.08))
+            )
+            wide = explicit(wide, _distinct(elements(wide)))
+        call = put(call, place, wide)
+        if place[0] not in without:
+            chosen.append(place)
+    if not chosen:
+        raise NotTested("no input can have a gradient")
+    for name, value in call.items():
+        # A result of a narrow dtype is too coarse for finite differences.
+        if isinstance(value, Named) and value.name in _WIDER:
+            call = {**call, name: Named(value.kind, _WIDER[value.name])}
+    return call, chosen
+
+
+def _smaller(call: Call) -> Call:
+    """Return the call with smaller sizes, if its tensors have too many elements."""
+    for _ in range(8):
+        largest = max((at(call, place) for place in places(call)), key=lambda s: s.count)
+        if largest.count <= _MOST_ELEMENTS:
+            break
+        size = max(largest.shape)
+        if size <= 2:
+            break
+        call = with_sizes(call, {size: max(2, size // 2)})
+    return call
+
+
+def _distinct(numbers: Any) -> Any:
+    """Move equal elements apart, so that no maximum is met twice."""
+    flat = numbers.ravel().copy()
+    order = np.argsort(flat.real, kind="stable")
+    for left, right in itertools.pairwise(order):
+        if abs(flat[right] - flat[left]) < 0.01:
+            flat[right] += 0.013 * (1 + right % 3)
+    return flat.reshape(numbers.shape)
+
+
+def _prepared(trial: Trial, dtype: str) -> tuple[_Function, list[Any], tuple[Any, ...], Call]:
+    """Return the operator as a function, leaves, and its outputs for them."""
+    call, chosen = _wide(trial, dtype)
+    function = _Function(trial, call, chosen)
+    outcome = Outcome()
+    made = trial.lab.build(call, "fresh", outcome)
+    inputs = [trial.backend.leaf(_at(made, place)) for place in chosen]
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            outputs = function.outputs(*inputs)
+    except Exception as error:
+        if _says_no(error):
+            raise NotApplicable(f"it says that it has no gradient: {first_line(error)}") from None
+        raise NotTested(f"it refuses {dtype}: {first_line(error)}") from None
+    del caught
+    if not outputs:
+        raise NotApplicable("no result can have a gradient")
+    for value in outputs:
+        numbers = trial.backend.elements(value)
+        if numbers.size == 0:
+            raise NotTested("the result has no elements")
+        if not np.isfinite(numbers).all():
+            raise NotTested("the result is not finite")
+    return function, inputs, outputs, call
+
+
+def _at(made: Mapping[str, Any], place: Place) -> Any:
+    name, index = place
+    return made[name] if index is None else made[name][index]
+
+
+def _dtypes(trial: Trial) -> tuple[str, ...]:
+    if any(spec.is_complex for _, spec in trial.tensors()):
+        return ("complex128",)
+    return ("float64", "complex128")
+
+
+def _requires(trial: Trial, outputs: Sequence[Any]) -> bool:
+    return any(trial.backend.requires_grad(value) for value in outputs)
+
+
+def _checked(
+    trial: Trial, check: Callable[[_Function, list[Any]], None], what: str
+) -> Iterator[Finding]:
+    done = False
+    why: Exception | None = None
+    for dtype in _dtypes(trial):
+        try:
+            function, inputs, outputs, call = _prepared(trial, dtype)
+        except (NotTested, NotApplicable) as reason:
+            why = why or reason
+            continue
+        if not _requires(trial, outputs):
+            why = why or NotApplicable("no result requires a gradient")
+            continue
+        try:
+            with _quiet() as caught:
+                check(function, inputs)
+        except Exception as error:
+            if _says_no(error):
+                why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
+                continue
+            if not _is_stable(trial, call):
+                why = why or NotTested("the result is not smooth near the call")
+                continue
+            yield trial.finding(f"the {what} is wrong: {_jacobians(error)}", Run("call", call))
+            return
+        if _warned(caught):
+            why = why or NotApplicable("PyTorch warns that it has no formula")
+            continue
+        done = True
+    if not done:
+        raise why or NotTested("no gradient was computed")
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[list[warnings.WarningMessage]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+
+
+def _warned(caught: Sequence[warnings.WarningMessage]) -> bool:
+    return any("autograd kernel was not registered" in str(each.message) for each in caught)
+
+
+def _jacobians(error: BaseException) -> str:
+    return " ".join(str(error).split())[:400]
+
+
+def _is_stable(trial: Trial, call: Call) -> bool:
+    """Whether results move little when inputs move little: finite differences mean nothing at a jump."""
+    moved = dict(call)
+    for place in places(call):
+        spec = at(call, place)
+        if spec.is_differentiable:
+            moved = put(moved, place, explicit(spec, elements(spec) + 1e-6))
+    one, other = trial.run(call), trial.run(moved)
+    if one.error is not None or other.error is not None:
+        return False
+    for a, b in zip(one.everything, other.everything):
+        if a.elements is None or b.elements is None or a.elements.shape != b.elements.shape:
+            return False
+        if a.elements.dtype.kind in "fc":
+            far = np.abs(a.elements - b.elements) > 1e-3 * (1 + np.abs(a.elements))
+            if far.any():
+                return False
+        elif not np.array_equal(a.elements, b.elements):
+            return False
+    return True
+
+
+def _backward(trial: Trial) -> Iterator[Finding]:
+    yield from _checked(
+        trial,
+        lambda f, inputs: trial.backend.gradcheck(f.outputs, inputs, forward=False),
+        "gradient",
+    )
+
+
+def _forward(trial: Trial) -> Iterator[Finding]:
+    yield from _checked(
+        trial,
+        lambda f, inputs: trial.backend.gradcheck(f.outputs, inputs, forward=True),
+        "forward gradient",
+    )
+
+
+def _second(trial: Trial) -> Iterator[Finding]:
+    yield from _checked(
+        trial,
+        lambda f, inputs: trial.backend.gradgradcheck(f.outputs, inputs),
+        "gradient of the gradient",
+    )
+
+
+def _silent_zero(trial: Trial) -> Iterator[Finding]:
+    function, inputs, _, call = _prepared(trial, "float64")
+    for index, place in enumerate(function.chosen):
+        # One input at a time requires a gradient.
+        given = [
+            value if i == index else _without_gradient(trial, value)
+            for i, value in enumerate(inputs)
+        ]
+        try:
+            with _quiet() as caught:
+                outputs = function.outputs(*given)
+                wanted = [v for v in outputs if trial.backend.requires_grad(v)]
+                if wanted:
+                    weights = [_weights(trial, v) for v in wanted]
+                    (gradient,) = trial.backend.gradients(wanted, [given[index]], weights)
+                else:
+                    gradient = None
+        except Exception as error:
+            if _says_no(error):
+                continue
+            raise NotTested(f"the gradient fails: {first_line(error)}") from None
+        if _warned(caught):
+            raise NotApplicable("PyTorch warns that it has no formula")
+        if gradient is not None and np.any(trial.backend.elements(gradient)):
+            continue
+        if _depends(trial, call, place):
+            yield trial.finding(
+                f"the result depends on {place_text(place)}, and its gradient is "
+                f"{'zero' if gradient is not None else 'not there'}, without an error",
+                Run("call", call),
+            )
+            return
+
+
+def _without_gradient(trial: Trial, tensor: Any) -> Any:
+    return tensor.detach()
+
+
+def _weights(trial: Trial, tensor: Any) -> Any:
+    described = trial.backend.describe(tensor)
+    count = int(np.prod(described.shape)) if described.shape else 1
+    numbers = (0.5 + 0.25 * np.arange(count)).reshape(described.shape)
+    spec = TensorSpec(described.dtype, described.shape)
+    return trial.backend.fresh(explicit(spec, numbers))
+
+
+def _depends(trial: Trial, call: Call, place: Place) -> bool:
+    """Whether floating-point results move, little, when an input moves little: the numeric derivative is not zero."""
+    spec = at(call, place)
+    numbers = elements(spec)
+    step = 1e-4
+    base = trial.run(call)
+    slopes = []
+    for size in (step, step / 2):
+        moved = trial.run(put(call, place, explicit(spec, numbers + size)))
+        if moved.error is not None or base.error is not None:
+            return False
+        slopes.append(_slope(base, moved, size))
+    one, other = slopes
+    if one is None or other is None:
+        return False
+    # A jump has slopes that grow as the step shrinks.
+    return bool(one > 1e-3 and abs(one - other) < 0.05 * max(one, other))
+
+
+def _slope(base: Outcome, moved: Outcome, step: float) -> float | None:
+    most = 0.0
+    for a, b in zip(base.everything, moved.everything):
+        if a.elements is None or b.elements is None or a.elements.shape != b.elements.shape:
+            return None
+        if a.elements.dtype.kind in "fc" and a.elements.size:
+            most = max(most, float(np.abs(a.elements - b.elements).max()) / step)
+    return most
+
+
+def _integer_gradient(trial: Trial) -> Iterator[Finding]:
+    call, chosen = _wide(trial, "float64")
+    function = _Function(trial, call, chosen)
+    made = trial.lab.build(call, "fresh", Outcome())
+    inputs = [trial.backend.leaf(_at(made, place)) for place in chosen]
+    try:
+        returned = trial.subject.call(function.given(inputs))
+    except Exception as error:
+        raise NotTested(f"it refuses float64: {first_line(error)}") from None
+    tried = False
+    for label, value in leaves(trial.subject, returned):
+        if not trial.backend.is_tensor(value) or _has_gradient(trial, value):
+            continue
+        tried = True
+        if trial.backend.requires_grad(value):
+            yield trial.finding(
+                f"{label} has dtype {trial.backend.describe(value).dtype} and requires a gradient",
+                Run("call", call),
+            )
+            return
+    if not tried:
+        raise NotApplicable("no result has integers")
+
+
+def _gradient_strides(trial: Trial) -> Iterator[Finding]:
+    function, inputs, outputs, call = _prepared(trial, "float64")
+    wanted = [i for i, v in enumerate(outputs) if trial.backend.requires_grad(v)]
+    if not wanted:
+        raise NotApplicable("no result requires a gradient")
+    variants: list[tuple[str, list[Any]]] = []
+    shapes = [trial.backend.describe(outputs[i]) for i in wanted]
+    if all(np.prod(d.shape) < 2 for d in shapes):
+        raise NotTested("the result has one element")
+    for how in ("dense", "expanded", "with gaps", "transposed"):
+        made = [_gradient(trial, d.shape, d.dtype, how) for d in shapes]
+        variants.append((how, made))
+    expected: dict[str, list[Any]] = {}
+    for how, weights in variants:
+        try:
+            with _quiet() as caught:
+                fresh = function.outputs(*inputs)
+                found = trial.backend.gradients([fresh[i] for i in wanted], inputs, weights)
+        except Exception as error:
+            if how == "dense":
+                if _says_no(error):
+                    raise NotApplicable("it says that it has no gradient") from None
+                raise NotTested(f"the gradient fails: {first_line(error)}") from None
+            yield trial.finding(
+                f"a gradient that is {how} is refused: {first_line(error)}", Run("call", call)
+            )
+            return
+        if _warned(caught):
+            raise NotApplicable("PyTorch warns that it has no formula")
+        numbers = [None if g is None else trial.backend.elements(g).copy() for g in found]
+        expected[how] = numbers
+        # Expanded gradients have equal elements: their dense copies are the second variant.
+        base = (
+            expected["dense"]
+            if how != "expanded"
+            else _expanded_base(trial, function, inputs, wanted, shapes)
+        )
+        for place, one, other in zip(function.chosen, numbers, base):
+            if one is None or other is None:
+                continue
+            wrong = differ([_result(trial, one)], [_result(trial, other)])
+            if wrong:
+                yield trial.finding(
+                    f"the gradient of {place_text(place)} is another if the incoming gradient is {how}: {wrong}",
+                    Run("call", call),
+                )
+                return
+
+
+def _result(trial: Trial, numbers: Any) -> Result:
+    from_dtype = str(numbers.dtype)
+    spec = TensorSpec(from_dtype, tuple(numbers.shape))
+    described = trial.backend.describe(trial.backend.fresh(replace(spec, fill=Fill())))
+    return Result("the gradient", described, numbers)
+
+
+def _gradient(trial: Trial, shape: tuple[int, ...], dtype: str, how: str) -> Any:
+    count = int(np.prod(shape)) if shape else 1
+    numbers = (0.5 + 0.25 * np.arange(count)).reshape(shape)
+    spec = explicit(TensorSpec(dtype, shape), numbers)
+    if how == "expanded":
+        spec = explicit(spec, np.full(shape, 0.75))
+        spec = replace(spec, layout=layouts.laid_out(spec, (0,) * len(shape)).layout)
+    elif how == "with gaps":
+        spec = layouts.gapped(spec) if shape else spec
+    elif how == "transposed":
+        spec = layouts.transposed(spec) if len(shape) > 1 else spec
+    return trial.lab.placed(spec)
+
+
+def _expanded_base(
+    trial: Trial, function: _Function, inputs: list[Any], wanted: list[int], shapes: Sequence[Any]
+) -> list[Any]:
+    weights = [
+        trial.backend.fresh(explicit(TensorSpec(d.dtype, d.shape), np.full(d.shape, 0.75)))
+        for d in shapes
+    ]
+    fresh = function.outputs(*inputs)
+    found = trial.backend.gradients([fresh[i] for i in wanted], inputs, weights)
+    return [None if g is None else trial.backend.elements(g).copy() for g in found]
+
+
+def _writes(subject: Subject) -> str:
+    return "" if subject.written else "it writes no arguments"
+
+
+def _version(trial: Trial) -> Iterator[Finding]:
+    before: dict[Place, int] = {}
+
+    def look(outcome: Outcome) -> None:
+        for place, _ in trial.tensors():
+            before[place] = trial.backend.version(_at(outcome.given, place))
+
+    found = trial.run(prepare=look)
+    if found.error is not None:
+        raise NotTested("it refuses the call")
+    for place, _ in trial.written():
+        now = trial.backend.version(_at(found.given, place))
+        if now == before[place]:
+            yield trial.finding(
+                f"writes {place_text(place)}, and its version counter stays at {now}: autograd does not notice "
+                "that a saved tensor has changed"
+            )
+            return
+
+
+PROPERTIES = (
+    Property(
+        codes.V0160,
+        _backward,
+        _differentiable,
+        quickly=2,
+        enough=8,
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0161,
+        _forward,
+        _differentiable,
+        quickly=1,
+        enough=6,
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0162,
+        _second,
+        _differentiable,
+        quickly=1,
+        enough=4,
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0163,
+        _silent_zero,
+        _differentiable,
+        quickly=2,
+        enough=6,
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0164,
+        _integer_gradient,
+        _differentiable,
+        quickly=1,
+        enough=4,
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0165,
+        _gradient_strides,
+        _differentiable,
+        quickly=1,
+        enough=6,
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0166,
+        _version,
+        _writes,
+        quickly=2,
+        enough=6,
+    ),
+)

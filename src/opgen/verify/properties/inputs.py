@@ -1,0 +1,406 @@
+"""The result does not depend on how inputs lie in memory, nor on how their shapes are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from opgen.verify import codes
+from opgen.verify.calls import layouts
+from opgen.verify.calls.elements import elements
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, places, put
+from opgen.verify.lab import PATTERNS, Trial, place_text
+from opgen.verify.properties.common import (
+    changed,
+    explicit,
+    first_line,
+    has_differentiable,
+    layout_variants,
+    outcome_differs,
+    two_runs,
+    with_sizes,
+)
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import Result, differ
+from opgen.verify.subjects import Subject
+
+
+def _takes_tensors(subject: Subject) -> str:
+    if subject.is_unspecified:
+        return "its elements are not specified"
+    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
+
+
+def _compares_tensors(subject: Subject) -> str:
+    if subject.is_random or subject.has_generator:
+        return "it is random: its elements depend on the order in which they are drawn"
+    return _takes_tensors(subject)
+
+
+def _inputs(trial: Trial) -> list[tuple[Place, TensorSpec]]:
+    """Return all tensors but out arguments."""
+    return [(p, s) for p, s in trial.tensors() if p[0] not in trial.subject.outs]
+
+
+def _compare(trial: Trial, call: Call, how: str) -> Finding | None:
+    """Compare a call with the same call of dense tensors. A refusal in words is none of our business."""
+    found = trial.run(call, "block")
+    if found.error is not None or trial.base.error is not None:
+        return None
+    wrong = outcome_differs(found, trial.base, differ)
+    if wrong is None:
+        return None
+    return trial.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", dense(trial.call)))
+
+
+def _strided(trial: Trial) -> Iterator[Finding]:
+    tried = False
+    inputs = _inputs(trial)
+    names: dict[str, None] = {}
+    for _, spec in inputs:
+        names.update(dict.fromkeys(name for name, _ in layout_variants(spec)))
+    for name in names:
+        groups: list[Sequence[Place]] = [[p for p, _ in inputs]]
+        if trial.mode != "quick" and len(inputs) > 1:
+            groups += [[p] for p, _ in inputs]
+        for group in groups:
+            call = dict(trial.call)
+            for place in group:
+                variant = dict(layout_variants(at(trial.call, place))).get(name)
+                if variant is not None:
+                    call = put(call, place, variant)
+            tried = True
+            which = "inputs" if len(group) > 1 else place_text(group[0])
+            finding = _compare(trial, call, f"{which} {name}")
+            if finding:
+                yield finding
+                return
+    if not tried:
+        raise NotTested("no input has a dimension")
+
+
+def _expanded(trial: Trial) -> Iterator[Finding]:
+    tried = False
+    if not trial.read_only():
+        raise NotApplicable("no tensor is only read")
+    for place, spec in trial.read_only():
+        for dim, size in enumerate(spec.shape):
+            if size < 2 or spec.count == 0:
+                continue
+            numbers = elements(spec)
+            same = explicit(spec, np.repeat(numbers.take([0], dim), size, dim))
+            plain = put(trial.call, place, same)
+            call = put(trial.call, place, layouts.expanded(same, dim))
+            expected = trial.run(plain)
+            found = trial.run(call, "block")
+            if expected.error is not None or found.error is not None:
+                continue
+            tried = True
+            wrong = outcome_differs(found, expected, differ)
+            if wrong:
+                how = f"{place_text(place)} expanded along dimension {dim}"
+                yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", plain))
+                return
+    if not tried:
+        raise NotTested("no input can be expanded")
+
+
+def _offset(trial: Trial) -> Iterator[Finding]:
+    call = changed(trial.call, [p for p, _ in _inputs(trial)], layouts.shifted)
+    if not _inputs(trial):
+        raise NotTested("the call has no tensors")
+    finding = _compare(trial, call, "inputs that begin inside of their storage")
+    if finding:
+        yield finding
+
+
+def _misaligned(trial: Trial) -> Iterator[Finding]:
+    call = changed(trial.call, [p for p, _ in _inputs(trial)], layouts.misaligned)
+    if not _inputs(trial):
+        raise NotTested("the call has no tensors")
+    finding = _compare(trial, call, "inputs at addresses that are multiples of one element only")
+    if finding:
+        yield finding
+
+
+def _empty(trial: Trial) -> Iterator[Finding]:
+    sizes = {size for _, spec in _inputs(trial) for size in spec.shape}
+    tried = False
+    for size in sorted(sizes):
+        call = with_sizes(trial.call, {size: 0})
+        if trial.subject.outs:
+            try:
+                call = _with_outs_of(trial, call)
+            except NotTested:
+                continue
+        found = trial.run(call)
+        if found.error is not None:
+            continue
+        tried = True
+        how = f"with size 0 in place of {size}"
+        if trial.subject.facts.has_meta and not trial.subject.is_random:
+            yield from _as_meta_says(trial, call, found.results, how)
+        yield from _written_everywhere(trial, call, how)
+    if not tried:
+        raise NotApplicable("it refuses inputs without elements")
+
+
+def _with_outs_of(trial: Trial, call: Call) -> Call:
+    """Return the call with out arguments of the shapes that the functional variant returns."""
+    functional = trial.subject.functional
+    if functional is None:
+        return call
+    inputs = {n: v for n, v in call.items() if n not in trial.subject.outs}
+    found = trial.lab.run(functional, inputs)
+    if found.error is not None:
+        raise NotTested("the functional variant refuses it")
+    made = dict(call)
+    for name, result in zip(trial.subject.outs, found.results):
+        if isinstance(made.get(name), TensorSpec) and result.described is not None:
+            made[name] = replace(made[name], shape=result.described.shape, values=None)
+    return made
+
+
+def _as_meta_says(
+    trial: Trial, call: Call, results: Sequence[Result], how: str
+) -> Iterator[Finding]:
+    meta = trial.run(call, "meta")
+    if meta.error is not None:
+        return
+    for one, other in zip(results, meta.results):
+        if one.described is None or other.described is None:
+            continue
+        a = (one.described.shape, one.described.dtype)
+        b = (other.described.shape, other.described.dtype)
+        if a != b:
+            yield trial.finding(
+                f"{how}, {one.label} has shape {list(a[0])} and dtype {a[1]}; "
+                f"Meta says {list(b[0])} and {b[1]}",
+                Run(how, call),
+            )
+            return
+
+
+def _written_everywhere(trial: Trial, call: Call, how: str) -> Iterator[Finding]:
+    guard = trial.lab.guard
+    if guard is None:
+        return
+    outcomes = []
+    for pattern in PATTERNS:
+        guard.bytes_(pattern, PATTERNS[0])
+        outcomes.append(trial.run(call, watch=True))
+    guard.bytes_(*PATTERNS)
+    if all(o.error is None for o in outcomes):
+        wrong = differ(outcomes[0].everything, outcomes[1].everything, exact=True)
+        if wrong:
+            yield trial.finding(
+                f"{how}, the result depends on memory that was not written: {wrong}", Run(how, call)
+            )
+
+
+def _scalar(trial: Trial) -> Iterator[Finding]:
+    if not _inputs(trial):
+        raise NotTested("the call has no tensors")
+
+    def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
+        return explicit(spec, elements(replace(spec, shape=(1,))).reshape(shape))
+
+    found_places = [p for p, _ in trial.tensors()]
+    line = changed(trial.call, found_places, lambda s: single(s, (1,)))
+    point = changed(trial.call, found_places, lambda s: single(s, ()))
+    if trial.subject.outs:
+        try:
+            line, point = _with_outs_of(trial, line), _with_outs_of(trial, point)
+        except NotTested:
+            raise NotApplicable("it refuses inputs without dimensions") from None
+    expected, found = trial.run(line), trial.run(point)
+    if expected.error is not None or found.error is not None:
+        raise NotApplicable("it refuses inputs without dimensions")
+    pairs = list(zip(found.everything, expected.everything))
+    for one, other in pairs:
+        if one.elements is None or other.elements is None:
+            continue
+        if one.elements.size != other.elements.size or one.elements.size == 0:
+            continue
+        flat = replace_elements(one), replace_elements(other)
+        wrong = differ([flat[0]], [flat[1]])
+        if wrong:
+            how = "inputs without dimensions"
+            yield trial.finding(
+                f"{how}: {wrong}", *two_runs(how, point, "inputs of one element", line)
+            )
+            return
+
+
+def replace_elements(result: Result) -> Result:
+    """Return a result with one dimension."""
+    assert result.elements is not None and result.described is not None
+    flat = result.elements.ravel()
+    return Result(result.label, replace(result.described, shape=flat.shape), flat)
+
+
+def _conjugated(trial: Trial) -> Iterator[Finding]:
+    tried = False
+    for place, spec in trial.read_only():
+        bits = ["conj"] if spec.is_complex else []
+        bits += ["neg"] if spec.is_differentiable else []
+        for bit in bits:
+            numbers = elements(spec)
+            turned = explicit(spec, np.conj(numbers) if bit == "conj" else -numbers)
+            # The conjugate of the conjugate is the tensor itself.
+            lazy = put(trial.call, place, replace(layouts.plain(turned), bit=bit))
+            found = trial.run(lazy)
+            if found.error is not None or trial.base.error is not None:
+                continue
+            tried = True
+            wrong = outcome_differs(found, trial.base, differ)
+            if wrong:
+                how = f"{place_text(place)} {'conjugated' if bit == 'conj' else 'negated'} lazily"
+                yield trial.finding(f"{how}: {wrong}", *two_runs(how, lazy, "plain", trial.call))
+                return
+    if not tried:
+        raise NotApplicable("no input that is only read can be conjugated or negated")
+
+
+def _claims_broadcasting(subject: Subject) -> str:
+    if subject.is_random or subject.has_generator:
+        return "it is random"
+    if not subject.facts.is_pointwise:
+        return "it does not claim to be pointwise (the tag pointwise, or TensorIteratorBase)"
+    tensors = [a for a in subject.schema.arguments.flat_non_out if a.type.is_tensor_like()]
+    if any(a.type.is_list_like() for a in tensors):
+        return "it takes a list of tensors"
+    return "" if len(tensors) > 1 else "it takes one tensor"
+
+
+_SHAPES = (
+    ((3, 4), (4,)),
+    ((3, 3), (3,)),
+    ((2, 3), (2, 1)),
+    ((2, 1), (1, 3)),
+    ((2, 2, 3), (2, 3)),
+    ((3,), ()),
+    ((2, 3, 3), (2, 1, 3)),
+)
+
+
+def _broadcasting(trial: Trial) -> Iterator[Finding]:
+    inputs = [(p, s) for p, s in _inputs(trial)]
+    if len(inputs) < 2:
+        raise NotTested("the call has one tensor")
+    functional = not trial.subject.written
+    shapes = _SHAPES if trial.mode != "quick" else _SHAPES[trial.number % 3 :: 3]
+    if len({spec.dtype for _, spec in inputs}) > 1:
+        # A tensor without dimensions promotes less than the same number expanded.
+        shapes = tuple(pair for pair in shapes if () not in pair)
+    tried = False
+    for pair in shapes:
+        accepted: dict[bool, str] = {}
+        for turned in (False, True) if functional else (False,):
+            large, small = pair[::-1] if turned else pair
+            call = dict(trial.call)
+            for index, (place, spec) in enumerate(inputs):
+                shape = large if index == 0 else small
+                call = put(call, place, replace(spec, shape=shape, values=None, layout=None))
+            whole = np.broadcast_shapes(large, small)
+            if not functional and whole != large:
+                continue
+            if trial.subject.outs:
+                try:
+                    call = _with_outs_of(trial, call)
+                except NotTested:
+                    continue
+            found = trial.run(call)
+            accepted[turned] = "" if found.error is None else found.message
+            if found.error is not None:
+                continue
+            tried = True
+            plain = dict(call)
+            for place, _ in inputs:
+                own = at(call, place)
+                grown = np.broadcast_to(elements(own), whole)
+                plain = put(plain, place, explicit(own, np.ascontiguousarray(grown)))
+            expected = trial.run(plain)
+            if expected.error is not None:
+                continue
+            wrong = outcome_differs(found, expected, differ)
+            if wrong:
+                how = f"shapes {list(large)} and {list(small)}"
+                yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, "expanded", plain))
+                return
+        if len(accepted) == 2 and bool(accepted[False]) != bool(accepted[True]):
+            one, other = (pair[::-1], pair) if accepted[False] else (pair, pair[::-1])
+            refusal = accepted[False] or accepted[True]
+            yield trial.finding(
+                f"accepts shapes {list(one[0])} and {list(one[1])}, and refuses "
+                f"{list(other[0])} and {list(other[1])}: {refusal}"
+            )
+            return
+    if not tried:
+        raise NotApplicable("it refuses shapes that broadcast")
+
+
+__all__ = ["PROPERTIES", "first_line", "places"]
+
+PROPERTIES = (
+    Property(
+        codes.V0120,
+        _strided,
+        _compares_tensors,
+        quickly=4,
+        enough=12,
+    ),
+    Property(
+        codes.V0121,
+        _expanded,
+        _compares_tensors,
+        quickly=3,
+        enough=10,
+    ),
+    Property(
+        codes.V0122,
+        _offset,
+        _compares_tensors,
+        quickly=2,
+        enough=8,
+    ),
+    Property(
+        codes.V0123,
+        _misaligned,
+        _compares_tensors,
+        quickly=2,
+        enough=8,
+    ),
+    Property(
+        codes.V0124,
+        _empty,
+        _takes_tensors,
+        quickly=3,
+        enough=10,
+    ),
+    Property(
+        codes.V0125,
+        _scalar,
+        _compares_tensors,
+        quickly=2,
+        enough=8,
+    ),
+    Property(
+        codes.V0126,
+        _conjugated,
+        _compares_tensors,
+        quickly=2,
+        enough=8,
+        kinds=("torch",),
+        about=has_differentiable,
+    ),
+    Property(
+        codes.V0127,
+        _broadcasting,
+        _claims_broadcasting,
+        quickly=2,
+        enough=6,
+    ),
+)

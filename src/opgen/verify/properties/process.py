@@ -1,0 +1,249 @@
+"""Results as objects, the GIL, memory, and how calls end."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from opgen.verify import codes
+from opgen.verify.lab import Outcome, Trial, leaves
+from opgen.verify.properties.common import enlarged, first_line
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import differ
+from opgen.verify.subjects import Subject
+
+# Calls that are repeated to see whether memory grows, and how much of it counts for one call.
+_REPEATED = 30
+_GROWTH = 16
+# A call that takes so long, in seconds, has let other threads run.
+_LONG = 0.005
+_GIL_ELEMENTS = (1 << 16, 1 << 20)
+
+
+def _returns_tensors(subject: Subject) -> str:
+    return "" if subject.returns_tensors else "it returns no tensors"
+
+
+def _copying(trial: Trial) -> Iterator[Finding]:
+    if trial.base.error is not None:
+        raise NotTested("it refuses the call")
+    found = trial.run()
+    if found.error is not None:
+        raise NotTested("it refuses the call")
+    backend = trial.backend
+    for label, value in leaves(trial.subject, found.returned):
+        if not backend.is_tensor(value):
+            continue
+        before = trial.lab.result(label, value)
+        for what, copy in (
+            ("a deep copy", backend.copied),
+            ("what is read from a pickle", backend.pickled),
+        ):
+            try:
+                after = trial.lab.result(label, copy(value))
+            except Exception as error:
+                yield trial.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
+                return
+            wrong = differ([after], [before], exact=True, strides=True)
+            if wrong:
+                yield trial.finding(f"{what}: {wrong}")
+                return
+
+
+def _gil(trial: Trial) -> Iterator[Finding]:
+    """A thread that counts gets on while the operator works."""
+    for count in _GIL_ELEMENTS:
+        call = enlarged(trial.call, count)
+        if call is None:
+            raise NotTested("no size can grow")
+        given = trial.lab.build(call, "fresh", Outcome())
+        if trial.subject.outs:
+            raise NotTested("the functional variant is tested")
+        counted = [0]
+        done = threading.Event()
+
+        def count_on(counted: list[int] = counted, done: threading.Event = done) -> None:
+            while not done.is_set():
+                counted[0] += 1
+                time.sleep(0)
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-4)
+        thread = threading.Thread(target=count_on)
+        thread.start()
+        try:
+            steps = []
+            spent = []
+            for _ in range(4):
+                time.sleep(0.002)
+                trial.lab.journal()
+                before, begun = counted[0], time.perf_counter()
+                try:
+                    trial.subject.call(given)
+                except Exception as error:
+                    raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
+                spent.append(time.perf_counter() - begun)
+                steps.append(counted[0] - before)
+        finally:
+            done.set()
+            thread.join()
+            sys.setswitchinterval(interval)
+        if min(spent) < _LONG:
+            continue
+        # Getting the GIL back takes a switch interval, in which the other thread counts once or twice.
+        if max(steps) <= 3:
+            yield trial.finding(
+                f"a call of {min(spent) * 1e3:.0f} ms lets no other thread of Python run",
+                Run("call", call),
+            )
+        return
+    raise NotApplicable("no call takes long, so that other threads wait little")
+
+
+def _functional(subject: Subject) -> str:
+    if subject.is_out:
+        return "the functional variant is tested"
+    return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
+
+
+class _Mallinfo2(ctypes.Structure):
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks"),
+            *("uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+@functools.cache
+def _mallinfo() -> Callable[[], _Mallinfo2] | None:
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        return None
+    libc.mallinfo2.restype = _Mallinfo2
+    found: Callable[[], _Mallinfo2] = libc.mallinfo2
+    return found
+
+
+def _bytes_in_use() -> int:
+    """Return the bytes that the C library has given away; 0 if it does not tell."""
+    ask = _mallinfo()
+    if ask is None:
+        return 0
+    found = ask()
+    return int(found.uordblks + found.hblkhd)
+
+
+def _memory(trial: Trial) -> Iterator[Finding]:
+    # PyTorch's tensors are blocks of the C library; the runtime keeps small ones in pools.
+    guard = trial.lab.guard if trial.backend.kind == "runtime" else None
+    lab, subject = trial.lab, trial.subject
+    if trial.base.error is not None:
+        raise NotTested("it refuses the call")
+
+    def repeat(times: int) -> None:
+        for _ in range(times):
+            lab.journal()
+            given = lab.build(trial.call, "fresh", Outcome())
+            returned = subject.call(given)
+            del given, returned
+
+    repeat(8)
+    _bytes_in_use()
+    grown = []
+    blocks = []
+    for _ in range(3):
+        used = _bytes_in_use()
+        if guard is not None:
+            trial.backend.watch_memory(True)
+            live = guard.live_blocks()
+        try:
+            repeat(_REPEATED)
+        finally:
+            if guard is not None:
+                trial.backend.watch_memory(False)
+        if guard is not None:
+            blocks.append(guard.live_blocks() - live)
+        grown.append(_bytes_in_use() - used)
+    if blocks and min(blocks) >= _REPEATED - 2:
+        yield trial.finding(f"{_REPEATED} calls leave {min(blocks)} tensors behind")
+    elif min(grown) >= _GROWTH * _REPEATED:
+        yield trial.finding(f"{_REPEATED} calls leave {min(grown)} bytes behind")
+
+
+_INTERNAL = ("INTERNAL ASSERT FAILED", "unknown exception", "Caught an unknown", "internal error")
+
+
+def _internal_error(trial: Trial) -> Iterator[Finding]:
+    found = trial.run()
+    if found.error is None:
+        return
+    text = f"{type(found.error).__name__}: {found.error}"
+    if isinstance(found.error, SystemError) or any(words in text for words in _INTERNAL):
+        yield trial.finding(f"refuses a call by a failed assertion: {found.message}")
+
+
+def _nothing(trial: Trial) -> Iterator[Finding]:
+    """The runner reports processes that end, and calls that do not."""
+    trial.run()
+    yield from ()
+
+
+CRASH, HANG = "crash", "hang"
+
+
+def _any_exception(error: Any) -> str:
+    return str(error)
+
+
+PROPERTIES = (
+    Property(
+        codes.V0180,
+        _copying,
+        _returns_tensors,
+        quickly=2,
+        enough=6,
+    ),
+    Property(
+        codes.V0181,
+        _gil,
+        _functional,
+        quickly=1,
+        enough=1,
+        mode="default",
+    ),
+    Property(
+        codes.V0182,
+        _memory,
+        _functional,
+        quickly=1,
+        enough=2,
+    ),
+    Property(
+        codes.V0190,
+        _nothing,
+        quickly=4,
+        enough=40,
+        refused="also",
+    ),
+    Property(
+        codes.V0191,
+        _nothing,
+        quickly=4,
+        enough=40,
+        refused="also",
+    ),
+    Property(
+        codes.V0192,
+        _internal_error,
+        quickly=8,
+        enough=40,
+        refused="also",
+    ),
+)

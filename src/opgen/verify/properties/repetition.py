@@ -1,0 +1,283 @@
+"""The same call returns the same: again, with other numbers of threads, beside other calls, with the same seed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from opgen.verify import codes
+from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
+from opgen.verify.lab import Trial
+from opgen.verify.properties.common import enlarged, outcome_differs
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import differ
+from opgen.verify.subjects import Subject
+
+# Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
+_LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
+_TIMES = 3
+_THREADS = 4
+
+
+def _deterministic(subject: Subject) -> str:
+    if subject.is_random:
+        return "it has the tag nondeterministic_seeded"
+    return "its elements are not specified" if subject.is_unspecified else ""
+
+
+def _threads(trial: Trial) -> Iterator[Finding]:
+    if trial.backend.threads() == 0:
+        raise NotTested("the number of threads cannot be set")
+    call = _enlarged(trial, _LARGE[trial.mode])
+    before = trial.backend.threads()
+    try:
+        trial.backend.set_threads(1)
+        expected = trial.run(call)
+        if expected.error is not None:
+            raise NotTested("it refuses large inputs")
+        for count in (_THREADS, 3):
+            trial.backend.set_threads(count)
+            for _ in range(_TIMES if trial.mode != "quick" else 2):
+                found = trial.run(call)
+                wrong = found.message if found.error else outcome_differs(found, expected, differ)
+                if wrong:
+                    yield trial.finding(
+                        f"with {count} threads, {wrong}",
+                        Run(f"with {count} threads", call, (f"@threads {count}",)),
+                        Run("with 1 thread", call, ("@threads 1",)),
+                    )
+                    return
+    finally:
+        trial.backend.set_threads(before)
+
+
+def _enlarged(trial: Trial, count: int) -> Call:
+    """Return the call with larger tensors; those of out arguments follow."""
+    large = enlarged(trial.call, count)
+    if large is None:
+        raise NotTested("no size can grow")
+    functional = trial.subject.functional
+    if trial.subject.outs and functional is not None:
+        inputs = {n: v for n, v in large.items() if n not in trial.subject.outs}
+        found = trial.lab.run(functional, inputs)
+        if found.error is not None:
+            raise NotTested("it refuses large inputs")
+        for name, result in zip(trial.subject.outs, found.results):
+            if isinstance(large.get(name), TensorSpec) and result.described is not None:
+                large[name] = replace(large[name], shape=result.described.shape, values=None)
+    return large
+
+
+def _repeatable(trial: Trial) -> Iterator[Finding]:
+    one = trial.base
+    # A call with other elements in between: the operator may keep something.
+    trial.run(each_tensor(trial.call, _other))
+    two = trial.run()
+    if one.error is not None or two.error is not None:
+        if (one.error is None) != (two.error is None):
+            yield trial.finding(
+                f"the same call is refused at times: {(one if one.error else two).message}"
+            )
+        return
+    wrong = outcome_differs(two, one, differ, exact=True)
+    if wrong:
+        yield trial.finding(f"the same call, again: {wrong}")
+
+
+def _other(spec: TensorSpec) -> TensorSpec:
+    return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 17))
+
+
+def _undeclared_random(trial: Trial) -> Iterator[Finding]:
+    before = trial.run(seed=1)
+    state = trial.backend.random_state()
+    trial.backend.seed(1)
+    untouched = trial.backend.random_state()
+    after = trial.run(seed=2)
+    if before.error is not None or after.error is not None:
+        raise NotTested("it refuses the call")
+    wrong = outcome_differs(after, before, differ, exact=True)
+    if wrong:
+        yield trial.finding(
+            f"the result depends on the seed, and the operator does not have the tag nondeterministic_seeded: {wrong}"
+        )
+    elif state != untouched:
+        yield trial.finding(
+            "the default generator has moved on, and the operator does not have the tag nondeterministic_seeded"
+        )
+
+
+def _random(subject: Subject) -> str:
+    if not subject.is_random and not subject.has_generator:
+        return "it is not random"
+    return "its elements are not specified" if subject.is_unspecified else ""
+
+
+def _generator(trial: Trial) -> Iterator[Finding]:
+    names = [a.name for a in trial.subject.arguments if a.type.is_generator_like()]
+    if not names:
+        yield from _seeded(trial)
+        return
+    name = names[0]
+
+    def with_seed(seed: int) -> Call:
+        return {**trial.call, name: GeneratorSpec(seed)}
+
+    one = trial.run(with_seed(5), seed=1)
+    state = trial.backend.random_state()
+    trial.backend.seed(1)
+    untouched = trial.backend.random_state()
+    again = trial.run(with_seed(5), seed=2)
+    other = trial.run(with_seed(6), seed=1)
+    if one.error is not None or again.error is not None or other.error is not None:
+        raise NotTested("it refuses a generator")
+    wrong = outcome_differs(again, one, differ, exact=True)
+    if wrong:
+        yield trial.finding(
+            f"a generator with the same seed gives another result, if the default one has another seed: {wrong}",
+            Run("with a generator", with_seed(5)),
+        )
+        return
+    if state != untouched:
+        yield trial.finding(
+            "a generator is passed, and the default one has moved on, too",
+            Run("call", with_seed(5)),
+        )
+        return
+    many = max((r.elements.size for r in one.everything if r.elements is not None), default=0)
+    if many >= 8 and outcome_differs(other, one, differ, exact=True) is None:
+        if _is_constant(trial, with_seed):
+            raise NotTested("the result does not depend on random numbers for these arguments")
+        yield trial.finding(
+            "generators with other seeds give the same result", Run("call", with_seed(5))
+        )
+
+
+def _is_constant(trial: Trial, with_seed: Any) -> bool:
+    """Whether the result is the same for many seeds, and without a generator: a probability of 0."""
+    results = [trial.run(with_seed(seed), seed=seed) for seed in (11, 12, 13)]
+    name = next(a.name for a in trial.subject.arguments if a.type.is_generator_like())
+    without = {**trial.call, name: None}
+    results += [trial.run(without, seed=seed) for seed in (1, 2)]
+    first = results[0]
+    return all(
+        r.error is None and outcome_differs(r, first, differ, exact=True) is None for r in results
+    )
+
+
+def _seeded(trial: Trial) -> Iterator[Finding]:
+    one, again = trial.run(seed=3), trial.run(seed=3)
+    if one.error is not None or again.error is not None:
+        raise NotTested("it refuses the call")
+    wrong = outcome_differs(again, one, differ, exact=True)
+    if wrong:
+        yield trial.finding(f"the same seed gives another result: {wrong}")
+
+
+def _concurrent(trial: Trial) -> Iterator[Finding]:
+    try:
+        large = _enlarged(trial, _LONG)
+    except NotTested:
+        large = trial.call
+    calls = [large, _with_other_numbers(each_tensor(large, _other))]
+    expected = [trial.run(call) for call in calls]
+    if any(e.error is not None for e in expected):
+        raise NotTested("it refuses large inputs")
+    lab = trial.lab
+    rounds = 3 if trial.mode == "quick" else 6
+    outcomes: dict[int, list[Any]] = {0: [], 1: []}
+    barrier = threading.Barrier(2)
+    given: list[list[Any]] = []
+    for call in calls:
+        outcome = expected[0].__class__()
+        given.append([lab.build(call, "fresh", outcome) for _ in range(rounds)])
+
+    def work(index: int) -> None:
+        for arguments in given[index]:
+            barrier.wait(20)
+            lab.journal()
+            try:
+                returned = trial.subject.call(arguments)
+            except Exception as error:
+                outcomes[index].append(error)
+                continue
+            results = [
+                *lab.results(trial.subject, returned),
+                *lab._written(trial.subject, arguments, True),
+            ]
+            outcomes[index].append(results)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for index, (call, alone) in enumerate(zip(calls, expected)):
+        for results in outcomes[index]:
+            wrong = (
+                f"it fails: {results}"
+                if isinstance(results, Exception)
+                else differ(results, alone.everything)
+            )
+            if wrong:
+                yield trial.finding(
+                    f"beside a call in another thread, {wrong}",
+                    Run("in one thread", call),
+                    Run("in another thread", calls[1 - index]),
+                )
+                return
+
+
+def _with_other_numbers(call: Call) -> Call:
+    """Return the call with other floating-point numbers."""
+    return {
+        name: value + 0.25 if isinstance(value, float) else value for name, value in call.items()
+    }
+
+
+def _returns_something(subject: Subject) -> str:
+    return _deterministic(subject)
+
+
+__all__ = ["PROPERTIES", "NotApplicable"]
+
+PROPERTIES = (
+    Property(
+        codes.V0150,
+        _threads,
+        _deterministic,
+        quickly=1,
+        enough=2,
+    ),
+    Property(
+        codes.V0151,
+        _repeatable,
+        _returns_something,
+        quickly=3,
+        enough=10,
+    ),
+    Property(
+        codes.V0152,
+        _undeclared_random,
+        _deterministic,
+        quickly=2,
+        enough=6,
+    ),
+    Property(
+        codes.V0153,
+        _generator,
+        _random,
+        quickly=3,
+        enough=8,
+    ),
+    Property(
+        codes.V0154,
+        _concurrent,
+        _deterministic,
+        quickly=1,
+        enough=4,
+    ),
+)

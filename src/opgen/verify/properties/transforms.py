@@ -1,0 +1,397 @@
+"""Programs that PyTorch transforms return what the calls return: vmap, functionalization, compilers, export, autocast."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from opgen.verify import codes
+from opgen.verify.calls.elements import elements
+from opgen.verify.calls.specs import Call, Place, TensorSpec, put
+from opgen.verify.lab import Outcome, Trial, leaves, place_text
+from opgen.verify.properties.common import (
+    as_dtype,
+    changed,
+    explicit,
+    first_line,
+    has_tensors,
+    sizes_of,
+    with_sizes,
+)
+from opgen.verify.properties.meta import is_about_meta
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import Result, differ, wrong_elements
+from opgen.verify.subjects import Subject
+
+# What PyTorch says where it does not support an operator at all.
+_UNSUPPORTED = (
+    *("alias annotations", "Batching rule not implemented", "out= or view ops", ".item()"),
+    *("vmap: ", "not supported", "Unsupported", "unsupported", "data-dependent", "randomness"),
+    *("DataDependent", "dynamic shape", "in-place arithmetic", "no fake impl", "composite"),
+    *("not implemented", "NotImplemented", "graph break", "Graph break", "ConstraintViolation"),
+    *("is not written yet", "does not have kernel registrations", "expected one of"),
+)
+
+
+def _plain_tensors(subject: Subject) -> str:
+    if subject.is_random or subject.has_generator:
+        return "it is random"
+    if not subject.schema.arguments.has_tensor_arg():
+        return "it takes no tensors"
+    return "its elements are not specified" if subject.is_unspecified else ""
+
+
+def _vmappable(subject: Subject) -> str:
+    if subject.written or subject.is_view:
+        return "it writes an argument, or returns a view"
+    if subject.is_random:
+        return "it is random"
+    if not subject.returns_tensors:
+        return "it returns no tensors"
+    return _plain_tensors(subject)
+
+
+def _unsupported(error: BaseException) -> bool:
+    text = f"{type(error).__name__}: {error}"
+    return isinstance(error, NotImplementedError) or any(words in text for words in _UNSUPPORTED)
+
+
+def _vmap(trial: Trial) -> Iterator[Finding]:
+    chosen = [(p, s) for p, s in trial.tensors() if p[1] is None]
+    if not chosen or trial.base.error is not None:
+        raise NotTested("the call has no tensors")
+    tried = False
+    for batched, dim in _ways(chosen, trial.mode):
+        stacks: dict[Place, list[TensorSpec]] = {}
+        for place, spec in batched:
+            numbers = elements(spec)
+            # The same elements in another order stay in the domain of the operator.
+            stacks[place] = [spec, explicit(spec, numbers.ravel()[::-1].reshape(spec.shape))]
+        alone = []
+        for index in (0, 1):
+            call = dict(trial.call)
+            for place, specs in stacks.items():
+                call = put(call, place, specs[index])
+            alone.append((call, trial.run(call)))
+        if any(found.error is not None for _, found in alone):
+            continue
+        try:
+            found = _mapped(trial, stacks, dim)
+        except Exception as error:
+            if _unsupported(error):
+                raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
+            yield trial.finding(f"vmap fails: {first_line(error)}")
+            return
+        tried = True
+        for index, (call, one) in enumerate(alone):
+            rows = [_row(result, index) for result in found]
+            wrong = differ(rows, one.results)
+            if wrong:
+                names = ", ".join(place_text(p) for p in stacks)
+                yield trial.finding(
+                    f"vmap over dimension {dim} of {names}, example {index}: {wrong}",
+                    Run("alone", call),
+                )
+                return
+    if not tried:
+        raise NotTested("it refuses the examples of a batch")
+
+
+def _ways(
+    chosen: Sequence[tuple[Place, TensorSpec]], mode: str
+) -> Iterator[tuple[Sequence[tuple[Place, TensorSpec]], int]]:
+    yield chosen, 0
+    if mode != "quick" or len(chosen) > 1:
+        yield chosen[:1], 0
+    if mode != "quick":
+        yield chosen, -1
+        for one in chosen[1:]:
+            yield [one], 0
+
+
+def _mapped(trial: Trial, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
+    outcome = Outcome()
+    given = trial.lab.build(trial.call, "fresh", outcome)
+    batches = []
+    for specs in stacks.values():
+        numbers = np.stack(
+            [elements(s) for s in specs], axis=dim if dim >= 0 else len(specs[0].shape)
+        )
+        batches.append(trial.backend.fresh(explicit(specs[0], numbers)))
+    names = [place[0] for place in stacks]
+
+    def one(*examples: Any) -> Any:
+        returned = trial.subject.call({**given, **dict(zip(names, examples))})
+        return tuple(v for _, v in leaves(trial.subject, returned) if trial.backend.is_tensor(v))
+
+    trial.backend.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = trial.backend.vmap(one, [dim] * len(batches))(*batches)
+    values = found if isinstance(found, tuple) else (found,)
+    labels = [r.label for r in trial.base.results if r.described is not None]
+    return [trial.lab.result(label, value) for label, value in zip(labels, values)]
+
+
+def _row(result: Result, index: int) -> Result:
+    assert result.described is not None and result.elements is not None
+    numbers = result.elements[index] if result.elements.ndim else result.elements
+    described = result.described
+    shape = tuple(described.shape[1:])
+    made = type(described)(
+        *(shape, tuple(described.strides[1:]), described.dtype, described.device),
+        *(described.offset, described.storage, described.storage_bytes),
+    )
+    return Result(result.label, made, np.asarray(numbers))
+
+
+# Programs.
+
+
+def _program(trial: Trial, call: Call) -> tuple[Callable[..., Any], list[Any], list[str]]:
+    """Return a program that calls the operator on copies of its tensors, and what it takes.
+
+    It returns what the operator returns, and what it has written.
+    """
+    subject = trial.subject
+    torch: Any = importlib.import_module("torch")
+    outcome = Outcome()
+    given = trial.lab.build(call, "fresh", outcome)
+    names = [name for name in given if _holds_tensors(trial, given[name])]
+    constant = {name: value for name, value in given.items() if name not in names}
+    written = [name for name in subject.written if name in names]
+
+    def program(*tensors: Any) -> Any:
+        made = dict(zip(names, tensors))
+        for name in written:
+            value = made[name]
+            made[name] = [t.clone() for t in value] if isinstance(value, list) else value.clone()
+        returned = subject.call({**made, **constant})
+        found = [v for _, v in leaves(subject, returned) if isinstance(v, torch.Tensor)]
+        for name in written:
+            value = made[name]
+            found += value if isinstance(value, list) else [value]
+        return tuple(found)
+
+    return program, [given[name] for name in names], names
+
+
+def _holds_tensors(trial: Trial, value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(trial.backend.is_tensor(item) for item in value)
+    return trial.backend.is_tensor(value)
+
+
+def _results(trial: Trial, values: Sequence[Any]) -> list[Result]:
+    return [trial.lab.result(f"result {index}", value) for index, value in enumerate(values)]
+
+
+def _eager(trial: Trial, call: Call) -> tuple[Callable[..., Any], list[Any], list[Result]]:
+    program, inputs, _ = _program(trial, call)
+    trial.backend.seed(0)
+    try:
+        values = program(*inputs)
+    except Exception as error:
+        raise NotTested(f"the program fails: {first_line(error)}") from None
+    if not values:
+        raise NotApplicable("the program returns no tensors")
+    return program, inputs, _results(trial, values)
+
+
+def _functionalized(trial: Trial) -> Iterator[Finding]:
+    torch: Any = importlib.import_module("torch")
+    program, inputs, expected = _eager(trial, trial.call)
+    trial.backend.seed(0)
+    try:
+        values = torch.func.functionalize(program)(*inputs)
+    except Exception as error:
+        if _unsupported(error):
+            raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
+        yield trial.finding(f"a functionalized program fails: {first_line(error)}")
+        return
+    wrong = differ(_results(trial, values), expected)
+    if wrong:
+        yield trial.finding(f"a functionalized program: {wrong}")
+
+
+def _compilable(subject: Subject) -> str:
+    if subject.is_random:
+        return "it is random"
+    if not subject.facts.has_meta:
+        return "it has no Meta kernel"
+    if subject.is_out:
+        return "programs are compiled without out="
+    return _plain_tensors(subject)
+
+
+def _compiled(trial: Trial) -> Iterator[Finding]:
+    torch: Any = importlib.import_module("torch")
+    backend = "inductor" if trial.mode == "thorough" else "aot_eager_decomp_partition"
+    program, inputs, expected = _eager(trial, trial.call)
+    torch._dynamo.reset()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
+            trial.backend.seed(0)
+            values = compiled(*inputs)
+            wrong = differ(_results(trial, values), expected)
+            if wrong:
+                yield trial.finding(f"compiled by {backend}: {wrong}")
+                return
+            yield from _compiled_again(trial, compiled, backend)
+    except Exception as error:
+        if _unsupported(error) or is_about_meta(error):
+            raise NotApplicable(f"PyTorch does not compile it: {first_line(error)}") from None
+        yield trial.finding(f"it cannot be compiled by {backend}: {first_line(error)}")
+    finally:
+        torch._dynamo.reset()
+
+
+def _compiled_again(trial: Trial, compiled: Any, backend: str) -> Iterator[Finding]:
+    """Call the compiled program with other sizes."""
+    sizes = {size: size + 2 for size in sizes_of(trial.call)}
+    if not sizes:
+        return
+    call = with_sizes(trial.call, sizes)
+    try:
+        _, inputs, expected = _eager(trial, call)
+    except NotTested:
+        return
+    trial.backend.seed(0)
+    wrong = differ(_results(trial, compiled(*inputs)), expected)
+    if wrong:
+        yield trial.finding(f"compiled by {backend}, with other sizes: {wrong}", Run("call", call))
+
+
+def _exported(trial: Trial) -> Iterator[Finding]:
+    torch: Any = importlib.import_module("torch")
+    program, inputs, expected = _eager(trial, trial.call)
+
+    class Model(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, *tensors: Any) -> Any:
+            return program(*tensors)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exported = torch.export.export(Model(), tuple(inputs), strict=False)
+            trial.backend.seed(0)
+            values = exported.module()(*inputs)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        if "alias annotations" in text or "no fake impl" in text or "NotImplemented" in text:
+            raise NotApplicable(f"PyTorch does not export it: {first_line(error)}") from None
+        if "DynamicOutputShape" in text:
+            raise NotApplicable("the shape of its result depends on data") from None
+        yield trial.finding(f"it cannot be exported: {first_line(error)}")
+        return
+    wrong = differ(_results(trial, values), expected)
+    if wrong:
+        yield trial.finding(f"exported: {wrong}")
+
+
+def _autocastable(subject: Subject) -> str:
+    if subject.written:
+        return "autocast leaves operators that write alone"
+    if subject.is_random:
+        return "it is random"
+    return _plain_tensors(subject)
+
+
+def _autocast(trial: Trial) -> Iterator[Finding]:
+    torch: Any = importlib.import_module("torch")
+    call = _in_float32(trial)
+    base = trial.base if call is trial.call else trial.run(call)
+    if base.error is not None:
+        raise NotTested("it refuses float32")
+    given = trial.lab.build(call, "fresh", Outcome())
+    trial.backend.seed(0)
+    try:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            returned = trial.subject.call(given)
+    except Exception as error:
+        yield trial.finding(f"under autocast, it fails: {first_line(error)}", Run("call", call))
+        return
+    for one, other in zip(trial.lab.results(trial.subject, returned), base.results):
+        if one.described is None or other.described is None or one.elements is None:
+            continue
+        if other.elements is None or one.described.shape != other.described.shape:
+            yield trial.finding(f"under autocast, {one.label} has another shape", Run("call", call))
+            return
+        narrow = one.described.dtype != other.described.dtype
+        dtype = "bfloat16" if narrow else other.described.dtype
+        wrong = wrong_elements(one.elements, other.elements, dtype, units=12 if narrow else 64)
+        if wrong.any():
+            # What is computed in bfloat16 inside, and returned as float32, is no more precise.
+            if (
+                not narrow
+                and not wrong_elements(one.elements, other.elements, "bfloat16", units=12).any()
+            ):
+                continue
+            place = int(wrong.ravel().argmax())
+            yield trial.finding(
+                f"under autocast, {one.label} is {one.elements.ravel()[place]}, "
+                f"expected {other.elements.ravel()[place]}",
+                Run("call", call),
+            )
+            return
+
+
+def _in_float32(trial: Trial) -> Call:
+    """Return the call with a tensor of float32: autocast leaves calls without one alone."""
+    found = trial.tensors()
+    if any(spec.dtype == "float32" for _, spec in found):
+        return trial.call
+    same = [place for place, spec in found if spec.dtype == found[0][1].dtype]
+    return changed(trial.call, same, lambda spec: as_dtype(spec, "float32"))
+
+
+PROPERTIES = (
+    Property(
+        codes.V0170,
+        _vmap,
+        _vmappable,
+        quickly=2,
+        enough=8,
+    ),
+    Property(
+        codes.V0171,
+        _functionalized,
+        _plain_tensors,
+        quickly=2,
+        enough=6,
+        kinds=("torch",),
+    ),
+    Property(
+        codes.V0172,
+        _compiled,
+        _compilable,
+        quickly=1,
+        enough=2,
+        mode="default",
+        kinds=("torch",),
+    ),
+    Property(
+        codes.V0173,
+        _exported,
+        _compilable,
+        quickly=1,
+        enough=2,
+        mode="default",
+        kinds=("torch",),
+    ),
+    Property(
+        codes.V0174,
+        _autocast,
+        _autocastable,
+        quickly=2,
+        enough=6,
+        kinds=("torch",),
+        about=has_tensors,
+    ),
+)

@@ -1,0 +1,395 @@
+"""The functional variant, the in-place one and the one with out= do the same; what an out argument goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from opgen.model.types import BaseTy
+from opgen.verify import codes
+from opgen.verify.calls import layouts
+from opgen.verify.calls.specs import COMPLEX, FLOATS, INTEGERS, Call, Fill, TensorSpec, at, put
+from opgen.verify.lab import Outcome, Trial
+from opgen.verify.properties.common import is_checked_value
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.results import Result, differ
+from opgen.verify.subjects import Subject
+
+_FACTORY = "it takes no tensors: out= chooses the dtype, and is resized on purpose"
+# Operators whose purpose is to change the shape, the strides or the memory of an argument.
+_RESHAPING = ("resize", "set_", "swap", "as_strided", "detach")
+
+
+def _inplace(subject: Subject) -> str:
+    if not subject.is_inplace:
+        return "it is no in-place operator"
+    return "" if subject.functional is not None else "it has no functional variant"
+
+
+def _out(subject: Subject) -> str:
+    if not subject.is_out:
+        return "it has no out="
+    return "" if subject.functional is not None else "it has no functional variant"
+
+
+def _casts_to_out(subject: Subject) -> str:
+    """A dtype that is chosen, by an argument or for a factory, is that of out=: nothing is lost in a conversion."""
+    reason = _out(subject)
+    if reason:
+        return reason
+    if subject.is_random or subject.has_generator:
+        return "it is random"
+    arguments = subject.schema.arguments
+    if any(a.type.is_base_ty_like(BaseTy.ScalarType) for a in arguments.flat_non_out):
+        return "its dtype is an argument"
+    return "" if any(a.type.is_tensor_like() for a in arguments.flat_non_out) else _FACTORY
+
+
+def _resizes_out(subject: Subject) -> str:
+    if _out(subject):
+        return _out(subject)
+    inputs = subject.schema.arguments.flat_non_out
+    return "" if any(a.type.is_tensor_like() for a in inputs) else _FACTORY
+
+
+def _functional(trial: Trial) -> Outcome:
+    """Return what the functional variant does in the same call."""
+    functional = trial.subject.functional
+    assert functional is not None
+    call = {n: v for n, v in trial.call.items() if n not in trial.subject.outs}
+    found = trial.lab.run(functional, call)
+    if found.error is not None:
+        raise NotTested(f"the functional variant refuses it: {found.message}")
+    return found
+
+
+def _inplace_agrees(trial: Trial) -> Iterator[Finding]:
+    if not is_checked_value(trial):
+        raise NotApplicable("its elements are not specified")
+    expected = _functional(trial).results
+    found = trial.base.results if trial.subject.schema.returns else trial.base.written
+    same = [
+        (a.described and (a.described.shape, a.described.dtype))
+        == (b.described and (b.described.shape, b.described.dtype))
+        for a, b in zip(found, expected)
+    ]
+    if not all(same):
+        raise NotApplicable("the functional variant returns another shape or dtype")
+    wrong = differ(_labelled(found, "self"), expected[: len(found)])
+    if wrong:
+        yield trial.finding(
+            f"in place, {wrong}",
+            Run("in place", trial.call),
+            Run("functional", trial.call, _functional_lines(trial)),
+        )
+
+
+def _functional_lines(trial: Trial) -> tuple[str, ...]:
+    functional = trial.subject.functional
+    assert functional is not None
+    return (f"@call {functional.spelling}",)
+
+
+def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
+    return [replace(r, label=label if len(results) == 1 else r.label) for r in results]
+
+
+def _outs(trial: Trial) -> list[tuple[str, TensorSpec]]:
+    found = []
+    for name in trial.subject.outs:
+        spec = trial.call.get(name)
+        if not isinstance(spec, TensorSpec):
+            raise NotTested("the out argument is a list")
+        found.append((name, spec))
+    return found
+
+
+def _with_outs(call: Call, outs: list[tuple[str, TensorSpec]]) -> Call:
+    made = dict(call)
+    made.update(outs)
+    return made
+
+
+def _compare_outs(
+    trial: Trial, call: Call, found: Outcome, expected: Outcome, how: str
+) -> Iterator[Finding]:
+    wrong = differ(found.written, expected.results)
+    if wrong:
+        yield trial.finding(
+            f"with out= {how}, {wrong}",
+            Run("with out=", call),
+            Run("functional", call, _functional_lines(trial)),
+        )
+
+
+def _out_agrees(trial: Trial) -> Iterator[Finding]:
+    if not is_checked_value(trial):
+        raise NotApplicable("its elements are not specified")
+    expected = _functional(trial)
+    outs = _outs(trial)
+    found = trial.base
+    if found.error is not None:
+        yield trial.finding(
+            f"refuses an out argument of the right shape and dtype: {found.message}",
+            Run("with out=", trial.call),
+            Run("functional", trial.call, _functional_lines(trial)),
+        )
+        return
+    yield from _compare_outs(trial, trial.call, found, expected, "of the right shape")
+    if len(found.results) == len(found.written):
+        wrong = differ(found.results, expected.results)
+        if wrong:
+            yield trial.finding(f"with out=, what is returned: {wrong}")
+    for how, change in (("with gaps", layouts.gapped), ("transposed", layouts.transposed)):
+        if not any(spec.count > 1 for _, spec in outs):
+            break
+        call = _with_outs(trial.call, [(n, change(s)) for n, s in outs])
+        strided = trial.run(call, "block")
+        if strided.error is None:
+            yield from _compare_outs(trial, call, strided, expected, how)
+
+
+def _without_elements(spec: TensorSpec) -> TensorSpec:
+    return replace(spec, shape=(0,), fill=Fill(1, 5, 6))
+
+
+def _misshapen(spec: TensorSpec) -> TensorSpec:
+    shape = (2, spec.shape[0] + 1) if len(spec.shape) == 1 else (spec.count + 3,)
+    return replace(spec, shape=shape, fill=Fill(1, 5, 6))
+
+
+_OTHER_SHAPES = (("without elements", _without_elements), ("of another shape", _misshapen))
+
+
+def _out_resizes(trial: Trial) -> Iterator[Finding]:
+    expected = _functional(trial)
+    outs = _outs(trial)
+    tried = False
+    for how, change in _OTHER_SHAPES:
+        call = _with_outs(trial.call, [(n, change(s)) for n, s in outs])
+        found = trial.run(call)
+        if found.error is not None:
+            continue
+        tried = True
+        for one, other in zip(found.written, expected.results):
+            assert one.described is not None and other.described is not None
+            if one.described.shape != other.described.shape:
+                yield trial.finding(
+                    f"out {how} is left with shape {list(one.described.shape)}, "
+                    f"the result has {list(other.described.shape)}",
+                    Run("with out= of another shape", call),
+                )
+                return
+        if is_checked_value(trial):
+            yield from _compare_outs(trial, call, found, expected, how)
+    if not tried:
+        raise NotApplicable("it refuses out arguments of another shape")
+
+
+def _says_resized(found: Outcome) -> bool:
+    return any("resize" in text for text in found.warned)
+
+
+def _out_warns(trial: Trial) -> Iterator[Finding]:
+    outs = _outs(trial)
+    right = trial.run(warn=True)
+    if right.error is None and _says_resized(right):
+        yield trial.finding("warns of a resize, although out has the right shape")
+    empty = _with_outs(trial.call, [(n, _without_elements(s)) for n, s in outs])
+    found = trial.run(empty, warn=True)
+    if found.error is None and _says_resized(found):
+        yield trial.finding("warns of the resize of an out without elements", Run("call", empty))
+    other = _with_outs(trial.call, [(n, _misshapen(s)) for n, s in outs])
+    found = trial.run(other, warn=True)
+    if found.error is not None:
+        raise NotApplicable("it refuses out arguments of another shape")
+    resized = any(
+        result.described is not None and result.described.shape != _misshapen(spec).shape
+        for result, (_, spec) in zip(found.written, outs)
+    )
+    if resized and not _says_resized(found):
+        yield trial.finding(
+            "resizes an out that has elements, without a warning", Run("call", other)
+        )
+
+
+def _refused_dtype(dtype: str) -> str | None:
+    if dtype in COMPLEX:
+        return "float32"
+    if dtype in FLOATS:
+        return "int64"
+    return "bool" if dtype in INTEGERS else None
+
+
+def _out_refuses(trial: Trial) -> Iterator[Finding]:
+    if not trial.base.written or trial.base.error is not None:
+        raise NotTested("it refuses an out argument of the right dtype")
+    outs = _outs(trial)
+    tried = False
+    for name, spec in outs:
+        dtype = _refused_dtype(spec.dtype)
+        if dtype is None:
+            continue
+        tried = True
+        wrong = replace(spec, dtype=dtype, fill=Fill(3, 0, 4))
+        call = put(trial.call, (name, None), wrong)
+        found = trial.run(call, "block", prepare=_remember)
+        if found.error is None:
+            yield trial.finding(
+                f"writes a result of {spec.dtype} to out of {dtype}", Run("call", call)
+            )
+        elif any(block.changes().elements for block in found.blocks.values()):
+            yield trial.finding(
+                f"refuses out of {dtype}, after it has written to an argument", Run("call", call)
+            )
+    if not tried:
+        raise NotApplicable("results of bool can be stored in any dtype")
+
+
+def _remember(outcome: Outcome) -> None:
+    for block in outcome.blocks.values():
+        block.remember()
+
+
+def _out_keeps(trial: Trial) -> Iterator[Finding]:
+    expected = _functional(trial)
+    outs = _outs(trial)
+    if not any(spec.count > 1 for _, spec in outs):
+        raise NotTested("the result has one element")
+    tried = False
+    for how, change in (
+        ("dense", layouts.plain),
+        ("with gaps", layouts.gapped),
+        ("transposed", layouts.transposed),
+        ("that begins inside of its storage", layouts.shifted),
+    ):
+        call = _with_outs(trial.call, [(n, change(s)) for n, s in outs])
+        before: list[Any] = []
+
+        def look(outcome: Outcome, kept: list[Any] = before) -> None:
+            kept += [trial.backend.describe(outcome.given[n]) for n, _ in outs]
+
+        found = trial.run(call, "block", prepare=look)
+        if found.error is not None:
+            continue
+        tried = True
+        for was, now in zip(before, found.written):
+            assert now.described is not None
+            if was.storage != now.described.storage:
+                yield trial.finding(f"gives out, {how}, other memory", Run("call", call))
+                return
+            if (was.shape, was.strides, was.offset) != (
+                *(now.described.shape, now.described.strides, now.described.offset),
+            ):
+                yield trial.finding(
+                    f"out, {how}, had strides {list(was.strides)} and offset {was.offset}, and has "
+                    f"{list(now.described.strides)} and {now.described.offset} after the call",
+                    Run("call", call),
+                )
+                return
+        if is_checked_value(trial):
+            wrong = differ(found.written, expected.results)
+            if wrong:
+                yield trial.finding(f"out, {how}: {wrong}", Run("call", call))
+    if not tried:
+        raise NotTested("it refuses every out argument")
+
+
+def _writes_tensors(subject: Subject) -> str:
+    if not subject.written or subject.is_out:
+        return "it writes no arguments"
+    if "inplace_view" in subject.facts.tags:
+        return "it changes the shape of its argument, and has the tag inplace_view"
+    base = str(subject.schema.name.name)
+    if any(base.startswith(word) for word in _RESHAPING):
+        return "its purpose is to change its argument"
+    return ""
+
+
+def _inplace_keeps(trial: Trial) -> Iterator[Finding]:
+    calls = [("", trial.call)]
+    first = next((p for p, _ in trial.written()), None)
+    if first is None:
+        raise NotTested("no tensor is written")
+    shape = at(trial.call, first).shape
+    for place, spec in trial.read_only():
+        # The result would be larger than what is written.
+        larger = replace(spec, shape=(2, *shape), values=None, layout=None)
+        calls.append((f" with {place[0]} of shape {[2, *shape]}", put(trial.call, place, larger)))
+        wider = {"float32": "float64", "int64": "float32", "int32": "float32"}.get(spec.dtype)
+        if wider is not None:
+            calls.append(
+                (f" with {place[0]} of {wider}", put(trial.call, place, replace(spec, dtype=wider)))
+            )
+    for how, call in calls:
+        before: list[Any] = []
+
+        def look(outcome: Outcome, kept: list[Any] = before) -> None:
+            for name, index in (p for p, _ in trial.written()):
+                value = outcome.given[name]
+                kept.append(trial.backend.describe(value if index is None else value[index]))
+
+        found = trial.run(call, prepare=look)
+        if found.error is not None:
+            continue
+        for was, now in zip(before, found.written):
+            assert now.described is not None
+            one = (was.shape, was.strides, was.dtype)
+            other = (now.described.shape, now.described.strides, now.described.dtype)
+            if one != other:
+                yield trial.finding(
+                    f"{now.label} was {was}, and is {now.described} after the call{how}",
+                    Run("call", call),
+                )
+                return
+
+
+PROPERTIES = (
+    Property(
+        codes.V0101,
+        _inplace_agrees,
+        _inplace,
+        enough=12,
+        quickly=4,
+    ),
+    Property(
+        codes.V0102,
+        _out_agrees,
+        _out,
+        enough=12,
+        quickly=3,
+    ),
+    Property(
+        codes.V0103,
+        _out_resizes,
+        _out,
+        quickly=2,
+    ),
+    Property(
+        codes.V0104,
+        _out_warns,
+        _resizes_out,
+        quickly=1,
+        enough=4,
+    ),
+    Property(
+        codes.V0105,
+        _out_refuses,
+        _casts_to_out,
+        quickly=2,
+    ),
+    Property(
+        codes.V0106,
+        _out_keeps,
+        _out,
+        quickly=2,
+    ),
+    Property(
+        codes.V0107,
+        _inplace_keeps,
+        _writes_tensors,
+        quickly=2,
+    ),
+)

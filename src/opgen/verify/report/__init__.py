@@ -1,0 +1,1 @@
+"""Reports of a verification: for people, for programs, for CI."""

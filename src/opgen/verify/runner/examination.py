@@ -1,0 +1,503 @@
+"""Verify one overload of an operator: learn which calls it accepts, draw calls, check every property."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from opgen.verify.calls.learning import Effort, Learned, drawn_calls, learn, shrunk
+from opgen.verify.calls.programs import call_text, program
+from opgen.verify.calls.specs import Call, Fill, TensorSpec, tensors
+from opgen.verify.calls.spoiling import spoiled
+from opgen.verify.lab import Lab, Trial
+from opgen.verify.properties import BY_NAME, PROPERTIES
+from opgen.verify.properties.process import CRASH, HANG
+from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.runner.messages import (
+    EXCLUDED,
+    FAILED,
+    MODES,
+    NOT_APPLICABLE,
+    NOT_TESTED,
+    PASSED,
+    Crash,
+    OperatorReport,
+    Shown,
+    Verdict,
+)
+from opgen.verify.subjects import Subject
+
+
+class Plan(Struct, frozen=True):
+    """How much is done in one mode."""
+
+    effort: Effort
+    cases: int
+    refused: int
+    shrink_seconds: float
+    shrink_calls: int
+
+
+PLANS = {
+    "quick": Plan(Effort(least=30, most=300, plans=5, seconds=0.12, dtypes_of=1), 10, 16, 0.5, 40),
+    "default": Plan(Effort(least=60, most=2000, plans=8, seconds=1.0), 32, 48, 2.0, 60),
+    "thorough": Plan(
+        Effort(least=200, most=12000, plans=24, seconds=6.0, dtypes_of=4), 150, 200, 6.0, 150
+    ),
+}
+# Calls that end the process are left out; after so many, the operator is given up.
+MOST_CRASHES = 8
+_MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
+_SPOILED_OF = 4
+# In the refusal of arguments that no overload takes, by opgen's packages.
+_NO_SIGNATURE = "signature:"
+
+
+class Journal:
+    """Where this process stands, in memory that its parent reads: the parent sees it when the process has ended."""
+
+    def __init__(
+        self, write: Callable[[str, str, int, str], None], tick: Callable[[], None]
+    ) -> None:
+        self._write = write
+        self.tick = tick
+
+    def at(self, operator: str, stage: str, number: int, property_: str = "") -> None:
+        self._write(operator, stage, number, property_)
+
+
+class Examination:
+    """Verifies overloads of operators, and tells `send` what it finds."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        mode: str,
+        seed: int,
+        properties: Sequence[str],
+        journal: Journal,
+        send: Callable[[Any], None],
+    ) -> None:
+        self.lab = lab
+        self.mode = mode
+        self.seed = seed
+        self.plan = PLANS[mode]
+        self.journal = journal
+        self.send = send
+        level = MODES.index(mode)
+        self.properties = [
+            p
+            for p in PROPERTIES
+            if lab.backend.kind in p.kinds
+            and (p.name in properties if properties else MODES.index(p.mode) <= level)
+        ]
+        self._learned: dict[int, Learned] = {}
+
+    def examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
+        """Verify one overload, from where a process before this one has ended."""
+        started = time.monotonic()
+        mine = [crash for crash in crashes if crash.operator == subject.name]
+        report = OperatorReport(
+            subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
+        )
+        hangs = sum(crash.kind == HANG for crash in mine)
+        if len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
+            self._give_up(subject, report, done, mine)
+            return
+        learned = self._learn(subject, mine)
+        accepted, refused = self._cases(subject, learned, mine)
+        report.drawn, report.accepted = learned.drawn, learned.accepted
+        report.plans = len(learned.plans)
+        report.refusals = learned.reasons.most_common(5)
+        report.narrowings = learned.narrowings
+        if _has_no_function(subject, accepted):
+            self._leave_out(report, done, "the package has no function for this overload")
+            return
+        why = learned.undrawable or "no call is accepted"
+        if learned.reasons and not learned.plans and not learned.undrawable:
+            why += f": {learned.reasons.most_common(1)[0][0]}"
+        self.send(report)
+        ended = self._crash_findings(subject, mine, learned, accepted, refused)
+        for place, property_ in enumerate(self.properties):
+            if property_.name in done:
+                continue
+            verdict = self._verdict(
+                subject, place, property_, accepted, refused, why, ended, learned
+            )
+            self.send(verdict)
+        report.seconds = time.monotonic() - started
+        self.send(report)
+
+    def _give_up(
+        self,
+        subject: Subject,
+        report: OperatorReport,
+        done: Sequence[str],
+        crashes: Sequence[Crash],
+    ) -> None:
+        """Report what has ended the processes, and that nothing else was tested."""
+        learned = self._learn(subject, crashes)
+        found: dict[str, Shown] = {}
+        for crash in crashes:
+            message, names = _what_ended(crash)
+            call = self._call_of(subject, crash, learned, [], [])
+            shown = Shown(message, "", "")
+            if call is not None:
+                shown = self._shown(subject, Finding(message, (Run("the call", call),)), False)
+            found.update(dict.fromkeys(names, shown))
+        self.send(report)
+        for name, shown in found.items():
+            if name not in done:
+                self.send(Verdict(name, FAILED, 1, findings=(shown,)))
+        why = "the operator ends its process too often"
+        self._say_of_all(report, [*done, *found], NOT_TESTED, why)
+
+    def _leave_out(self, report: OperatorReport, done: Sequence[str], why: str) -> None:
+        self._say_of_all(report, done, NOT_APPLICABLE, why)
+
+    def _say_of_all(
+        self, report: OperatorReport, done: Sequence[str], status: str, why: str
+    ) -> None:
+        self.send(report)
+        for property_ in self.properties:
+            if property_.name not in done:
+                self.send(Verdict(property_.name, status, reason=why))
+        report.seconds = max(report.seconds, 1e-6)
+        self.send(report)
+
+    # Calls.
+
+    def _learn(self, subject: Subject, crashes: Sequence[Crash]) -> Learned:
+        known = self._variant(subject)
+        if known is not None and known.plans:
+            return known
+        skip = [crash.number for crash in crashes if crash.stage == "learn"]
+        learned = learn(
+            self.lab,
+            subject.functional if subject.is_out and subject.functional else subject,
+            self.seed,
+            self.plan.effort,
+            lambda number: self.journal.at(subject.name, "learn", number),
+            skip,
+            # With what was learned until then, the others can be checked.
+            max(skip) if len(skip) >= _MOST_CRASHES_OF_LEARNING else None,
+        )
+        functional = self._learned.get(id(subject.functional)) if subject.functional else None
+        if not learned.plans and functional is not None:
+            # An in-place operator accepts some of the calls of the functional one.
+            learned.plans = functional.plans
+        self._learned[id(subject)] = learned
+        return learned
+
+    def _variant(self, subject: Subject) -> Learned | None:
+        """Return what was learned about the functional variant of an operator with out=: its calls are the same."""
+        if subject.is_out and subject.functional is not None:
+            return self._learned.get(id(subject.functional))
+        return None
+
+    def _cases(
+        self, subject: Subject, learned: Learned, crashes: Sequence[Crash]
+    ) -> tuple[list[Trial], list[Trial]]:
+        skip = {crash.number for crash in crashes if crash.stage == "base"}
+        accepted: list[Trial] = []
+        refused: list[Trial] = []
+        calls = self._drawn(subject, learned)
+        for number, call in enumerate(calls):
+            if number in skip:
+                continue
+            self.journal.at(subject.name, "base", number)
+            try:
+                made = self._with_outs(subject, call)
+            except NotTested:
+                continue
+            trial = Trial(self.lab, subject, made, number=number, mode=self.mode)
+            if trial.base.error is None or (subject.is_out and subject.functional is not None):
+                accepted.append(trial)
+            else:
+                refused.append(Trial(self.lab, subject, made, refused=True, mode=self.mode))
+        accepted.sort(key=lambda trial: -_richness(trial.call))
+        number = len(calls)
+        mistakes = [call for call, _ in learned.refused]
+        for trial in accepted[:_SPOILED_OF]:
+            mistakes += list(spoiled(subject, trial.call))[: self.plan.refused]
+        for call in mistakes[: 3 * self.plan.refused]:
+            number += 1
+            if len(refused) >= self.plan.refused:
+                break
+            if number in skip:
+                continue
+            self.journal.at(subject.name, "base", number)
+            try:
+                made = (
+                    call if all(n in call for n in subject.outs) else self._with_outs(subject, call)
+                )
+            except NotTested:
+                continue
+            trial = Trial(self.lab, subject, made, refused=True, number=number, mode=self.mode)
+            if trial.base.error is not None:
+                refused.append(trial)
+        return accepted, refused
+
+    def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
+        return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+
+    def _with_outs(self, subject: Subject, call: Call) -> Call:
+        """Return the call with out arguments like the results of the functional variant."""
+        functional = subject.functional
+        if not subject.outs or functional is None:
+            return call
+        found = self.lab.run(functional, call)
+        if found.error is not None:
+            raise NotTested(found.message)
+        made = dict(call)
+        results = iter(found.results)
+        for index, name in enumerate(subject.outs):
+            type_ = functional.schema.returns[index].type
+            if type_.is_list_like():
+                raise NotTested("the out argument is a list")
+            result = next(results)
+            if result.described is None:
+                raise NotTested("the result is no tensor")
+            made[name] = TensorSpec(
+                result.described.dtype, result.described.shape, Fill(index + 1, 5, 6)
+            )
+        return made
+
+    # Verdicts.
+
+    def _verdict(
+        self,
+        subject: Subject,
+        place: int,
+        property_: Property,
+        accepted: list[Trial],
+        refused: list[Trial],
+        why: str,
+        ended: dict[str, list[Finding]],
+        learned: Learned,
+    ) -> Verdict:
+        name = property_.name
+        if name in subject.domain.skip:
+            return Verdict(name, EXCLUDED, reason=subject.domain.skip[name])
+        reason = property_.needs(subject)
+        if reason:
+            return Verdict(name, NOT_APPLICABLE, reason=reason)
+        if name in ended:
+            shown = tuple(self._shown(subject, f, False) for f in ended[name][:3])
+            return Verdict(name, FAILED, len(shown), findings=shown)
+        trials = _trials(property_, accepted, refused)
+        if not trials and property_.refused == "only" and accepted:
+            return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
+        if not trials:
+            return Verdict(name, NOT_TESTED, reason=why)
+        if not any(property_.about(trial.call) for trial in trials):
+            return Verdict(
+                name, NOT_APPLICABLE, reason="it says nothing about the calls that are accepted"
+            )
+        return self._checked(subject, property_, trials, learned)
+
+    def _checked(
+        self, subject: Subject, property_: Property, trials: list[Trial], learned: Learned
+    ) -> Verdict:
+        enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
+            self.mode, property_.enough
+        )
+        count = 0
+        # After so many trials that say nothing, the others will not say more.
+        left = max(3 * enough, 6)
+        inapplicable: Counter[str] = Counter()
+        untested: Counter[str] = Counter()
+        for index, trial in enumerate(trials):
+            if count >= enough or left <= 0:
+                break
+            if not property_.about(trial.call):
+                continue
+            self.journal.at(subject.name, "check", index, property_.name)
+            try:
+                finding = next(property_.check(trial), None)
+            except NotApplicable as reason:
+                inapplicable[str(reason)] += 1
+                left -= 1
+                continue
+            except NotTested as reason:
+                untested[str(reason)] += 1
+                left -= 1
+                continue
+            except MemoryError:
+                untested["there is not enough memory"] += 1
+                continue
+            except Exception as error:
+                untested[_check_failed(error)] += 1
+                left -= 1
+                continue
+            count += 1
+            if finding is not None:
+                return self._failed(subject, property_, trial, finding, learned, count)
+        if count:
+            return Verdict(property_.name, PASSED, count)
+        if inapplicable:
+            return Verdict(property_.name, NOT_APPLICABLE, reason=inapplicable.most_common(1)[0][0])
+        why = untested.most_common(1)[0][0] if untested else "no call was checked"
+        return Verdict(property_.name, NOT_TESTED, reason=why)
+
+    def _failed(
+        self,
+        subject: Subject,
+        property_: Property,
+        trial: Trial,
+        finding: Finding,
+        learned: Learned,
+        count: int,
+    ) -> Verdict:
+        best, is_shrunk, name = finding, False, property_.name
+        if not trial.refused and self.plan.shrink_seconds > 0:
+            # In case that a smaller call ends the process.
+            self.send(Verdict(name, FAILED, count, findings=(self._shown(subject, best, False),)))
+            self.journal.at(subject.name, "shrink", trial.number, name)
+            found: list[Finding] = []
+
+            def fails(call: Call) -> bool:
+                try:
+                    made = self._with_outs(subject, call)
+                    again = Trial(self.lab, subject, made, number=trial.number, mode=self.mode)
+                    if again.base.error is not None and not subject.is_out:
+                        return False
+                    finding = next(property_.check(again), None)
+                except (NotApplicable, NotTested):
+                    return False
+                except Exception:
+                    return False
+                if finding is not None:
+                    found.append(finding)
+                return finding is not None
+
+            for _ in shrunk(
+                subject,
+                learned.plans,
+                self.plan.cases,
+                self.seed,
+                fails,
+                self.plan.shrink_seconds,
+            ):
+                pass
+            if found:
+                best, is_shrunk = found[-1], True
+        return Verdict(name, FAILED, count, findings=(self._shown(subject, best, is_shrunk),))
+
+    def _shown(self, subject: Subject, finding: Finding, is_shrunk: bool) -> Shown:
+        call = finding.runs[0].call if finding.runs else {}
+        text = program(subject, self.lab.backend.head, finding, self.lab.backend.kind)
+        return Shown(finding.message, call_text(call), text, is_shrunk)
+
+    # Processes that ended.
+
+    def _crash_findings(
+        self,
+        subject: Subject,
+        crashes: Sequence[Crash],
+        learned: Learned,
+        accepted: list[Trial],
+        refused: list[Trial],
+    ) -> dict[str, list[Finding]]:
+        """Return findings for what ended the processes before this one, by the properties that they violate."""
+        found: dict[str, list[Finding]] = {}
+        for crash in crashes:
+            call = self._call_of(subject, crash, learned, accepted, refused)
+            if call is None:
+                continue
+            message, names = _what_ended(crash)
+            finding = Finding(message, (Run("the call", call),))
+            for name in names:
+                found.setdefault(name, []).append(finding)
+        return found
+
+    def _call_of(
+        self,
+        subject: Subject,
+        crash: Crash,
+        learned: Learned,
+        accepted: list[Trial],
+        refused: list[Trial],
+    ) -> Call | None:
+        if crash.stage == "learn":
+            return learned.crashed.get(crash.number)
+        if crash.stage == "base":
+            calls = self._drawn(subject, learned)
+            if crash.number < len(calls):
+                return calls[crash.number]
+            number = len(calls)
+            mistakes = [call for call, _ in learned.refused]
+            for trial in accepted[:_SPOILED_OF]:
+                mistakes += list(spoiled(subject, trial.call))[: self.plan.refused]
+            place = crash.number - number - 1
+            return mistakes[place] if 0 <= place < len(mistakes) else None
+        property_ = BY_NAME.get(crash.property)
+        if property_ is None:
+            return None
+        trials = _trials(property_, accepted, refused)
+        return trials[crash.number].call if crash.number < len(trials) else None
+
+
+def _trials(property_: Property, accepted: list[Trial], refused: list[Trial]) -> list[Trial]:
+    """Return the calls that a property is about."""
+    if property_.refused == "only":
+        return refused
+    return [*refused, *accepted] if property_.refused else accepted
+
+
+def _has_no_function(subject: Subject, accepted: Sequence[Trial]) -> bool:
+    """Whether every call of an overload with out= fails because Python has no such function."""
+    return (
+        subject.is_out
+        and bool(accepted)
+        and all(
+            isinstance(trial.base.error, TypeError) and _NO_SIGNATURE in str(trial.base.error)
+            for trial in accepted
+        )
+    )
+
+
+def _richness(call: Call) -> int:
+    """Return how much a call shows: one with several elements and dimensions, of the usual dtype, comes first."""
+    found = tensors(call)
+    return (
+        2 * any(spec.count >= 4 for spec in found)
+        + any(len(spec.shape) >= 2 and max(spec.shape) > 1 for spec in found)
+        + any(spec.dtype == "float32" for spec in found)
+    )
+
+
+def _what_ended(crash: Crash) -> tuple[str, list[str]]:
+    """Return what happened in words, and the properties that it violates."""
+    where = f" (while '{crash.property}' was checked)" if crash.property else ""
+    if crash.kind == HANG:
+        return f"the call does not return{where}", [HANG]
+    message = f"the process ends with {crash.kind}{where}"
+    names = [crash.property] if crash.stage == "check" else []
+    if crash.note.startswith("write"):
+        message += f": it writes {crash.note.partition(' ')[2]}"
+        names.append("write-beyond")
+    elif crash.note.startswith("read"):
+        message += f": it reads {crash.note.partition(' ')[2]}"
+        names.append("read-beyond")
+    return message, list(dict.fromkeys(names)) or [CRASH]
+
+
+def _check_failed(error: Exception) -> str:
+    if os.environ.get("OPGEN_VERIFY_DEBUG"):
+        raise error
+    lines = str(error).strip().splitlines()
+    return f"the check failed: {type(error).__name__}: {lines[0][:120] if lines else ''}"
+
+
+def signal_name(code: int) -> str:
+    """Return how a process ended: "SIGSEGV", or its exit code."""
+    if os.WIFSIGNALED(code):
+        return signal.Signals(os.WTERMSIG(code)).name
+    return f"exit code {os.WEXITSTATUS(code)}"

@@ -1,0 +1,154 @@
+"""Load a library, its schemas and what its author says about them."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from opgen.cpp.signatures import Signatures
+from opgen.diagnostics import Diagnostics, OpgenError
+from opgen.drawing.domains import EVERYTHING, Domain
+from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.native_function import NativeFunction
+from opgen.model.registry import Registry
+from opgen.pipeline.derivatives import derive_gradients
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load as load_registry
+from opgen.verify.backends.base import Backend
+from opgen.verify.backends.runtime_backend import RuntimeBackend
+from opgen.verify.backends.torch_backend import TorchBackend
+from opgen.verify.domains import read_domains
+from opgen.verify.memory.guard import Guard
+from opgen.verify.runner.messages import Request
+from opgen.verify.subjects import POINTWISE, Facts, Subject, connect_variants
+
+_ITERATOR = "TensorIteratorBase"
+
+
+def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]:
+    """Load the library of a request; return its kind of tensors, and all of its operators."""
+    registry = _registry(request)
+    backend: Backend
+    if request.target == "runtime":
+        functions = () if registry is None else registry.functions
+        (package,) = request.loads
+        backend = RuntimeBackend(package, request.folders, functions, guard)
+    else:
+        backend = TorchBackend(request.loads, request.namespaces, guard, request.folders)
+    subjects = backend.subjects()
+    connect_variants(subjects)
+    domains = read_domains([Path(file) for file in request.domains])
+    functions_by_name = {} if registry is None else {f.full_name: f for f in registry.functions}
+    formulas = _formulas(request, registry)
+    for subject in subjects:
+        subject.domain = _domain(subject, domains)
+        f = functions_by_name.get(subject.name)
+        if f is not None:
+            subject.facts = _facts(subject, f, registry, formulas.get(subject.name, _Formulas()))
+    return backend, subjects
+
+
+def known_names(subjects: Iterable[Subject]) -> dict[str, list[str]]:
+    """Return the arguments of operators by each name that a file of domains may use for them."""
+    found: dict[str, dict[str, None]] = {}
+    for subject in subjects:
+        for name in _names(subject):
+            found.setdefault(name, {}).update(dict.fromkeys(a.name for a in subject.arguments))
+    return {name: list(arguments) for name, arguments in found.items()}
+
+
+def choose(subjects: Iterable[Subject], patterns: Sequence[str]) -> tuple[list[Subject], list[str]]:
+    """Return the operators that match one of the patterns, and the patterns that match none."""
+    found, unused = [], dict.fromkeys(patterns)
+    for subject in subjects:
+        matching = [p for p in patterns if _matches(subject, p)]
+        for pattern in matching:
+            unused.pop(pattern, None)
+        if matching or not patterns:
+            found.append(subject)
+    return found, list(unused)
+
+
+def _registry(request: Request) -> Registry | None:
+    if not request.yaml:
+        return None
+    diagnostics = Diagnostics()
+    registry = load_registry(_inputs(request), diagnostics)
+    if registry is None:
+        raise OpgenError(diagnostics)
+    return registry
+
+
+def _facts(
+    subject: Subject, f: NativeFunction, registry: Registry | None, formulas: _Formulas
+) -> Facts:
+    """Return what the entry of an operator says, with what the backend knows."""
+    known = subject.facts
+    group = None if registry is None else registry.structured_group_of(f)
+    primary = f if group is None else group.primary
+    iterates = primary.structured_inherits == _ITERATOR and not any(
+        a.type.is_list_like() for a in f.func.arguments.flat_all if a.type.is_tensor_like()
+    )
+    tags = known.tags | f.tags
+    return Facts(
+        tags=tags,
+        is_composite=known.is_composite or f.has_composite_implicit_autograd_kernel,
+        has_meta=known.has_meta,
+        is_pointwise=POINTWISE in tags or iterates,
+        # A kernel for Autograd that is written by hand counts, too.
+        formulas=known.formulas or formulas.has_any,
+        non_differentiable=formulas.non_differentiable,
+        file=f.span.source.path,
+        line=f.span.source.location(f.span.start).line,
+    )
+
+
+class _Formulas(Struct, frozen=True):
+    """What formulas say about one operator: whether it has any, and which arguments have none on purpose."""
+
+    has_any: bool = False
+    non_differentiable: frozenset[str] = frozenset()
+
+
+def _formulas(request: Request, registry: Registry | None) -> Mapping[str, _Formulas]:
+    """Return what the files of formulas say, by the full names of operators; nothing without a registry."""
+    if registry is None:
+        return {}
+    diagnostics = Diagnostics()
+    gradients = derive_gradients(registry, _inputs(request), Signatures(), diagnostics)
+    if diagnostics.has_errors:
+        raise OpgenError(diagnostics)
+    found = {f.full_name: _Formulas() for f in registry.functions}
+    for function in gradients.functions:
+        info = function.infos.get(DEFAULT_KEY)
+        if info is not None:
+            gone = frozenset(info.non_differentiable_arg_names)
+            found[function.func.full_name] = _Formulas(info.has_derivatives, gone)
+    return found
+
+
+def _inputs(request: Request) -> Inputs:
+    return Inputs(
+        yaml=tuple(map(Path, request.yaml)),
+        derivatives=tuple(map(Path, request.derivatives)),
+        tags=Path(request.tags) if request.tags else None,
+        target=request.target,
+    )
+
+
+def _domain(subject: Subject, domains: Mapping[str, Domain]) -> Domain:
+    """Return the domain of an overload: by its full name, else by the name of its group."""
+    return next((domains[name] for name in _names(subject) if name in domains), EVERYTHING)
+
+
+def _names(subject: Subject) -> tuple[str, ...]:
+    """Return the names of an overload, the most specific one first."""
+    return (subject.name, f"{subject.namespace}::{subject.schema.name.name}", subject.group)
+
+
+def _matches(subject: Subject, pattern: str) -> bool:
+    names = (name for full in _names(subject) for name in (full, full.partition("::")[2]))
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)

@@ -1,0 +1,339 @@
+"""A process that has loaded a library: it makes a process for each operator, and watches it.
+
+`python -m opgen.verify.runner.worker REQUEST`: a Request as JSON. It prints what it has loaded; then it reads names of
+groups, and answers each with the reports of its overloads, as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import mmap
+import os
+import resource
+import select
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from opgen.verify.domains import DomainsError
+from opgen.verify.lab import Lab
+from opgen.verify.memory.blocks import Memory
+from opgen.verify.memory.guard import Guard
+from opgen.verify.properties.process import CRASH, HANG
+from opgen.verify.runner.examination import MOST_CRASHES, Examination, Journal, signal_name
+from opgen.verify.runner.loading import choose, known_names, load
+from opgen.verify.runner.messages import FAILED, Crash, OperatorReport, Request, Shown, Verdict
+from opgen.verify.subjects import Subject
+
+# A call that does not return: it computes for so many seconds, or does nothing for so many. Compilers take longer.
+_COMPUTES = {"quick": 4.0, "default": 8.0, "thorough": 20.0}
+_WAITS = 60.0
+_SLOW = {"inductor": 240.0, "export": 120.0, "concurrent": 90.0, "gil": 60.0}
+_NOTE, _PLACE = 512, 1024
+_WITH_THREADS = ("threads", "concurrent", "precision", "crash", "hang", "gil")
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+# More memory than this, beyond what the process has, is refused.
+_MEMORY = 6 << 30
+
+
+class Board:
+    """Memory that a process and its parent share: a note of the guard, where the process stands, and a count of calls."""
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, 4096)
+        self._view = memoryview(self._shared)
+
+    def clear(self) -> None:
+        self._view[:] = bytes(4096)
+
+    def address(self) -> int:
+        return ctypes.addressof(ctypes.c_char.from_buffer(self._shared))
+
+    def note(self) -> str:
+        return bytes(self._view[:_NOTE]).split(b"\0", 1)[0].decode(errors="replace")
+
+    def write_place(self, *parts: Any) -> None:
+        text = msgspec.json.encode(parts)[:_PLACE]
+        self._view[_NOTE : _NOTE + 4] = struct.pack("<I", len(text))
+        self._view[_NOTE + 4 : _NOTE + 4 + len(text)] = text
+
+    def place(self) -> list[Any]:
+        (size,) = struct.unpack("<I", self._view[_NOTE : _NOTE + 4])
+        if size == 0:
+            return ["", "start", 0, ""]
+        found: list[Any] = msgspec.json.decode(bytes(self._view[_NOTE + 4 : _NOTE + 4 + size]))
+        return found
+
+    def tick(self) -> None:
+        at = _NOTE + 4 + _PLACE
+        (count,) = struct.unpack("<Q", self._view[at : at + 8])
+        self._view[at : at + 8] = struct.pack("<Q", count + 1)
+
+    def ticks(self) -> int:
+        at = _NOTE + 4 + _PLACE
+        (count,) = struct.unpack("<Q", self._view[at : at + 8])
+        return int(count)
+
+
+class Worker:
+    """Holds the loaded library, and examines groups of operators in processes of their own."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.guard = Guard.find()
+        self.backend, everything = load(request, self.guard)
+        self.names = known_names(everything)
+        self.subjects, self.unused = choose(everything, request.only)
+        self.memory = Memory()
+        self.board = Board()
+        self.is_warm = False
+        self.groups: dict[str, list[Subject]] = {}
+        for subject in self.subjects:
+            self.groups.setdefault(subject.group, []).append(subject)
+        for members in self.groups.values():
+            # Functional variants first: the others draw their calls.
+            members.sort(key=lambda s: (not s.is_functional, s.is_out, s.name))
+
+    def _warm_up(self) -> None:
+        """Do once what each process would do: import modules, compile what is compiled on first use."""
+        subject = self.backend.example()
+        if subject is not None:
+            lab = Lab(self.backend, self.memory, self.guard)
+            journal = Journal(lambda *place: None, lambda: None)
+            mode = self.request.mode if self.request.mode == "quick" else "default"
+            properties = self.request.properties
+            warm = Examination(lab, mode, 0, properties, journal, lambda message: None)
+            # After threads have run, processes that are forked could not use them.
+            warm.properties = [p for p in warm.properties if p.name not in _WITH_THREADS]
+            warm.examine(subject, (), ())
+            self.memory.release_all()
+        gc.collect()
+        gc.freeze()
+
+    def examine(self, group: str) -> list[OperatorReport]:
+        """Verify all overloads of a group."""
+        if not self.is_warm:
+            self._warm_up()
+            self.is_warm = True
+        members = self.groups[group]
+        reports: dict[str, OperatorReport] = {}
+        crashes: list[Crash] = []
+        finished: set[str] = set()
+        while len(finished) < len(members):
+            left = [s for s in members if s.name not in finished]
+            ended = self._process(left, reports, crashes, finished)
+            if ended is None:
+                break
+            crashes.append(ended)
+            if len(crashes) > (MOST_CRASHES + 1) * len(members) or not ended.operator:
+                break
+        kind = crashes[-1].kind if crashes else "an error"
+        for subject in members:
+            if subject.name not in finished:
+                report = reports.setdefault(
+                    subject.name, OperatorReport(subject.name, subject.group)
+                )
+                if not any(v.status == FAILED for v in report.verdicts):
+                    message = f"the process that verifies the operator ends with {kind}"
+                    shown = (Shown(message, "", ""),)
+                    report.verdicts.append(Verdict(CRASH, FAILED, 1, findings=shown))
+        return [reports[s.name] for s in members]
+
+    def _process(
+        self,
+        members: Sequence[Subject],
+        reports: dict[str, OperatorReport],
+        crashes: Sequence[Crash],
+        finished: set[str],
+    ) -> Crash | None:
+        """Run one process for the operators; return how it ended, or None if it has done everything."""
+        self.board.clear()
+        read, write = os.pipe()
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            self._child(write, members, reports, crashes)
+        os.close(write)
+        try:
+            return self._watch(child, read, reports, finished)
+        finally:
+            os.close(read)
+
+    def _child(
+        self,
+        write: int,
+        members: Sequence[Subject],
+        reports: dict[str, OperatorReport],
+        crashes: Sequence[Crash],
+    ) -> None:
+        code = 1
+        try:
+            _limit()
+            out = os.fdopen(write, "wb", buffering=0)
+            encoder = msgspec.json.Encoder()
+
+            def send(message: Any) -> None:
+                kind = "report" if isinstance(message, OperatorReport) else "verdict"
+                out.write(encoder.encode({kind: message}) + b"\n")
+
+            board = self.board
+            if self.guard is not None:
+                self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
+            lab = Lab(self.backend, self.memory, self.guard, board.tick)
+            journal = Journal(board.write_place, board.tick)
+            request = self.request
+            examination = Examination(
+                lab, request.mode, request.seed, request.properties, journal, send
+            )
+            for subject in members:
+                known = reports.get(subject.name)
+                done = [v.property for v in known.verdicts] if known else []
+                examination.examine(subject, crashes, done)
+            out.write(b"{}\n")
+            code = 0
+        except BaseException:
+            if os.environ.get("OPGEN_VERIFY_DEBUG"):
+                traceback.print_exc()
+        finally:
+            os._exit(code)
+
+    def _watch(
+        self,
+        child: int,
+        read: int,
+        reports: dict[str, OperatorReport],
+        finished: set[str],
+    ) -> Crash | None:
+        current: OperatorReport | None = None
+        buffer = b""
+        ticks, since, computed = -1, time.monotonic(), 0.0
+        done = False
+        kind = ""
+        while True:
+            ready, _, _ = select.select([read], [], [], 0.25)
+            if ready:
+                part = os.read(read, 1 << 16)
+                if not part:
+                    break
+                buffer += part
+                *lines, buffer = buffer.split(b"\n")
+                for line in lines:
+                    if line == b"{}":
+                        done = True
+                        continue
+                    current = _received(line, current, reports, finished)
+                continue
+            now = self.board.ticks()
+            if now != ticks:
+                ticks, since, computed = now, time.monotonic(), _computed(child)
+                continue
+            limit = _SLOW.get(str(self.board.place()[3]), 0.0)
+            computes = max(_COMPUTES[self.request.mode], limit)
+            if _computed(child) - computed > computes or time.monotonic() - since > max(
+                _WAITS, limit
+            ):
+                kind = HANG
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+                break
+        _, status = os.waitpid(child, 0)
+        if done and not kind:
+            return None
+        operator, stage, number, property_ = self.board.place()
+        return Crash(
+            operator, stage, number, property_, kind or signal_name(status), self.board.note()
+        )
+
+
+def _received(
+    line: bytes,
+    current: OperatorReport | None,
+    reports: dict[str, OperatorReport],
+    finished: set[str],
+) -> OperatorReport | None:
+    """Take one message. A report comes twice: at the beginning, and with the time it took at the end."""
+    message = msgspec.json.decode(line)
+    if "report" in message:
+        report = msgspec.convert(message["report"], OperatorReport)
+        known = reports.get(report.name)
+        if known is not None:
+            report.verdicts = known.verdicts
+            report.seconds += known.seconds
+        reports[report.name] = report
+        if report.seconds > 0:
+            finished.add(report.name)
+        return report
+    verdict = msgspec.convert(message["verdict"], Verdict)
+    if current is not None:
+        current.verdicts = [v for v in current.verdicts if v.property != verdict.property]
+        current.verdicts.append(verdict)
+    return current
+
+
+def _computed(process: int) -> float:
+    """Return how many seconds a process has computed."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError):
+        with open("/proc/self/statm", encoding="ascii") as file:
+            size = int(file.read().split()[0]) * mmap.PAGESIZE
+        # The guard reserves eight gigabytes of addresses.
+        limit = size + _MEMORY + (9 << 30)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    if not os.environ.get("OPGEN_VERIFY_DEBUG"):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+
+
+def main(read: Callable[[], str] = sys.stdin.readline) -> None:
+    """Serve one request."""
+    request = msgspec.json.decode(sys.argv[1], type=Request)
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    # What libraries print is not an answer.
+    os.dup2(2, 1)
+    encoder = msgspec.json.Encoder()
+    try:
+        worker = Worker(request)
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        text = lines[0] if lines else ""
+        if not isinstance(error, DomainsError):
+            text = f"the library cannot be loaded: {type(error).__name__}: {text}"
+        answers.write(encoder.encode({"failed": text}) + b"\n")
+        return
+    answers.write(
+        encoder.encode(
+            {
+                "groups": list(worker.groups),
+                "names": worker.names,
+                "unused": worker.unused,
+                "kind": worker.backend.kind,
+                "guard": worker.guard is not None,
+            }
+        )
+        + b"\n"
+    )
+    while line := read().strip():
+        answers.write(encoder.encode({"reports": worker.examine(line)}) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

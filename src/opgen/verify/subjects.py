@@ -1,0 +1,168 @@
+"""The operators that are verified: schema, variants, and what is known about their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from opgen.drawing.domains import EVERYTHING, Domain
+from opgen.model.function_schema import Argument, FunctionSchema, SchemaKind
+from opgen.model.types import BaseTy
+
+SEEDED = "nondeterministic_seeded"
+POINTWISE = "pointwise"
+# Operators whose results are uninitialised memory say so in their names, as PyTorch's do.
+_EMPTY = ("empty",)
+
+
+class Facts(Struct, frozen=True):
+    """What a backend knows about an operator.
+
+    `is_composite`: the operator only calls others, which have kernels and gradients of their own. `has_meta`: there is a
+    Meta kernel, a fake, or the operator is composite. `formulas` is whether gradients have formulas; None if that is
+    unknown. `non_differentiable` are the arguments that formulas name so.
+    """
+
+    tags: frozenset[str] = frozenset()
+    is_composite: bool = False
+    has_meta: bool = True
+    is_pointwise: bool = False
+    formulas: bool | None = None
+    non_differentiable: frozenset[str] = frozenset()
+    untestable: str = ""
+    # Where the schema is: a file and a line, for reports.
+    file: str = ""
+    line: int = 0
+
+
+class Subject(Struct):
+    """One overload of an operator. `call` takes the arguments by name, and returns what the operator returns."""
+
+    namespace: str
+    schema: FunctionSchema
+    call: Callable[[Mapping[str, Any]], Any]
+    facts: Facts = Facts()
+    domain: Domain = EVERYTHING
+    # The functional variant of an in-place operator, or of one with out=.
+    functional: Subject | None = None
+    # For programs: how the operator is called, as `torch.ops.mylib.add_`, and the arguments that are passed by position.
+    spelling: str = ""
+    handle: Any = None
+    _written: frozenset[str] = field(default_factory=frozenset)
+
+    def __post_init__(self) -> None:
+        self._written = frozenset(self.schema.arguments.mutable_arg_names)
+
+    @property
+    def name(self) -> str:
+        """The name with namespace and overload: `mylib::add.out`."""
+        return f"{self.namespace}::{self.schema.name}"
+
+    @property
+    def base(self) -> str:
+        """The name that all variants share, without the namespace."""
+        name = str(self.schema.name.name)
+        # In libraries, an in-place operator may call its argument anything.
+        return name[:-1] if self.is_inplace and name.endswith("_") else self.schema.name.name.base
+
+    @property
+    def group(self) -> str:
+        """The name that all variants share: `mylib::add`."""
+        return f"{self.namespace}::{self.base}"
+
+    @property
+    def kind(self) -> SchemaKind:
+        return self.schema.kind()
+
+    @property
+    def is_functional(self) -> bool:
+        return self.kind is SchemaKind.functional
+
+    @property
+    def is_inplace(self) -> bool:
+        if self.kind is SchemaKind.inplace:
+            return True
+        name, positional = str(self.schema.name.name), self.schema.arguments.flat_positional
+        return name.endswith("_") and bool(positional) and positional[0].is_write
+
+    @property
+    def is_out(self) -> bool:
+        return bool(self.schema.arguments.out)
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The arguments that the schema marks as written."""
+        return self._written
+
+    @property
+    def outs(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.schema.arguments.out)
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return self.schema.arguments.flat_all
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments that are drawn: all but those of out=, which follow from a result."""
+        if self.functional is not None:
+            return self.schema.arguments.flat_non_out
+        return self.schema.arguments.flat_all
+
+    @property
+    def is_random(self) -> bool:
+        return SEEDED in self.facts.tags
+
+    @property
+    def is_view(self) -> bool:
+        """Whether a result is a view of an argument that is not written."""
+        return any(r.annotation is not None and not r.is_write for r in self.schema.returns)
+
+    @property
+    def has_generator(self) -> bool:
+        return self.schema.arguments.has_generator_arg()
+
+    @property
+    def is_unspecified(self) -> bool:
+        """Whether the elements of results are uninitialised memory, on purpose."""
+        base = self.base
+        return self.domain.unspecified or any(word in base for word in _EMPTY)
+
+    @property
+    def returns_tensors(self) -> bool:
+        return any(r.type.is_base_ty_like(BaseTy.Tensor) for r in self.schema.returns)
+
+
+def connect_variants(subjects: Iterable[Subject]) -> None:
+    """Set the functional variant of each in-place operator and each operator with out=."""
+    known: dict[tuple[str, str], list[Subject]] = {}
+    found = list(subjects)
+    for subject in found:
+        if subject.is_functional:
+            known.setdefault((subject.namespace, subject.base), []).append(subject)
+    for subject in found:
+        if not (subject.is_inplace or subject.is_out):
+            continue
+        candidates = known.get((subject.namespace, subject.base), ())
+        wanted = _inputs(subject, names=True)
+        for candidate in candidates:
+            if _inputs(candidate, names=True) == wanted:
+                subject.functional = candidate
+                break
+        else:
+            # Tensor options are those of the out argument.
+            for candidate in candidates:
+                if subject.is_out and _inputs(candidate, names=True, options=False) == wanted:
+                    subject.functional = candidate
+                    break
+
+
+def _inputs(subject: Subject, *, names: bool, options: bool = True) -> list[tuple[str, str]]:
+    arguments = subject.schema.arguments
+    found = [*arguments.flat_positional, *arguments.flat_kwarg_only]
+    if not options and arguments.tensor_options is not None:
+        left_out = arguments.tensor_options.all()
+        found = [a for a in found if a not in left_out]
+    return [(a.name if names else "", str(a.type)) for a in found]
