@@ -64,6 +64,8 @@ class Lab:
         self.memory = memory
         self.guard = guard
         self.journal = journal
+        # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
+        self.is_cautious = False
 
     # Arguments.
 
@@ -115,6 +117,8 @@ class Lab:
         """
         outcome = Outcome()
         self.memory.release_all()
+        if self.is_cautious and how == "fresh":
+            how = "block"
         outcome.given = self.build(call, how, outcome)
         if prepare is not None:
             prepare(outcome)

@@ -1,8 +1,10 @@
-/* guard.c: memory that is watched, for `opgen verify`. Loaded before the C library of a process (LD_PRELOAD).
+/* guard.c: memory that is watched, for `opgen verify`. Loaded before the C library of a process
+ * (LD_PRELOAD).
  *
- * While it is armed, each block from posix_memalign, aligned_alloc and memalign with an alignment of 64 bytes or more lies on
- * pages of its own: it ends, up to its alignment, where a page ends that cannot be read, and so does the page before it. The
- * bytes around it are marked, so that writes to them are noticed, and its own bytes are filled. */
+ * While it is armed, each block from posix_memalign, aligned_alloc and memalign with an alignment
+ * of 64 bytes or more lies on pages of its own: it ends, up to its alignment, where a page ends
+ * that cannot be read, and so does the page before it. The bytes around it are marked, so that
+ * writes to them are noticed, and its own bytes are filled. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,8 +40,8 @@ static void* (*real_realloc)(void*, size_t);
 static size_t (*real_usable)(void*);
 
 static unsigned char* region;
-static size_t used;                 /* bytes of the region that have been given away */
-static Block** owners;              /* the block of each page; its own memory, reserved */
+static size_t used;    /* bytes of the region that have been given away */
+static Block** owners; /* the block of each page; its own memory, reserved */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int armed;
 static volatile int fill_byte = 0xA5, mark_byte = 0xA5;
@@ -94,8 +96,8 @@ static void* guarded(size_t bytes, size_t alignment) {
     pthread_mutex_unlock(&lock);
     return NULL;
   }
-  /* Pages are given away once, so that uses after a release are noticed; at the end it starts again from the front, with
-   * the pages that no block has. */
+  /* Pages are given away once, so that uses after a release are noticed; at the end it starts again
+   * from the front, with the pages that no block has. */
   if (used + readable + PAGE > REGION) used = PAGE;
   for (size_t page = used / PAGE; page <= (used + readable) / PAGE; ++page) {
     if (owners[page] != NULL) {
@@ -254,7 +256,8 @@ long opgen_guard_live_blocks(void) {
   return live_blocks;
 }
 
-/* Looks at all blocks. Copies a description of the first write beside one to `text`, and returns whether there was one. */
+/* Looks at all blocks. Copies a description of the first write beside one to `text`, and returns
+ * whether there was one. */
 int opgen_guard_check(char* text, size_t size) {
   int found = 0;
   pthread_mutex_lock(&lock);
@@ -292,8 +295,8 @@ static void on_signal(int number, siginfo_t* info, void* context) {
   signal(number, SIG_DFL);
 }
 
-/* Lets a signal for a bad address leave a note in memory that is shared with another process. `start` and `end` are the
- * pages of the arguments. */
+/* Lets a signal for a bad address leave a note in memory that is shared with another process.
+ * `start` and `end` are the pages of the arguments. */
 void opgen_guard_watch(char* shared, size_t size, void* start, void* end) {
   struct sigaction action;
   memset(&action, 0, sizeof action);

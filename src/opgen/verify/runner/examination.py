@@ -106,6 +106,7 @@ class Examination:
         report = OperatorReport(
             subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
         )
+        self.lab.is_cautious = bool(mine)
         hangs = sum(crash.kind == HANG for crash in mine)
         if len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
             self._give_up(subject, report, done, mine)
