@@ -21,9 +21,9 @@ def aten_inputs(*given: Any, **named: Any) -> Inputs:
 
 def text_inputs(*texts: str, tags: str | None = None, **named: Any) -> Inputs:
     """Make inputs of files with these texts, without writing them to disk; `tags` is the text of tags.yaml
-    (PyTorch's by default).
+    (PyTorch's by default). The files are in a folder without a derivatives.yaml, unlike the current one.
     """
-    files = {Path(f"{number}.yaml"): text.encode() for number, text in enumerate(texts)}
+    files = {Path("texts", f"{number}.yaml"): text.encode() for number, text in enumerate(texts)}
     tags = data.read_text("tags.yaml") if tags is None else tags
     return aten_inputs(tuple(files), tags=_TAGS, overlay={**files, _TAGS: tags.encode()}, **named)
 

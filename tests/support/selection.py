@@ -41,8 +41,6 @@ _SIZE = re.compile(r"\b2\*\*\d+")
 
 # For a test that runs on the slice and, slowly, on the whole library. Its argument `part` is the name of one of them.
 on_both = pytest.mark.parametrize("part", ["slice", pytest.param("whole", marks=WHOLE)])
-# The marks of a test that runs on the whole library alone.
-on_the_whole = WHOLE
 
 
 def of_expressions(expressions: Iterable[str]) -> pytest.MarkDecorator:
@@ -83,6 +81,14 @@ def each(argument: str, names: Iterable[str]) -> pytest.MarkDecorator:
     """
     names = tuple(names)
     few = [pytest.param(name, "slice") for name in selected(names)]
+    every = [pytest.param(name, "whole", marks=WHOLE) for name in names]
+    return pytest.mark.parametrize((argument, "part"), [*few, *every])
+
+
+def each_function(argument: str, names: Iterable[str]) -> pytest.MarkDecorator:
+    """As `each`, for names of Python functions: those run on the slice that call its operators alone."""
+    names = tuple(names)
+    few = [pytest.param(name, "slice") for name in names if calls_the_slice(f".{name}(")]
     every = [pytest.param(name, "whole", marks=WHOLE) for name in names]
     return pytest.mark.parametrize((argument, "part"), [*few, *every])
 

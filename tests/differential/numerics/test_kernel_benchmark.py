@@ -40,6 +40,8 @@ def test_a_new_operator_is_measured_without_being_listed(tmp_path: Path) -> None
     assert {form for name, form in found if name == "logsumexp"} == dims
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_what_is_left_out_has_another_reason_than_its_arguments() -> None:
     """An operator that both libraries have in Python is called with arguments that both accept, for some dtype."""
     own: ModuleType = own_package()

@@ -29,5 +29,5 @@ def test_it_is_a_hundred_lines() -> None:
     """Protects the README's number of lines of code, without comments and blank lines, including streams."""
     lines = [line.strip() for line in (EXAMPLE / "toy.cpp").read_text().splitlines()]
     count = len([line for line in lines if line and not line.startswith("//")])
-    assert f": {count} lines of code" in (EXAMPLE / "README.md").read_text()
+    assert f"{count} lines of code" in (EXAMPLE / "README.md").read_text()
     assert count <= 115

@@ -123,7 +123,7 @@ def test_the_files_of_a_library_have_the_texts(texts: list[str]) -> None:
         for i, text in enumerate(texts)
     )
     with_texts = "\n".join(entries).encode()
-    path = Path("any.yaml")
+    path = Path("texts/any.yaml")
     for target in ("runtime", "torch"):
         inputs = aten_inputs((path,), target=target, overlay={path: with_texts}, name="lib")
         files = make_tree(inputs, python=True).files

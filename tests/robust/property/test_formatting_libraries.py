@@ -19,7 +19,7 @@ from opgen.pipeline import linting, loading
 from opgen.pipeline.inputs import Inputs, Overlay
 
 FORMS = (Path(__file__).parents[2] / "support/library_forms.yaml").read_text()
-_PATH = Path("forms.yaml")
+_PATH = Path("texts/forms.yaml")
 # PyTorch's parser skips white space between these. (Strings and numbers contain none to skip.)
 _TOKEN = re.compile(r"__torch__[\w.]*|\w+(?:\.\w+)?|->|::|.")
 _NO_BLANKS = re.compile(r"[\w.:]")

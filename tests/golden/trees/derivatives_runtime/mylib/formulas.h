@@ -4,6 +4,7 @@
 #include <mylib/TensorBody.h>
 
 namespace mylib {
+using namespace opgen::types;
 
 std::tuple<Tensor, Tensor> low_high_backward(const Tensor& grad_low, const Tensor& grad_high,
                                              opgen::IntArrayRef sizes, const Tensor& index,
