@@ -58,6 +58,9 @@ OPGEN_KERNEL(gather_backward)
 OPGEN_KERNEL(masked_select_backward)
 (const Tensor& grad, const Tensor& input, const Tensor& mask) {
   const DimVector sizes = opgen::infer_size(input.sizes(), mask.sizes());
+  check_same_device("masked_select_backward", grad, mask);
+  // Meta has no elements to count.
+  if (grad.is_meta()) return at::zeros(sizes, grad.options());
   // A mask without dimensions cannot be an index.
   DimVector indexed = sizes;
   if (indexed.empty()) indexed.push_back(1);
@@ -101,19 +104,21 @@ OPGEN_KERNEL(embedding_dense_backward)
                       " is out of range for ", num_weights, " rows");
     if (scale_grad_by_freq) ++counts[static_cast<size_t>(place[i])];
   }
-  OPGEN_DISPATCH_FLOATING(grad_output.scalar_type(), "embedding_dense_backward", [&] {
+  OPGEN_DISPATCH_ALL(grad_output.scalar_type(), "embedding_dense_backward", [&] {
     using wide = wide_t<scalar_t>;
     const scalar_t* from = rows.const_data_ptr<scalar_t>();
     scalar_t* to = grad_weight.mutable_data_ptr<scalar_t>();
     for (int64_t i = 0; i < places.numel(); ++i) {
       if (place[i] == padding_idx) continue;
-      const wide scale = scale_grad_by_freq
-                             ? wide(1) / static_cast<wide>(counts[static_cast<size_t>(place[i])])
-                             : wide(1);
+      // A fraction as an integer is 0, as in PyTorch.
+      const Scalar share = scale_grad_by_freq
+                               ? 1.0 / static_cast<double>(counts[static_cast<size_t>(place[i])])
+                               : 1.0;
+      const wide scale = share.to<wide>();
       scalar_t* row = to + place[i] * width;
       for (int64_t k = 0; k < width; ++k) {
-        row[k] = static_cast<scalar_t>(static_cast<wide>(row[k]) +
-                                       static_cast<wide>(from[i * width + k]) * scale);
+        row[k] = static_cast<scalar_t>(
+            plus(static_cast<wide>(row[k]), times(static_cast<wide>(from[i * width + k]), scale)));
       }
     }
   });

@@ -21,6 +21,7 @@
 #include <aten/ops/threshold_backward_native.h>
 
 #include "common.h"
+#include "devices.h"
 
 using namespace kernels;
 
@@ -106,7 +107,7 @@ OPGEN_IMPL_FUNC(silu_backward_out)(const Tensor&, const Tensor&, const Tensor& /
       const auto w = widen(x);
       using wide = std::remove_const_t<decltype(w)>;
       const wide s = wide(1) / (wide(1) + std::exp(-w));
-      return narrowed<scalar_t>(widen(g) * conjugate(s * (wide(1) + w * (wide(1) - s))));
+      return narrowed<scalar_t>(widen(g) * (s * (wide(1) + w * (wide(1) - s))));
     });
   });
 }
@@ -149,7 +150,7 @@ OPGEN_IMPL_FUNC(sigmoid_backward_out)(const Tensor&, const Tensor&, const Tensor
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "sigmoid_backward", [&] {
     opgen::cpu_kernel(*this, [](scalar_t g, scalar_t y) -> scalar_t {
       auto w = widen(y);
-      return narrowed<scalar_t>(widen(g) * conjugate((decltype(w)(1) - w) * w));
+      return narrowed<scalar_t>(times(widen(g), conjugate(times(decltype(w)(1) - w, w))));
     });
   });
 }
@@ -161,7 +162,7 @@ OPGEN_IMPL_FUNC(tanh_backward_out)(const Tensor&, const Tensor&, const Tensor& /
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "tanh_backward", [&] {
     opgen::cpu_kernel(*this, [](scalar_t g, scalar_t y) -> scalar_t {
       auto w = widen(y);
-      return narrowed<scalar_t>(widen(g) * conjugate(decltype(w)(1) - w * w));
+      return narrowed<scalar_t>(times(widen(g), conjugate(decltype(w)(1) - times(w, w))));
     });
   });
 }
@@ -174,6 +175,10 @@ OPGEN_META_FUNC(_softmax_backward_data)
   OPGEN_CHECK(same_sizes(grad_output.sizes(), output.sizes()),
               "_softmax_backward_data: expected grad_output and output of the same sizes, got ",
               grad_output.sizes(), " and ", output.sizes());
+  check_same_device("_softmax_backward_data", grad_output, output);
+  OPGEN_CHECK(grad_output.numel() == 0 || grad_output.scalar_type() == output.scalar_type(),
+              "_softmax_backward_data: expected grad_output and output of one dtype, got ",
+              grad_output.scalar_type(), " and ", output.scalar_type());
   // A gradient in float of a softmax of half precision becomes half again.
   TensorOptions options = grad_output.options();
   if (grad_output.scalar_type() == kFloat && input_dtype == kHalf) options = options.dtype(kHalf);
@@ -184,11 +189,9 @@ OPGEN_IMPL_FUNC(softmax_backward_cpu_out)
 (const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType /*input_dtype*/,
  const Tensor& grad_input) {
   if (grad_output.numel() == 0) return;
-  OPGEN_CHECK(grad_output.scalar_type() == output.scalar_type() &&
-                  grad_input.scalar_type() == output.scalar_type(),
-              "_softmax_backward_data: expected tensors of one dtype, got ",
-              grad_output.scalar_type(), ", ", output.scalar_type(), " and ",
-              grad_input.scalar_type());
+  OPGEN_CHECK(grad_input.scalar_type() == output.scalar_type(),
+              "_softmax_backward_data: expected tensors of one dtype, got ", output.scalar_type(),
+              " and ", grad_input.scalar_type());
   dim = wrap_dim(dim, grad_output.dim());
   const auto size_and_stride = [dim](const Tensor& tensor) {
     return tensor.dim() == 0 ? int64_t{1} : tensor.stride(dim);

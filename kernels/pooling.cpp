@@ -16,6 +16,7 @@
 #include <aten/ops/upsample_nearest1d_native.h>
 
 #include "common.h"
+#include "devices.h"
 
 using namespace kernels;
 
@@ -376,6 +377,7 @@ void check_grad_output(const char* op, const Tensor& grad_output, const Tensor& 
               shape.sizes, ", got ", grad_output.sizes());
   OPGEN_CHECK(grad_output.scalar_type() == self.scalar_type(), "expected dtype ",
               self.scalar_type(), " for `grad_output` but got dtype ", grad_output.scalar_type());
+  check_same_device(op, grad_output, self);
 }
 
 }  // namespace
@@ -452,6 +454,7 @@ OPGEN_META_FUNC(max_pool2d_with_indices_backward)
   OPGEN_CHECK(same_sizes(indices.sizes(), shape.sizes),
               "max_pool2d_with_indices_backward: expected indices of sizes ", shape.sizes, ", got ",
               indices.sizes());
+  check_same_device("max_pool2d_with_indices_backward", indices, self);
   set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(shape.format));
 }
 OPGEN_IMPL_FUNC(max_pool2d_with_indices_backward_out_cpu)

@@ -47,6 +47,8 @@ FINE: dict[str, str] = {
     "view_as:device": "as resize_as",
     "expand_as:device": "as resize_as",
     "slice_inverse:device": "takes the sizes of another tensor only",
+    "gather_backward:device:self": "takes the sizes of another tensor only",
+    "masked_select_backward:device:input": "takes the sizes of another tensor only",
     "slice_scatter:device:self": "copies src to another device",
     "empty:dtype of the result": "the out argument determines the dtype",
     "zeros:dtype of the result": "as empty",

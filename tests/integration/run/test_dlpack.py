@@ -128,7 +128,7 @@ def test_a_capsule_is_consumed_once(aten: Any) -> None:
         assert f'"{name}"' in repr(capsule)
         aten.from_dlpack(capsule)
         assert f'"used_{name}"' in repr(capsule)
-        with pytest.raises(ValueError, match=f"nobody has taken yet, not one named used_{name}"):
+        with pytest.raises(ValueError, match=f"was not used before, but got one named used_{name}"):
             aten.from_dlpack(capsule)
 
 

@@ -173,7 +173,7 @@ def test_the_slips_of_a_first_day(run: Run) -> None:
         fails(TypeError, lambda: calls.extremes(np.ones(3)), "not numpy.ndarray; from_numpy() converts an array")
         fails(TypeError, lambda: calls.extremes([1, 2]), "must be a Tensor, not list; tensor() converts it")
         fails(TypeError, lambda: calls.add(a, a, alhpa=1), "it has no argument 'alhpa'; did you mean 'alpha'?")
-        fails(TypeError, lambda: calls.from_numpy([1, 2]), "not an array but list: tensor() makes")
+        fails(TypeError, lambda: calls.from_numpy([1, 2]), "expected an array, but got list: tensor() converts")
         for call in (lambda: calls.add(a, "x"), lambda: calls.extremes(np.ones(3))):
             try:
                 call()
@@ -227,7 +227,7 @@ def test_arrays_share_their_bytes(run: Run) -> None:
         assert k.tolist() == [1, 1, 1]
         fails(ValueError, lambda: calls.from_numpy(np.frombuffer(b"12345678")), "read-only")
         assert calls.tensor(m[::-1]).tolist() == m[::-1].tolist()
-        fails(BufferError, lambda: memoryview(calls.zeros(2, dtype="bfloat16")), "no format")
+        fails(BufferError, lambda: memoryview(calls.zeros(2, dtype="bfloat16")), "no buffer format")
         """)
 
 
@@ -248,7 +248,7 @@ def test_indices(run: Run) -> None:
         for key in [2, -3, (0, 0, 0, 0), (..., ...)]:
             fails(IndexError, lambda: t[key])
         fails(TypeError, lambda: t["x"], "not by str")
-        fails(NotImplementedError, lambda: t[[0]], "calls the operator aten::index.Tensor, which no library")
+        fails(NotImplementedError, lambda: t[[0]], "calls the operator aten::index.Tensor, which no imported library")
         fails(TypeError, lambda: len(calls.tensor(1)))
         """)
 
@@ -263,7 +263,7 @@ def test_text_and_numbers_of_a_tensor(run: Run) -> None:
         assert "..." in repr(calls.zeros(2000)) and len(repr(calls.zeros(2000))) < 100
         assert float(calls.tensor(2.5)) == 2.5 and int(calls.tensor([3])) == 3 and calls.tensor(True)
         assert [0, 1, 2][calls.tensor(1)] == 1
-        fails(ValueError, lambda: bool(a), "3 elements")
+        fails(ValueError, lambda: bool(a), "of exactly one element, not 3")
         fails(TypeError, lambda: [0][calls.tensor(0.0)])
         b = copy.deepcopy(a)
         b[0] = 9

@@ -391,7 +391,8 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
                                                      Rest&... rest) {
     with_returns(result, [&](const auto&... returns) {
       if constexpr (kInplace && std::is_base_of_v<TensorBase, std::remove_const_t<First>>) {
-        D::forward(forward, call.before(), rest..., returns...);
+        // The result is argument 0, which still has the tangent that it had before the call.
+        D::forward(forward, call.before(), rest..., ForwardCall::primal(returns)...);
       } else {
         D::forward(forward, one, rest..., returns...);
       }
