@@ -371,15 +371,21 @@ def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo) -> GradientRow
 
 
 def _outs(
-    context: Context, functions: Iterable[DifferentiableFunction]
+    context: Context, functions: Sequence[DifferentiableFunction]
 ) -> Iterator[NativeFunction]:
-    """The out variants of operators with a formula."""
+    """The out variants of operators with a formula.
+
+    `eq.Tensor_out` is not one: only the form in place has a formula, and the functional one has no gradient.
+    """
     signatures: dict[str, set[FunctionSchema]] = {}
+    without = {fn.func.full_name for fn in functions if not fn.has_derivatives and fn.infos}
     for fn in filter(_records, functions):
         signatures.setdefault(fn.func.scoped_root, set()).add(fn.func.plain_signature)
     for f in context.outs:
         same = signatures.get(f.scoped_root)
-        if same is not None and context.keeps(f) and f.plain_signature in same:
+        if same is None or f.full_name in without or not context.keeps(f):
+            continue
+        if f.plain_signature in same:
             yield f
 
 
