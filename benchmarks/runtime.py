@@ -1,11 +1,11 @@
 """Measure calls and loops of opgen's runtime and of libtorch, with the same expressions compiled for both.
 
-    python benchmarks/runtime.py [--runs N] [--core K] [--build DIR] [--filter REGEX] [--no-build] [--write]
+    python benchmarks/runtime.py [--runs N] [--core K] [--build DIR] [--filter REGEX] [--program NAME] [--no-build] [--write]
 
 Builds `benchmarks/runtime` and `benchmarks/peers` with CMake, runs the programs alternately, pinned to one core, and prints
 a Markdown table for each program: nanoseconds per call as median (min-max) over the runs, ratios between neighbouring runs,
-and instructions per call, counted by valgrind's callgrind as (I(2N) - I(N)) / N. `--write` puts the tables into
-benchmarks/RESULTS.md. Needs g++, CMake, Ninja, Google Benchmark, valgrind and an installed torch.
+and instructions per call, counted by valgrind's callgrind as (I(2N) - I(N)) / N. `--write` puts each table into
+its place in benchmarks/RESULTS.md. Needs g++, CMake, Ninja, Google Benchmark, valgrind and an installed torch.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TITLES = {
 # Groups of ids. The programs alternate after each group, so that the compared measurements are close in time.
 GROUPS = {
     "calls": ("dispatch", "boxed", "tensor", "add", "meta"),
-    "tape": ("tape.mul", "tape.backward", "tape.chain"),
+    "tape": ("tape.mul", "tape.backward", "tape.(chain|mixed)", "tape.record", "tape.mlp"),
     "throughput": (
         "add.*1M",
         "add.*16M",
@@ -60,14 +60,16 @@ def torch_root() -> Path:
     return Path(spec.origin).parent
 
 
-def build(folder: Path) -> None:
+def build(folder: Path, programs: Sequence[str]) -> None:
     definitions = {
         "runtime": f"-Dopgen_DIR={run(['opgen', '--cmake-dir']).strip()}",
         "peers": f"-DTORCH_ROOT={torch_root()}",
     }
     for name, definition in definitions.items():
         run(["cmake", "-S", HERE / name, "-B", folder / name, "-G", "Ninja", definition])
-        run(["cmake", "--build", folder / name])
+        side = next(side for side, where in SIDES.items() if where == name)
+        targets = [f"{side}_{program}" for program in programs]
+        run(["cmake", "--build", folder / name, "--target", *targets])
 
 
 def measure(program: Path, pattern: str, core: int) -> dict[str, float]:
@@ -168,17 +170,18 @@ def main() -> None:
     parser.add_argument("--core", type=int, default=0)
     parser.add_argument("--build", type=Path, default=HERE / "build")
     parser.add_argument("--filter", default="", help="ids that match are measured")
+    parser.add_argument("--program", action="append", choices=PROGRAMS, help="default: all")
     parser.add_argument("--no-build", action="store_true", help="the programs are there already")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
     arguments = parser.parse_args()
+    programs: Sequence[str] = arguments.program or PROGRAMS
     if not arguments.no_build:
-        build(arguments.build)
-    lines: list[str] = []
-    for program in PROGRAMS:
-        lines += part(program, arguments.build, arguments.runs, arguments.core, arguments.filter)
-    print("\n".join(lines))
-    if arguments.write:
-        write_between("runtime.py", "\n".join(lines).rstrip())
+        build(arguments.build, programs)
+    for program in programs:
+        lines = part(program, arguments.build, arguments.runs, arguments.core, arguments.filter)
+        print("\n".join(lines))
+        if arguments.write:
+            write_between(f"runtime.py {program}", "\n".join(lines).rstrip())
 
 
 if __name__ == "__main__":

@@ -187,6 +187,25 @@ TEST(a_missing_formula_is_an_error_with_the_name) {
   CHECK_EQ(values(grad({ops::mul(ops::add(a, a), b)}, {b}, {arange({2})})[0]), (Values{0, 2}));
 }
 
+TEST(out_without_a_formula) {
+  Library definitions(Library::Kind::Fragment, "t", DispatchKey::Undefined, "x.cpp", 1);
+  definitions.def("count.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+  Library kernels(Library::Kind::Impl, "t", DispatchKey::CPU, "x.cpp", 2);
+  kernels.impl(
+      "count.out", +[](const Tensor& self, Tensor& out) -> Tensor& {
+        opgen::copy_(out, tensors::full({}, double(self.numel())));
+        return out;
+      });
+  auto count = Dispatcher::singleton()
+                   .findSchemaOrThrow("t::count", "out")
+                   .typed<Tensor&(const Tensor&, Tensor&)>();
+  Tensor a = leaf({3}), integer = tensors::full({}, 0, kLong), real = tensors::full({}, 0);
+  CHECK_EQ(values(count.call(a, integer)), (Values{3}));
+  CHECK(!requires_grad(integer));
+  CHECK_THROWS(Error, "functions with out=... arguments don't support automatic differentiation",
+               count.call(a, real));
+}
+
 namespace {
 std::string warning;
 void keep(const char* text) {

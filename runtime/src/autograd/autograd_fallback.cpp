@@ -1,6 +1,8 @@
 // autograd_fallback.cpp: boxed kernels for Autograd and ADInplaceOrView, driven by the schema.
 #include "opgen/autograd/autograd_fallback.h"
 
+#include <algorithm>
+
 #include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
@@ -58,10 +60,12 @@ void check_written(const OperatorHandle& op, const std::vector<TensorBase>& writ
   }
 }
 
-// An operator out= has no gradient in any case.
-void check_not_out(const OperatorHandle& op, const detail::AliasPlan& plan, bool records) {
+// An operator out= has no gradient in any case. Tensors that can have none may be written.
+void check_not_out(const OperatorHandle& op, const detail::AliasPlan& plan,
+                   const std::vector<TensorBase>& written) {
+  if (std::none_of(written.begin(), written.end(), is_differentiable)) return;
   for (std::uint16_t i : plan.written) {
-    OPGEN_CHECK(!records || !op.schema().arguments[i].is_out, op.name(),
+    OPGEN_CHECK(!op.schema().arguments[i].is_out, op.name(),
                 "(): functions with out=... arguments don't support automatic differentiation, but "
                 "one of the arguments requires grad.");
   }
@@ -93,7 +97,7 @@ void not_implemented_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack
     const TensorBase base = view_base(tensor);
     records |= autograd::any_requires_grad({&base, 1});
   }
-  check_not_out(op, plan, records);
+  if (records) check_not_out(op, plan, written);
   Ref<autograd::Node> node;
   if (records) {
     check_written(op, written);

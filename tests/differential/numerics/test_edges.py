@@ -94,6 +94,10 @@ AGREE = (
     "t.all(t.tensor([[2.]]), 0, out=t.empty(0, dtype=t.uint8))",
     "t.any(t.tensor([[2]], dtype=t.uint8), 0, out=t.empty(0, dtype=t.bool))",
     "t.any(t.tensor([2], dtype=t.uint8), out=t.empty(0))",
+    # A comparison has no gradient, so arguments that require one may be written to out.
+    "t.eq(t.tensor([1., 2.], requires_grad=True), 1, out=t.empty(0, dtype=t.bool))",
+    "t.lt(t.tensor([1., 2.], requires_grad=True), t.tensor(2.), out=t.empty(0)).requires_grad",
+    "t.add(t.tensor([1., 2.], requires_grad=True), 1, out=t.empty(0))",
     # Many dimensions.
     "t.zeros([1] * 65).squeeze()",
     "t.zeros([1] * 64 + [2]).squeeze()",

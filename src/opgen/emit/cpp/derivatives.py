@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
+import msgspec
 from msgspec import Struct
 
 from opgen.autograd.derivative import (
@@ -50,6 +51,7 @@ _OF_FORWARD = (
 )
 _WRAP = "wrap_opt_if"
 _WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
+_NOT_IMPLEMENTED = re.compile(r"\s*not_implemented(_list)?\s*\(")
 # The type of optional sizes, as torchgen spells it.
 _SIZES = "std::optional<c10::SymIntArrayRef>"
 # What torchgen writes for an optional string: a conditional expression without parentheses.
@@ -371,15 +373,21 @@ def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo) -> GradientRow
 
 
 def _outs(
-    context: Context, functions: Iterable[DifferentiableFunction]
+    context: Context, functions: Sequence[DifferentiableFunction]
 ) -> Iterator[NativeFunction]:
-    """The out variants of operators with a formula."""
+    """The out variants of operators with a formula.
+
+    `eq.Tensor_out` is not one: only the form in place has a formula, and the functional one has no gradient.
+    """
     signatures: dict[str, set[FunctionSchema]] = {}
+    without = {fn.func.full_name for fn in functions if not fn.has_derivatives and fn.infos}
     for fn in filter(_records, functions):
         signatures.setdefault(fn.func.scoped_root, set()).add(fn.func.plain_signature)
     for f in context.outs:
         same = signatures.get(f.scoped_root)
-        if same is not None and context.keeps(f) and f.plain_signature in same:
+        if same is None or f.full_name in without or not context.keeps(f):
+            continue
+        if f.plain_signature in same:
             yield f
 
 
@@ -451,7 +459,9 @@ class _NodeBuilder(Struct, dict=True):
     def build(self) -> NodeStruct:
         info, f = self.info, self.info.func
         fields = tuple(self._fields())
-        backward = tuple(self._backward(d) for d in info.derivatives)
+        backward = tuple(
+            self._backward(one) for d in info.derivatives for one in self._each_without_formula(d)
+        )
         forward = tuple(self._forward(d) for d in info.forward_derivatives)
         spelled = [field.expr for field in fields if not field.is_output]
         saved = [field.expr for field in fields if field.is_output]
@@ -552,6 +562,16 @@ class _NodeBuilder(Struct, dict=True):
         names = [n.name for n in self.info.func.func.returns]
         for name in sorted(self.info.used_named_gradients):
             yield f"    const auto& {name} = grads[{names.index(name.removeprefix('grad_'))}];"
+
+    def _each_without_formula(self, derivative: Derivative) -> Iterator[Derivative]:
+        """Give each input of `self, other: not_implemented("f")` its own error: the function returns no tuple."""
+        if len(derivative.var_names) == 1 or not _NOT_IMPLEMENTED.match(derivative.formula):
+            yield derivative
+            return
+        for name in derivative.var_names:
+            function = "not_implemented_list(" if name in self._lists else "not_implemented("
+            formula = _NOT_IMPLEMENTED.sub(function, derivative.formula, count=1)
+            yield msgspec.structs.replace(derivative, var_names=(name,), formula=formula)
 
     def _backward(self, derivative: Derivative) -> FormulaCall:
         names = derivative.var_names

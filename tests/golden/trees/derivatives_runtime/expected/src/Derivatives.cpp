@@ -6,6 +6,7 @@
 #include <mylib/ops/low_high_ops.h>
 #include <mylib/ops/row_ops.h>
 #include <mylib/ops/scale_ops.h>
+#include <mylib/ops/shift_ops.h>
 #include <mylib/ops/low_high_backward.h>
 #include <mylib/ops/row.h>
 #include "mylib/formulas.h"
@@ -186,6 +187,32 @@ struct RowBackwardAutogradCUDA0 {
   }
 };
 
+// shift(Tensor self, Tensor other, Tensor[] rest) -> Tensor
+struct ShiftBackward0 {
+  static constexpr const char* kName = "ShiftBackward0";
+  static constexpr const char* kOperator = "mylib::shift";
+  using Inputs = ::std::index_sequence<0, 1, 2>;
+  using Outputs = ::std::index_sequence<0>;
+  void backward(opgen::autograd::BackwardCall& opgen_call, [[maybe_unused]] const opgen::autograd::OutputGradients& grads) {
+    const auto& grad = grads[0];
+    if (opgen_call.computes(1)) opgen::autograd::gives<1>(opgen_call).value(
+#line 26 "derivatives.yaml"
+               not_implemented("shift_backward")
+#line 1 "ShiftBackward0"
+    );
+    if (opgen_call.computes(2)) opgen::autograd::gives_list<2>(opgen_call).value(
+#line 26 "derivatives.yaml"
+               not_implemented_list("shift_backward")
+#line 1 "ShiftBackward0"
+    );
+    if (opgen_call.computes(0)) opgen::autograd::gives<0>(opgen_call).value(
+#line 25 "derivatives.yaml"
+        grad
+#line 1 "ShiftBackward0"
+    );
+  }
+};
+
 }  // namespace mylib::derivatives
 
 namespace {
@@ -196,6 +223,7 @@ const opgen::KernelRow opgen_kernels_Derivatives_Autograd_mylib[] = {
     opgen::autograd::recorded<mylib::derivatives::LowHighBackward0, mylib::_ops::low_high, opgen::autograd::Kind::functional>(),
     opgen::autograd::recorded<mylib::derivatives::JoinBackward0, mylib::_ops::join, opgen::autograd::Kind::functional>(),
     opgen::autograd::recorded<mylib::derivatives::RowBackward0, mylib::_ops::row, opgen::autograd::Kind::view>(),
+    opgen::autograd::recorded<mylib::derivatives::ShiftBackward0, mylib::_ops::shift, opgen::autograd::Kind::functional>(),
     opgen::autograd::refuses_out<mylib::_ops::scale_out>(),
 };
 const opgen::KernelTable opgen_table_Derivatives_Autograd_mylib(
