@@ -237,8 +237,8 @@ class _Builder(Struct):
                     f"'{path}' is read because it is in the folder of the schema file; if it is for other operators, "
                     "move it, or name another file with --derivatives"
                 )
-        hint = self._vocabulary.did_you_mean(base)
-        self._error(codes.E1210, message, name.span, notes=notes, hint=hint)
+        suggestion = self._vocabulary.did_you_mean(base)
+        self._error(codes.E1210, message, name.span, notes=notes, hint=suggestion)
 
     def _canonical(self, named: NativeFunction, name: str) -> NativeFunction:
         """Return the variant that the formulas are for: that of this name, or the in-place one."""
