@@ -385,6 +385,8 @@ class _Builder(Struct):
         self, formula: str, place: TextPlace, names: tuple[str, ...], known: set[str]
     ) -> None:
         """Report attributes that would make sizes plain numbers, and strides that are not there to be saved."""
+        if "size" not in formula and "strides" not in formula:
+            return
         for pattern, text, instead in _INTEGER_READ:
             for match in pattern.finditer(formula):
                 message = f"a formula cannot use '{text}', which makes sizes plain numbers"
