@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -97,7 +98,7 @@ class DifferentiabilityInfo(Struct, frozen=True):
         return frozenset().union(*(d.named_gradients for d in self.derivatives))
 
 
-class DifferentiableFunction(Struct, frozen=True):
+class DifferentiableFunction(Struct, frozen=True, dict=True):
     """An operator with the gradients that belong to it, by dispatch key; none if no formula does.
 
     `forward` holds the forward formulas of each key as this variant uses them.
@@ -107,7 +108,7 @@ class DifferentiableFunction(Struct, frozen=True):
     infos: Mapping[str, DifferentiabilityInfo]
     forward: Mapping[str, tuple[ForwardDerivative, ...]]
 
-    @property
+    @cached_property
     def has_derivatives(self) -> bool:
         return any(info.has_derivatives for info in self.infos.values())
 

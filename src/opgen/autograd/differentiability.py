@@ -78,7 +78,7 @@ def derive_infos(
     The operators of view groups that copy have those of the view, if they have none of their own. Entries with errors,
     which are reported, are left out.
     """
-    builder = _Builder(registry, signatures, diagnostics)
+    builder = _Builder(registry, signatures, diagnostics, is_found=files.is_found)
     for entry in files.entries:
         builder.add(entry)
     _add_view_copies(registry, builder.infos)
@@ -132,6 +132,7 @@ class _Builder(Struct):
     registry: Registry
     signatures: Signatures
     diagnostics: Diagnostics
+    is_found: bool = False
     infos: dict[str, Infos] = field(default_factory=dict)
     _numbers: Counter[str] = field(default_factory=Counter)
     _numbers_of_gradients: GradientNumbers = field(default_factory=lambda: GradientNumbers(()))
@@ -226,9 +227,18 @@ class _Builder(Struct):
             hint = "copy the text after 'func:' of its entry, with all defaults"
             self._error(codes.E1210, message, name.span, notes=notes, hint=hint)
             return
+        notes = []
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self._by_base)
-        self._error(codes.E1210, message, name.span, hint=self._vocabulary.did_you_mean(base))
+            if self.is_found:
+                # With the first error only: it is the same for all.
+                path = name.span.source.path
+                notes.append(
+                    f"'{path}' is read because it is in the folder of the schema file; if it is for other operators, "
+                    "move it, or name another file with --derivatives"
+                )
+        suggestion = self._vocabulary.did_you_mean(base)
+        self._error(codes.E1210, message, name.span, notes=notes, hint=suggestion)
 
     def _canonical(self, named: NativeFunction, name: str) -> NativeFunction:
         """Return the variant that the formulas are for: that of this name, or the in-place one."""
@@ -375,6 +385,8 @@ class _Builder(Struct):
         self, formula: str, place: TextPlace, names: tuple[str, ...], known: set[str]
     ) -> None:
         """Report attributes that would make sizes plain numbers, and strides that are not there to be saved."""
+        if "size" not in formula and "strides" not in formula:
+            return
         for pattern, text, instead in _INTEGER_READ:
             for match in pattern.finditer(formula):
                 message = f"a formula cannot use '{text}', which makes sizes plain numbers"

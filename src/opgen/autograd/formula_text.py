@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
@@ -18,6 +19,11 @@ _WORD = re.compile(r"\w+")
 @lru_cache(maxsize=4096)
 def _words(formula: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(formula))
+
+
+def words_of(formulas: Iterable[str]) -> AbstractSet[str]:
+    """Return the words of all of the formulas: what `uses` looks for in one."""
+    return {word for formula in formulas for word in _words(formula)}
 
 
 def uses_any(formula: str, names: AbstractSet[str]) -> bool:

@@ -62,6 +62,15 @@ def autograd_kernel(fn: DifferentiableFunction) -> AutogradKernel | None:
     return AutogradKernel.not_implemented
 
 
+def has_no_gradient(fn: DifferentiableFunction) -> bool:
+    """Return whether the formulas of `fn` declare that none of its outputs, or of its arguments, has a gradient."""
+    info = fn.infos.get(DEFAULT_KEY)
+    if info is None or fn.has_derivatives:
+        return False
+    tensors = {a.name for a in fn.func.func.arguments.flat_all if a.type.is_tensor_like()}
+    return not differentiable_outputs(fn) or tensors.issubset(info.non_differentiable_arg_names)
+
+
 def _records_nothing(f: NativeFunction) -> bool:
     return (
         _is_listed(f, str(f.func.name.name), "resets_accumulator")
@@ -73,9 +82,9 @@ def _records_nothing(f: NativeFunction) -> bool:
 
 def _has_kernel(fn: DifferentiableFunction) -> bool:
     f = fn.func
-    if _is_listed(f, str(cpp_name(f.func)), "by_hand"):
+    if not f.is_abstract and not fn.has_derivatives:
         return False
-    return f.is_abstract or fn.has_derivatives
+    return not _is_listed(f, str(cpp_name(f.func)), "by_hand")
 
 
 def inplace_or_view_kernel(fn: DifferentiableFunction) -> InplaceOrViewKernel | None:

@@ -57,6 +57,8 @@ class _Matcher:
 
     def match(self, f: NativeFunction) -> DifferentiableFunction:
         infos, is_own = self._find(f)
+        if not infos:
+            return DifferentiableFunction(f, {}, {})
         if f.func.kind() is SchemaKind.inplace:
             for info in infos.values():
                 self._check_strides(f, info)

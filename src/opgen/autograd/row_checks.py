@@ -95,7 +95,8 @@ class GradientNumbers:
 
     def check(self, f: NativeFunction, row: FormulaRow, diagnostics: Diagnostics) -> None:
         """Report a formula that computes more or fewer gradients than its key has names."""
-        number, wanted = self._of(row.formula.text.strip()), len(row.names)
+        wanted = len(row.names)
+        number = self._of(row.formula.text.strip(), wanted)
         if number is None or number == wanted:
             return
         computed = "one value" if number == 1 else f"{number} values"
@@ -103,8 +104,8 @@ class GradientNumbers:
         message = f"this formula has {computed}, and its key {names}: '{shorten(row.key)}'"
         diagnostics.error(codes.E1235, message, row.formula.place.span)
 
-    def _of(self, formula: str) -> int | None:
-        """Return the number; None if it is not known."""
+    def _of(self, formula: str, wanted: int) -> int | None:
+        """Return the number; None if it is not known, or may be the one that is wanted."""
         match = _TUPLE.fullmatch(formula)
         if match is not None:
             found = parts(match["rest"])
@@ -112,11 +113,11 @@ class GradientNumbers:
         match = _CALL.fullmatch(formula)
         if match is None:
             return None
-        found = parts(match["rest"])
-        if found is None or found.after.strip():
-            return None
         numbers = self._returned().get(match["name"].removesuffix("_symint"), set())
-        return next(iter(numbers)) if len(numbers) == 1 else None
+        if len(numbers) != 1 or wanted in numbers:
+            return None
+        found = parts(match["rest"])
+        return None if found is None or found.after.strip() else next(iter(numbers))
 
     def _returned(self) -> Mapping[str, set[int]]:
         """Return the numbers of outputs of all functions of a name."""

@@ -39,7 +39,7 @@ def _same(name: str, text: str) -> str:
 class _Attribute(Struct, frozen=True, cache_hash=True):
     """An expression that is saved as a field. `{}` in `pattern` is the name of an argument or output.
 
-    `suffix` is added to that name, and may refer to the first group of the pattern. `expr` returns the expression that is
+    `suffix` is added to that name, and may refer to the group `index` of the pattern. `expr` returns the expression that is
     saved, from the name and the text that the pattern finds; `result` replaces it in the formula.
     """
 
@@ -67,7 +67,7 @@ _ATTRIBUTES = (
     ),
     _Attribute(r"{}\.options\(\)", "_options", TENSOR_OPTIONS),
     _Attribute(r"zeros_like\({}\)", "_info", _TYPE_AND_SIZE, lambda name, _: name, "{}.zeros()"),
-    _Attribute(r"{}\.sym_size\((-?\w+)\)", "_sym_argsize_{}", SYM_INT),
+    _Attribute(r"{}\.sym_size\((?P<index>-?\w+)\)", "_sym_argsize_{}", SYM_INT),
     _Attribute(r"{}\.numel\(\)", "_numel", INT),
     _Attribute(r"{}\.sym_numel\(\)", "_sym_numel", SYM_INT),
     _Attribute(r"to_args_sizes\({}\)", "_args_sizes", Vector(Vector(INT))),
@@ -92,14 +92,15 @@ _STRIDES = re.compile(r"(?<!\w)(\w+)\.sym_strides\(\)")
 
 # The text that each attribute begins or ends with, without which its pattern finds nothing.
 _MARKS = tuple(
-    attribute.pattern.replace("{}", "").partition("(-?")[0].replace("\\", "").rstrip("()")
+    attribute.pattern.replace("{}", "").partition("(?P<")[0].replace("\\", "").rstrip("()")
     for attribute in _ATTRIBUTES
 )
 
 
 @cache
-def _pattern(name: str, attribute: _Attribute) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){attribute.pattern.replace('{}', re.escape(name))}")
+def _pattern(attribute: _Attribute) -> re.Pattern[str]:
+    """Return the pattern for all names: to compile one for each takes longer than to skip what it finds."""
+    return re.compile(r"(?<!\w)" + attribute.pattern.replace("{}", r"(?P<name>\w+)"))
 
 
 def strides_read(formula: str) -> Iterable[re.Match[str]]:
@@ -115,13 +116,12 @@ def save_variables(
     `variables` are pairs of a name and its C++ type.
     """
     saved: list[SavedAttribute] = []
+    attributes = [each for mark, each in zip(_MARKS, _ATTRIBUTES) if mark in formula]
     for name, ctype in variables:
         if name not in formula:
             continue
-        for mark, attribute in zip(_MARKS, _ATTRIBUTES):
-            if mark in formula:
-                found = _pattern(name, attribute)
-                formula = found.sub(_saver(name, attribute, saved), formula)
+        for attribute in attributes:
+            formula = _pattern(attribute).sub(_saver(name, attribute, saved), formula)
         if ctype == Optional(_STRING):
             # The node saves a string.
             view = f"std::optional<std::string_view>({name}.value())"
@@ -135,7 +135,9 @@ def _saver(
     name: str, attribute: _Attribute, saved: list[SavedAttribute]
 ) -> Callable[[re.Match[str]], str]:
     def save(match: re.Match[str]) -> str:
-        index = match[1].replace("-", "minus_") if match.re.groups else ""
+        if match["name"] != name:
+            return match[0]
+        index = match["index"].replace("-", "minus_") if "index" in match.re.groupindex else ""
         field = name + attribute.suffix.format(index)
         saved.append(SavedAttribute(field, attribute.type, attribute.expr(name, match[0])))
         return attribute.result.format(field)

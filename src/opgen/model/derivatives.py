@@ -79,8 +79,10 @@ class DerivativeEntry(Located, Struct, frozen=True):
 class DerivativesFile(Struct, frozen=True):
     """The contents of one or more files of derivatives, in their order.
 
-    `includes` are the headers that declare functions of formulas, as written after `#include`.
+    `includes` are the headers that declare functions of formulas, as written after `#include`. `is_found` is whether no
+    option names the files: they lie beside the schema files.
     """
 
     entries: tuple[DerivativeEntry, ...]
     includes: tuple[str, ...] = ()
+    is_found: bool = False

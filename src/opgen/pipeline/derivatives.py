@@ -52,7 +52,9 @@ def read_derivatives(inputs: Inputs, diagnostics: Diagnostics) -> DerivativesFil
     ]
     entries = tuple(entry for file in files for entry in file.entries)
     includes = tuple(dict.fromkeys(header for file in files for header in file.includes))
-    return DerivativesFile(entries, includes) if diagnostics.error_count == errors else None
+    is_found = not inputs.derivatives
+    file = DerivativesFile(entries, includes, is_found)
+    return file if diagnostics.error_count == errors else None
 
 
 def check_derivatives(

@@ -132,10 +132,12 @@ def test_tags_next_to_the_yaml_are_read(opgen: Opgen) -> None:
 def test_formulas_next_to_the_yaml_are_read(opgen: Opgen) -> None:
     """Their errors are errors of the run, and build systems and later runs know the file."""
     formulas = Path("derivatives.yaml")
-    formulas.write_text("- name: no_such_operator(Tensor x) -> Tensor\n  x: grad\n")
+    unknown = "- name: no_such_operator(Tensor x) -> Tensor\n  x: grad\n"
+    formulas.write_text(unknown + unknown.replace("no_such", "nor_this"))
     for command in ("generate", "check"):
         result = opgen(command, "good.yaml", "-o", "out")
         assert result.exit_code == 1 and "E1210" in result.stderr
+        assert result.stderr.count("'derivatives.yaml' is read because") == 1
     formulas.write_text("[]\n")
     run = ("generate", "good.yaml", "-o", "out", "--depfile", "out.d")
     assert opgen(*run).exit_code == 0
@@ -144,6 +146,9 @@ def test_formulas_next_to_the_yaml_are_read(opgen: Opgen) -> None:
     assert opgen(*run).exit_code == 1
     Path("other.yaml").write_text("[]\n")
     assert opgen(*run, "--derivatives", "other.yaml").exit_code == 0
+    Path("other.yaml").write_text(unknown)
+    named = opgen(*run, "--derivatives", "other.yaml")
+    assert named.exit_code == 1 and "is read because" not in named.stderr
 
 
 def test_a_warning_is_an_error_only_if_denied(opgen: Opgen) -> None:

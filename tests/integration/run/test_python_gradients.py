@@ -203,7 +203,7 @@ def test_modes_are_of_one_thread() -> None:
         thread = threading.Thread(target=leave)
         thread.start()
         thread.join()
-        assert "ends in the thread that entered it" in found[1]
+        assert "leave a scope of inference_mode in the thread that entered it" in found[1]
         """)
 
 

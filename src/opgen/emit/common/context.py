@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.formula_files import FormulaFiles
+from opgen.autograd.kernels import has_no_gradient
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import Signatures
 from opgen.emit.common.backend_kernels import collect_backend_kernels
@@ -94,6 +95,11 @@ class Context(Struct, frozen=True, dict=True):
             and fn.infos[DEFAULT_KEY].has_derivatives
             and fn.func.func.kind() is not SchemaKind.out
         )
+
+    @cached_property
+    def without_gradient(self) -> frozenset[str]:
+        """The full names of the operators whose formulas declare that they have no gradient."""
+        return frozenset(fn.func.full_name for fn in self.gradients if has_no_gradient(fn))
 
     @cached_property
     def spell(self) -> Speller:

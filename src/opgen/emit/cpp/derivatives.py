@@ -7,7 +7,8 @@ the rest, for both targets.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 import msgspec
@@ -21,7 +22,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
 )
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
-from opgen.autograd.formula_text import count, uses, uses_any
+from opgen.autograd.formula_text import count, uses, uses_any, words_of
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
 from opgen.cpp.names import return_names
@@ -58,6 +59,7 @@ _SIZES = "std::optional<c10::SymIntArrayRef>"
 _STRING = re.compile(
     r"(\w+)\.has_value\(\) \? std::optional<std::string_view>\(\1\.value\(\)\) : std::nullopt"
 )
+_STRING_MARK = ".has_value() ? std::optional<std::string_view>("
 # The suffix of a function that takes symbolic sizes.
 _SYMINT = re.compile(r"_symint(?=\s*\()")
 # Headers that expressions of saved values need.
@@ -215,7 +217,7 @@ class DerivativesSource(GeneratedFile, frozen=True):
 
 
 def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
-    """Derivatives[_n].cpp, if any operator has a formula."""
+    """Build Derivatives[_n].cpp, if any operator has a formula."""
     wanted = [
         fn
         for fn in context.gradients
@@ -225,6 +227,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
         return
     count = context.library.shards
     for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
+        outs = tuple(_outs(context, some))
         made = tuple(_nodes(context, some))
         called = {name for ns, node in made for name in _called_functions(ns, node)}
         own = _roots_of(context, called)
@@ -233,7 +236,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             template="Derivatives.cpp.j2",
             library=context.library.name,
             name=name,
-            includes=operator_headers(context, _registered(context, some)),
+            includes=operator_headers(context, (*(fn.func for fn in some), *outs)),
             own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
             optional_includes=tuple(sorted(called.difference(own))),
             more_includes=tuple(
@@ -243,12 +246,12 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             ),
             author_includes=context.formula_files.includes,
             nodes=tuple(_blocks_of_nodes(context, made)),
-            tables=tuple(_tables(context, name, some)),
+            tables=tuple(_tables(context, name, some, outs)),
         )
 
 
 def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
-    """The root names of the operators among functions; `f` for `f_`."""
+    """Return the root names of the operators among functions; `f` for `f_`."""
     plain = {name.removesuffix("_") for name in names}.union(names)
     return sorted(plain.intersection(context.roots))
 
@@ -276,48 +279,37 @@ def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -
 
 
 def _records(fn: DifferentiableFunction) -> bool:
-    """Whether calls are recorded: an out variant has the formulas of its operator, and rejects tensors that need them."""
+    """Return whether calls are recorded: an out variant rejects tensors that need the formulas of its operator."""
     return fn.has_derivatives and fn.func.func.kind() is not SchemaKind.out
 
 
 def _has_none(context: Context, fn: DifferentiableFunction) -> bool:
-    """Whether the results of an operator are known to have no gradient: no call of it is recorded.
+    """Return whether the results of an operator are known to have no gradient: no call of it is recorded.
 
     Target torch has a table of its own for these.
     """
-    f = fn.func
-    own = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
     return (
         FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds
         and autograd_kernel(fn) is AutogradKernel.derived
-        and not own
+        and not any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in fn.func.dispatch)
     )
 
 
-def _registered(
-    context: Context, functions: Sequence[DifferentiableFunction]
-) -> Iterator[NativeFunction]:
-    """The operators that a source with the nodes of `functions` registers kernels for."""
-    yield from (fn.func for fn in functions)
-    if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
-        yield from _outs(context, functions)
-
-
 def _root_of_nodes(fn: DifferentiableFunction) -> str:
-    """The root name of the operator that the formulas are written for: variants share its nodes."""
+    """Return the root name of the operator that the formulas are written for: variants share its nodes."""
     recorded = (info.func.root_name for info in fn.infos.values() if info.has_derivatives)
     return next(recorded, fn.func.root_name)
 
 
 def _recording(fn: DifferentiableFunction) -> Iterator[tuple[str, DifferentiabilityInfo]]:
-    """The keys of `fn` and their gradients, without those that have no backward formula."""
+    """Return the keys of `fn` and their gradients, without those that have no backward formula."""
     return ((key, info) for key, info in fn.infos.items() if info.has_derivatives)
 
 
 def _nodes(
     context: Context, functions: Iterable[DifferentiableFunction]
 ) -> Iterator[tuple[str, NodeStruct]]:
-    """Each node of the functions once, with its C++ namespace."""
+    """Yield each node of the functions once, with its C++ namespace."""
     first: dict[tuple[str, str | None], tuple[DifferentiableFunction, str]] = {}
     for fn in functions:
         for key, info in _recording(fn):
@@ -330,7 +322,10 @@ def _nodes(
 
 
 def _tables(
-    context: Context, name: str, functions: Sequence[DifferentiableFunction]
+    context: Context,
+    name: str,
+    functions: Sequence[DifferentiableFunction],
+    outs: Sequence[NativeFunction],
 ) -> Iterator[GradientTable]:
     rows = [
         ((fn.func.namespace, key), _row(fn, info))
@@ -338,7 +333,6 @@ def _tables(
         for key, info in _recording(fn)
     ]
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
-        outs = tuple(_outs(context, functions))
         refused = {f.full_name for f in outs}
         rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
         rows += [
@@ -375,10 +369,12 @@ def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo) -> GradientRow
 def _outs(
     context: Context, functions: Sequence[DifferentiableFunction]
 ) -> Iterator[NativeFunction]:
-    """The out variants of operators with a formula.
+    """Yield the out variants of operators with a formula, if the source of their formulas has their kernels.
 
     `eq.Tensor_out` is not one: only the form in place has a formula, and the functional one has no gradient.
     """
+    if FileKind.REGISTER_AUTOGRAD in context.target.plan.kinds:
+        return
     signatures: dict[str, set[FunctionSchema]] = {}
     without = {fn.func.full_name for fn in functions if not fn.has_derivatives and fn.infos}
     for fn in filter(_records, functions):
@@ -405,7 +401,7 @@ def _passes(fn: DifferentiableFunction) -> GradientRow:
 
 
 def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
-    """How the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
+    """Return how the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
     if f.func.kind() is SchemaKind.inplace:
         of_one = f.root_name.startswith(FOREACH) and not info.func.root_name.startswith(FOREACH)
         if of_one:
@@ -417,7 +413,7 @@ def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
 
 
 def _called_functions(namespace: str, node: NodeStruct) -> Iterator[str]:
-    """The functions that the formulas of a node call, except those of other namespaces than its own and ATen's."""
+    """Yield the functions that the formulas of a node call, except those of namespaces other than its own and ATen's."""
     known = (None, "at", namespace.partition("::")[0])
     for call in (*node.backward, *node.forward):
         for match in _CALLED.finditer(call.formula):
@@ -432,11 +428,11 @@ class _NodeBuilder(Struct, dict=True):
     fn: DifferentiableFunction
     key: str
 
-    @property
+    @cached_property
     def info(self) -> DifferentiabilityInfo:
         return self.fn.infos[self.key]
 
-    @property
+    @cached_property
     def is_foreach(self) -> bool:
         return self.info.func.root_name.startswith(FOREACH)
 
@@ -456,6 +452,11 @@ class _NodeBuilder(Struct, dict=True):
         names = tuple("result" if n == "self" else n for n in return_names(self.info.func))
         return names or ("result",)
 
+    @cached_property
+    def with_gradient(self) -> tuple[str, ...]:
+        """The names of the outputs that have a gradient."""
+        return differentiable_outputs(self.fn, self.key)
+
     def build(self) -> NodeStruct:
         info, f = self.info, self.info.func
         fields = tuple(self._fields())
@@ -471,6 +472,7 @@ class _NodeBuilder(Struct, dict=True):
         if self.is_foreach:
             of_forward += [call.start for call in forward]
         locals = () if self.is_foreach else tuple(self._forward_locals())
+        words = words_of((*of_forward, *locals))
         condition = info.output_differentiability_condition
         return NodeStruct(
             comment=wrap_comment(self.context.spell.schema(f)),
@@ -481,23 +483,17 @@ class _NodeBuilder(Struct, dict=True):
             without_gradient=_positions(info.non_differentiable_arg_names, self.arguments),
             zeros=f.namespace != "aten" and self._reads_several(),
             saves_self=self._saves_self(),
-            reads_self=any(
-                uses(text, n)
-                for text in (*of_forward, *locals)
-                for n in ("self_p", "original_self_p")
-            ),
+            reads_self="self_p" in words or "original_self_p" in words,
             fields=fields,
-            parameters=_parameters(self.arguments, spelled),
-            output_parameters=_parameters(self.outputs, saved),
+            parameters=_parameters(self.arguments, words_of(spelled)),
+            output_parameters=_parameters(self.outputs, words_of(saved)),
             gradients=tuple(self._gradients()),
             backward=backward,
-            forward_parameters=_parameters(
-                (*self.arguments, *self.outputs), (*of_forward, *locals)
-            ),
+            forward_parameters=_parameters((*self.arguments, *self.outputs), words),
             forward_locals=locals,
             forward=forward,
             condition_parameters=_parameters(
-                self.arguments, [condition.text] if condition is not None else []
+                self.arguments, words_of([condition.text] if condition is not None else [])
             ),
             condition=(
                 None
@@ -514,10 +510,10 @@ class _NodeBuilder(Struct, dict=True):
         if not self.info.func.func.returns:
             return "0"
         names = return_names(self.fn.func) or ("result",)
-        return _positions(differentiable_outputs(self.fn, self.key), names)
+        return _positions(self.with_gradient, names)
 
     def _reads_several(self) -> bool:
-        """Whether a formula uses gradients by number or name, of which some may be undefined."""
+        """Return whether a formula uses gradients by number or name, of which some may be undefined."""
         return not self.is_foreach and any(
             uses(d.formula, "grads") or d.named_gradients for d in self.info.derivatives
         )
@@ -540,7 +536,7 @@ class _NodeBuilder(Struct, dict=True):
                 )
 
     def _guard(self, attribute: SavedAttribute, users: Sequence[Derivative]) -> str:
-        """The condition under which an attribute is saved: that a formula which reads it is needed."""
+        """Return the condition under which an attribute is saved: that a formula which reads it is needed."""
         if len(users) == 1:
             only = _only_if(attribute.name, users[0].formula)
             if only is not None:
@@ -555,7 +551,7 @@ class _NodeBuilder(Struct, dict=True):
     # Formulas.
 
     def _gradients(self) -> Iterator[str]:
-        """The gradients of outputs that formulas have names for."""
+        """Yield the gradients of outputs that formulas have names for."""
         formulas = [d.formula for d in self.info.derivatives]
         if any(uses(formula, "grad") for formula in formulas) and not self.is_foreach:
             yield "    const auto& grad = grads[0];"
@@ -597,13 +593,13 @@ class _NodeBuilder(Struct, dict=True):
         )
 
     def _forward_locals(self) -> Iterator[str]:
-        formulas = [d.formula for d in self.info.forward_derivatives]
+        words = words_of(d.formula for d in self.info.forward_derivatives)
         for name in self.arguments:
             for suffix, value in _OF_FORWARD:
-                if any(uses(formula, name + suffix) for formula in formulas):
+                if name + suffix in words:
                     yield value.format(f"{name}{suffix}", name)
         for suffix, value in _OF_FORWARD:
-            if any(uses(formula, f"original_self{suffix}") for formula in formulas):
+            if f"original_self{suffix}" in words:
                 yield value.format(f"original_self{suffix}", "self")
 
     def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
@@ -611,7 +607,7 @@ class _NodeBuilder(Struct, dict=True):
         tangents += [n for n in self.inputs if n not in tangents and uses(derivative.formula, n)]
         given = ", ".join(tangents or self.inputs)
         names = return_names(self.info.func)
-        flags = differentiable_outputs(self.fn, self.key)
+        flags = self.with_gradient
         numbers = [_output_number(n, names, flags) for n in derivative.var_names]
         is_list = derivative.var_types[0].is_list_like() is not None
         start, after, locals = _giver(numbers, is_list=is_list), ");", []
@@ -673,8 +669,11 @@ class _NodeBuilder(Struct, dict=True):
         # The formula begins in the column that it has in its file, so that compilers mark the right characters.
         first = place.part(0, 1)
         source, location = first.source, first.source.location(first.start)
-        formula = self._with_own_operators(_STRING.sub(r"(\g<0>)", formula))
-        if not self.context.target.cpp.symint_overloads:
+        # The marks, because the patterns take longer than all else here.
+        if _STRING_MARK in formula:
+            formula = _STRING.sub(r"(\g<0>)", formula)
+        formula = self._with_own_operators(formula)
+        if "_symint" in formula and not self.context.target.cpp.symint_overloads:
             formula = _SYMINT.sub("", formula)
         return FormulaCall(
             condition=condition,
@@ -688,23 +687,23 @@ class _NodeBuilder(Struct, dict=True):
 
 
 def _giver(numbers: Sequence[int], *, is_list: bool) -> str:
-    """The text before a formula for these inputs or outputs: a call whose argument is the formula."""
+    """Return the text before a formula for these inputs or outputs: a call whose argument is the formula."""
     several = len(numbers) > 1
     function = "gives_all" if several else "gives_list" if is_list else "gives"
     return f"opgen::autograd::{function}<{', '.join(map(str, numbers))}>({_CALL}).value("
 
 
 def _positions(names: Iterable[str], among: Sequence[str]) -> str:
-    """`0, 2`: the positions of the names, in their order."""
+    """Return `0, 2`: the positions of the names, in their order."""
     return ", ".join(str(among.index(name)) for name in names if name in among)
 
 
-def _parameters(names: Sequence[str], texts: Collection[str]) -> str:
-    """`const auto& self, const auto&...`: a parameter for each name, which it has if one of the texts uses it.
+def _parameters(names: Sequence[str], words: AbstractSet[str]) -> str:
+    """Return `const auto& self, const auto&...`: a parameter for each name, which it has if it is one of the words.
 
     The last ones without a name are a pack: the in-place operator on lists may have fewer arguments.
     """
-    used = [any(uses(text, name) for text in texts) for name in names]
+    used = [name in words for name in names]
     count = max((i + 1 for i, is_used in enumerate(used) if is_used), default=0)
     found = [f", const auto& {n}" if u else ", const auto&" for n, u in zip(names[:count], used)]
     rest = len(names) - count
@@ -717,7 +716,7 @@ def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -
 
 
 def _only_if(name: str, formula: str) -> int | None:
-    """The index i of `wrap_opt_if(name, grad_input_mask[i])`, if the formula reads the name there alone."""
+    """Return the index i of `wrap_opt_if(name, grad_input_mask[i])`, if the formula reads the name there alone."""
     if _WRAP not in formula:
         return None
     for found in _WRAPPED.finditer(formula):
@@ -727,7 +726,7 @@ def _only_if(name: str, formula: str) -> int | None:
 
 
 def _output_number(name: str, names: Sequence[str], with_gradient: Sequence[str]) -> int:
-    """The number of an output among those that have a gradient."""
+    """Return the number of an output among those that have a gradient."""
     if name in with_gradient:
         return with_gradient.index(name)
     match = re.fullmatch(r"result(\d+)", name)

@@ -46,7 +46,7 @@ class FormulaStubsFile(GeneratedFile, frozen=True):
 
 
 def build_formula_stubs(context: Context) -> Iterator[GeneratedFile]:
-    """stubs/FormulaStubs.cpp: a weak definition of every function that the author's headers declare for formulas."""
+    """Build stubs/FormulaStubs.cpp: a weak definition of each function that authors' headers declare for formulas."""
     functions = kept_functions(context)
     if functions:
         stem = "FormulaStubs"
@@ -65,13 +65,13 @@ def build_formula_stubs(context: Context) -> Iterator[GeneratedFile]:
 
 
 def kept_functions(context: Context) -> tuple[AuthorFunction, ...]:
-    """The functions that the formulas of the selected operators call."""
+    """Return the functions that the formulas of the selected operators call."""
     kept = {f.full_name for f in context.registry.functions if context.keeps(f)}
     return tuple(f for f in context.formula_files.functions if f.operator in kept)
 
 
 class FormulaSkeleton(Record, frozen=True):
-    """A function to write: its purpose and place as a comment, its declaration, and the text of its error."""
+    """Return a function to write: its purpose and place as a comment, its declaration, and the text of its error."""
 
     comment: str
     namespace: str
@@ -80,7 +80,7 @@ class FormulaSkeleton(Record, frozen=True):
 
 
 def formula_skeletons(context: Context, roots: Collection[str]) -> tuple[FormulaSkeleton, ...]:
-    """The functions that the formulas of operators with these root names call."""
+    """Return the functions that the formulas of operators with these root names call."""
     operators = {f.full_name for f in context.registry.functions if f.root_name in roots}
     return tuple(
         FormulaSkeleton(
@@ -95,20 +95,20 @@ def formula_skeletons(context: Context, roots: Collection[str]) -> tuple[Formula
 
 
 def place_of(function: AuthorFunction) -> str:
-    """`derivatives.yaml:12:9`: the place of the call."""
+    """Return `derivatives.yaml:12:9`: the place of the call."""
     span = function.place
     location = span.source.location(span.start)
     return f"{span.source.path}:{location.line}:{location.column}"
 
 
 def purpose(function: AuthorFunction) -> str:
-    """`For the gradient of self of mylib::scale`."""
+    """Return `For the gradient of self of mylib::scale`."""
     what = "tangent" if function.is_forward else "gradient"
     return f"For the {what} of {function.of} of {function.operator}"
 
 
 def text_to_write(function: AuthorFunction) -> str:
-    """`namespace mylib { Tensor scale_backward(const Tensor& grad) { ... } }`."""
+    """Return `namespace mylib { Tensor scale_backward(const Tensor& grad) { ... } }`."""
     body = f"{function.declaration} {{ ... }}"
     return f"namespace {function.namespace} {{ {body} }}" if function.namespace else body
 

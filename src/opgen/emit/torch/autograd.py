@@ -113,6 +113,14 @@ def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
             refusal="",
             batching=find_batching(f),
         )
+    if f.full_name in context.without_gradient and _leaves_room_for_formula(f):
+        return AutogradRow(
+            operator=str(f.func.name),
+            kernel=_NO_GRADIENT,
+            tracking="",
+            refusal="",
+            batching=find_batching(f),
+        )
     if not recorded and _leaves_room_for_formula(f):
         return AutogradRow(
             operator=str(f.func.name),
@@ -133,6 +141,7 @@ def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
 
 _OF_WRITTEN = "autograd_of_written"
 _COUNTS_WRITES = boxed("count_writes")
+_NO_GRADIENT = boxed("call_without_gradient")
 _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 

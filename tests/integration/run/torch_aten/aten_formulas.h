@@ -73,10 +73,12 @@ inline Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Te
 inline Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                                     const Tensor& result) {
   const Tensor is_positive = exponent.is_complex() ? at::real(exponent) >= 0 : exponent >= 0;
+  // The logarithm of a negative number is complex if the exponent is.
+  const Tensor logarithm = self.to(at::result_type(self, exponent)).log();
   const Tensor flat = (self == 0).logical_and(is_positive);
   const Tensor zero = at::zeros({}, grad.options());
   return as_real_as(exponent.scalar_type(),
-                    at::where(flat, zero, grad * (result * self.log()).conj()));
+                    grad * at::where(flat, zero, (result * logarithm).conj()));
 }
 inline Tensor infinitely_differentiable_silu_backward(const Tensor& grad, const Tensor& self) {
   const Tensor s = self.sigmoid();
@@ -212,7 +214,7 @@ inline Tensor product_of_others(const Tensor& self, std::int64_t dim) {
 inline Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor&, std::int64_t dim,
                             bool keepdim) {
   if (self.dim() == 0) return grad.clone();
-  if (self.size(dim) == 0) return at::zeros_like(self);
+  if (self.numel() == 0) return (keepdim ? grad : grad.unsqueeze(dim)) * self;
   return (keepdim ? grad : grad.unsqueeze(dim)) * product_of_others(self, dim).conj();
 }
 // dy_j/dx_i is the product of x_0 to x_j without x_i, for i <= j.

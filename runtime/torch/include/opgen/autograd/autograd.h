@@ -104,6 +104,14 @@ inline void autograd_of_out_uncounted(const c10::OperatorHandle& op, c10::Dispat
   detail::autograd_of_out(op, keys, stack, /*counts=*/false);
 }
 
+// The Autograd kernel of a functional operator whose formulas declare that it has no gradient. The
+// operators that its kernels call are not recorded either.
+inline void call_without_gradient(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                                  torch::jit::Stack* stack) {
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
+}
+
 // Counts a write to every tensor that the operator writes, so that autograd detects tensors that
 // were saved for a gradient and changed later. (PyTorch's own fallback counts only the tensors
 // that are returned.)

@@ -30,9 +30,10 @@ namespace opgen::autograd {
 // What an operator does with its arguments.
 enum class Kind {
   functional,
-  inplace,  // writes its first argument, and returns it or nothing
-  view,     // returns views of its first argument
-  writes,   // writes arguments in any other way
+  inplace,       // writes its first argument, and returns it or nothing
+  inplace_view,  // changes the sizes and strides of its first argument, not its elements
+  view,          // returns views of its first argument
+  writes,        // writes arguments in any other way
   // Writes the elements of its first argument, a list. Each element has a node of the operator for
   // one tensor, whose formulas are in D.
   foreach_inplace,
@@ -242,13 +243,13 @@ void save_outputs(const Made<D>& made, [[maybe_unused]] const T&... results) {
 }
 
 template <class D, class Results, std::size_t... outputs, std::size_t... numbers>
-void set_tangents(const ForwardCall& call, const Results& results, bool in_place,
-                  std::index_sequence<outputs...>, std::index_sequence<numbers...>) {
-  (call.set(numbers, std::get<outputs>(results), in_place, D::kOperator), ...);
+void set_tangents(const ForwardCall& call, const Results& results, std::index_sequence<outputs...>,
+                  std::index_sequence<numbers...>) {
+  (call.set(numbers, std::get<outputs>(results), D::kOperator), ...);
 }
 template <class D, class Results>
-void set_tangents(const ForwardCall& call, const Results& results, bool in_place) {
-  set_tangents<D>(call, results, in_place, typename D::Outputs(),
+void set_tangents(const ForwardCall& call, const Results& results) {
+  set_tangents<D>(call, results, typename D::Outputs(),
                   std::make_index_sequence<D::Outputs::size()>());
 }
 
@@ -278,7 +279,7 @@ struct Recorded<D, Op, kind, R(A...)> {
     if (!records && !forward) return below(keys, arguments...);
     if constexpr (kind == Kind::foreach_inplace) {
       return run_each(keys, arguments...);
-    } else if constexpr (kind == Kind::inplace) {
+    } else if constexpr (kind == Kind::inplace || kind == Kind::inplace_view) {
       return run_in_place(keys, records, forward, std::index_sequence_for<A...>(), arguments...);
     } else {
       return run(keys, records, forward, arguments...);
@@ -366,7 +367,7 @@ struct Recorded<D, Op, kind, R(A...)> {
     if constexpr (detail::kHasForward<D, T...>) {
       ForwardCall call;
       std::apply([&](const auto&... each) { D::forward(call, each...); }, all);
-      detail::set_tangents<D>(call, results, false);
+      detail::set_tangents<D>(call, results);
     }
   }
 
@@ -397,10 +398,10 @@ struct Recorded<D, Op, kind, R(A...)> {
       }
       if constexpr (kHasForward) {
         if (forward_) {
-          ForwardCall call;
+          ForwardCall call(kind == Kind::inplace_view ? OldTangent::reshaped : OldTangent::written);
           const auto written = call.primal(self_);
           D::forward(call, before_, more..., static_cast<const Self&>(written));
-          detail::set_tangents<D>(call, std::tuple<const Self&>(self_), true);
+          detail::set_tangents<D>(call, std::tuple<const Self&>(self_));
         }
       }
       if (records) detail::save_outputs(made_, self_);

@@ -58,11 +58,17 @@ inline at::Tensor primal_of(const at::Tensor& tensor) {
 
 }  // namespace detail
 
+// What becomes of the tangent that an output has already: a new output has none; an operator that
+// writes an argument also writes its tangent, and one that reshapes it also reshapes its tangent.
+enum class OldTangent { none, written, reshaped };
+
 // One call in forward mode: the values and tangents of its arguments, and the tangents that
 // formulas compute.
 class ForwardCall {
  public:
   using GivenType = at::Tensor;  // see given.h
+
+  explicit ForwardCall(OldTangent old = OldTangent::none) : old_(old) {}
 
   template <class... T>
   bool has_tangent(const T&... arguments) const {
@@ -82,12 +88,13 @@ class ForwardCall {
   template <class T>
   auto tangent(const T& argument) const {
     if constexpr (requires { argument.before(); }) {
-      return for_each<T>(argument, [](const at::Tensor& tensor) {
+      return for_each<T>(argument, [this](const at::Tensor& tensor) {
         if (!tensor.defined()) return at::Tensor();
         const at::Tensor tangent = detail::tangent_of(tensor);
         // The tangent is written after the formula, so clone it: the tensors that the formula
         // records must not change.
-        if (tangent.defined()) return at::GradMode::is_enabled() ? tangent.clone() : tangent;
+        const bool clones = old_ != OldTangent::reshaped && at::GradMode::is_enabled();
+        if (tangent.defined()) return clones ? tangent.clone() : tangent;
         return at::zeros_symint(tensor.sym_sizes(), tensor.options());
       });
     } else {
@@ -125,14 +132,14 @@ class ForwardCall {
 
   // Sets the tangents of output `output`, after all formulas ran.
   template <class T>
-  void set(std::size_t output, const T& result, bool in_place, const char* name) const {
+  void set(std::size_t output, const T& result, const char* name) const {
     for (const Given& given : given_) {
       if (given.output != output) continue;
       std::size_t i = 0;
       detail::for_each_slot(result, [&](const at::Tensor& tensor) {
         TORCH_CHECK(i < given.tangents.size(), name, ": a formula returned ", given.tangents.size(),
                     " tangents, but the operator returned more tensors");
-        set_one(tensor, given.tangents[i++], in_place);
+        set_one(tensor, given.tangents[i++]);
       });
     }
   }
@@ -160,15 +167,22 @@ class ForwardCall {
   void give_several(const T& tangents, std::index_sequence<positions...>) {
     (give<outputs>(std::get<positions>(tangents)), ...);
   }
-  static void set_one(const at::Tensor& tensor, at::Tensor tangent, bool in_place) {
+  void set_one(const at::Tensor& tensor, at::Tensor tangent) const {
     if (!tensor.defined() || !tangent.defined()) return;
-    if (in_place) {
+    if (old_ != OldTangent::none) {
+      // It must stay the same object.
       const at::Tensor old = detail::tangent_of(tensor);
-      if (old.defined() && !old.is_same(tangent)) tangent = old.copy_(tangent);
+      if (old.defined() && !old.is_same(tangent)) {
+        if (old_ == OldTangent::reshaped) {
+          old.as_strided__symint(tangent.sym_sizes(), tangent.sym_strides());
+        }
+        tangent = old.copy_(tangent);
+      }
     }
-    tensor._set_fw_grad(tangent, /*level=*/0, in_place);
+    tensor._set_fw_grad(tangent, /*level=*/0, /*is_inplace_op=*/old_ != OldTangent::none);
   }
 
+  OldTangent old_;
   std::vector<Given> given_;
 };
 
