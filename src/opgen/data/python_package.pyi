@@ -215,7 +215,10 @@ class _Node:
     ) -> _RemovableHandle: ...
     def register_prehook(
         self,
-        hook: _Callable[[_tuple[Tensor | None, ...]], _tuple[Tensor | None, ...] | Tensor | None],
+        hook: _Callable[
+            [_tuple[Tensor | None, ...]],
+            _tuple[Tensor | None, ...] | Tensor | None,
+        ],
         /,
     ) -> _RemovableHandle: ...
     def _sequence_nr(self) -> _int: ...
@@ -280,7 +283,11 @@ class Tensor:
         tensors get a gradient.
         """
 
-    def register_hook(self, hook: _Callable[[Tensor], Tensor | None], /) -> _RemovableHandle:
+    def register_hook(
+        self,
+        hook: _Callable[[Tensor], Tensor | None],
+        /,
+    ) -> _RemovableHandle:
         """Call hook(grad) whenever the tensor's gradient is known, and return a handle with remove().
 
         If the hook returns a tensor, that replaces the gradient.
@@ -409,7 +416,12 @@ def from_dlpack(
     copy: _bool | None = None,
 ) -> Tensor: ...
 def from_numpy(array: _numpy.ndarray[_Any, _numpy.dtype[_Any]], /) -> Tensor: ...
-def dump_table(operator: _str | _Callable[..., _Any], /, *, whole: _bool = False) -> _str: ...
+def dump_table(
+    operator: _str | _Callable[..., _Any],
+    /,
+    *,
+    whole: _bool = False,
+) -> _str: ...
 def record_graph(function: _Callable[..., _Any], /, *inputs: Tensor) -> Graph: ...
 def vmap(
     function: _Callable[..., _Any],
