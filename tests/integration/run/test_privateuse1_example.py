@@ -133,7 +133,7 @@ def test_the_readmes_figures_about_generated_code(pocket: dict[str, str]) -> Non
     """Protects the README's approximate figures about generated code."""
     tree = Path(pocket["POCKET_LIBRARY"]).parent.parent
     count = sum(map(code_lines, [*tree.glob("include/**/*.h"), *tree.glob("src/*.cpp")]))
-    said = re.search(r"opgen adds about (\d+) lines", (EXAMPLE / "README.md").read_text())
+    said = re.search(r"registrations in about (\d+) lines", (EXAMPLE / "README.md").read_text())
     assert said and abs(int(said[1]) - count) < 0.1 * count, count
 
 
