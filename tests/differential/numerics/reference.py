@@ -27,7 +27,6 @@ from differential.numerics.values import (
 )
 
 torch.set_num_threads(1)
-torch.set_grad_enabled(False)
 
 _TORCH_DTYPES = {name: getattr(torch, name) for name in BY_NAME}
 _DTYPES = {theirs: BY_NAME[name] for name, theirs in _TORCH_DTYPES.items()}
