@@ -16,6 +16,7 @@
 #include <aten/ops/select_backward_native.h>
 #include <aten/ops/value_selecting_reduction_backward_native.h>
 #include <aten/ops/zeros.h>
+#include <aten/ops/zeros_like.h>
 
 #include "common.h"
 #include "devices.h"
@@ -59,12 +60,13 @@ OPGEN_KERNEL(masked_select_backward)
 (const Tensor& grad, const Tensor& input, const Tensor& mask) {
   const DimVector sizes = opgen::infer_size(input.sizes(), mask.sizes());
   check_same_device("masked_select_backward", grad, mask);
-  // Meta has no elements to count.
-  if (grad.is_meta()) return at::zeros(sizes, grad.options());
   // A mask without dimensions cannot be an index.
   DimVector indexed = sizes;
   if (indexed.empty()) indexed.push_back(1);
-  const Tensor zeros = at::zeros(indexed, grad.options());
+  // Dense, in the order of the input's dimensions.
+  const Tensor zeros = at::zeros_like(input.expand(indexed), grad.options());
+  // Meta has no elements to count.
+  if (grad.is_meta()) return sizes.empty() ? zeros.squeeze(0) : zeros;
   const Tensor put = zeros.index_put({std::optional<Tensor>(mask.expand(indexed))}, grad);
   return sizes.empty() ? put.squeeze(0) : put;
 }
