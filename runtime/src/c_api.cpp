@@ -199,9 +199,9 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
 // Memory from the two functions of opgen_set_cpu_allocator.
 class BorrowedAllocator final : public Allocator {
  public:
-  void borrow(void* (*allocate)(std::size_t), void (*release)(void*)) noexcept {
+  void borrow(void* (*allocate_bytes)(std::size_t), void (*release)(void*)) noexcept {
     release_.store(release, std::memory_order_relaxed);
-    allocate_.store(allocate, std::memory_order_release);
+    allocate_.store(allocate_bytes, std::memory_order_release);
   }
   DataPtr allocate(std::size_t bytes, Device device) override {
     void* data = allocate_.load(std::memory_order_acquire)(bytes);

@@ -130,7 +130,7 @@ def _stub(yaml: Path) -> str:
 
 def _filled_in(stub: str) -> str:
     """Return the stub with the suggested line in the Meta kernel, and full tensors on the CPU."""
-    assert "Call it 'apart_meta_symint' in the YAML" in stub
+    assert "Name it 'apart_meta_symint' in the YAML" in stub
     (shown,) = re.findall(r"^//   (return .*;)$", stub, re.MULTILINE)
     bodies = iter((CPU, f"  static_cast<void>(n);\n  {shown}"))
     return re.sub(
