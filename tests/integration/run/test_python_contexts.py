@@ -98,7 +98,9 @@ def test_an_autocast_scope_belongs_to_its_thread(aten: Any) -> None:
 
         def work() -> None:
             found.append((a @ a).dtype)
-            with pytest.raises(RuntimeError, match="leave an autocast scope in the thread that entered it"):
+            with pytest.raises(
+                RuntimeError, match="leave an autocast scope in the thread that entered it"
+            ):
                 outer.__exit__(None, None, None)
 
         thread = threading.Thread(target=work)
