@@ -99,8 +99,10 @@ def grad(
         keeps = retain or not is_last
         rows.append(_grad(roots, leaves, row, keeps, create_graph, unused, materialize_grads))
     # A gradient that is undefined for one weight is undefined for all.
-    columns: Any = zip(*rows)
-    return tuple(None if one[0] is None else _C._stack(one, 0) for one in columns)
+    stacked: tuple[Any, ...] = tuple(
+        None if one[0] is None else _C._stack(one, 0) for one in zip(*rows)
+    )
+    return stacked
 
 
 def _grad(*arguments: Any) -> tuple[Any, ...]:
