@@ -32,7 +32,7 @@ def write_aten_calls(folder: Path, sources: Iterable[Path]) -> Path:
     registry = read_registry(aten_inputs((packaged_native_functions(),)), Diagnostics())
     functions = [f for f in registry.functions if f.root_name in roots]
     spell = Speller(target, Signatures())
-    header = aten_header("aten_calls.h", functions, spell, with_methods=False)
+    header = aten_header("aten_calls.h", functions, spell)
     texts = Renderer(*target_templates(target.plan.templates)).render_all([header])
     (folder / "ATen" / "ops").mkdir(parents=True)
     (folder / "aten_calls.h").write_text(texts["aten_calls.h"])

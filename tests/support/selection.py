@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -45,10 +45,7 @@ on_both = pytest.mark.parametrize("part", ["slice", pytest.param("whole", marks=
 
 def of_expressions(expressions: Iterable[str]) -> pytest.MarkDecorator:
     """As `each`, for Python expressions: those run on the slice that call its operators alone."""
-    expressions = tuple(expressions)
-    few = [pytest.param(text, "slice") for text in expressions if calls_the_slice(text)]
-    every = [pytest.param(text, "whole", marks=WHOLE) for text in expressions]
-    return pytest.mark.parametrize(("expression", "part"), [*few, *every])
+    return _each("expression", expressions, calls_the_slice)
 
 
 def calls_the_slice(expression: str) -> bool:
@@ -79,17 +76,20 @@ def each(argument: str, names: Iterable[str]) -> pytest.MarkDecorator:
 
     `part` is "slice" or "whole".
     """
-    names = tuple(names)
-    few = [pytest.param(name, "slice") for name in selected(names)]
-    every = [pytest.param(name, "whole", marks=WHOLE) for name in names]
-    return pytest.mark.parametrize((argument, "part"), [*few, *every])
+    return _each(argument, names, lambda name: name in slice_names())
 
 
 def each_function(argument: str, names: Iterable[str]) -> pytest.MarkDecorator:
     """As `each`, for names of Python functions: those run on the slice that call its operators alone."""
-    names = tuple(names)
-    few = [pytest.param(name, "slice") for name in names if calls_the_slice(f".{name}(")]
-    every = [pytest.param(name, "whole", marks=WHOLE) for name in names]
+    return _each(argument, names, lambda name: calls_the_slice(f".{name}("))
+
+
+def _each(
+    argument: str, values: Iterable[str], is_in_slice: Callable[[str], bool]
+) -> pytest.MarkDecorator:
+    values = tuple(values)
+    few = [pytest.param(value, "slice") for value in values if is_in_slice(value)]
+    every = [pytest.param(value, "whole", marks=WHOLE) for value in values]
     return pytest.mark.parametrize((argument, "part"), [*few, *every])
 
 

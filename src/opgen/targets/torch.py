@@ -58,7 +58,7 @@ _SPELLING = TypeSpelling(
 
 # In a meta class, types that may be symbolic have the schema's names without `Sym`. Types that have those names
 # elsewhere are written out: dimensions, for example, are always numbers.
-_META_SPELLING = TypeSpelling(
+TORCH_META_SPELLING = TypeSpelling(
     names={
         "SymInt": "Int",
         "SymIntArrayRef": "IntArrayRef",
@@ -221,7 +221,7 @@ TORCH = Target(
         api_macro="TORCH_API",
         api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
         tensor_header="opgen/tensor.h",
-        meta_spelling=_META_SPELLING,
+        meta_spelling=TORCH_META_SPELLING,
         sized_bases={
             "at::impl::MetaBase": "MetaBase",
             "InplaceMetaBase": "MetaBase",

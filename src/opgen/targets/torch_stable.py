@@ -6,14 +6,15 @@ PyTorch; meta functions are compiled for two kinds of sizes, as for target `torc
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from opgen.cpp.spelling import TypeSpelling
-from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
 from opgen.targets.base import CppSpelling, DispatchPolicy, FileKind, FilePlan, SchemaPolicy, Target
 from opgen.targets.releases import PYTORCH_STABLE
 from opgen.targets.runtime import RUNTIME
 from opgen.targets.tags import tags_that_pytorch_follows
-from opgen.targets.torch import TORCH
+from opgen.targets.torch import TORCH, TORCH_META_SPELLING
 
 _SPELLING = TypeSpelling(
     names={"string_view": "::std::string_view", "string": "::std::string"},
@@ -29,42 +30,12 @@ _SPELLING = TypeSpelling(
     symint_default="SymInt({0})",
 )
 
-_META_SPELLING = TypeSpelling(
-    names={
-        "SymInt": "Int",
-        "SymIntArrayRef": "IntArrayRef",
-        "IntArrayRef": "ArrayRef<int64_t>",
-        "string_view": "::std::string_view",
-    },
-    prefix="",
-    standard="::std::",
-    array_ref="ArrayRef",
-    list="List",
-    dictionary="",
-    pointer="",
-    reference="",
-    assign=" = ",
-    defaults={},
-    symint_default="{0}",
-)
+# The ABI has no dictionaries and no custom classes.
+_META_SPELLING = replace(TORCH_META_SPELLING, dictionary="", pointer="")
 
-# Optionals convert to references implicitly.
-_CONVERSIONS = Conversions(
-    this_tensor="const_cast<Tensor&>(*this)",
-    dtype_of_options="{0}.dtype_opt()",
-    layout_of_options="{0}.layout_opt()",
-    device_of_options="{0}.device_opt()",
-    pin_memory_of_options="{0}.pinned_memory_opt()",
-    memory_format_of_options="opgen::check_tensor_options_and_extract_memory_format({0}, {1})",
-    gather_options=(
-        "TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
-    ),
-    no_value="::std::nullopt",
-    optional_tensor_ref="{0}",
-    optional_scalar_ref="{0}",
-    optional_tensor_list_ref="{0}",
+_CONVERSIONS = replace(
+    RUNTIME.cpp.conversions,
     int_from_sym="{0}.guard_int(__FILE__, __LINE__)",
-    sym_from_int="{0}",
     optional_int_from_sym="opgen::detail::concrete({0})",
     optional_sym_from_int="{0}.has_value() ? ::std::make_optional(SymInt(*{0})) : ::std::nullopt",
     ints_from_syms="opgen::detail::as_numbers({0})",
@@ -73,7 +44,6 @@ _CONVERSIONS = Conversions(
     optional_syms_from_ints=(
         "{0}.has_value() ? ::std::make_optional(opgen::detail::as_symbols(*{0})) : ::std::nullopt"
     ),
-    optional_ints="{0}",
 )
 
 # Class Tensor, its methods and the Python bindings are PyTorch's own. What autograd and functionalization need is

@@ -51,7 +51,7 @@ class Outcome:
 
 
 class Lab:
-    """Calls operators of a backend. `journal` is told of every call before it is made."""
+    """Calls operators of a backend. It calls `journal()` before every call."""
 
     def __init__(
         self,

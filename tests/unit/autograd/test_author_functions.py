@@ -187,7 +187,7 @@ def test_a_selective_build_has_stubs_of_its_operators_alone(inputs: Inputs) -> N
 
 
 def test_compilers_name_files_from_their_common_folder(inputs: Inputs) -> None:
-    """Protects the place of errors in formulas: two files of one name are told apart, wherever the checkout is."""
+    """Protects the place of errors in formulas: two files with the same name keep different places, wherever the checkout is."""
     folder = inputs.yaml[0].parent
     (folder / "ops.yaml").write_text(
         OPERATORS + OPERATORS.partition("\n")[2].replace("scale", "shift")

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from opgen.verify.calls.elements import Array
-from opgen.verify.calls.specs import TensorSpec, Value
+from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, Value
 from opgen.verify.memory.blocks import Block
 from opgen.verify.subjects import Subject
 
@@ -26,6 +26,19 @@ class Described(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.dtype}{list(self.shape)} with strides {list(self.strides)} on {self.device}"
+
+
+def other_value(module: Any, value: Value) -> Any:
+    """Return the value of a module, torch or like it, that is neither a tensor nor a list."""
+    if isinstance(value, GeneratorSpec):
+        return module.Generator().manual_seed(value.seed)
+    if isinstance(value, Named):
+        if value.kind == "device":
+            return module.device(value.name)
+        return getattr(module, value.name)
+    if isinstance(value, Complex):
+        return complex(value.real, value.imag)
+    return value
 
 
 class Backend(Protocol):

@@ -19,13 +19,10 @@ from opgen.gradtest.backends import PackageTensors
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType
-from opgen.verify.backends.base import Described
+from opgen.verify.backends.base import Described, other_value
 from opgen.verify.calls.elements import Array, elements, stored
 from opgen.verify.calls.layouts import span
 from opgen.verify.calls.specs import (
-    Complex,
-    GeneratorSpec,
-    Named,
     TensorSpec,
     Value,
     contiguous_strides,
@@ -152,15 +149,7 @@ class RuntimeBackend:
         return self._strided(self.module.tensor(zeros, dtype=spec.dtype, device="meta"), spec)
 
     def other(self, value: Value) -> Any:
-        if isinstance(value, GeneratorSpec):
-            return self.module.Generator().manual_seed(value.seed)
-        if isinstance(value, Named):
-            if value.kind == "device":
-                return self.module.device(value.name)
-            return getattr(self.module, value.name)
-        if isinstance(value, Complex):
-            return complex(value.real, value.imag)
-        return value
+        return other_value(self.module, value)
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, self.module.Tensor)

@@ -20,10 +20,10 @@ from opgen.diagnostics import Diagnostics
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.schema_spelling import spell
 from opgen.parse.schema.library_parser import LibraryReader
-from opgen.verify.backends.base import Described
+from opgen.verify.backends.base import Described, other_value
 from opgen.verify.calls.elements import Array, elements, stored
 from opgen.verify.calls.layouts import span
-from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, Value
+from opgen.verify.calls.specs import TensorSpec, Value
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import POINTWISE, Facts, Subject
@@ -203,15 +203,7 @@ class TorchBackend:
         return self._with_bit(base.as_strided(spec.shape, layout.strides, layout.offset), spec)
 
     def other(self, value: Value) -> Any:
-        if isinstance(value, GeneratorSpec):
-            return self.torch.Generator().manual_seed(value.seed)
-        if isinstance(value, Named):
-            if value.kind == "device":
-                return self.torch.device(value.name)
-            return getattr(self.torch, value.name)
-        if isinstance(value, Complex):
-            return complex(value.real, value.imag)
-        return value
+        return other_value(self.torch, value)
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, self.torch.Tensor)

@@ -74,7 +74,6 @@ def learn(
     # How often each plan was drawn and accepted.
     drawn: Counter[str] = Counter()
     taken: Counter[str] = Counter()
-    seen: Counter[str] = Counter()
     number = 0
 
     def attempt(call: Call, plan: Plan) -> bool:
@@ -97,8 +96,7 @@ def learn(
             return True
         reason = reason_of(outcome.message)
         found.reasons[reason] += 1
-        if seen[reason] < 2 and len(found.refused) < _MOST_REFUSED:
-            seen[reason] += 1
+        if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
             found.refused.append((call, outcome.message))
         return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -107,22 +107,25 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
         raise NotTested("no input can be expanded")
 
 
-def _offset(trial: Trial) -> Iterator[Finding]:
-    call = changed(trial.call, [p for p, _ in _inputs(trial)], layouts.shifted)
-    if not _inputs(trial):
+def _elsewhere(
+    trial: Trial, moved: Callable[[TensorSpec], TensorSpec], text: str
+) -> Iterator[Finding]:
+    """Compare a call whose inputs lie at other places with the call that was drawn."""
+    places = [place for place, _ in _inputs(trial)]
+    if not places:
         raise NotTested("the call has no tensors")
-    finding = _compare(trial, call, "inputs that begin inside of their storage")
+    finding = _compare(trial, changed(trial.call, places, moved), text)
     if finding:
         yield finding
+
+
+def _offset(trial: Trial) -> Iterator[Finding]:
+    return _elsewhere(trial, layouts.shifted, "inputs that begin inside of their storage")
 
 
 def _misaligned(trial: Trial) -> Iterator[Finding]:
-    call = changed(trial.call, [p for p, _ in _inputs(trial)], layouts.misaligned)
-    if not _inputs(trial):
-        raise NotTested("the call has no tensors")
-    finding = _compare(trial, call, "inputs at addresses that are multiples of one element only")
-    if finding:
-        yield finding
+    text = "inputs at addresses that are multiples of one element only"
+    return _elsewhere(trial, layouts.misaligned, text)
 
 
 def _empty(trial: Trial) -> Iterator[Finding]:
