@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from cli_support import Opgen
 
+from support.torch_extension import require_torch
+
 OPERATORS = """\
 - namespace: mylib
 - func: scaled_mul(Tensor self, Tensor other, float scale=1.) -> Tensor
@@ -106,6 +108,8 @@ def test_dump_prints_what_is_derived(library: Opgen) -> None:
 @pytest.mark.parametrize("target", ["runtime", "torch"])
 def test_methods_are_looked_for_in_the_classes_of_the_target(library: Opgen, target: str) -> None:
     """On target runtime, class Tensor has the operators of the library that are methods, and few others."""
+    if target == "torch":
+        require_torch()
     Path("ops.yaml").write_text(
         OPERATORS.replace(
             "  dispatch:\n    CPU: plain", "  variants: method\n  dispatch:\n    CPU: plain"
