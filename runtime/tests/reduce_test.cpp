@@ -318,6 +318,23 @@ TEST(moments_are_those_of_the_definition) {
   }
 }
 
+// Halves are converted to floats by an instruction, to doubles by none.
+TEST(halves_as_doubles) {
+  Tensor self = shuffled({40, 70}, kHalf, false);
+  for (std::int64_t d : {0, 1}) {
+    const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), 2);
+    Tensor out = empty(opgen::shape_from_dim_mask(self.sizes(), mask, false), kDouble);
+    TensorIterator iter = make_reduction(out, self, mask);
+    opgen::cpu_reduce_vec<double, opgen::Half, double>(iter, 0.0, opgen::SumOf(),
+                                                       [](auto x) { return x * x; });
+    CHECK(values(out) == slow(self, mask, [](const std::vector<double>& slice) {
+            double total = 0;
+            for (double x : slice) total += x * x;
+            return total;
+          }));
+  }
+}
+
 TEST(moments_far_from_zero) {
   // The squares of these numbers have no digits left for the distances. A third of each set is 0,
   // 1, 2.
