@@ -8,6 +8,7 @@
 #include <aten/ops/relu_native.h>
 #include <aten/ops/silu_native.h>
 #include <aten/ops/softmax_native.h>
+#include <opgen/cpu/softmax.h>
 #include <opgen/cpu/vec_math.h>
 
 #include "common.h"
@@ -113,28 +114,8 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)
 (const Tensor& self, int64_t dim, bool /*half_to_float*/, const Tensor& out) {
   if (self.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
-  const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
-  const int64_t in_stride = self.dim() == 0 ? 1 : self.stride(dim),
-                out_stride = self.dim() == 0 ? 1 : out.stride(dim);
-  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "softmax", [&] {
-    using wide = wide_t<scalar_t>;
-    const scalar_t* from = self.const_data_ptr<scalar_t>();
-    scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    for_each_line<2>(dim, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
-      const scalar_t* x = from + at[0];
-      scalar_t* y = to + at[1];
-      wide greatest = static_cast<wide>(x[0]);
-      for (int64_t i = 1; i < count; ++i)
-        greatest = greater_of(greatest, static_cast<wide>(x[i * in_stride]));
-      std::vector<wide> line(static_cast<size_t>(count));
-      wide sum = 0;
-      for (int64_t i = 0; i < count; ++i) {
-        line[i] = std::exp(static_cast<wide>(x[i * in_stride]) - greatest);
-        sum += line[i];
-      }
-      for (int64_t i = 0; i < count; ++i) y[i * out_stride] = static_cast<scalar_t>(line[i] / sum);
-    });
-  });
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "softmax",
+                          [&] { opgen::cpu_softmax<scalar_t>(out, self, dim); });
 }
 
 namespace {

@@ -6,6 +6,9 @@
 #include <aten/ops/native_layer_norm_backward_native.h>
 #include <aten/ops/native_layer_norm_native.h>
 
+#include <opgen/cpu/moments.h>
+#include <opgen/cpu/row_buffers.h>
+
 #include "common.h"
 #include "devices.h"
 #include "sum.h"
@@ -72,6 +75,22 @@ std::vector<T> values_of(const Tensor& tensor) {
   return std::vector<T>(data, data + dense.numel());
 }
 
+// Sets to[i] to (x[i] - mean) * factor * scale[i] + shift[i]. The mean has two parts, so that the
+// difference is as exact as that of doubles.
+template <class T>
+void normalise(T* to, const T* x, int64_t n, double mean, double factor,
+               const std::vector<T>& scale, const std::vector<T>& shift) {
+  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
+  const T by = static_cast<T>(factor);
+  for (int64_t i = 0; i < n; ++i) to[i] = (x[i] - high - low) * by;
+  if (!scale.empty()) {
+    for (int64_t i = 0; i < n; ++i) to[i] *= scale[i];
+  }
+  if (!shift.empty()) {
+    for (int64_t i = 0; i < n; ++i) to[i] += shift[i];
+  }
+}
+
 void store(const Tensor& to, int64_t i, double value) {
   OPGEN_DISPATCH_FLOATING(to.scalar_type(), "native_layer_norm", [&] {
     to.mutable_data_ptr<scalar_t>()[i] =
@@ -99,28 +118,17 @@ OPGEN_KERNEL(native_layer_norm)
     const std::vector<wide> scale = values_of<wide>(gamma), shift = values_of<wide>(beta);
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t grain =
-        std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, rows.width));
+    const int64_t n = rows.width;
+    const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, n));
     opgen::parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
+      std::vector<wide> line(static_cast<size_t>(n));
       for (int64_t r = begin; r < end; ++r) {
-        const scalar_t* x = from + r * rows.width;
-        PairwiseSum<double> sum, squares;
-        for (int64_t i = 0; i < rows.width; ++i) sum.add(static_cast<double>(x[i]));
-        const double average =
-            rows.width == 0 ? 0.0 : sum.result() / static_cast<double>(rows.width);
-        for (int64_t i = 0; i < rows.width; ++i) {
-          const double distance = static_cast<double>(x[i]) - average;
-          squares.add(distance * distance);
-        }
-        const double factor =
-            1 / std::sqrt(squares.result() / static_cast<double>(rows.width) + eps);
-        for (int64_t i = 0; i < rows.width; ++i) {
-          wide y = static_cast<wide>((static_cast<double>(x[i]) - average) * factor);
-          if (!scale.empty()) y *= scale[i];
-          if (!shift.empty()) y += shift[i];
-          to[r * rows.width + i] = static_cast<scalar_t>(y);
-        }
-        store(mean, r, average);
+        const wide* x = opgen::row_as<wide>(from + r * n, n, line.data());
+        const opgen::Moments moments = opgen::moments_of_row(x, n);
+        const double factor = 1 / std::sqrt(moments.squares / static_cast<double>(n) + eps);
+        normalise(line.data(), x, n, moments.mean, factor, scale, shift);
+        opgen::store_row_as(to + r * n, line.data(), n);
+        store(mean, r, moments.mean);
         store(rstd, r, factor);
       }
     });

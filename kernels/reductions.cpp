@@ -30,11 +30,13 @@
 #include <aten/ops/var_mean_native.h>
 #include <aten/ops/var_native.h>
 
+#include <opgen/cpu/extremes.h>
+#include <opgen/cpu/moments.h>
 #include <opgen/cpu/reduce.h>
+#include <opgen/cpu/truth.h>
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
-#include "sum.h"
 
 using namespace kernels;
 
@@ -47,22 +49,6 @@ ScalarType sum_dtype(const TensorBase& self, std::optional<ScalarType> dtype,
   if (dtype.has_value()) return *dtype;
   if (out.defined()) return out.scalar_type();
   return isIntegralType(self.scalar_type(), /*include_bool=*/true) ? kLong : self.scalar_type();
-}
-
-// Adds every element of each slice, as type T, to an Accumulator from `make`; `finish` returns the
-// result.
-template <class T, class Out, class Make, class Fold, class Finish>
-void fold(const Tensor& self, const Tensor& out, DimMask mask, Make make, Fold add, Finish finish) {
-  const T* from = self.const_data_ptr<T>();
-  Out* to = out.mutable_data_ptr<Out>();
-  for_each_slice<1>(self, mask, {&out}, [&](const Slice& slice, const std::array<int64_t, 2>& at) {
-    auto state = make();
-    slice.for_each_run(at[0], [&](int64_t start, int64_t stride, int64_t count) {
-      const T* p = from + start;
-      for (int64_t i = 0; i < count; ++i) add(state, p[i * stride]);
-    });
-    to[at[1]] = finish(state);
-  });
 }
 
 void check_same_dtype(const char* name, const TensorBase& out, ScalarType dtype) {
@@ -83,9 +69,7 @@ void sum_into(const Tensor& self, DimMask mask, const Tensor& out, int64_t divis
   TensorIterator iter = opgen::make_reduction(out, input, mask);
   OPGEN_DISPATCH_ALL(out.scalar_type(), "sum", [&] {
     if constexpr (std::is_same_v<scalar_t, bool>) {
-      opgen::cpu_reduce<bool, bool>(
-          iter, false, [](bool a, bool b) { return a || b; }, [](bool a, bool b) { return a || b; },
-          [](bool sum) { return sum; });
+      opgen::cpu_any(iter);
     } else {
       using total = opgen::opmath_type<scalar_t>;
       opgen::cpu_sum<scalar_t>(iter, [=](total sum) -> total {
@@ -161,12 +145,15 @@ namespace {
 
 void prod_into(const Tensor& self, DimMask mask, const Tensor& out) {
   const Tensor input = to_dtype(self, out.scalar_type());
+  TensorIterator iter = opgen::make_reduction(out, input, mask);
   OPGEN_DISPATCH_ALL(out.scalar_type(), "prod", [&] {
     using total = sum_t<scalar_t>;
-    fold<scalar_t, scalar_t>(
-        input, out, mask, [] { return total(1); },
-        [](total& product, scalar_t x) { product = times(product, static_cast<total>(x)); },
-        [](total product) { return static_cast<scalar_t>(product); });
+    if constexpr (is_complex_v<scalar_t> || sizeof(total) < sizeof(int)) {
+      opgen::cpu_reduce<scalar_t, scalar_t>(iter, total(1), times<total>, times<total>,
+                                            [](total product) { return product; });
+    } else {
+      opgen::cpu_reduce_vec<scalar_t, scalar_t>(iter, total(1), opgen::ProductOf());
+    }
   });
 }
 
@@ -221,18 +208,12 @@ void set_truth_output(Meta& meta, const char* name, const TensorBase& self, DimM
 // any: whether some element is not zero; all: whether no element is zero.
 template <bool any>
 void truth_into(const Tensor& self, DimMask mask, const Tensor& out) {
-  OPGEN_DISPATCH_ALL(self.scalar_type(), any ? "any" : "all", [&] {
-    const auto make = [] { return !any; };
-    const auto add = [](bool& state, scalar_t x) {
-      state = any ? state || !(x == scalar_t(0)) : state && !(x == scalar_t(0));
-    };
-    if (out.scalar_type() == kBool) {
-      fold<scalar_t, bool>(self, out, mask, make, add, [](bool state) { return state; });
-    } else {
-      fold<scalar_t, uint8_t>(self, out, mask, make, add,
-                              [](bool state) { return static_cast<uint8_t>(state); });
-    }
-  });
+  TensorIterator iter = opgen::make_reduction(out, self, mask);
+  if (any) {
+    opgen::cpu_any(iter);
+  } else {
+    opgen::cpu_all(iter);
+  }
 }
 
 }  // namespace
@@ -348,21 +329,11 @@ void set_extremes_output(Meta& meta, const char* name, const TensorBase& self, I
 
 template <bool greatest>
 void extreme_into(const Tensor& self, DimMask mask, const Tensor& out) {
+  TensorIterator iter = opgen::make_reduction(out, self, mask);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), greatest ? "amax" : "amin", [&] {
-    struct State {
-      scalar_t value{};
-      bool empty = true;
-    };
-    fold<scalar_t, scalar_t>(
-        self, out, mask, [] { return State(); },
-        [](State& state, scalar_t x) {
-          if (state.empty) {
-            state = {x, false};
-          } else {
-            state.value = greatest ? greater_of(state.value, x) : lesser_of(state.value, x);
-          }
-        },
-        [](const State& state) { return state.value; });
+    using compared = opgen::compared_type<scalar_t>;
+    opgen::cpu_reduce_vec<scalar_t, scalar_t, compared>(
+        iter, opgen::least_extreme<compared, greatest>(), opgen::ExtremeOf<greatest>());
   });
 }
 
@@ -389,34 +360,26 @@ OPGEN_IMPL_FUNC(amin_out)
 namespace {
 
 // Finds the first of the largest (or smallest) elements of each line, and its index. NaN counts as
-// both.
+// both. `values` may be undefined.
 template <bool greatest>
 void extreme_along(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
   const DimMask mask = mask_of(IntArrayRef(dim), self.dim());
+  // One offset is that of both outputs.
+  const bool together = !values.defined() || same_sizes(values.strides(), indices.strides());
+  const Tensor places =
+      together ? indices
+               : Tensor(opgen::empty_strided(values.sizes(), values.strides(), indices.options()));
+  TensorIterator iter = opgen::make_reduction(places, self, mask);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), greatest ? "max" : "min", [&] {
-    const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* value = values.defined() ? values.mutable_data_ptr<scalar_t>() : nullptr;
-    int64_t* place = indices.mutable_data_ptr<int64_t>();
-    const Tensor& shape = values.defined() ? values : indices;
-    for_each_slice<2>(
-        self, mask, {&shape, &indices}, [&](const Slice& slice, const std::array<int64_t, 3>& at) {
-          scalar_t best{};
-          int64_t best_at = -1, i = 0;
-          slice.for_each_run(at[0], [&](int64_t start, int64_t stride, int64_t count) {
-            for (int64_t k = 0; k < count; ++k, ++i) {
-              const scalar_t x = from[start + k * stride];
-              const bool wins =
-                  best_at < 0 || (!is_nan(best) && (is_nan(x) || (greatest ? x > best : x < best)));
-              if (wins) {
-                best = x;
-                best_at = i;
-              }
-            }
-          });
-          if (value != nullptr) value[at[1]] = best;
-          place[at[2]] = best_at;
+    const int64_t* first = places.const_data_ptr<int64_t>();
+    opgen::cpu_extremes<int64_t, scalar_t, greatest>(
+        iter, [=](int64_t* place, scalar_t best, int64_t position) {
+          *place = position;
+          if (value != nullptr) value[place - first] = best;
         });
   });
+  if (!together) opgen::copy_(indices, places);
 }
 
 void check_extreme_dim(const char* name, const TensorBase& self, int64_t dim) {
@@ -595,40 +558,43 @@ OPGEN_IMPL_FUNC(cumsum_out)
   });
 }
 
-// ---- var, std, var_mean: the mean first, then the squared distances from it, all in double ----
+// ---- var, std, var_mean: moments in double ----
 
 namespace {
 
-struct Moments {
-  double real = 0, imag = 0;  // the mean
-  double squares = 0;         // sum of squared distances from it
+struct Variance {
+  double taken;
+  bool root;
+  double operator()(double squares, double count) const {
+    if (count == 0) return std::numeric_limits<double>::quiet_NaN();
+    const double freedom = count - taken;
+    const double variance = squares / (freedom > 0 ? freedom : 0.0);
+    return root ? std::sqrt(variance) : variance;
+  }
+};
+
+// The squared distances of complex numbers are those of their two parts.
+struct ComplexMoments {
+  opgen::Moments real, imag;
 };
 
 template <class T>
-Moments moments_of(const T* from, const Slice& slice, int64_t start) {
-  PairwiseSum<double> real, imag, squares;
-  slice.for_each_run(start, [&](int64_t first, int64_t stride, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      const auto x = widen(from[first + i * stride]);
-      real.add(static_cast<double>(std::real(x)));
-      if constexpr (is_complex_v<T>) imag.add(static_cast<double>(std::imag(x)));
-    }
-  });
-  const auto n = static_cast<double>(slice.numel);
-  Moments result{real.result() / n, imag.result() / n, 0};
-  slice.for_each_run(start, [&](int64_t first, int64_t stride, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-      const auto x = widen(from[first + i * stride]);
-      const double dx = static_cast<double>(std::real(x)) - result.real;
-      squares.add(dx * dx);
-      if constexpr (is_complex_v<T>) {
-        const double dy = static_cast<double>(std::imag(x)) - result.imag;
-        squares.add(dy * dy);
-      }
-    }
-  });
-  result.squares = squares.result();
-  return result;
+void complex_variance_into(TensorIterator& iter, const Variance& variance) {
+  const auto join = [](ComplexMoments a, const ComplexMoments& b) {
+    a.real.add(b.real);
+    a.imag.add(b.imag);
+    return a;
+  };
+  opgen::cpu_reduce<real_t<T>, T>(
+      iter, ComplexMoments(),
+      [=](const ComplexMoments& all, T x) {
+        return join(all,
+                    {{1, static_cast<double>(x.real()), 0}, {1, static_cast<double>(x.imag()), 0}});
+      },
+      join,
+      [=](const ComplexMoments& all) {
+        return variance(all.real.squares + all.imag.squares, all.real.count);
+      });
 }
 
 void check_var_input(const char* name, const TensorBase& self) {
@@ -646,23 +612,26 @@ void var_into(const Tensor& self, DimMask mask, const std::optional<Scalar>& cor
                "(): degrees of freedom is <= 0. Correction should be strictly less than the "
                "reduction factor (input numel divided by output numel).");
   }
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(self.scalar_type(), root ? "std" : "var", [&] {
-    using real = real_t<scalar_t>;
-    const scalar_t* from = self.const_data_ptr<scalar_t>();
-    real* to = out.mutable_data_ptr<real>();
+  const Variance variance{taken, root};
+  TensorIterator iter = opgen::make_reduction(out, self, mask);
+  if (self.is_complex()) {
+    OPGEN_DISPATCH_COMPLEX(self.scalar_type(), root ? "std" : "var",
+                           [&] { complex_variance_into<scalar_t>(iter, variance); });
+    if (mean.defined()) sum_into(self, mask, mean, slice_size(self, mask));
+    return;
+  }
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), root ? "std" : "var", [&] {
+    // A mean is computed with a new output, so that both have the same strides.
+    const scalar_t* first = out.const_data_ptr<scalar_t>();
     scalar_t* means = mean.defined() ? mean.mutable_data_ptr<scalar_t>() : nullptr;
-    for_each_slice<2>(self, mask, {&out, mean.defined() ? &mean : &out},
-                      [&](const Slice& slice, const std::array<int64_t, 3>& at) {
-                        const Moments moments = moments_of(from, slice, at[0]);
-                        const double freedom = static_cast<double>(slice.numel) - taken;
-                        const double variance =
-                            slice.numel == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                             : moments.squares / (freedom > 0 ? freedom : 0.0);
-                        to[at[1]] = static_cast<real>(
-                            static_cast<wide_t<real>>(root ? std::sqrt(variance) : variance));
-                        if (means != nullptr)
-                          means[at[2]] = element_from<scalar_t>(moments.real, moments.imag);
-                      });
+    opgen::cpu_moments<scalar_t, scalar_t>(iter, [=](scalar_t* to, const opgen::Moments& moments) {
+      using wide = wide_t<scalar_t>;
+      *to = static_cast<scalar_t>(static_cast<wide>(variance(moments.squares, moments.count)));
+      if (means == nullptr) return;
+      const double average =
+          moments.count == 0 ? std::numeric_limits<double>::quiet_NaN() : moments.mean;
+      means[to - first] = static_cast<scalar_t>(static_cast<wide>(average));
+    });
   });
 }
 
@@ -761,6 +730,19 @@ OPGEN_KERNEL(var_mean)(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
 
 // ---- linalg_vector_norm ----
 
+namespace {
+
+struct MagnitudeOf {
+  double operator()(double x) const { return std::abs(x); }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE opgen::Vec<double, bytes> operator()(
+      const opgen::Vec<double, bytes>& x) const {
+    return opgen::Vec<double, bytes>::from_bits(x.bits() & std::numeric_limits<int64_t>::max());
+  }
+};
+
+}  // namespace
+
 OPGEN_META_FUNC(linalg_vector_norm)
 (const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim,
  std::optional<ScalarType> dtype) {
@@ -799,40 +781,49 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
   const double infinity = std::numeric_limits<double>::infinity();
   const Tensor input = to_dtype(self, dtype.value_or(self.scalar_type()));
   const DimMask mask = mask_of(dim, self.dim());
+  TensorIterator iter = opgen::make_reduction(out, input, mask);
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(input.scalar_type(), "linalg_vector_norm", [&] {
     using real = real_t<scalar_t>;
-    struct State {
-      PairwiseSum<double> sum;
-      double extreme = 0;
-      bool empty = true;
+    const auto narrow = [](double norm) { return static_cast<wide_t<real>>(norm); };
+    const auto root = [=](double sum) { return narrow(std::sqrt(sum)); };
+    if constexpr (!is_complex_v<scalar_t>) {
+      // Of vectors of doubles.
+      if (order == 2) {
+        return opgen::cpu_reduce_vec<real, real, double>(
+            iter, 0.0, opgen::SumOf(), [](auto x) { return x * x; }, root);
+      }
+      if (order == 1) {
+        return opgen::cpu_reduce_vec<real, real, double>(iter, 0.0, opgen::SumOf(), MagnitudeOf(),
+                                                         narrow);
+      }
+      if (order == infinity) {
+        return opgen::cpu_reduce_vec<real, real, double>(iter, 0.0, opgen::LargestOf(),
+                                                         MagnitudeOf(), narrow);
+      }
+    }
+    const auto plus = [](double a, double b) { return a + b; };
+    const auto norm_of = [&](double identity, auto f, auto combine, auto project) {
+      opgen::cpu_reduce<real, scalar_t>(
+          iter, identity, [=](double all, scalar_t x) { return combine(all, f(modulus_of(x))); },
+          combine, project);
     };
-    fold<scalar_t, real>(
-        input, out, mask, [] { return State(); },
-        [&](State& state, scalar_t element) {
-          const double x = modulus_of(element);
-          if (order == infinity || order == -infinity) {
-            state.extreme = state.empty ? x
-                            : order > 0 ? greater_of(state.extreme, x)
-                                        : lesser_of(state.extreme, x);
-            state.empty = false;
-          } else if (order == 0) {
-            state.sum.add(x == 0 ? 0.0 : 1.0);
-          } else if (order == 1) {
-            state.sum.add(x);
-          } else {
-            state.sum.add(order == 2 ? x * x : std::pow(x, order));
-          }
-        },
-        [&](const State& state) {
-          double norm = state.extreme;
-          if (order != infinity && order != -infinity) {
-            norm = state.sum.result();
-            if (order == 2)
-              norm = std::sqrt(norm);
-            else if (order != 0 && order != 1)
-              norm = std::pow(norm, 1 / order);
-          }
-          return static_cast<real>(static_cast<wide_t<real>>(norm));
-        });
+    const auto unchanged = [](double x) { return x; };
+    if (order == infinity) {
+      norm_of(0.0, unchanged, opgen::LargestOf(), narrow);
+    } else if (order == -infinity) {
+      norm_of(infinity, unchanged, opgen::SmallestOf(), narrow);
+    } else if (order == 0) {
+      norm_of(
+          0.0, [](double x) { return x == 0 ? 0.0 : 1.0; }, plus, narrow);
+    } else if (order == 1) {
+      norm_of(0.0, unchanged, plus, narrow);
+    } else if (order == 2) {
+      norm_of(
+          0.0, [](double x) { return x * x; }, plus, root);
+    } else {
+      norm_of(
+          0.0, [=](double x) { return std::pow(x, order); }, plus,
+          [=](double sum) { return narrow(std::pow(sum, 1 / order)); });
+    }
   });
 }
