@@ -354,6 +354,7 @@ PROPERTIES = (
         _compares_tensors,
         quickly=4,
         enough=12,
+        is_ordered=True,
     ),
     Property(
         codes.V0121,
@@ -361,6 +362,7 @@ PROPERTIES = (
         _compares_tensors,
         quickly=3,
         enough=10,
+        is_ordered=True,
     ),
     Property(
         codes.V0122,
@@ -405,5 +407,6 @@ PROPERTIES = (
         _claims_broadcasting,
         quickly=2,
         enough=6,
+        is_ordered=True,
     ),
 )

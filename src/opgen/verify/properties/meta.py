@@ -489,6 +489,7 @@ PROPERTIES = (
         quickly=2,
         enough=8,
         kinds=("torch",),
+        cost=2,
     ),
     Property(
         codes.V0135,
@@ -497,6 +498,7 @@ PROPERTIES = (
         quickly=1,
         enough=4,
         kinds=("torch",),
+        cost=2,
     ),
     Property(
         codes.V0136,

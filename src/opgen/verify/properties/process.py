@@ -217,6 +217,7 @@ PROPERTIES = (
         quickly=1,
         enough=1,
         mode="default",
+        cost=10,
     ),
     Property(
         codes.V0182,
@@ -224,6 +225,7 @@ PROPERTIES = (
         _functional,
         quickly=1,
         enough=2,
+        cost=3,
     ),
     Property(
         codes.V0190,

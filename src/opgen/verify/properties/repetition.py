@@ -251,6 +251,8 @@ PROPERTIES = (
         _deterministic,
         quickly=1,
         enough=2,
+        cost=5,
+        is_ordered=True,
     ),
     Property(
         codes.V0151,
@@ -258,6 +260,7 @@ PROPERTIES = (
         _returns_something,
         quickly=3,
         enough=10,
+        is_ordered=True,
     ),
     Property(
         codes.V0152,
@@ -279,5 +282,7 @@ PROPERTIES = (
         _deterministic,
         quickly=1,
         enough=4,
+        cost=5,
+        is_ordered=True,
     ),
 )
