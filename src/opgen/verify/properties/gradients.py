@@ -513,7 +513,7 @@ def _gradient_strides(trial: Trial) -> Iterator[Finding]:
             wrong = differ([_result(trial, one)], [_result(trial, other)])
             if wrong:
                 yield trial.finding(
-                    f"the gradient of {place_text(place)} is another if the incoming gradient is {how}: {wrong}",
+                    f"the gradient of {place_text(place)} differs if the incoming gradient is {how}: {wrong}",
                     Run("call", call),
                 )
                 return

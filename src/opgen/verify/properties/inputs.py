@@ -45,7 +45,7 @@ def _inputs(trial: Trial) -> list[tuple[Place, TensorSpec]]:
 
 
 def _compare(trial: Trial, call: Call, how: str) -> Finding | None:
-    """Compare a call with the same call of dense tensors. A refusal in words is none of our business."""
+    """Compare a call with the same call of dense tensors. An error of the operator is no finding."""
     found = trial.run(call, "block")
     if found.error is not None or trial.base.error is not None:
         return None

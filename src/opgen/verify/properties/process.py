@@ -58,7 +58,7 @@ def _copying(trial: Trial) -> Iterator[Finding]:
 def _gil(trial: Trial) -> Iterator[Finding]:
     """A thread that counts gets on while the operator works."""
     for count in _GIL_ELEMENTS:
-        call = enlarged(trial.call, count)
+        call = enlarged(trial, count)
         if call is None:
             raise NotTested("no size can grow")
         given = trial.lab.build(call, "fresh", Outcome())
