@@ -27,6 +27,13 @@ struct Plain {
   static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
 };
 
+// A vector of one number, loaded at once. (Adding it to zeros would take an addition, because of
+// -0.)
+template <class V>
+OPGEN_ALWAYS_INLINE V repeated(typename V::Element value) noexcept {
+  return V::of(value - typename V::Native{});
+}
+
 // Sets the tile `to` to the product of two panels, or adds it.
 template <class W, class Set>
 OPGEN_ALWAYS_INLINE void multiply_panels(std::int64_t depth, const W* a, const W* b, W* to,
@@ -45,7 +52,7 @@ OPGEN_ALWAYS_INLINE void multiply_panels(std::int64_t depth, const W* a, const W
     for (int v = 0; v < vectors; ++v) factors[v] = V::load(b + v * V::size);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
-      const V factor(a[i]);
+      const V factor = repeated<V>(a[i]);
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; ++v) {
         sums[i][v] = multiply_add(factor, factors[v], sums[i][v]);
@@ -99,7 +106,7 @@ OPGEN_ALWAYS_INLINE void add_columns_here(W* sums, const W* columns, std::int64_
       V sum = V::load(sums + i);
 #pragma GCC unroll 4
       for (int c = 0; c < 4; ++c) {
-        sum = multiply_add(V(factors[k + c]), V::load(at + c * step + i), sum);
+        sum = multiply_add(repeated<V>(factors[k + c]), V::load(at + c * step + i), sum);
       }
       sum.store(sums + i);
     }
