@@ -101,12 +101,13 @@ OPGEN_ALWAYS_INLINE void add_columns_here(W* sums, const W* columns, std::int64_
   std::int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
     const W* at = columns + k * step;
+    const V times[4] = {V(factors[k]), V(factors[k + 1]), V(factors[k + 2]), V(factors[k + 3])};
     std::int64_t i = 0;
     for (; i + V::size <= n; i += V::size) {
       V sum = V::load(sums + i);
 #pragma GCC unroll 4
       for (int c = 0; c < 4; ++c) {
-        sum = multiply_add(repeated<V>(factors[k + c]), V::load(at + c * step + i), sum);
+        sum = multiply_add(times[c], V::load(at + c * step + i), sum);
       }
       sum.store(sums + i);
     }
