@@ -5,4 +5,4 @@ cd "$(dirname "$0")"
 for target in runtime torch; do
   opgen lint --deny-warnings --target "$target" native_functions.yaml
 done
-python report.py
+python3 report.py

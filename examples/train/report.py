@@ -15,9 +15,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NAMES = {
     "nn": "torch.nn",
-    "cpp": "C++",
-    "runtime": "Python",
-    "torch": "PyTorch, the same YAML",
+    "cpp": "C++, opgen's runtime",
+    "runtime": "Python, opgen's runtime",
+    "torch": "Python, PyTorch",
 }
 TOLERANCE = 1e-5
 Losses = dict[str, list[float]]
@@ -93,6 +93,7 @@ def picture(losses: Losses) -> str:
     for step in range(0, steps + 1, 20):
         lines.append(text((x(step), top + height + 18), str(step)))
     lines.append(text((left + width / 2, top + height + 36), "step"))
+    lines.append(text((left + 6, top + 12), "loss", "start"))
     styles = {
         "nn": 'stroke="#9ec5e8" stroke-width="7"',
         "cpp": 'stroke="#1f4e79" stroke-width="2"',

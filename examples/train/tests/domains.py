@@ -49,13 +49,18 @@ def a_matrix(draw: Draw) -> dict[str, Any]:
     return {"self": draw.tensor(draw.integer(1, 3), draw.integer(1, 3))}
 
 
+# The kernels compute with real numbers.
+REAL = ("float64",)
 DOMAINS = {
-    "lookup::linear": Domain(make=rows),
+    "lookup::linear": Domain(make=rows, dtypes=REAL),
     "lookup::transposed": Domain(
-        make=a_matrix, batched=False, why="vmap has no rule for a library's views"
+        make=a_matrix, dtypes=REAL, batched=False, why="vmap has no rule for a library's views"
     ),
-    "lookup::outer_sum": Domain(make=rows),
-    "lookup::layer_norm": Domain(make=normalised, eps=between(1e-3, 1.0)),
-    "lookup::attention": Domain(make=lookups),
-    "lookup::cross_entropy": Domain(make=classified),
+    "lookup::outer_sum": Domain(make=rows, dtypes=REAL),
+    "lookup::add": Domain(dtypes=REAL),
+    "lookup::gelu": Domain(dtypes=REAL),
+    "lookup::gelu_backward": Domain(dtypes=REAL),
+    "lookup::layer_norm": Domain(make=normalised, eps=between(1e-3, 1.0), dtypes=REAL),
+    "lookup::attention": Domain(make=lookups, dtypes=REAL),
+    "lookup::cross_entropy": Domain(make=classified, dtypes=REAL),
 }

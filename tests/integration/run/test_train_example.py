@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,13 +37,12 @@ def runtime() -> Path:
 
 
 @pytest.fixture(scope="module")
-def packages(runtime: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders of the package lookup, by target."""
+def torch_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder from which `import lookup` imports the package for PyTorch."""
     require_torch()
     tree = tmp_path_factory.mktemp("train") / "tree"
     yaml, kernels = EXAMPLE / "native_functions.yaml", EXAMPLE / "kernels"
-    torch = build_extension(yaml, kernels, tree, "--python").parents[1]
-    return {"runtime": runtime / "python", "torch": torch}
+    return build_extension(yaml, kernels, tree, "--python").parents[1]
 
 
 def python(*command: str | Path, package: Path | None = None) -> str:
@@ -52,18 +50,14 @@ def python(*command: str | Path, package: Path | None = None) -> str:
     return run([sys.executable, *command], env={**os.environ, **path}, cwd=EXAMPLE)
 
 
-def numbers(printed: str) -> Iterator[float]:
-    return map(float, printed.split())
-
-
 @pytest.mark.slow
-def test_the_losses(runtime: Path, packages: dict[str, Path], tmp_path: Path) -> None:
+def test_the_losses(runtime: Path, torch_package: Path, tmp_path: Path) -> None:
     """Protects the gradients, and README.md: four trainings have the losses and the graph that it shows."""
     graph = tmp_path / "graph.svg"
     printed = {
         "cpp": run([runtime / "train"]),
-        "runtime": python("train.py", "runtime", graph, package=packages["runtime"]),
-        "torch": python("train.py", "torch", package=packages["torch"]),
+        "runtime": python("train.py", "runtime", graph, package=runtime / "python"),
+        "torch": python("train.py", "torch", package=torch_package),
         "nn": python("reference.py"),
     }
     header, *rows = (EXAMPLE / "losses.csv").read_text().splitlines()
@@ -71,24 +65,46 @@ def test_the_losses(runtime: Path, packages: dict[str, Path], tmp_path: Path) ->
     committed = [float(row.split(",")[1]) for row in rows]
     assert len(committed) == 100 and committed[0] > 1 and committed[-1] < 0.01
     for name, lines in printed.items():
-        losses = list(numbers(lines))
+        losses = [float(line) for line in lines.split()]
         assert len(losses) == 100, name
         worst = max(abs(a - b) for a, b in zip(losses, committed, strict=True))
         assert worst < 1e-5, f"{name} differs from losses.csv by {worst}"
     assert graph.read_text() == (EXAMPLE / "graph.svg").read_text()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["runtime", "torch"])
-def test_the_gradients(packages: dict[str, Path], target: str) -> None:
-    """Protects the formulas on both targets: at least 20 calls of each agree with finite differences."""
+def check_gradients(package: Path) -> None:
     command = ("-m", "pytest", "-q", "-n0", "-rP", "-p", "no:cacheprovider", "-o", "addopts=")
-    said = python(*command, "tests", package=packages[target])
+    said = python(*command, "tests", package=package)
     checked = re.findall(r"^(lookup::\S+) float64: .* (\d+) checked", said, re.MULTILINE)
     assert len(checked) == 9 and all(int(count) >= 20 for _, count in checked), said
+
+
+@pytest.mark.slow
+def test_the_gradients_on_the_runtime(runtime: Path) -> None:
+    """Protects the formulas: at least 20 calls of each agree with finite differences."""
+    check_gradients(runtime / "python")
+
+
+@pytest.mark.slow
+def test_the_gradients_with_pytorch(torch_package: Path) -> None:
+    """As above, for the package for PyTorch."""
+    check_gradients(torch_package)
 
 
 def test_the_readme_shows_the_losses() -> None:
     """Protects README.md and the picture: both show losses.csv."""
     said = python("report.py")
     assert "differ from those of torch.nn by at most" in said
+
+
+def test_the_readme_shows_the_files() -> None:
+    """Protects readers: a file of the example contains each block of code, apart from its indentation."""
+    readme = (EXAMPLE / "README.md").read_text()
+    blocks = re.findall(r"^```(python|cpp|yaml)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    files = [path for name in ("*.py", "*.cpp", "*.yaml") for path in EXAMPLE.glob(name)]
+    texts = ["\n".join(map(str.strip, path.read_text().splitlines())) for path in files]
+    assert len(blocks) >= 5
+    for _, block in blocks:
+        for part in block.strip().split("\n\n"):
+            plain = "\n".join(map(str.strip, part.splitlines()))
+            assert any(plain in text for text in texts), f"in no file:\n{part}"
