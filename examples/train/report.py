@@ -98,7 +98,7 @@ def picture(losses: Losses) -> str:
         "nn": 'stroke="#9ec5e8" stroke-width="7"',
         "cpp": 'stroke="#1f4e79" stroke-width="2"',
         "runtime": 'stroke="#e07b00" stroke-width="2" stroke-dasharray="6 6"',
-        "torch": 'stroke="#2e8b57" stroke-width="2" stroke-dasharray="2 10"',
+        "torch": 'stroke="#2e8b57" stroke-width="4" stroke-dasharray="2 10"',
     }
     for place, (name, style) in enumerate(styles.items()):
         points = " ".join(f"{x(i):.1f},{y(loss):.1f}" for i, loss in enumerate(losses[name]))

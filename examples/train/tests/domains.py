@@ -49,14 +49,13 @@ def a_matrix(draw: Draw) -> dict[str, Any]:
     return {"self": draw.tensor(draw.integer(1, 3), draw.integer(1, 3))}
 
 
+VIEW = "vmap has no rule for a library's views"
 # The kernels compute with real numbers.
 REAL = ("float64",)
 DOMAINS = {
     "lookup::linear": Domain(make=rows, dtypes=REAL),
-    "lookup::transposed": Domain(
-        make=a_matrix, dtypes=REAL, batched=False, why="vmap has no rule for a library's views"
-    ),
-    "lookup::outer_sum": Domain(make=rows, dtypes=REAL),
+    "lookup::transposed": Domain(make=a_matrix, dtypes=REAL, batched=False, why=VIEW),
+    "lookup::outer_sum": Domain(make=rows, dtypes=REAL, batched=False, why=VIEW),
     "lookup::add": Domain(dtypes=REAL),
     "lookup::gelu": Domain(dtypes=REAL),
     "lookup::gelu_backward": Domain(dtypes=REAL),
