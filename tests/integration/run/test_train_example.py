@@ -46,8 +46,10 @@ def torch_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(*command: str | Path, package: Path | None = None) -> str:
+    """Run Python in the example's folder; PyTorch uses one thread, because its tensors are tiny."""
     path = {"PYTHONPATH": str(package)} if package else {}
-    return run([sys.executable, *command], env={**os.environ, **path}, cwd=EXAMPLE)
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", **path}
+    return run([sys.executable, *command], env=variables, cwd=EXAMPLE)
 
 
 @pytest.mark.slow
