@@ -333,7 +333,7 @@ SLIPS: tuple[Slip, ...] = (
     _schema("open_quote", "«'»f(Tensor self) -> Tensor", "quote is not closed", "write '"),
     _schema(
         "colon_in_a_default",
-        "f(Tensor self, str mode=«\"a: b\"») -> Tensor",
+        'f(Tensor self, str mode=«"a: b"») -> Tensor',
         "a ': ' in the default",
         "put the whole schema in single quotes",
     ),

@@ -12,9 +12,9 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
+from opgen.model.inplace_slips import find_inplace_slip
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
-from opgen.model.inplace_slips import find_inplace_slip
 from opgen.model.out_slips import find_out_slip
 from opgen.model.registry import StructuredGroup
 from opgen.resolve import codes_entries as codes
