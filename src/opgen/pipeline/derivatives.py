@@ -25,7 +25,7 @@ from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
-from opgen.targets.stable import report_formulas, report_formulas_without_python
+from opgen.targets.stable import report_formulas_without_python
 
 
 class Gradients(Struct, frozen=True):
@@ -108,16 +108,13 @@ def derive_gradients(
     if files is None:
         return Gradients()
     target = TARGETS[inputs.target]
-    in_python = FileKind.PYTHON_REGISTRATIONS in target.plan.kinds
-    if in_python and not inputs.python:
-        report_formulas(target, files, diagnostics)
-        return Gradients()
     errors = diagnostics.error_count
     infos = derive_infos(registry, files, signatures, diagnostics)
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
     own = _formula_files(functions, files.includes, inputs) if files.includes else FormulaFiles()
+    in_python = FileKind.PYTHON_REGISTRATIONS in target.plan.kinds
     if in_python and diagnostics.error_count == errors:
         report_formulas_without_python(target, functions, own.declared, diagnostics)
     return Gradients(functions, replace(own, short_names=_short_names(paths)))

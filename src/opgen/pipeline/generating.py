@@ -21,7 +21,7 @@ from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
 from opgen.pipeline.run_options import recorded_options
-from opgen.targets import TARGETS
+from opgen.targets import TARGETS, stable
 from opgen.targets.base import FileKind
 from opgen.templating.render import Renderer
 
@@ -34,7 +34,11 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, marked: bool = False
     """
     inputs = with_contents(inputs)
     context = checked_context(inputs, diagnostics)
-    return None if context is None else render_tree(context, inputs, marked=marked)
+    if context is None:
+        return None
+    if FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds and not inputs.python:
+        stable.report_missing_package(context.target, context.gradients, diagnostics)
+    return None if diagnostics.has_errors else render_tree(context, inputs, marked=marked)
 
 
 @until_too_many(lambda: None)

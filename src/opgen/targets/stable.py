@@ -15,7 +15,7 @@ from opgen.autograd.python_nodes import Refusal, python_node, recorded_info
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code, Example
-from opgen.model.derivatives import DEFAULT_KEY, DERIVATIVES_YAML, DerivativesFile
+from opgen.model.derivatives import DEFAULT_KEY, DERIVATIVES_YAML
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
@@ -212,17 +212,19 @@ def report_stable(
                 )
 
 
-def report_formulas(target: Target, files: DerivativesFile, diagnostics: Diagnostics) -> None:
-    """Report the first formula, if there is any, for a library without a Python package."""
-    if not files.entries:
-        return
-    first = files.entries[0]
-    message = (
-        f"gradients of target {target.name} need the library's Python package, but there are formulas"
-        f" for '{first.name.text}'"
-    )
-    hint = "make it a package (--python), or move this file to another folder"
-    diagnostics.error(E1309, message, first.span, hint=hint)
+def report_missing_package(
+    target: Target, functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics
+) -> None:
+    """Report the first formula, if there is any, for a library that is generated without a Python package."""
+    infos = (info for fn in functions for info in fn.infos.values())
+    first = min((info.entry for info in infos), key=lambda entry: entry.span.start, default=None)
+    if first is not None:
+        message = (
+            f"gradients of target {target.name} need the library's Python package, but there are formulas"
+            f" for '{first.name.text}'"
+        )
+        hint = "make it a package (--python), or move this file to another folder"
+        diagnostics.error(E1309, message, first.name.span, hint=hint)
 
 
 def report_formulas_without_python(
