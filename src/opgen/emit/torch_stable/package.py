@@ -106,8 +106,17 @@ def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterato
     rest = [f for f in functions if not has_formulas(f)]
     for name, some in group_by(rest, lambda f: gradient_function(context, f)).items():
         if name is not None:
-            pairs = (f"({_quoted(_dispatched(f))}, {_quoted(f)})," for f in some)
-            yield Call(f"_gradients.{name}", ("_library,", *_list(pairs)))
+            is_view = name == "record_view"
+            entries = (
+                f"({_quoted(_dispatched(f))}, {_quoted(f)}{_key_of_view(context, f) if is_view else ''}),"
+                for f in some
+            )
+            yield Call(f"_gradients.{name}", ("_library,", *_list(entries)))
+
+
+def _key_of_view(context: Context, f: NativeFunction) -> str:
+    key = key_of_fake(context.registry, f)
+    return ", None" if key is None else f', b"{key.name}"'
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:
