@@ -1,10 +1,18 @@
 // reduce_test.cpp: reductions over any dimensions and layouts, their accuracy, and threads.
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "check.h"
+#include "opgen/cpu/extremes.h"
+#include "opgen/cpu/moments.h"
 #include "opgen/cpu/reduce.h"
+#include "opgen/cpu/softmax.h"
+#include "opgen/cpu/truth.h"
 #include "tensors.h"
+
+// g++ warns about functions of vectors, all of which are inlined, at the end of the file.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 using namespace tensors;
 
@@ -19,11 +27,11 @@ Tensor sum(const Tensor& self, OptionalIntArrayRef dims, bool keepdim) {
   return out;
 }
 
-// Computes the sum by its definition.
-std::vector<double> slow_sum(const Tensor& self, std::uint64_t mask) {
+// Returns the elements of each output.
+std::vector<std::vector<double>> slices(const Tensor& self, std::uint64_t mask) {
   std::vector<double> all = values(self);
   DimVector kept = opgen::shape_from_dim_mask(self.sizes(), mask, false);
-  std::vector<double> result(static_cast<std::size_t>(opgen::multiply_integers(kept)), 0.0);
+  std::vector<std::vector<double>> result(static_cast<std::size_t>(opgen::multiply_integers(kept)));
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::size_t rest = i;
     std::size_t at = 0;
@@ -36,9 +44,23 @@ std::vector<double> slow_sum(const Tensor& self, std::uint64_t mask) {
       }
       rest /= size;
     }
-    result[at] += all[i];
+    result[at].push_back(all[i]);
   }
   return result;
+}
+// Computes a reduction by its definition.
+std::vector<double> slow(const Tensor& self, std::uint64_t mask,
+                         const std::function<double(const std::vector<double>&)>& f) {
+  std::vector<double> result;
+  for (const std::vector<double>& slice : slices(self, mask)) result.push_back(f(slice));
+  return result;
+}
+std::vector<double> slow_sum(const Tensor& self, std::uint64_t mask) {
+  return slow(self, mask, [](const std::vector<double>& slice) {
+    double total = 0;
+    for (double x : slice) total += x;
+    return total;
+  });
 }
 
 }  // namespace
@@ -158,4 +180,200 @@ TEST(parts_by_output) {
   iter.parallel_for_outputs([](TensorIteratorBase& part) { cpu_sum<double>(part); });
   set_num_threads(1);
   CHECK(values(out) == slow_sum(a, 2));
+}
+
+// Numbers in an order that is not theirs, some of them equal, and a NaN if asked.
+Tensor shuffled(IntArrayRef sizes, ScalarType dtype, bool nan) {
+  Tensor made = empty(sizes, kDouble);
+  std::uint32_t state = 99;
+  for (std::int64_t i = 0; i < made.numel(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    made.data_ptr<double>()[i] = static_cast<double>(static_cast<int>(state >> 24) % 61 - 30) / 4;
+    if (nan && i % 997 == 500) made.data_ptr<double>()[i] = std::nan("");
+  }
+  return detail::to_dtype(made, dtype);
+}
+// The same numbers in memory in another order, or with gaps.
+std::vector<Tensor> layouts_of(ScalarType dtype, bool nan) {
+  return {
+      shuffled({3, 70, 150}, dtype, nan),
+      permute(shuffled({150, 3, 70}, dtype, nan), {1, 2, 0}),
+      strided(shuffled({90000}, dtype, nan), {3, 70, 150}, {2, 900, 6}, 1),
+      shuffled({400, 33}, dtype, nan),
+      shuffled({9000, 2}, dtype, nan),
+      shuffled({5, 1, 9000}, dtype, nan),
+      strided(shuffled({9000}, dtype, nan), {4500}, {2}, 0),
+  };
+}
+bool same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+template <class F>
+void for_each_mask(const Tensor& self, const F& f) {
+  for (std::uint64_t mask = 1; mask < (std::uint64_t(1) << self.dim()); ++mask) {
+    const DimVector sizes = opgen::shape_from_dim_mask(self.sizes(), opgen::DimMask(mask), false);
+    f(opgen::DimMask(mask), IntArrayRef(sizes));
+  }
+}
+
+// Rows, columns, collected elements and parts of long rows: each has a path of its own.
+template <class T>
+void check_extremes(bool nan) {
+  const ScalarType dtype = opgen::scalar_type_of<T>;
+  for (const Tensor& self : layouts_of(dtype, nan)) {
+    for_each_mask(self, [&](opgen::DimMask mask, IntArrayRef sizes) {
+      Tensor out = empty(sizes, dtype);
+      TensorIterator iter = make_reduction(out, self, mask);
+      using M = opgen::compared_type<T>;
+      opgen::cpu_reduce_vec<T, T>(iter, opgen::least_extreme<M, true>(), opgen::LargestOf());
+      const std::vector<double> got = values(out);
+      const std::vector<double> expected = slow(self, mask, [](const std::vector<double>& slice) {
+        double best = slice[0];
+        for (double x : slice) {
+          if (x > best || std::isnan(x)) best = x;
+          if (std::isnan(best)) break;
+        }
+        return best;
+      });
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(same(got[i], expected[i]));
+    });
+    for (std::int64_t d = 0; d < self.dim(); ++d) {
+      const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), self.dim());
+      Tensor out = empty(opgen::shape_from_dim_mask(self.sizes(), mask, false), opgen::kLong);
+      TensorIterator iter = make_reduction(out, self, mask);
+      opgen::cpu_extremes<std::int64_t, T, false>(
+          iter, [](std::int64_t* to, T, std::int64_t position) { *to = position; });
+      CHECK(values(out) == slow(self, mask, [](const std::vector<double>& slice) {
+              std::size_t best = 0;
+              for (std::size_t i = 1; i < slice.size() && !std::isnan(slice[best]); ++i) {
+                if (slice[i] < slice[best] || std::isnan(slice[i])) best = i;
+              }
+              return static_cast<double>(best);
+            }));
+    }
+  }
+}
+TEST(extremes_and_their_positions) {
+  check_extremes<float>(true);
+  check_extremes<opgen::BFloat16>(true);
+  check_extremes<std::int8_t>(false);
+}
+
+TEST(truths) {
+  for (ScalarType dtype :
+       {kFloat, kHalf, opgen::kLong, opgen::kBool, opgen::kComplexDouble, opgen::kComplexFloat}) {
+    for (double zeros : {0.0, -0.0}) {
+      for (std::int64_t at : {-1, 0, 77, 20000}) {
+        Tensor self = full({200, 130}, zeros, dtype);
+        if (at >= 0) {
+          Tensor one = strided(self, {1}, {1}, at);
+          opgen::tensor_functions::copy_(one, full({1}, 1, dtype));
+        }
+        for_each_mask(self, [&](opgen::DimMask mask, IntArrayRef sizes) {
+          Tensor any = empty(sizes, opgen::kBool), all = empty(sizes, opgen::kBool);
+          TensorIterator any_iter = make_reduction(any, self, mask);
+          opgen::cpu_any(any_iter);
+          TensorIterator all_iter = make_reduction(all, self, mask);
+          opgen::cpu_all(all_iter);
+          double found = 0;
+          for (double x : values(any)) found += x;
+          CHECK_EQ(found, at >= 0 ? 1.0 : 0.0);
+          for (double x : values(all)) CHECK_EQ(x, 0.0);
+        });
+      }
+    }
+    for (double x : {1.0, std::nan("")}) {
+      if (std::isnan(x) && !opgen::isFloatingType(dtype)) continue;
+      Tensor self = full({200, 130}, x, dtype);
+      Tensor all = empty({130}, opgen::kByte);
+      TensorIterator iter = make_reduction(all, self, IntArrayRef({0}), false);
+      opgen::cpu_all(iter);
+      for (double each : values(all)) CHECK_EQ(each, 1.0);
+    }
+  }
+}
+
+TEST(moments_are_those_of_the_definition) {
+  for (ScalarType dtype : {kFloat, kDouble, kHalf}) {
+    for (const Tensor& self : layouts_of(dtype, false)) {
+      for_each_mask(self, [&](opgen::DimMask mask, IntArrayRef sizes) {
+        Tensor out = empty(sizes, kDouble);
+        TensorIterator iter = make_reduction(out, self, mask);
+        OPGEN_DISPATCH_FLOATING(dtype, "moments", [&] {
+          opgen::cpu_moments<double, scalar_t>(
+              iter, [](double* to, const opgen::Moments& m) { *to = m.squares / m.count; });
+        });
+        const std::vector<double> got = values(out);
+        const std::vector<double> expected = slow(self, mask, [](const std::vector<double>& slice) {
+          double mean = 0, squares = 0;
+          for (double x : slice) mean += x / static_cast<double>(slice.size());
+          for (double x : slice) squares += (x - mean) * (x - mean);
+          return squares / static_cast<double>(slice.size());
+        });
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          CHECK(std::fabs(got[i] - expected[i]) <= 1e-12 * expected[i]);
+        }
+      });
+    }
+  }
+}
+
+// Halves are converted to floats by an instruction, to doubles by none.
+TEST(halves_as_doubles) {
+  Tensor self = shuffled({40, 70}, kHalf, false);
+  for (std::int64_t d : {0, 1}) {
+    const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), 2);
+    Tensor out = empty(opgen::shape_from_dim_mask(self.sizes(), mask, false), kDouble);
+    TensorIterator iter = make_reduction(out, self, mask);
+    opgen::cpu_reduce_vec<double, opgen::Half, double>(iter, 0.0, opgen::SumOf(),
+                                                       [](auto x) { return x * x; });
+    CHECK(values(out) == slow(self, mask, [](const std::vector<double>& slice) {
+            double total = 0;
+            for (double x : slice) total += x * x;
+            return total;
+          }));
+  }
+}
+
+TEST(moments_far_from_zero) {
+  // The squares of these numbers have no digits left for the distances. A third of each set is 0,
+  // 1, 2.
+  Tensor self = empty({40000}, kDouble);
+  for (std::int64_t i = 0; i < 40000; ++i) {
+    self.data_ptr<double>()[i] = 1e9 + static_cast<double>(i % 3);
+  }
+  const auto variance_of = [](const Tensor& shaped, IntArrayRef sizes) {
+    Tensor out = empty(sizes, kDouble);
+    TensorIterator iter = make_reduction(out, shaped, IntArrayRef({0}), false);
+    opgen::cpu_moments<double, double>(
+        iter, [](double* to, const opgen::Moments& m) { *to = m.squares / m.count; });
+    return values(out);
+  };
+  for (double variance : variance_of(self, {})) CHECK(std::fabs(variance - 2.0 / 3.0) < 1e-4);
+  for (double variance : variance_of(strided(self, {399, 100}, {100, 1}), {100})) {
+    CHECK(std::fabs(variance - 2.0 / 3.0) < 1e-4);
+  }
+}
+
+TEST(softmax_of_every_dimension) {
+  for (ScalarType dtype : {kFloat, kDouble, kHalf}) {
+    for (const Tensor& self : layouts_of(dtype, false)) {
+      for (std::int64_t d = 0; d < self.dim(); ++d) {
+        Tensor out = empty(self.sizes(), dtype);
+        OPGEN_DISPATCH_FLOATING(dtype, "softmax",
+                                [&] { opgen::cpu_softmax<scalar_t>(out, self, d); });
+        const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), self.dim());
+        const auto inputs = slices(self, mask), outputs = slices(out, mask);
+        const double allowed = dtype == kHalf ? 1e-3 : dtype == kFloat ? 1e-6 : 1e-12;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+          double total = 0;
+          for (double x : inputs[i]) total += std::exp(x - 8);
+          for (std::size_t k = 0; k < inputs[i].size(); ++k) {
+            const double exact = std::exp(inputs[i][k] - 8) / total;
+            CHECK(std::fabs(outputs[i][k] - exact) <= allowed * exact + 1e-7 * (dtype == kHalf));
+          }
+        }
+      }
+    }
+  }
 }

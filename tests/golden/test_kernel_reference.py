@@ -62,6 +62,11 @@ def test_every_listed_macro_exists() -> None:
     [
         ("cpu/loops.h", r"^void (cpu_\w+)\("),
         ("cpu/reduce.h", r"^void (cpu_\w+)\(|TensorIterator (make_reduction)\("),
+        ("cpu/truth.h", r"^OPGEN_API void (cpu_\w+)\("),
+        ("cpu/moments.h", r"^void (cpu_\w+)\(|(moments_of_row)\("),
+        ("cpu/extremes.h", r"^void (cpu_\w+)\("),
+        ("cpu/softmax.h", r"^void (cpu_\w+)\("),
+        ("cpu/row_buffers.h", r"(row_as|store_row_as)\("),
         ("core/parallel.h", r"(\w+_num_threads|get_thread_num|in_parallel_region|parallel_for)\("),
         ("device/random.h", r"\b(draw_\w+)\(|class (NormalDraws)"),
         ("iterator/iterator_config.h", r"^  TensorIteratorConfig& (\w{4,})\("),

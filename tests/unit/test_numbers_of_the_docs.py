@@ -123,7 +123,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     (
         "guides/performance.md",
         "prefetch {} KiB ahead",
-        lambda: constant("include/opgen/cpu/reduce.h", "kSumAhead") // 1024,
+        lambda: constant("include/opgen/cpu/reduce.h", "kFoldAhead") // 1024,
     ),
     (
         "guides/python.md",

@@ -93,7 +93,7 @@ typedef float HalvesAsFloats __attribute__((vector_size(32)));
 template <class T, class M>
 OPGEN_NOINLINE OPGEN_TARGET_FMA void load_row_fma(M* to, const char* from, std::int64_t stride,
                                                   std::int64_t n) {
-  if constexpr (std::is_same_v<T, Half>) {
+  if constexpr (std::is_same_v<T, Half> && std::is_same_v<M, float>) {
     for (; stride == std::int64_t(sizeof(T)) && n >= 8; n -= 8, to += 8, from += 16) {
       Halves halves;
       std::memcpy(&halves, from, sizeof halves);
@@ -106,7 +106,7 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA void load_row_fma(M* to, const char* from, std::
 template <class T, class M>
 OPGEN_NOINLINE OPGEN_TARGET_FMA void store_row_fma(char* to, std::int64_t stride, const M* from,
                                                    std::int64_t n) {
-  if constexpr (std::is_same_v<T, Half>) {
+  if constexpr (std::is_same_v<T, Half> && std::is_same_v<M, float>) {
     for (; stride == std::int64_t(sizeof(T)) && n >= 8; n -= 8, to += 16, from += 8) {
       HalvesAsFloats floats;
       std::memcpy(&floats, from, sizeof floats);

@@ -1,0 +1,171 @@
+// softmax.h: cpu_softmax, exp(x) divided by the sum of exp along a dimension.
+//
+//   cpu_softmax<float>(out, self, dim);
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "opgen/cpu/reduce.h"
+#include "opgen/cpu/vec_math.h"
+#include "opgen/tensor/tensor.h"
+
+// All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace opgen {
+
+namespace detail {
+
+// Softmax of rows that were collected in memory, which is padded to whole vectors.
+template <class M>
+struct SoftmaxRows {
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void exp_here(M* at, const Vec<M, bytes>& shift) {
+    using V = Vec<M, bytes>;
+    if constexpr (std::is_same_v<M, float>) {
+      vec::exp(V::load(at) - shift).store(at);
+    } else {
+      for (std::int64_t k = 0; k < V::size; ++k) at[k] = std::exp(at[k] - shift[k]);
+    }
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void row_here(M* row, std::int64_t n) {
+    using V = Vec<M, bytes>;
+    const M most =
+        fold_row_here<M, M>(Unchanged(), LargestOf(), -std::numeric_limits<M>::infinity(), row, n);
+    for (std::int64_t i = 0; i < n; i += V::size) exp_here<bytes>(row + i, V(most));
+    const V sum(fold_row_here<M, M>(Unchanged(), SumOf(), M(0), row, n));
+    for (std::int64_t i = 0; i < n; i += V::size) (V::load(row + i) / sum).store(row + i);
+  }
+  // Along the columns of `n` rows of `width` elements.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void columns_here(M* rows, std::int64_t n, std::int64_t width, M* most,
+                                               M* sums) {
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t part = 64;
+    for (std::int64_t k = 0; k < width; k += V::size) {
+      V::load(rows + k).store(most + k);
+      V(M(0)).store(sums + k);
+    }
+    for (std::int64_t r = 1; r < n; ++r) {
+      for (std::int64_t k = 0; k < width; k += V::size) {
+        LargestOf()(V::load(most + k), V::load(rows + r * width + k)).store(most + k);
+      }
+    }
+    M* sub = sums + width;
+    for (std::int64_t r = 0; r < n; r += part) {
+      const std::int64_t end = std::min(n, r + part);
+      for (std::int64_t k = 0; k < width; k += V::size) V(M(0)).store(sub + k);
+      for (std::int64_t i = r; i < end; ++i) {
+        M* row = rows + i * width;
+        for (std::int64_t k = 0; k < width; k += V::size) {
+          exp_here<bytes>(row + k, V::load(most + k));
+          (V::load(sub + k) + V::load(row + k)).store(sub + k);
+        }
+      }
+      for (std::int64_t k = 0; k < width; k += V::size) {
+        (V::load(sums + k) + V::load(sub + k)).store(sums + k);
+      }
+    }
+    for (std::int64_t r = 0; r < n; ++r) {
+      M* row = rows + r * width;
+      for (std::int64_t k = 0; k < width; k += V::size) {
+        (V::load(row + k) / V::load(sums + k)).store(row + k);
+      }
+    }
+  }
+#if OPGEN_LOOPS_AVX2
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void row_fma(M* row, std::int64_t n) {
+    row_here<32>(row, n);
+  }
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void columns_fma(M* rows, std::int64_t n,
+                                                          std::int64_t width, M* most, M* sums) {
+    columns_here<32>(rows, n, width, most, sums);
+  }
+#endif
+  OPGEN_NOINLINE static void row(M* row, std::int64_t n) {
+#if OPGEN_LOOPS_AVX2
+    if (use_fma()) return row_fma(row, n);
+#endif
+    row_here<16>(row, n);
+  }
+  OPGEN_NOINLINE static void columns(M* rows, std::int64_t n, std::int64_t width, M* most,
+                                     M* sums) {
+#if OPGEN_LOOPS_AVX2
+    if (use_fma()) return columns_fma(rows, n, width, most, sums);
+#endif
+    columns_here<16>(rows, n, width, most, sums);
+  }
+};
+
+// The lines of two tensors of one shape along a dimension. Adjacent lines differ in the index of
+// the dimension `across`.
+struct Lines {
+  std::int64_t length = 1, across = 1, others = 1;
+  // Of the input and the output, in bytes.
+  std::int64_t strides[2] = {}, across_strides[2] = {};
+  DimVector sizes, other_strides[2];
+
+  OPGEN_API Lines(const TensorBase& in, const TensorBase& out, std::int64_t dim);
+  // Returns the offset of group i of `across` lines in the input or output.
+  [[nodiscard]] OPGEN_API std::int64_t offset(int operand, std::int64_t i) const noexcept;
+};
+
+}  // namespace detail
+
+// Sets `out` to the softmax of `self` along `dim`, which counts from the front. Both have the
+// dtype of T, a floating type, and the same sizes, and at least one element. Half types are
+// computed as floats.
+template <class T>
+void cpu_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
+  using M = opmath_type<T>;
+  using Rows = detail::SoftmaxRows<M>;
+  constexpr std::int64_t pad = Vec<M>::size;
+  const auto padded = [](std::int64_t n) { return (n + pad - 1) / pad * pad; };
+  const detail::Lines lines(self, out, dim);
+  const char* from = static_cast<const char*>(self.data_ptr());
+  char* to = static_cast<char*>(out.data_ptr());
+  const std::int64_t n = lines.length;
+  const bool by_columns = lines.across > 1 && lines.across_strides[0] < lines.strides[0];
+  // As many columns as fit into the first-level cache.
+  const std::int64_t most =
+      by_columns
+          ? std::min(padded(lines.across),
+                     std::max<std::int64_t>(2 * pad, std::min<std::int64_t>(512, padded(8192 / n))))
+          : 1;
+  const std::int64_t blocks = (lines.across + most - 1) / most;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (n * most));
+  parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most : padded(n)));
+    std::vector<M> states(static_cast<std::size_t>(3 * most));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t first = i % blocks * most;
+      const char* x = from + lines.offset(0, i / blocks) + first * lines.across_strides[0];
+      char* y = to + lines.offset(1, i / blocks) + first * lines.across_strides[1];
+      if (!by_columns) {
+        detail::load_elements<T, M>(block.data(), x, lines.strides[0], n);
+        Rows::row(block.data(), n);
+        detail::store_elements<T, M>(y, lines.strides[1], block.data(), n);
+        continue;
+      }
+      const std::int64_t count = std::min(most, lines.across - first);
+      const std::int64_t width = padded(count);
+      for (std::int64_t r = 0; r < n; ++r) {
+        detail::load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
+                                    lines.across_strides[0], count);
+      }
+      Rows::columns(block.data(), n, width, states.data(), states.data() + width);
+      for (std::int64_t r = 0; r < n; ++r) {
+        detail::store_elements<T, M>(y + r * lines.strides[1], lines.across_strides[1],
+                                     block.data() + r * width, count);
+      }
+    }
+  });
+}
+
+}  // namespace opgen
+
+#pragma GCC diagnostic pop
