@@ -1,7 +1,7 @@
 """Measure every operator of our own library, compared with PyTorch and, where it has the function, NumPy, in one process.
 
     python benchmarks/kernels.py [--operators REGEX] [--forms REGEX] [--dtypes D,D] [--sizes S,S] [--threads N,N]
-                                 [--quick] [--rounds N] [--all] [--build DIR] [--no-build] [--json FILE] [--write]
+                                 [--quick] [--busy] [--rounds N] [--all] [--build DIR] [--no-build] [--json FILE] [--write]
 
 The calls are derived from native_functions.yaml (kernel_cases.py): every function and method that both libraries have in
 Python, contiguous, strided, transposed, broadcast, and along the first, the middle, the last and all dimensions. In each
@@ -52,11 +52,18 @@ def build(folder: Path) -> None:
     run([*command, "--python", "-j", str(os.cpu_count() or 1)])
 
 
+def clock_of(given: argparse.Namespace) -> Callable[[], float]:
+    """Return the clock to measure with: on a busy machine, that of this thread, which stands still while others run."""
+    return time.thread_time if given.busy else time.perf_counter
+
+
 def timed(
-    work: Callable[..., Any], sets: Sequence[tuple[list[Any], dict[str, Any]]], times: int
+    clock: Callable[[], float],
+    work: Callable[..., Any],
+    sets: Sequence[tuple[list[Any], dict[str, Any]]],
+    times: int,
 ) -> float:
     """Return the seconds of one call; every set of arguments is used `times` times."""
-    clock = time.perf_counter
     if len(sets) == 1:
         args, named = sets[0]
         if named:
@@ -77,8 +84,8 @@ def timed(
 class Measurement:
     """The calls of one case, with arguments whose memory the sides share."""
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
+    def __init__(self, case: Case, clock: Callable[[], float]) -> None:
+        self.case, self.clock = case, clock
         # What a call has changed is restored before the next batch.
         copies = 1 if not case.mutates or case.size in ("1M", "16M") else 16
         drawn = [case.arguments() for _ in range(copies)]
@@ -96,7 +103,8 @@ class Measurement:
         for _ in range(batches):
             for tensor, first in self.restored:
                 tensor.copy_(first)
-            best = min(best, timed(self.case.sides[side], self.sets[side], self.times[side]))
+            took = timed(self.clock, self.case.sides[side], self.sets[side], self.times[side])
+            best = min(best, took)
         return best
 
     def rounds(self, count: int, batches: int, batch: float) -> dict[str, list[float]]:
@@ -133,7 +141,7 @@ def measure(given: argparse.Namespace, threads: int) -> Iterator[Row]:
     rounds, batches, batch = (3, 2, 1e-4) if given.quick else (given.rounds, 4, 3e-4)
     for case in cases.find(given.operators, given.forms, given.dtypes, given.sizes):
         try:
-            seconds = Measurement(case).rounds(rounds, batches, batch)
+            seconds = Measurement(case, clock_of(given)).rounds(rounds, batches, batch)
         except Exception as error:
             print(f"{case.name}: {error}", file=sys.stderr)
             continue
@@ -328,6 +336,9 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="few and short rounds")
+    parser.add_argument(
+        "--busy", action="store_true", help="count this thread's processor time; for one thread"
+    )
     parser.add_argument(
         "--all", action="store_true", help="all dtypes and sizes, one thread and all"
     )

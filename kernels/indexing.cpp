@@ -26,6 +26,7 @@
 #include <aten/ops/take.h>
 #include <aten/ops/take_native.h>
 
+#include <opgen/cpu/indexed.h>
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
@@ -33,21 +34,24 @@
 #include "either.h"
 
 using namespace kernels;
+using opgen::Divide;
 
 namespace {
 
-// Returns an index, counted from the end if negative.
-int64_t checked_place(int64_t place, int64_t size) {
-  OPGEN_CHECK_INDEX(place >= -size && place < size, "index ", place,
-                    " is out of bounds for dimension with size ", size);
-  return place < 0 ? place + size : place;
+// Checks all indices before anything is written: from -size, counted from the end, to size - 1.
+void check_places(const Tensor& places, int64_t size) {
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  const int64_t bad = opgen::find_bad_index(place, places.numel(), 1, -size, size);
+  OPGEN_CHECK_INDEX(bad < 0, "index ", place[bad], " is out of bounds for dimension with size ",
+                    size);
 }
 
-// Returns an index that may not be negative.
-int64_t plain_place(int64_t place, int64_t size, int64_t dim) {
-  OPGEN_CHECK_INDEX(place >= 0 && place < size, "index ", place, " is out of bounds for dimension ",
-                    dim, " with size ", size);
-  return place;
+// The same for indices that may not be negative.
+void check_plain_places(const Tensor& places, int64_t size, int64_t dim) {
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  const int64_t bad = opgen::find_bad_index(place, places.numel(), 1, 0, size);
+  OPGEN_CHECK_INDEX(bad < 0, "index ", place[bad], " is out of bounds for dimension ", dim,
+                    " with size ", size);
 }
 
 int64_t size_along(const TensorBase& self, int64_t dim) {
@@ -215,28 +219,30 @@ Tensor at_least_1d(const Tensor& self) {
   return self.dim() == 0 ? self.unsqueeze(0) : Tensor(self);
 }
 
-// Calls f(element, other), where `element` is the element of `target` that the index selects, and
-// `other` the element of `along` at the position of the index. Handles the lines in order, in one
-// thread, because indices may repeat.
-template <class T, class F>
-void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& index, const Tensor& beside,
-                      F f) {
-  if (index.numel() == 0) return;
-  const Tensor target = at_least_1d(given), places = at_least_1d(to_dtype(index, kLong)),
-               along = at_least_1d(beside);
+// Returns the indices of `target` along `dim`, all in bounds, with at least one dimension.
+Tensor checked_index(const Tensor& target, int64_t dim, const Tensor& index) {
+  Tensor places = opgen::contiguous(at_least_1d(to_dtype(index, kLong)));
   dim = wrap_dim(dim, target.dim());
-  const int64_t size = size_along(target, dim), stride = stride_along(target, dim);
-  const int64_t count = size_along(places, dim);
-  const int64_t place_stride = stride_along(places, dim), along_stride = stride_along(along, dim);
+  check_plain_places(places, size_along(target, dim), dim);
+  return places;
+}
+
+// Calls f(element, other), where `element` is the element of `given` that the index selects, and
+// `other` the element of `beside` at the position of the index. Along `dim`, the order is
+// ascending, because indices may repeat.
+template <class T, class U, class F>
+void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& places, const Tensor& beside,
+                      Divide divide, F f) {
+  const Tensor target = at_least_1d(given), along = at_least_1d(beside);
+  dim = wrap_dim(dim, target.dim());
+  T* to = static_cast<T*>(target.data_ptr());
+  U* other = static_cast<U*>(along.data_ptr());
   const int64_t* place = places.const_data_ptr<int64_t>();
-  T* to = static_cast<T*>(target.mutable_data_ptr());
-  T* other = static_cast<T*>(along.mutable_data_ptr());
-  for_each_line<3>(dim, {&places, &target, &along}, [&](const std::array<int64_t, 3>& at) {
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t i = plain_place(place[at[0] + k * place_stride], size, dim);
-      f(to[at[1] + i * stride], other[at[2] + k * along_stride]);
-    }
-  });
+  const int64_t stride = stride_along(target, dim);
+  opgen::for_each_sheet(places.sizes(), dim, {target.strides(), along.strides(), places.strides()},
+                        divide, [&](const opgen::Sheet& sheet) {
+                          opgen::update_indexed_sheet(sheet, to, stride, other, place, f);
+                        });
 }
 
 }  // namespace
@@ -256,8 +262,11 @@ OPGEN_META_FUNC(gather)
 }
 OPGEN_IMPL_FUNC(gather_out)
 (const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, const Tensor& out) {
+  if (index.numel() == 0) return;
+  const Tensor places = checked_index(self, dim, index);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
-    for_each_indexed<T>(self, dim, index, out, [](T& element, T& result) { result = element; });
+    for_each_indexed<const T, T>(self, dim, places, out, Divide::kAll,
+                                 [](const T& element, T& result) { result = element; });
   });
 }
 
@@ -265,6 +274,14 @@ namespace {
 
 void start_scatter(const Tensor& self, const Tensor& out) {
   if (!out.is_same(self)) opgen::copy_(out, self);
+}
+
+// The same, after the indices have been checked. Returns them; undefined if there are none.
+Tensor start_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
+  Tensor places;
+  if (index.numel() != 0) places = checked_index(self, dim, index);
+  start_scatter(self, out);
+  return places;
 }
 
 }  // namespace
@@ -276,9 +293,11 @@ OPGEN_META_FUNC2(scatter, src)
 }
 OPGEN_IMPL_FUNC(scatter_src_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-  start_scatter(self, out);
+  const Tensor places = start_scatter(self, dim, index, out);
+  if (!places.defined()) return;
   dispatch_by_size(self.itemsize(), [&]<class T>() {
-    for_each_indexed<T>(out, dim, index, src, [](T& element, T& value) { element = value; });
+    for_each_indexed<T, const T>(out, dim, places, src, Divide::kOthers,
+                                 [](T& element, const T& value) { element = value; });
   });
 }
 
@@ -289,11 +308,12 @@ OPGEN_META_FUNC2(scatter, value)
 }
 OPGEN_IMPL_FUNC(scatter_value_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, const Tensor& out) {
-  start_scatter(self, out);
+  const Tensor places = start_scatter(self, dim, index, out);
+  if (!places.defined()) return;
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter", [&] {
     const scalar_t x = value.to<scalar_t>();
-    for_each_indexed<scalar_t>(out, dim, index, out,
-                               [x](scalar_t& element, scalar_t&) { element = x; });
+    for_each_indexed<scalar_t, scalar_t>(out, dim, places, out, Divide::kOthers,
+                                         [x](scalar_t& element, scalar_t&) { element = x; });
   });
 }
 
@@ -304,11 +324,12 @@ OPGEN_META_FUNC(scatter_add)
 }
 OPGEN_IMPL_FUNC(scatter_add_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-  start_scatter(self, out);
+  const Tensor places = start_scatter(self, dim, index, out);
+  if (!places.defined()) return;
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_add", [&] {
-    for_each_indexed<scalar_t>(out, dim, index, src, [](scalar_t& element, scalar_t& value) {
-      element = plus(element, value);
-    });
+    for_each_indexed<scalar_t, const scalar_t>(
+        out, dim, places, src, Divide::kOthers,
+        [](scalar_t& element, const scalar_t& value) { element = plus(element, value); });
   });
 }
 
@@ -328,26 +349,21 @@ OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& in
   if (!shape.empty()) shape[dim] = index.numel();
   check_same_device("index_select()", self, index);
   opgen::assert_no_internal_overlap(out);
-  resize_out(out, shape);
-  if (out.is_meta()) return out;
-  const Tensor places = opgen::contiguous(to_dtype(index, kLong));
-  const int64_t* place = places.const_data_ptr<int64_t>();
-  const int64_t size = size_along(self, dim), stride = stride_along(self, dim),
-                out_stride = stride_along(out, dim);
-  if (out.numel() == 0) {
+  Tensor places;
+  if (!out.is_meta()) {
+    places = opgen::contiguous(to_dtype(index, kLong));
     // An invalid index is an error even if there are no elements to move.
-    for (int64_t k = 0; k < places.numel(); ++k) plain_place(place[k], size, dim);
-    return out;
+    check_plain_places(places, size_along(self, dim), dim);
   }
-  dispatch_by_size(self.itemsize(), [&]<class T>() {
-    const T* from = static_cast<const T*>(self.const_data_ptr());
-    T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_line<2>(dim, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
-      for (int64_t k = 0; k < places.numel(); ++k) {
-        to[at[1] + k * out_stride] = from[at[0] + plain_place(place[k], size, dim) * stride];
-      }
-    });
-  });
+  resize_out(out, shape);
+  if (out.numel() == 0 || out.is_meta()) return out;
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  const char* from = static_cast<const char*>(self.const_data_ptr());
+  char* to = static_cast<char*>(out.mutable_data_ptr());
+  opgen::for_each_sheet(out.sizes(), dim, {out.strides(), self.strides()}, Divide::kAll,
+                        [&](const opgen::Sheet& sheet) {
+                          opgen::gather_sheet(sheet, to, from, place, out.itemsize());
+                        });
   return out;
 }
 OPGEN_KERNEL(index_select)(const Tensor& self, int64_t dim, const Tensor& index) {
@@ -398,23 +414,23 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
 OPGEN_IMPL_FUNC(index_add_cpu_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha,
  const Tensor& result) {
-  start_scatter(self, result);
-  if (given.numel() == 0) return;
+  if (given.numel() == 0) return start_scatter(self, result);
   const Tensor source = at_least_1d(given), out = at_least_1d(result);
   const Tensor places = opgen::contiguous(to_dtype(index, kLong));
+  check_plain_places(places, size_along(self, dim), dim);
+  start_scatter(self, result);
   const int64_t* place = places.const_data_ptr<int64_t>();
-  const int64_t size = size_along(self, dim), from_stride = stride_along(source, dim),
-                stride = stride_along(out, dim);
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_add_", [&] {
     const scalar_t factor = alpha.to<scalar_t>();
     const scalar_t* from = source.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    for_each_line<2>(dim, {&source, &out}, [&](const std::array<int64_t, 2>& at) {
-      for (int64_t k = 0; k < places.numel(); ++k) {
-        scalar_t& element = to[at[1] + plain_place(place[k], size, dim) * stride];
-        element = plus(element, times(factor, from[at[0] + k * from_stride]));
-      }
-    });
+    opgen::for_each_sheet(source.sizes(), dim, {out.strides(), source.strides()}, Divide::kOthers,
+                          [&](const opgen::Sheet& sheet) {
+                            opgen::update_sheet(sheet, to, from, place,
+                                                [factor](scalar_t& element, const scalar_t& added) {
+                                                  element = plus(element, times(factor, added));
+                                                });
+                          });
   });
 }
 
@@ -438,12 +454,13 @@ OPGEN_KERNEL(take_out)(const Tensor& self, const Tensor& index, Tensor& out) {
   if (out.is_meta()) return out;
   const Tensor flat = opgen::contiguous(self);
   const int64_t size = flat.numel();
+  check_places(opgen::contiguous(index), size);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(flat.const_data_ptr());
     iter.for_each([&](char** data, const int64_t* steps, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
         const auto place = *reinterpret_cast<const int64_t*>(data[1] + i * steps[1]);
-        *reinterpret_cast<T*>(data[0] + i * steps[0]) = from[checked_place(place, size)];
+        *reinterpret_cast<T*>(data[0] + i * steps[0]) = from[place < 0 ? place + size : place];
       }
     });
   });
@@ -456,49 +473,71 @@ OPGEN_KERNEL(take)(const Tensor& self, const Tensor& index) {
 
 // ---- Masks ----
 
-OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value) {
+namespace {
+
+void check_mask(const Tensor& self, const Tensor& mask) {
   OPGEN_CHECK(mask.scalar_type() == kBool,
               "masked_fill_ only supports boolean masks, but got mask with dtype ",
               mask.scalar_type());
-  OPGEN_CHECK(opgen::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ",
-              mask.sizes(), " must broadcast to the size of self ", self.sizes());
   check_same_device("masked_fill_", self, mask);
-  if (self.is_meta()) return self;
-  const bool is_written = mask.is_alias_of(self) && !mask.is_same(self);
-  const Tensor chosen = (is_written ? Tensor(opgen::clone(mask)) : mask).expand(self.sizes());
+}
+
+// Writes `value` to `out` where the mask is set, else the element of `self`, which may be `out`.
+void fill_masked(const Tensor& out, const Tensor& mask, const Tensor& self, const Scalar& value) {
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
     const scalar_t x = value.to<scalar_t>();
     TensorIterator iter = opgen::TensorIteratorConfig()
                               .set_check_mem_overlap(false)
                               .check_all_same_dtype(false)
                               .resize_outputs(false)
-                              .add_output(self)
-                              .add_const_input(chosen)
+                              .add_output(out)
+                              .add_const_input(mask)
                               .add_const_input(self)
                               .build();
     opgen::cpu_kernel(iter,
                       [x](bool fills, scalar_t y) -> scalar_t { return either(fills, x, y); });
   });
-  return self;
 }
-OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Tensor& value) {
+
+// The functional form reads and writes once, instead of a copy that is then filled.
+Tensor masked_filled(const Tensor& self, const Tensor& mask, const Scalar& value) {
+  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
+  check_mask(self, mask);
+  Tensor out = opgen::empty(shape, self.options());
+  if (!out.is_meta()) fill_masked(out, mask, self, value);
+  return out;
+}
+
+void check_fill_value(const Tensor& self, const Tensor& value) {
   OPGEN_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
   OPGEN_CHECK(canCast(value.scalar_type(), self.scalar_type()) || !value.is_complex(),
               "value of dtype ", value.scalar_type(), " cannot be written to ", self.scalar_type());
+}
+
+}  // namespace
+
+OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Scalar& value) {
+  check_mask(self, mask);
+  OPGEN_CHECK(opgen::is_expandable_to(mask.sizes(), self.sizes()), "The size of mask ",
+              mask.sizes(), " must broadcast to the size of self ", self.sizes());
+  if (self.is_meta()) return self;
+  const bool is_written = mask.is_alias_of(self) && !mask.is_same(self);
+  fill_masked(self, is_written ? Tensor(opgen::clone(mask)) : mask, self, value);
+  return self;
+}
+OPGEN_KERNEL(masked_fill_)(Tensor& self, const Tensor& mask, const Tensor& value) {
+  check_fill_value(self, value);
   if (self.is_meta() || value.is_meta()) return self;
   return self.masked_fill_(mask, value.item());
 }
 OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
-  Tensor out = opgen::clone(self.expand(shape), MemoryFormat::Contiguous);
-  return out.masked_fill_(mask, value);
+  return masked_filled(self, mask, value);
 }
 OPGEN_KERNEL(masked_fill)(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
-  Tensor out = opgen::clone(self.expand(shape), MemoryFormat::Contiguous);
-  return out.masked_fill_(mask, value);
+  check_fill_value(self, value);
+  return masked_filled(self, mask, self.is_meta() || value.is_meta() ? Scalar(0) : value.item());
 }
 
 OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& out) {
@@ -536,26 +575,46 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
               out.scalar_type());
   const int64_t ndim = self.dim();
   const Tensor dense = opgen::contiguous(self);
-  std::vector<int64_t> places;
+  const int64_t total = dense.numel();
   OPGEN_DISPATCH_ALL(self.scalar_type(), "nonzero", [&] {
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
-    for (int64_t i = 0; i < dense.numel(); ++i) {
-      if (!(from[i] == scalar_t(0))) places.push_back(i);
+    int64_t count = 0;
+    for (int64_t i = 0; i < total; ++i) count += from[i] == scalar_t(0) ? 0 : 1;
+    if (opgen::resize_output(out, {count, ndim})) {
+      opgen::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
+    }
+    if (out.numel() == 0) return;
+    // One row of `self` after the other: the indices of all but the last dimension are the same.
+    const int64_t width = self.size(-1), rows = total / width;
+    int64_t* to = out.mutable_data_ptr<int64_t>();
+    const int64_t step = out.stride(0);
+    DimVector index(static_cast<size_t>(ndim), 0);
+    std::vector<int64_t> found(static_cast<size_t>(width) + 1);
+    for (int64_t row = 0; row < rows; ++row, from += width) {
+      // Writes each position, but moves on only after one that counts, which takes no branch.
+      int64_t n = 0;
+      for (int64_t j = 0; j < width; ++j) {
+        found[static_cast<size_t>(n)] = j;
+        n += from[j] == scalar_t(0) ? 0 : 1;
+      }
+      for (int64_t d = 0; d < ndim; ++d) {
+        int64_t* column = to + d * out.stride(1);
+        if (d == ndim - 1) {
+          opgen::copy_run(reinterpret_cast<char*>(column), step,
+                          reinterpret_cast<const char*>(found.data()), 1, n, sizeof(int64_t));
+        } else if (step == 1) {
+          std::fill(column, column + n, index[d]);
+        } else {
+          for (int64_t i = 0; i < n; ++i) column[i * step] = index[d];
+        }
+      }
+      to += n * step;
+      for (int64_t d = ndim - 2; d >= 0; --d) {
+        if (++index[d] < self.size(d)) break;
+        index[d] = 0;
+      }
     }
   });
-  const auto count = static_cast<int64_t>(places.size());
-  if (opgen::resize_output(out, {count, ndim})) {
-    opgen::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
-  }
-  if (out.numel() == 0) return out;
-  int64_t* to = out.mutable_data_ptr<int64_t>();
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = places[i];
-    for (int64_t d = ndim - 1; d >= 0; --d) {
-      to[i * out.stride(0) + d * out.stride(1)] = rest % self.size(d);
-      rest /= self.size(d);
-    }
-  }
   return out;
 }
 OPGEN_KERNEL(nonzero)(const Tensor& self) {
@@ -669,17 +728,77 @@ Indexed make_indexed(const Tensor& original, IOptTensorListRef given) {
   return result;
 }
 
-// Returns the distance in bytes from the start of the indexed dimensions to the element selected by
-// the operands from `first` on.
-int64_t indexed_offset(char** data, const int64_t* strides, int first, int64_t i, IntArrayRef sizes,
-                       IntArrayRef byte_strides) {
-  int64_t offset = 0;
-  for (size_t k = 0; k < sizes.size(); ++k) {
-    const size_t operand = static_cast<size_t>(first) + k;
-    const int64_t place = *reinterpret_cast<const int64_t*>(data[operand] + i * strides[operand]);
-    offset += checked_place(place, sizes[k]) * byte_strides[k];
+// An iteration in which one dimension replaces those of the index tensors. `places` selects its
+// positions in the indexed tensor, whose stride is `step`.
+struct Selection {
+  DimVector sizes;
+  DimVector self_strides;
+  int64_t dim;
+  int64_t first, last;  // the dimensions that are replaced
+  Tensor places;
+
+  [[nodiscard]] DimVector replaced(IntArrayRef all, int64_t value) const {
+    DimVector result;
+    for (int64_t d = 0; d < first; ++d) result.push_back(all[d]);
+    result.push_back(value);
+    for (auto d = last; d < static_cast<int64_t>(all.size()); ++d) result.push_back(all[d]);
+    return result;
   }
-  return offset;
+  // The strides of a tensor of the shape before the replacement; none if its dimensions cannot be
+  // one.
+  [[nodiscard]] std::optional<DimVector> strides_of(const Tensor& other) const {
+    int64_t stride = 0, length = 1;
+    for (int64_t d = last - 1; d >= first; --d) {
+      if (other.size(d) == 1) continue;
+      if (length == 1) {
+        stride = other.stride(d);
+      } else if (other.stride(d) != length * stride) {
+        return std::nullopt;
+      }
+      length *= other.size(d);
+    }
+    return replaced(other.strides(), stride);
+  }
+};
+
+// Checks all indices. `self` has stride 0 in the dimensions of the index tensors; `sizes` and
+// `strides` (in bytes) are those of the indexed dimensions.
+Selection select(const TensorBase& self, opgen::ArrayRef<Tensor> indices, IntArrayRef sizes,
+                 IntArrayRef strides) {
+  Selection result;
+  const int64_t ndim = self.dim();
+  result.first = ndim;
+  result.last = 0;
+  for (int64_t d = 0; d < ndim; ++d) {
+    if (indices[0].size(d) == 1) continue;
+    result.first = std::min(result.first, d);
+    result.last = d + 1;
+  }
+  if (result.last == 0) result.first = 0;
+  const int64_t count = indices[0].numel();
+  result.dim = result.first;
+  result.sizes = result.replaced(self.sizes(), count);
+  result.self_strides = result.replaced(self.strides(), 1);
+  const auto itemsize = static_cast<int64_t>(self.itemsize());
+  const auto number = static_cast<size_t>(indices.size());
+  for (size_t k = 0; k < number; ++k) {
+    const Tensor places = opgen::contiguous(indices[k]);
+    const int64_t* place = places.const_data_ptr<int64_t>();
+    const int64_t stride = strides[k] / itemsize;
+    if (number == 1 && opgen::find_bad_index(place, count, 1, 0, sizes[k]) < 0) {
+      result.places = places;
+      result.self_strides[result.first] = stride;
+      return result;
+    }
+    check_places(places, sizes[k]);
+    if (k == 0) result.places = opgen::empty({count}, places.options());
+    int64_t* offset = result.places.mutable_data_ptr<int64_t>();
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = (place[i] < 0 ? place[i] + sizes[k] : place[i]) * stride;
+      offset[i] = k == 0 ? at : offset[i] + at;
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -710,16 +829,24 @@ OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef
   return precompute_out<>().set_sizes(indexed.sizes).set_strides(indexed.strides);
 }
 OPGEN_IMPL_FUNC(index_out)
-(const Tensor& /*self*/, DimVector sizes, DimVector strides, const Tensor& /*out*/) {
-  dispatch_by_size(static_cast<size_t>(element_size(0)), [&]<class T>() {
-    for_each([&](char** data, const int64_t* steps, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        const char* from =
-            data[1] + i * steps[1] + indexed_offset(data, steps, 2, i, sizes, strides);
-        *reinterpret_cast<T*>(data[0] + i * steps[0]) = *reinterpret_cast<const T*>(from);
-      }
-    });
-  });
+(const Tensor& /*self*/, DimVector sizes, DimVector strides, const Tensor& out) {
+  std::vector<Tensor> indices;
+  for (int k = 2; k < ntensors(); ++k) indices.emplace_back(tensor(k));
+  const TensorBase& self = tensor(1);
+  const Selection selected = select(self, indices, sizes, strides);
+  if (out.numel() == 0) return;
+  std::optional<DimVector> out_strides = selected.strides_of(out);
+  const Tensor to =
+      out_strides.has_value() ? Tensor(out) : Tensor(opgen::empty(out.sizes(), out.options()));
+  if (!out_strides.has_value()) out_strides = selected.strides_of(to);
+  const char* from = static_cast<const char*>(self.const_data_ptr());
+  char* data = static_cast<char*>(to.mutable_data_ptr());
+  const int64_t* place = selected.places.const_data_ptr<int64_t>();
+  opgen::for_each_sheet(selected.sizes, selected.dim, {*out_strides, selected.self_strides},
+                        Divide::kAll, [&](const opgen::Sheet& sheet) {
+                          opgen::gather_sheet(sheet, data, from, place, out.itemsize());
+                        });
+  if (!to.is_same(out)) opgen::copy_(out, to);
 }
 
 OPGEN_KERNEL(_index_put_impl_)
@@ -744,28 +871,39 @@ OPGEN_KERNEL(_index_put_impl_)
   for (Tensor& index : indexed.indices) {
     if (index.is_alias_of(self)) index = opgen::clone(index);
   }
-  const Tensor source = values.is_alias_of(self) ? Tensor(opgen::clone(values)) : Tensor(values);
-  opgen::TensorIteratorConfig config;
-  config.set_check_mem_overlap(false)
-      .check_all_same_dtype(false)
-      .resize_outputs(false)
-      .enforce_linear_iteration(true);
-  config.add_output(indexed.self).add_const_input(source);
-  for (const Tensor& index : indexed.indices) config.add_const_input(index);
-  TensorIterator iter = config.build();
-  // Run in order in one thread, so that the last of several values for an element is kept.
+  Tensor source =
+      (values.is_alias_of(self) ? Tensor(opgen::clone(values)) : Tensor(values)).expand(shape);
+  const Selection selected = select(indexed.self, indexed.indices, indexed.sizes, indexed.strides);
+  if (source.numel() == 0) return self;
+  std::optional<DimVector> source_strides = selected.strides_of(source);
+  if (!source_strides.has_value()) {
+    source = opgen::contiguous(source);
+    source_strides = selected.strides_of(source);
+  }
+  const int64_t* place = selected.places.const_data_ptr<int64_t>();
+  // Positions of the other dimensions are distinct, so that threads may divide them, except in an
+  // expanded tensor. The last of several values for an element is kept.
+  const bool overlaps = opgen::has_internal_overlap(self) != opgen::MemOverlap::No;
+  const auto loop = [&](opgen::FunctionRef<void(const opgen::Sheet&)> f) {
+    opgen::for_each_sheet(selected.sizes, selected.dim, {selected.self_strides, *source_strides},
+                          overlaps ? Divide::kNothing : Divide::kOthers, f);
+  };
+  if (!accumulate) {
+    char* to = static_cast<char*>(indexed.self.mutable_data_ptr());
+    const char* from = static_cast<const char*>(source.const_data_ptr());
+    loop([&](const opgen::Sheet& sheet) {
+      opgen::scatter_sheet(sheet, to, from, place, self.itemsize());
+    });
+    return self;
+  }
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_put_", [&] {
-    iter.serial_for_each(
-        [&](char** data, const int64_t* steps, int64_t n) {
-          for (int64_t i = 0; i < n; ++i) {
-            char* to = data[0] + i * steps[0] +
-                       indexed_offset(data, steps, 2, i, indexed.sizes, indexed.strides);
-            auto* element = reinterpret_cast<scalar_t*>(to);
-            const auto value = *reinterpret_cast<const scalar_t*>(data[1] + i * steps[1]);
-            *element = accumulate ? plus(*element, value) : value;
-          }
-        },
-        0, iter.numel());
+    scalar_t* to = indexed.self.mutable_data_ptr<scalar_t>();
+    const scalar_t* from = source.const_data_ptr<scalar_t>();
+    loop([&](const opgen::Sheet& sheet) {
+      opgen::update_sheet(sheet, to, from, place, [](scalar_t& element, const scalar_t& value) {
+        element = plus(element, value);
+      });
+    });
   });
   return self;
 }

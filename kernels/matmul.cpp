@@ -1,6 +1,7 @@
 // matmul.cpp: products of matrices and vectors, and the triangles of a matrix.
 #include <opgen/kernel.h>
 
+#include <algorithm>
 #include <memory>
 
 #include <aten/ops/addmm.h>
@@ -24,6 +25,7 @@
 #include <aten/ops/triu_native.h>
 
 #include <opgen/cpu/blas.h>
+#include <opgen/cpu/gemm.h>
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
@@ -83,8 +85,42 @@ void multiply(const Matrix<const T>& a, const Matrix<const T>& b, Finish finish)
 }
 
 template <class T>
-Matrix<const T> matrix_of(const Tensor& self) {
-  return {self.const_data_ptr<T>(), self.size(0), self.size(1), self.stride(0), self.stride(1)};
+Matrix<const T> matrix_of(const MatrixView& view) {
+  return {static_cast<const T*>(view.data), view.rows, view.columns, view.row_stride,
+          view.column_stride};
+}
+
+// A smaller product takes less time than the blocks of a large one.
+constexpr int64_t worth_blocks = 1000;
+
+// Calls finish(i, j, sum) as above, without a BLAS.
+template <class T, class Finish>
+void product(const MatrixView& a, const MatrixView& b, Finish finish) {
+  if constexpr (is_float_v<T>) {
+    if (a.rows * a.columns * b.columns >= worth_blocks) {
+      using wide = sum_t<T>;
+      const auto finish_row = [&](int64_t i, int64_t j, const wide* sums, int64_t n) {
+        for (int64_t k = 0; k < n; ++k) finish(i, j + k, sums[k]);
+      };
+      return opgen::multiply_matrices(a, b, opgen::FinishRow<wide>(finish_row));
+    }
+  }
+  multiply<T>(matrix_of<T>(a), matrix_of<T>(b), finish);
+}
+
+// Writes a product to `out`.
+template <class T>
+void product_into(const MatrixView& a, const MatrixView& b, const MatrixView& out) {
+  T* to = static_cast<T*>(out.data);
+  const int64_t row = out.row_stride, column = out.column_stride;
+  if (column == 1) {
+    product<T>(a, b,
+               [=](int64_t i, int64_t j, auto sum) { to[i * row + j] = static_cast<T>(sum); });
+  } else {
+    product<T>(a, b, [=](int64_t i, int64_t j, auto sum) {
+      to[i * row + j * column] = static_cast<T>(sum);
+    });
+  }
 }
 
 // Computes out = beta * addend + alpha * mat1 * mat2 with a BLAS. Returns false if that is not
@@ -138,12 +174,7 @@ OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor
   }
   if (blas_gemm(MatrixView(self), MatrixView(mat2), MatrixView(out))) return;
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "mm", [&] {
-    scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t row = out.stride(0), column = out.stride(1);
-    multiply<scalar_t>(matrix_of<scalar_t>(self), matrix_of<scalar_t>(mat2),
-                       [=](int64_t i, int64_t j, auto sum) {
-                         to[i * row + j * column] = static_cast<scalar_t>(sum);
-                       });
+    product_into<scalar_t>(MatrixView(self), MatrixView(mat2), MatrixView(out));
   });
 }
 
@@ -163,16 +194,8 @@ OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tenso
   }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
     for (int64_t n = 0; n < self.size(0); ++n) {
-      if (blas_gemm(MatrixView(self, n), MatrixView(mat2, n), MatrixView(out, n))) continue;
-      const Matrix<const scalar_t> a{self.const_data_ptr<scalar_t>() + n * self.stride(0),
-                                     self.size(1), self.size(2), self.stride(1), self.stride(2)};
-      const Matrix<const scalar_t> b{mat2.const_data_ptr<scalar_t>() + n * mat2.stride(0),
-                                     mat2.size(1), mat2.size(2), mat2.stride(1), mat2.stride(2)};
-      scalar_t* to = out.mutable_data_ptr<scalar_t>() + n * out.stride(0);
-      const int64_t row = out.stride(1), column = out.stride(2);
-      multiply<scalar_t>(a, b, [=](int64_t i, int64_t j, auto sum) {
-        to[i * row + j * column] = static_cast<scalar_t>(sum);
-      });
+      const MatrixView left(self, n), right(mat2, n), result(out, n);
+      if (!blas_gemm(left, right, result)) product_into<scalar_t>(left, right, result);
     }
   });
 }
@@ -221,12 +244,20 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
       return;
     }
     if (blas_addmm(addend, mat1, mat2, beta, alpha, out)) return;
-    multiply<scalar_t>(matrix_of<scalar_t>(mat1), matrix_of<scalar_t>(mat2),
-                       [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(a, sum)); });
+    product<scalar_t>(MatrixView(mat1), MatrixView(mat2),
+                      [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(a, sum)); });
   });
 }
 
 // ---- Vectors ----
+
+namespace {
+
+opgen::VectorView vector_of(const Tensor& self) {
+  return {self.const_data_ptr(), self.scalar_type(), self.numel(), self.stride(0)};
+}
+
+}  // namespace
 
 OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
   OPGEN_CHECK(self.dim() == 1 && tensor.dim() == 1, "1D tensors expected, but got ", self.dim(),
@@ -242,6 +273,11 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
   Tensor out = opgen::empty({}, self.options());
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "dot", [&] {
+    if constexpr (is_float_v<scalar_t>) {
+      const double sum = opgen::dot_product(vector_of(self), vector_of(tensor));
+      *out.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(sum));
+      return;
+    }
     using wide = sum_t<scalar_t>;
     const scalar_t* a = self.const_data_ptr<scalar_t>();
     const scalar_t* b = tensor.const_data_ptr<scalar_t>();
@@ -352,26 +388,41 @@ OPGEN_KERNEL(linear_out)
 namespace {
 
 void triangle_into(const Tensor& self, int64_t diagonal, bool upper, const Tensor& out) {
+  if (self.numel() == 0) return;
   const int64_t n = self.dim();
   const int64_t rows = self.size(-2), columns = self.size(-1);
-  const int64_t in_row = self.stride(-2), in_column = self.stride(-1);
   const int64_t out_row = out.stride(-2), out_column = out.stride(-1);
   DimVector sizes(self.sizes());
   sizes[n - 1] = sizes[n - 2] = 1;
-  if (self.numel() == 0) return;
+  diagonal = std::clamp(diagonal, -rows, columns);
+  // A copy transposes blocks where it must; then only the other triangle is written.
+  const bool copies = !out.is_same(self);
+  const bool by_row = self.stride(-1) == 1 && out_column == 1;
+  if (copies && !by_row) opgen::copy_(out, self);
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* from = static_cast<const T*>(self.const_data_ptr());
     T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_index<2>(sizes, {self.strides(), out.strides()},
-                      [&](const std::array<int64_t, 2>& at) {
-                        for (int64_t i = 0; i < rows; ++i) {
-                          for (int64_t j = 0; j < columns; ++j) {
-                            const bool kept = upper ? j - i >= diagonal : j - i <= diagonal;
-                            to[at[1] + i * out_row + j * out_column] =
-                                kept ? from[at[0] + i * in_row + j * in_column] : T{};
-                          }
-                        }
-                      });
+    for_each_index<2>(
+        sizes, {self.strides(), out.strides()},
+        [&](const std::array<int64_t, 2>& at) {
+          for (int64_t i = 0; i < rows; ++i) {
+            // The row keeps columns [first, last).
+            const int64_t split = std::clamp<int64_t>(i + diagonal + (upper ? 0 : 1), 0, columns);
+            const int64_t first = upper ? split : 0, last = upper ? columns : split;
+            T* row = to + at[1] + i * out_row;
+            if (copies && by_row) {
+              const T* source = from + at[0] + i * self.stride(-2);
+              std::copy(source + first, source + last, row + first);
+            }
+            const int64_t cleared = upper ? 0 : last, end = upper ? first : columns;
+            if (out_column == 1) {
+              std::fill(row + cleared, row + end, T{});
+            } else {
+              for (int64_t j = cleared; j < end; ++j) row[j * out_column] = T{};
+            }
+          }
+        },
+        rows * columns);
   });
 }
 

@@ -2,6 +2,8 @@
 #include <opgen/kernel.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 #include <aten/ops/argsort.h>
 #include <aten/ops/argsort_native.h>
@@ -9,47 +11,71 @@
 #include <aten/ops/sort_native.h>
 #include <aten/ops/topk_native.h>
 
+#include <opgen/cpu/indexed.h>
+#include <opgen/cpu/sort.h>
+
 #include "common.h"
 
 using namespace kernels;
 
 namespace {
 
-template <class T>
-struct Entry {
-  T value;
-  int64_t place;
-};
+// Sorts lines by `Key`, or selects the first `count` elements of each. Neighbouring lines whose
+// elements alternate in memory are read together, a block of rows after the other.
+template <class T, class Key>
+void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool descending,
+                int64_t count, T* values, int64_t* places) {
+  using Entry = opgen::KeyedPlace<Key>;
+  const int64_t step = sheet.steps[0], run_step = sheet.run_steps[0];
+  const bool alternates = std::abs(run_step) < std::abs(step);
+  const int64_t together = alternates ? std::clamp<int64_t>(65536 / size, 1, 16) : 1;
+  const auto entries = std::make_unique_for_overwrite<Entry[]>(
+      static_cast<size_t>((std::min(together, sheet.run) + 1) * size));
+  Entry* spare = entries.get() + std::min(together, sheet.run) * size;
+  from += sheet.offsets[0];
+  values += sheet.offsets[1];
+  places += sheet.offsets[2];
+  for (int64_t first = 0; first < sheet.run; first += together) {
+    const int64_t lines = std::min(together, sheet.run - first);
+    const T* block = from + first * run_step;
+    for (int64_t k = 0; k < size; ++k) {
+      const T* row = block + k * step;
+      for (int64_t j = 0; j < lines; ++j) {
+        entries[j * size + k] = Entry::of(opgen::sort_key(row[j * run_step], descending), k);
+      }
+    }
+    for (int64_t j = 0; j < lines; ++j) {
+      opgen::select_keyed(entries.get() + j * size, spare, size, count);
+    }
+    T* value = values + first * sheet.run_steps[1];
+    int64_t* place = places + first * sheet.run_steps[2];
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t j = 0; j < lines; ++j) {
+        const int64_t k = entries[j * size + i].place();
+        value[i * sheet.steps[1] + j * sheet.run_steps[1]] = block[k * step + j * run_step];
+        place[i * sheet.steps[2] + j * sheet.run_steps[2]] = k;
+      }
+    }
+  }
+}
 
 // Writes the first `count` values and indices of each line of `self`, in order.
 template <class T>
 void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
                 const Tensor& values, const Tensor& indices) {
-  const bool scalar = self.dim() == 0;
-  const int64_t size = scalar ? 1 : self.size(dim);
-  const int64_t stride = scalar ? 1 : self.stride(dim);
-  const int64_t value_stride = scalar ? 1 : values.stride(dim),
-                place_stride = scalar ? 1 : indices.stride(dim);
+  const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
   const T* from = self.const_data_ptr<T>();
   T* value = values.mutable_data_ptr<T>();
   int64_t* place = indices.mutable_data_ptr<int64_t>();
-  for_each_line<3>(dim, {&self, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
-    std::vector<Entry<T>> line(static_cast<size_t>(size));
-    for (int64_t i = 0; i < size; ++i) line[i] = {from[at[0] + i * stride], i};
-    if (descending) {
-      std::stable_sort(line.begin(), line.end(), [](const Entry<T>& a, const Entry<T>& b) {
-        return less_nan_last(b.value, a.value);
+  opgen::for_each_sheet(
+      self.sizes(), dim, {self.strides(), values.strides(), indices.strides()},
+      opgen::Divide::kOthers, [&](const opgen::Sheet& sheet) {
+        if (size <= opgen::kMostPlaces) {
+          sort_sheet<T, opgen::SortKey<T>>(sheet, from, size, descending, count, value, place);
+        } else {
+          sort_sheet<T, uint64_t>(sheet, from, size, descending, count, value, place);
+        }
       });
-    } else {
-      std::stable_sort(line.begin(), line.end(), [](const Entry<T>& a, const Entry<T>& b) {
-        return less_nan_last(a.value, b.value);
-      });
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      value[at[1] + i * value_stride] = line[i].value;
-      place[at[2] + i * place_stride] = line[i].place;
-    }
-  });
 }
 
 }  // namespace

@@ -46,6 +46,8 @@
 #include <opgen/autograd.h>
 #include <opgen/composite.h>
 
+#include <opgen/cpu/indexed.h>
+
 #include "common.h"
 
 using namespace kernels;
@@ -242,12 +244,15 @@ OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
     last += (self.size(d) - 1) * strides[d];
     strides[d] = -strides[d];
   }
-  dispatch_by_size(self.itemsize(), [&]<class T>() {
-    const T* from = static_cast<const T*>(self.const_data_ptr()) + last;
-    T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_index<2>(self.sizes(), {IntArrayRef(strides), out.strides()},
-                      [&](const std::array<int64_t, 2>& at) { to[at[1]] = from[at[0]]; });
-  });
+  const int64_t size = self.element_size();
+  const char* from = static_cast<const char*>(self.const_data_ptr()) + last * size;
+  char* to = static_cast<char*>(out.mutable_data_ptr());
+  opgen::for_each_sheet(self.sizes(), -1, {out.strides(), strides}, opgen::Divide::kAll,
+                        [=](const opgen::Sheet& sheet) {
+                          opgen::copy_run(to + sheet.offsets[0] * size, sheet.run_steps[0],
+                                          from + sheet.offsets[1] * size, sheet.run_steps[1],
+                                          sheet.run, static_cast<size_t>(size));
+                        });
   return out;
 }
 

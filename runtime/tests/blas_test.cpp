@@ -3,6 +3,8 @@
 #include "opgen/cpu/blas.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "check.h"
 #include "tensors.h"
@@ -75,6 +77,17 @@ void check_complex(ScalarType dtype) {
 }
 
 }  // namespace
+
+// The test of the whole suite runs this program again with a library of 64-bit integers.
+TEST(the_library_of_the_environment) {
+  const char* named = std::getenv("OPGEN_BLAS_LIBRARY");
+  if (named == nullptr || *named == '\0') return;
+  if (std::string(named) == "none") {
+    CHECK(opgen::blas_library() == nullptr);
+  } else {
+    CHECK(opgen::blas_library() != nullptr && std::string(opgen::blas_library()) == named);
+  }
+}
 
 TEST(every_layout) {
   if (opgen::blas_library() == nullptr) return;  // none was found

@@ -10,11 +10,15 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics
+from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
 from opgen.emit.common.text import Speller
-from opgen.emit.torch_stable.aten import aten_header
+from opgen.emit.cpp.operators import OperatorStruct
 from opgen.io.resources import target_templates
+from opgen.model.native_function import NativeFunction
+from opgen.model.profile import operator_namespace
 from opgen.pipeline.loading import read_registry
 from opgen.targets import TARGETS
 from opgen.templating.render import Renderer
@@ -33,9 +37,48 @@ def write_aten_calls(folder: Path, sources: Iterable[Path]) -> Path:
     functions = [f for f in registry.functions if f.root_name in roots]
     spell = Speller(target, Signatures())
     header = aten_header("aten_calls.h", functions, spell)
-    texts = Renderer(*target_templates(target.plan.templates)).render_all([header])
+    own = Path(__file__).with_name("templates")
+    renderer = Renderer(own, *target_templates(target.plan.templates))
+    texts = renderer.render_all([header])
     (folder / "ATen" / "ops").mkdir(parents=True)
     (folder / "aten_calls.h").write_text(texts["aten_calls.h"])
     for root in roots:
         (folder / "ATen" / "ops" / f"{root}.h").write_text("#include <aten_calls.h>\n")
     return folder
+
+
+class AtenHeader(GeneratedFile, frozen=True):
+    operators: tuple[Block[OperatorStruct], ...]
+    functions: tuple[Block[PublicFunction], ...]
+
+
+def aten_header(path: str, functions: Iterable[NativeFunction], spell: Speller) -> AtenHeader:
+    """Return the header at `path` with all C++ signatures of these operators, as functions.
+
+    Operators that are only methods in PyTorch are functions, too.
+    """
+    every = tuple(functions)
+    return AtenHeader(
+        path=path,
+        template="aten.h.j2",
+        operators=blocks((operator_namespace(f.namespace), _struct(f, spell)) for f in every),
+        functions=blocks(
+            (operator_namespace(f.namespace), function)
+            for f in every
+            for function in spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
+        ),
+    )
+
+
+def _struct(f: NativeFunction, spell: Speller) -> OperatorStruct:
+    signature = spell.spelled(spell.signatures.dispatcher(f))
+    return OperatorStruct(
+        schema=spell.schema(f),
+        struct=operator_struct_name(f.func),
+        name=f.full_name.partition(".")[0],
+        overload=f.func.name.overload_name,
+        returns=signature.returns,
+        types=tuple(signature.type_list),
+        kept=True,
+        dispatched="",
+    )

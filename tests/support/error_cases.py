@@ -69,7 +69,8 @@ def inputs_of(path: Path, content: bytes) -> Inputs:
     elif name.endswith(".beside.torch.yaml"):
         overlay[_BACKEND] = b"backend: XLA\ncpp_namespace: torch_xla\nsupported: []\n"
         given.update(backend_yaml=_BACKEND)
-    return Inputs(**given, overlay=overlay, python=name.endswith("python.yaml"))
+    python = name.endswith(("python.yaml", ".torch-stable.derivatives.yaml"))
+    return Inputs(**given, overlay=overlay, python=python)
 
 
 def report(path: Path, content: bytes) -> Diagnostics:

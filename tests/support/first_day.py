@@ -331,7 +331,35 @@ SLIPS: tuple[Slip, ...] = (
     Slip("no_func", f"{_HEAD}- «f(Tensor self) -> Tensor»\n{_TABLE}", "no key", "'- func: f("),
     Slip("slashes", f"{_HEAD}«// blurs»\n- func: f(Tensor self) -> Tensor\n{_TABLE}", "C++", "'#'"),
     _schema("open_quote", "«'»f(Tensor self) -> Tensor", "quote is not closed", "write '"),
+    _schema(
+        "colon_in_a_default",
+        'f(Tensor self, str mode=«"a: b"») -> Tensor',
+        "a ': ' in the default",
+        "put the whole schema in single quotes",
+    ),
     # Several entries.
+    Slip(
+        "out_by_position",
+        f"{_HEAD}- func: f.out(Tensor self, int n, «Tensor(a!)» out) -> Tensor(a!)\n"
+        "  structured: True\n  dispatch:\n    CPU: f_out\n",
+        "'out' is not after '*'",
+        "write '*, ' before 'Tensor(a!) out'",
+    ),
+    Slip(
+        "in_place_without_self",
+        f"{_HEAD}- func: f_(Tensor(a!) image, int n) -> Tensor(a!)\n{_TABLE}  autogen: «f, f.out»\n",
+        "it returns an argument that it writes",
+        "rename 'image' to 'self'",
+    ),
+    Slip(
+        "in_place_of_a_structured_operator_without_self",
+        f"{_HEAD}- func: f_(Tensor(a!) image) -> Tensor(a!)\n  structured_delegate: «f.out»\n"
+        "- func: f(Tensor image) -> Tensor\n  structured_delegate: f.out\n"
+        "- func: f.out(Tensor image, *, Tensor(a!) out) -> Tensor(a!)\n"
+        "  structured: True\n  dispatch:\n    CPU: f_out\n",
+        "another signature",
+        "rename 'image' to 'self'",
+    ),
     Slip(
         "delegate_of_another_type",
         f"{_HEAD}- func: f(Tensor self, int x) -> Tensor\n  structured_delegate: f.out\n"

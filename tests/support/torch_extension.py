@@ -98,9 +98,9 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def run_script(script: Path, *arguments: str | Path) -> str:
-    """Run a script with this Python, which must exit with 0, and return its output."""
-    command = [sys.executable, "-c", _IMPORT_PACKAGES, str(script), *map(str, arguments)]
+def run_script(script: Path, *arguments: str | Path, python: str = sys.executable) -> str:
+    """Run a script with this Python, or another one, which must exit with 0, and return its output."""
+    command = [python, "-c", _IMPORT_PACKAGES, str(script), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{script.name}\n{done.stdout}{done.stderr[-5000:]}"
     return done.stdout

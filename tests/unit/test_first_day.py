@@ -57,3 +57,17 @@ def test_a_fixed_file_has_no_problem(slip: Slip) -> None:
         pytest.skip("nothing is certain")
     start, end = slip.place
     assert [i.message for i in answers(slip.source[:start] + slip.fix + slip.source[end:])] == []
+
+
+def test_a_dot_after_a_namespace() -> None:
+    """Protects the author who writes `mylib.f` in a file without a header from a hint that adds a second namespace."""
+    table = "  dispatch:\n    CPU: f_cpu\n    Meta: f_meta\n"
+    first, second = answers(
+        f"- func: mylib.f(Tensor self) -> Tensor\n{table}"
+        f"- func: mylib.f.flag(Tensor self, bool b) -> Tensor\n{table.replace('f_', 'g_')}"
+    )
+    assert first.code == "E0328" and first.hint == "'::' follows a namespace: write 'mylib::f'"
+    assert second.code == "E0309" and second.hint == "'::' follows a namespace, '.' an operator"
+    # Here, the dot is before an overload.
+    alone, *_ = answers(f"- func: f.flag(Tensor self, bool b) -> Tensor\n{table}")
+    assert alone.hint is not None and alone.hint.startswith("write 'ops::f.flag(")

@@ -93,6 +93,7 @@ struct Attempt {
   }
   bool is_of_out(const Argument& argument, const Slot& slot) const;
   bool wrong_type(const Argument& argument, PyObject* object);
+  bool wrong_item(const Argument& argument, std::size_t index, PyObject* item);
   bool fail(std::string text) {
     if (why != nullptr) *why = std::move(text);
     return false;

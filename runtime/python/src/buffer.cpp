@@ -93,7 +93,8 @@ ScalarType type_of(const Py_buffer& view) {
     const bool fits = elementSize(format.type) == static_cast<std::size_t>(view.itemsize);
     if (fits && std::strcmp(format.text, text) == 0) return format.type;
   }
-  OPGEN_CHECK_TYPE(false, "no dtype has elements of the buffer format '", text, "'");
+  OPGEN_CHECK_TYPE(false, "no dtype has elements of the buffer format '", text,
+                   "': convert them first, as with array.astype('float32')");
   return ScalarType::Undefined;
 }
 

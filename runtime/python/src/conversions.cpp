@@ -77,6 +77,12 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
   return fail(text);
 }
 
+bool Attempt::wrong_item(const Argument& argument, std::size_t index, PyObject* item) {
+  if (why == nullptr) return false;
+  return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
+              ", but its item " + std::to_string(index) + " is " + type_name(item));
+}
+
 bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
   switch (argument.type) {
     case Type::Tensor:
@@ -164,8 +170,7 @@ bool Attempt::convert_integers(const Argument& argument, PyObject* object, Slot&
     PyObject* item = items[i];
     if (!find_integer(item, values[i])) {
       if (is_too_large(item)) return wrong_type(argument, item);
-      return fail(quoted(argument.name) + " must be a sequence of ints, but its item " +
-                  std::to_string(i) + " is " + type_name(item));
+      return wrong_item(argument, i, item);
     }
     if (__builtin_mul_overflow(product, values[i], &product)) product = 0;
   }
@@ -183,20 +188,20 @@ bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slo
   if (argument.type == Type::Floats) {
     auto& values = scratch.make<std::vector<double>>(size);
     for (std::size_t i = 0; i < size; ++i) {
-      if (!find_double(items[i], values[i])) return false;
+      if (!find_double(items[i], values[i])) return wrong_item(argument, i, items[i]);
     }
     slot.data = values.data();
   } else if (argument.type == Type::Scalars) {
     auto& values = scratch.make<std::vector<Scalar>>(size);
     for (std::size_t i = 0; i < size; ++i) {
-      if (!find_scalar(items[i], values[i])) return false;
+      if (!find_scalar(items[i], values[i])) return wrong_item(argument, i, items[i]);
     }
     slot.data = values.data();
   } else {
     if (size != argument.size) return false;
     bool* values = reinterpret_cast<bool*>(scratch.integers(size / 8 + 1));
     for (std::size_t i = 0; i < size; ++i) {
-      if (!PyBool_Check(items[i])) return false;
+      if (!PyBool_Check(items[i])) return wrong_item(argument, i, items[i]);
       values[i] = items[i] == Py_True;
     }
     slot.data = values;
@@ -213,8 +218,7 @@ bool Attempt::convert_tensors(const Argument& argument, PyObject* object, Slot& 
     PyObject* item = items[i];
     if (item == Py_None && argument.type == Type::OptionalTensors) continue;
     if (!is_tensor(item)) {
-      return fail(quoted(argument.name) + " must be " + kTypeNames[int(argument.type)] +
-                  ", but its item " + std::to_string(i) + " is " + type_name(item));
+      return wrong_item(argument, i, item);
     }
     tensors[i] = tensor_of(item);
     work = std::max(work, tensors[i].numel());

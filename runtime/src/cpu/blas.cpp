@@ -5,7 +5,11 @@
 #include <dlfcn.h>
 
 #include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <string>
 
+#include "opgen/core/error.h"
 #include "opgen/core/parallel.h"
 
 namespace opgen {
@@ -13,37 +17,90 @@ namespace opgen {
 namespace {
 
 // BLAS functions have Fortran's names and conventions: arguments are passed by address, and
-// matrices are column-major.
-template <class T>
-using Gemm = void (*)(const char* transa, const char* transb, const int* m, const int* n,
-                      const int* k, const T* alpha, const T* a, const int* lda, const T* b,
-                      const int* ldb, const T* beta, T* c, const int* ldc);
+// matrices are column-major. `Int` is the library's integer, of 32 or 64 bits.
+template <class T, class Int>
+using Gemm = void (*)(const char* transa, const char* transb, const Int* m, const Int* n,
+                      const Int* k, const T* alpha, const T* a, const Int* lda, const T* b,
+                      const Int* ldb, const T* beta, T* c, const Int* ldc);
+using Axpy = void (*)(const std::int64_t* n, const float* a, const float* x,
+                      const std::int64_t* incx, float* y, const std::int64_t* incy);
 
 struct Blas {
-  const char* name = nullptr;
-  Gemm<float> sgemm = nullptr;
-  Gemm<double> dgemm = nullptr;
-  Gemm<complex<float>> cgemm = nullptr;
-  Gemm<complex<double>> zgemm = nullptr;
-  void (*set_threads)(int) = nullptr;  // OpenBLAS
+  std::string name;
+  std::string problem;
+  bool has_wide_integers = false;
+  void* sgemm = nullptr;
+  void* dgemm = nullptr;
+  void* cgemm = nullptr;
+  void* zgemm = nullptr;
+  void (*set_threads)(int) = nullptr;  // OpenBLAS, MKL
+
+  // Finds the functions, whose names have this prefix and suffix. Returns whether all exist.
+  bool find(void* library, const std::string& prefix, const std::string& suffix) {
+    const auto function = [&](const char* base) {
+      return ::dlsym(library, (prefix + base + suffix).c_str());
+    };
+    auto axpy = reinterpret_cast<Axpy>(function("saxpy"));
+    sgemm = function("sgemm");
+    dgemm = function("dgemm");
+    cgemm = function("cgemm");
+    zgemm = function("zgemm");
+    if (!axpy || !sgemm || !dgemm || !cgemm || !zgemm) return false;
+    // In 32 bits, this length is 1; in 64 bits, it is negative, for which saxpy does nothing.
+    const std::int64_t length = 1 - (std::int64_t(1) << 32), one = 1;
+    const float factor = 1, x = 1;
+    float y = 0;
+    axpy(&length, &factor, &x, &one, &y, &one);
+    has_wide_integers = y == 0;
+    return true;
+  }
+
+  // Loads a library; returns false if there is none or if it is no BLAS.
+  bool load(const char* file) {
+    void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      problem = ::dlerror();
+      return false;
+    }
+    // OpenBLAS with 64-bit integers adds a suffix; the builds for SciPy also have a prefix.
+    if (!find(library, "", "_") && !find(library, "", "_64_") && !find(library, "scipy_", "_") &&
+        !find(library, "scipy_", "_64_")) {
+      problem = "it has no saxpy_, sgemm_, dgemm_, cgemm_ and zgemm_";
+      return false;
+    }
+    for (const char* setter : {"openblas_set_num_threads", "openblas_set_num_threads64_",
+                               "scipy_openblas_set_num_threads",
+                               "scipy_openblas_set_num_threads64_", "MKL_Set_Num_Threads"}) {
+      set_threads = reinterpret_cast<void (*)(int)>(::dlsym(library, setter));
+      if (set_threads != nullptr) break;
+    }
+    name = file;
+    return true;
+  }
 };
 
-Blas load() noexcept {
+Blas load() {
   Blas blas;
-#if defined(OPGEN_BLAS_LIBRARY)
-  void* library = ::dlopen(OPGEN_BLAS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return blas;
-  blas.sgemm = reinterpret_cast<Gemm<float>>(::dlsym(library, "sgemm_"));
-  blas.dgemm = reinterpret_cast<Gemm<double>>(::dlsym(library, "dgemm_"));
-  blas.cgemm = reinterpret_cast<Gemm<complex<float>>>(::dlsym(library, "cgemm_"));
-  blas.zgemm = reinterpret_cast<Gemm<complex<double>>>(::dlsym(library, "zgemm_"));
-  blas.set_threads = reinterpret_cast<void (*)(int)>(::dlsym(library, "openblas_set_num_threads"));
-  if (blas.sgemm && blas.dgemm && blas.cgemm && blas.zgemm) blas.name = OPGEN_BLAS_LIBRARY;
+  const char* chosen = std::getenv("OPGEN_BLAS_LIBRARY");
+  if (chosen != nullptr && *chosen != '\0') {
+    if (std::strcmp(chosen, "none") == 0 || blas.load(chosen)) return blas;
+    OPGEN_CHECK_VALUE(false, "OPGEN_BLAS_LIBRARY=", chosen, " is not a BLAS: ", blas.problem,
+                      "; set it to a library's name or path, or to none");
+  }
+#if !defined(OPGEN_NO_BLAS)
+  for (const char* file : {
+#if defined(OPGEN_BLAS_NAME)
+         OPGEN_BLAS_NAME,
+#endif
+             "libopenblas.so.0", "libmkl_rt.so.2", "libblis.so.4"
+       }) {
+    if (blas.load(file)) return blas;
+  }
 #endif
   return blas;
 }
 
-const Blas& blas() noexcept {
+const Blas& blas() {
   static const Blas one = load();
   return one;
 }
@@ -51,26 +108,27 @@ const Blas& blas() noexcept {
 // A column-major matrix. A row-major matrix is passed as its transpose.
 struct Operand {
   char transposed = 'N';
-  int lead = 0;
+  std::int64_t lead = 0;
   bool fits = false;
 
-  explicit Operand(const MatrixView& matrix) noexcept {
-    if (matrix.rows > INT_MAX || matrix.columns > INT_MAX) return;
-    fits = leads(matrix.rows, matrix.row_stride, matrix.columns, matrix.column_stride);
+  Operand(const MatrixView& matrix, std::int64_t most) noexcept {
+    if (matrix.rows > most || matrix.columns > most) return;
+    fits = leads(matrix.rows, matrix.row_stride, matrix.columns, matrix.column_stride, most);
     if (fits) {
       transposed = 'T';
     } else {
-      fits = leads(matrix.columns, matrix.column_stride, matrix.rows, matrix.row_stride);
+      fits = leads(matrix.columns, matrix.column_stride, matrix.rows, matrix.row_stride, most);
     }
   }
 
  private:
   // Returns whether lines of `length` adjacent elements do not overlap. The stride of a dimension
   // of size one does not matter.
-  bool leads(std::int64_t lines, std::int64_t step, std::int64_t length, std::int64_t stride) {
+  bool leads(std::int64_t lines, std::int64_t step, std::int64_t length, std::int64_t stride,
+             std::int64_t most) {
     if (lines == 1) step = length;
-    if ((stride != 1 && length != 1) || step < length || step < 1 || step > INT_MAX) return false;
-    lead = static_cast<int>(step);
+    if ((stride != 1 && length != 1) || step < length || step < 1 || step > most) return false;
+    lead = step;
     return true;
   }
 };
@@ -79,28 +137,44 @@ struct Product {
   const MatrixView& a;
   const MatrixView& b;
   const MatrixView& out;
-  Operand left{a};
-  Operand right{b};
-  Operand result{out};
+  std::int64_t most = blas().has_wide_integers ? INT64_MAX : INT_MAX;
+  Operand left{a, most};
+  Operand right{b, most};
+  Operand result{out, most};
 
-  [[nodiscard]] bool fits() const noexcept { return left.fits && right.fits && result.fits; }
+  [[nodiscard]] bool fits() const noexcept {
+    return left.fits && right.fits && result.fits && a.columns <= most;
+  }
 
   template <class T>
-  void run(Gemm<T> gemm, const Scalar& beta, const Scalar& alpha) const {
+  void run(void* gemm, const Scalar& beta, const Scalar& alpha) const {
+    if (blas().has_wide_integers) {
+      run_with(reinterpret_cast<Gemm<T, std::int64_t>>(gemm), beta, alpha);
+    } else {
+      run_with(reinterpret_cast<Gemm<T, int>>(gemm), beta, alpha);
+    }
+  }
+
+ private:
+  template <class T, class Int>
+  void run_with(Gemm<T, Int> gemm, const Scalar& beta, const Scalar& alpha) const {
     // A row-major result is computed as out^T = b^T * a^T, which is column-major.
     bool swap = result.transposed == 'T';
     auto flip = [](char c) { return c == 'N' ? 'T' : 'N'; };
     char trans_first = swap ? flip(right.transposed) : left.transposed;
     char trans_second = swap ? flip(left.transposed) : right.transposed;
-    int m = static_cast<int>(swap ? out.columns : out.rows);
-    int n = static_cast<int>(swap ? out.rows : out.columns);
-    int k = static_cast<int>(a.columns);
+    Int m = static_cast<Int>(swap ? out.columns : out.rows);
+    Int n = static_cast<Int>(swap ? out.rows : out.columns);
+    Int k = static_cast<Int>(a.columns);
+    Int first_lead = static_cast<Int>(swap ? right.lead : left.lead);
+    Int second_lead = static_cast<Int>(swap ? left.lead : right.lead);
+    Int lead = static_cast<Int>(result.lead);
     T times = alpha.to<T>();
     T kept = beta.to<T>();
     const T* first = static_cast<const T*>(swap ? b.data : a.data);
     const T* second = static_cast<const T*>(swap ? a.data : b.data);
-    gemm(&trans_first, &trans_second, &m, &n, &k, &times, first, swap ? &right.lead : &left.lead,
-         second, swap ? &left.lead : &right.lead, &kept, static_cast<T*>(out.data), &result.lead);
+    gemm(&trans_first, &trans_second, &m, &n, &k, &times, first, &first_lead, second, &second_lead,
+         &kept, static_cast<T*>(out.data), &lead);
   }
 };
 
@@ -110,7 +184,7 @@ constexpr std::int64_t kWorthIt = 16 * 16 * 16;
 }  // namespace
 
 const char* blas_library() {
-  return blas().name;
+  return blas().name.empty() ? nullptr : blas().name.c_str();
 }
 
 MatrixView::MatrixView(const TensorBase& matrix)
@@ -133,8 +207,8 @@ bool blas_takes(const MatrixView& a, const MatrixView& b, const MatrixView& out)
   bool known = out.dtype == kFloat || out.dtype == kDouble || out.dtype == kComplexFloat ||
                out.dtype == kComplexDouble;
   std::int64_t k = a.columns;
-  if (!known || k == 0 || k > INT_MAX || out.rows * out.columns * k < kWorthIt) return false;
-  return Product{a, b, out}.fits() && blas().name != nullptr;
+  if (!known || k == 0 || out.rows * out.columns * k < kWorthIt) return false;
+  return !blas().name.empty() && Product{a, b, out}.fits();
 }
 
 bool blas_gemm(const MatrixView& a, const MatrixView& b, const MatrixView& out, const Scalar& beta,
@@ -146,16 +220,16 @@ bool blas_gemm(const MatrixView& a, const MatrixView& b, const MatrixView& out, 
   }
   switch (out.dtype) {
     case kFloat:
-      product.run(blas().sgemm, beta, alpha);
+      product.run<float>(blas().sgemm, beta, alpha);
       break;
     case kDouble:
-      product.run(blas().dgemm, beta, alpha);
+      product.run<double>(blas().dgemm, beta, alpha);
       break;
     case kComplexFloat:
-      product.run(blas().cgemm, beta, alpha);
+      product.run<complex<float>>(blas().cgemm, beta, alpha);
       break;
     default:
-      product.run(blas().zgemm, beta, alpha);
+      product.run<complex<double>>(blas().zgemm, beta, alpha);
   }
   return true;
 }

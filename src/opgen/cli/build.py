@@ -122,7 +122,7 @@ def build(
     beside = dict.fromkeys(Path(shown_path(source.parent)) for source in sources)
     found = folders_with_headers(replace(inputs, include=tuple(beside)))
     inputs = with_contents(replace(inputs, include=(*inputs.include, *found)))
-    context = generating.checked_context(inputs, diagnostics)
+    context = generating.generated_context(inputs, diagnostics)
     tree = None if context is None else generating.render_tree(context, inputs)
     if context is not None and tree is not None:
         report_kernels(sources, headers, context, inputs, early)

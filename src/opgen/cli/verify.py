@@ -97,7 +97,7 @@ def _complete_property(
     "namespaces",
     multiple=True,
     metavar="NAME",
-    help="Verify the operators of this namespace, by whatever registers them in PyTorch; repeatable.  [default: those "
+    help="Verify PyTorch's operators of this namespace; repeatable.  [default: those "
     "of the loaded library]",
 )
 @click.option(

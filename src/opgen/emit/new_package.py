@@ -23,6 +23,11 @@ class NewPackageFile(GeneratedFile, frozen=True):
         return ", ".join(f'"{release}"' for release in self.releases)
 
     @property
+    def tensors(self) -> str:
+        """The target whose tensors the package's operators take: "torch" also for torch-stable."""
+        return "torch" if self.releases else self.target
+
+    @property
     def module(self) -> str:
         """The module whose tensors the package's operators take."""
         return "torch" if self.releases else self.name
@@ -43,6 +48,7 @@ def build_new_package(name: str, target: Target) -> tuple[NewPackageFile, ...]:
         (f"kernels/{name}.cpp", "kernels.cpp.j2"),
         ("native_functions.yaml", "native_functions.yaml.j2"),
         ("pyproject.toml", "pyproject.toml.j2"),
+        ("tests/test_promises.py", "test_promises.py.j2"),
         (f"tests/test_{name}.py", "test.py.j2"),
     )
     if FileKind.DERIVATIVES in target.plan.kinds:

@@ -27,7 +27,7 @@ def find_out_slip(func: FunctionSchema) -> OutSlip | None:
     """
     outs = _promised_outs(func)
     if not outs:
-        return None
+        return _positional_out(func)
     returned = _returned(_with_letters(func, outs))
     for first, second, letter in shared_letters(func):
         hint = f"give each a letter of its own: 'Tensor({letter}!) {second.name}', and return '{returned}'"
@@ -43,6 +43,20 @@ def find_out_slip(func: FunctionSchema) -> OutSlip | None:
         names = " and ".join(f"'{a.name}'" for a in outs)
         return OutSlip(None, f"it does not return {names}", f"return '{returned}'")
     return None
+
+
+def _positional_out(func: FunctionSchema) -> OutSlip | None:
+    """Find a written tensor at the end of the positional arguments of `f.out`, which has none after `*`."""
+    arguments = func.arguments.flat_all
+    if not func.name.overload_name.endswith("out") or not arguments or not arguments[-1].is_write:
+        return None
+    first = arguments[-1]
+    for a in reversed(arguments):
+        if not a.is_write or a.name == "self":
+            break
+        first = a
+    hint = f"write '*, ' before '{first.type_text} {first.name}'"
+    return OutSlip(first, f"'{first.name}' is not after '*'", hint)
 
 
 def shared_letters(func: FunctionSchema) -> Iterator[tuple[Argument, Argument, str]]:

@@ -25,7 +25,7 @@ from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
-from opgen.targets.stable import report_formulas
+from opgen.targets.stable import report_formulas_without_python
 
 
 class Gradients(Struct, frozen=True):
@@ -75,7 +75,9 @@ def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Di
 
     Generated files do not depend on the contents of these headers, so `opgen generate` does not do this.
     """
-    if any(fn.func.is_library and fn.infos for fn in gradients.functions):
+    # Formulas in Python are checked when they are derived.
+    is_cpp = FileKind.DERIVATIVES in TARGETS[inputs.target].plan.kinds
+    if is_cpp and any(fn.func.is_library and fn.infos for fn in gradients.functions):
         declared = DeclaredFunctions(inputs, gradients.files.includes)
         cpp = TARGETS[inputs.target].cpp
         warn_of_undeclared(
@@ -106,15 +108,15 @@ def derive_gradients(
     if files is None:
         return Gradients()
     target = TARGETS[inputs.target]
-    if FileKind.DERIVATIVES not in target.plan.kinds:
-        report_formulas(target, files, diagnostics)
-        return Gradients()
     errors = diagnostics.error_count
     infos = derive_infos(registry, files, signatures, diagnostics)
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
     own = _formula_files(functions, files.includes, inputs) if files.includes else FormulaFiles()
+    in_python = FileKind.PYTHON_REGISTRATIONS in target.plan.kinds
+    if in_python and diagnostics.error_count == errors:
+        report_formulas_without_python(target, functions, own.declared, diagnostics)
     return Gradients(functions, replace(own, short_names=_short_names(paths)))
 
 

@@ -21,7 +21,7 @@ from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
 from opgen.pipeline.run_options import recorded_options
-from opgen.targets import TARGETS
+from opgen.targets import TARGETS, stable
 from opgen.targets.base import FileKind
 from opgen.templating.render import Renderer
 
@@ -33,8 +33,18 @@ def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, marked: bool = False
     With `marked`, the text of each item is between the marks that `render.items_of` finds.
     """
     inputs = with_contents(inputs)
-    context = checked_context(inputs, diagnostics)
+    context = generated_context(inputs, diagnostics)
     return None if context is None else render_tree(context, inputs, marked=marked)
+
+
+def generated_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
+    """Do as `checked_context`, and report formulas that the files would leave out."""
+    context = checked_context(inputs, diagnostics)
+    if context is None:
+        return None
+    if FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds and not inputs.python:
+        stable.report_missing_package(context.target, context.gradients, diagnostics)
+    return None if diagnostics.has_errors else context
 
 
 @until_too_many(lambda: None)

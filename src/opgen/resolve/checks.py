@@ -12,6 +12,7 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
+from opgen.model.inplace_slips import find_inplace_slip
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
 from opgen.model.out_slips import find_out_slip
@@ -191,6 +192,9 @@ def signature_notes(*functions: NativeFunction) -> tuple[str, ...]:
 
 def describe_difference(f: NativeFunction, other: NativeFunction) -> str | None:
     """Return the first difference between the arguments of two signatures, for a hint."""
+    slip = find_inplace_slip(f.func)
+    if slip is not None:
+        return slip
     names = f.func.name.name.base, other.func.name.name.base
     if names[0] != names[1] and only_near(names[0], names[1:]) is not None:
         return f"one of the two names is misspelt: '{names[0]}' or '{names[1]}'"

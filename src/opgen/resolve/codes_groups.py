@@ -65,7 +65,8 @@ E0504 = Code(
     "E0504",
     "no out variant can be generated: a written argument is returned",
     "In an out variant, the results of the operator become out arguments. An argument that the operator writes "
-    "and returns would then be both. Name the operator as an in-place operator, or do not request an out variant.",
+    "and returns would then be both. Make it an in-place operator, 'foo_(Tensor(a!) self) -> Tensor(a!)', or do not "
+    "request an out variant.",
     Example(
         _entry("foo(Tensor(a!) self) -> Tensor(a!)", *_kernel("foo_cpu"), "autogen: foo.out"),
         _entry("foo(Tensor(a!) self) -> Tensor(a!)", *_kernel("foo_cpu")),

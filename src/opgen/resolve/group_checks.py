@@ -11,6 +11,7 @@ from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
+from opgen.model.inplace_slips import find_inplace_slip
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve import codes_groups as codes
@@ -202,13 +203,15 @@ def _out_schema_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bo
     if variants.all.find(SchemaKind.out) is not None:
         return False
     message = f"no out variant of '{base.func.name}' can be generated"
+    hint = None
     if base.func.returns_are_aliased():
         code, reason = codes.E0504, "it returns an argument that it writes"
+        hint = find_inplace_slip(base.func)
     elif mixed := [r.type for r in base.func.returns if not r.type.is_tensor_like()]:
         code, reason = codes.E0506, f"it returns {mixed[0]} besides tensors"
     else:
         code, reason = codes.E0505, "it returns more than there are letters for alias sets"
-    diagnostics.error(code, f"{message}: {reason}", variants.autogen_span)
+    diagnostics.error(code, f"{message}: {reason}", variants.autogen_span, hint=hint)
     return True
 
 

@@ -7,10 +7,15 @@ StableIValue in torch/csrc/shim_common.cpp; docs/guides/torch-stable.md says wha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
+from opgen.autograd.derivative import DifferentiableFunction
+from opgen.autograd.python_nodes import Refusal, python_node, recorded_info
+from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code, Example
-from opgen.model.derivatives import DERIVATIVES_YAML, DerivativesFile
+from opgen.model.derivatives import DEFAULT_KEY, DERIVATIVES_YAML
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
@@ -110,12 +115,15 @@ E1308 = Code(
 )
 E1309 = Code(
     "E1309",
-    "formulas of gradients for a target without them",
-    "opgen generates no gradients for target torch-stable: PyTorch's stable functions have no nodes of autograd, in any "
-    "release. Write the gradients in Python, with torch.library.register_autograd in the package's ops.py, and keep the "
-    "file of formulas in another folder than the YAML, where target torch finds it with --derivatives. Or use target "
-    "torch, which compiles for one release.",
-    Example("- name: mylib::recorded\n  x: grad\n", "[]\n"),
+    "a formula that Python cannot compute",
+    "PyTorch's stable functions record no gradients, so the package's Python code (`--python`) does: opgen writes the "
+    "formulas of derivatives.yaml in Python. They may use operators of the library and of ATen, arithmetic, conditions, "
+    "lists and numbers, but neither functions of a C++ header, nor lambdas, nor formulas for a single backend. Make the C++ "
+    "function an operator of the library, and call that.",
+    Example(
+        "- name: mylib::blend\n  x: grad\n  y: '[&] { return grad * weight; }()'\n",
+        "- name: mylib::blend\n  x: grad\n  y: grad * weight\n",
+    ),
     file=DERIVATIVES_YAML,
     target="torch-stable",
 )
@@ -137,9 +145,10 @@ E1310 = Code(
 W1311 = Code(
     "W1311",
     "a view through which no gradient flows",
-    "Autograd does not record views that kernels of target torch-stable make: a gradient of the view's elements does not "
-    "reach the tensor that is viewed, without a warning from PyTorch. A CompositeImplicitAutograd kernel, which calls "
-    "PyTorch's own views, has this gradient. Without gradients, allow the warning: `# opgen: allow(W1311)`.",
+    "Without the Python package (`--python`), autograd does not record views that kernels of target torch-stable make: a "
+    "gradient of the view's elements does not reach the tensor that is viewed, without a warning from PyTorch. A "
+    "CompositeImplicitAutograd kernel, which calls PyTorch's own views, has this gradient. Without gradients, allow the "
+    "warning: `# opgen: allow(W1311)`.",
     Example(
         "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
         "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n",
@@ -192,7 +201,7 @@ def report_stable(
         if "generated" in f.tags:
             continue
         _report_types(f, release, diagnostics)
-        _report_results(f, diagnostics)
+        _report_results(f, diagnostics, python=python)
         if not python and release < STABLE_TAGS:
             _report_tags(f, target, release, diagnostics)
         for key, kernel in f.dispatch:
@@ -203,17 +212,46 @@ def report_stable(
                 )
 
 
-def report_formulas(target: Target, files: DerivativesFile, diagnostics: Diagnostics) -> None:
-    """Report the first entry of the files of formulas, if there is any: `target` generates no gradients."""
-    if not files.entries:
-        return
-    first = files.entries[0]
-    message = f"target {target.name} generates no gradients, but there are formulas for '{first.name.text}'"
-    hint = (
-        "write them in Python, with torch.library.register_autograd, and move this file to another folder;"
-        " or use --target torch"
-    )
-    diagnostics.error(E1309, message, first.span, hint=hint)
+def report_missing_package(
+    target: Target, functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics
+) -> None:
+    """Report the first formula, if there is any, for a library that is generated without a Python package."""
+    infos = (info for fn in functions for info in fn.infos.values())
+    first = min((info.entry for info in infos), key=lambda entry: entry.span.start, default=None)
+    if first is not None:
+        message = (
+            f"gradients of target {target.name} need the library's Python package, but there are formulas"
+            f" for '{first.name.text}'"
+        )
+        hint = "make it a package (--python), or move this file to another folder"
+        diagnostics.error(E1309, message, first.name.span, hint=hint)
+
+
+def report_formulas_without_python(
+    target: Target,
+    functions: Sequence[DifferentiableFunction],
+    declared: AbstractSet[tuple[str, str]],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report the formulas that have no form in Python. `declared` are the functions of the author's headers."""
+    own: dict[str, set[str]] = {}
+    for fn in functions:
+        own.setdefault(fn.func.namespace, set()).add(str(cpp_name(fn.func.func)))
+    reported = set()
+    for fn in functions:
+        for key, info in fn.infos.items():
+            if key != DEFAULT_KEY and info.has_derivatives:
+                message = f"target {target.name} has no formulas for {key} alone"
+                hint = "write one formula for all backends, without 'dispatch'"
+                diagnostics.error(E1309, message, info.derivatives[0].place.span, hint=hint)
+        found = recorded_info(fn)
+        if found is None or id(found) in reported:
+            continue
+        node = python_node(fn, found, own[fn.func.namespace], declared)
+        if isinstance(node, Refusal):
+            reported.add(id(found))
+            hint = "make what it computes an operator of the library, and call that"
+            diagnostics.error(E1309, node.message, node.span, hint=hint)
 
 
 def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics) -> None:
@@ -242,13 +280,13 @@ def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics)
                 diagnostics.warning(W1305, message, span, hint=hint)
 
 
-def _report_results(f: NativeFunction, diagnostics: Diagnostics) -> None:
+def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool) -> None:
     if f.has_composite_implicit_autograd_kernel:
         return
     written = [r.is_write for r in f.func.returns]
     optional = {a.name for a in f.func.arguments.flat_all if isinstance(a.type, OptionalType)}
     view = next((i for i, r in enumerate(f.func.returns) if r.annotation and not r.is_write), None)
-    if view is not None:
+    if view is not None and not python:
         message = f"no gradient flows through the view '{f.func.name}'"
         hint = "write a CompositeImplicitAutograd kernel, or allow this warning"
         diagnostics.warning(W1311, message, f.return_span(view), hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from opgen.drawing.domains import EVERYTHING, Domain
 from opgen.model.function_schema import Argument, FunctionSchema, SchemaKind
@@ -50,10 +50,10 @@ class Subject(Struct):
     # For programs: how the operator is called, as `torch.ops.mylib.add_`, and the arguments that are passed by position.
     spelling: str = ""
     handle: Any = None
-    _written: frozenset[str] = field(default_factory=frozenset)
+    _written: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._written = frozenset(self.schema.arguments.mutable_arg_names)
+        self._written = tuple(self.schema.arguments.mutable_arg_names)
 
     @property
     def name(self) -> str:
@@ -92,7 +92,7 @@ class Subject(Struct):
         return bool(self.schema.arguments.out)
 
     @property
-    def written(self) -> frozenset[str]:
+    def written(self) -> tuple[str, ...]:
         """The arguments that the schema marks as written."""
         return self._written
 

@@ -28,7 +28,7 @@ def texts(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_generated_files(opgen: Opgen, target: str) -> None:
     result = opgen("new", "mylib", "--target", target)
-    count = {"runtime": 10, "torch": 12, "torch-stable": 10}[target]
+    count = {"runtime": 11, "torch": 13, "torch-stable": 11}[target]
     assert result.exit_code == 0 and f"mylib: {count} files" in result.stdout
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
         shutil.rmtree(EXPECTED / target, ignore_errors=True)

@@ -92,15 +92,64 @@ def test_other_targets_serve_one_release(opgen: Opgen) -> None:
     assert result.exit_code == 1 and "error[E0910]" in result.stderr
 
 
-def test_formulas_beside_the_yaml_are_an_error(opgen: Opgen) -> None:
+def test_formulas_without_a_package_are_an_error(opgen: Opgen) -> None:
     """Protects gradients: without this error they would be zero."""
     Path("custom.yaml").write_text(FOO)
     Path("derivatives.yaml").write_text("- name: custom::foo\n  self: grad\n")
-    for command in (("lint",), ("generate", "-o", "out")):
-        result = opgen(command[0], "custom.yaml", "--target", "torch-stable", *command[1:])
-        assert result.exit_code == 1 and not Path("out").exists()
-        assert "error[E1309]" in result.stderr and "derivatives.yaml:1:3" in result.stderr
-        assert "torch.library.register_autograd" in result.stderr
+    given = ("custom.yaml", "--target", "torch-stable")
+    assert opgen("lint", *given).exit_code == 0
+    result = opgen("generate", *given, "-o", "out")
+    assert result.exit_code == 1 and not Path("out").exists()
+    assert "error[E1309]" in result.stderr and "derivatives.yaml:1:9" in result.stderr
+    assert "--python" in result.stderr
+
+
+def test_formulas_are_python(opgen: Opgen) -> None:
+    """Protects the module of formulas, and that operators without one are registered as errors."""
+    Path("custom.yaml").write_text(CUSTOM + FOO)
+    Path("derivatives.yaml").write_text(
+        "- name: custom::plus\n  self: grad\n  other: grad * 1.5f\n"
+        "- name: custom::scaled\n  self: grad * by\n"
+    )
+    given = ("custom.yaml", "--target", "torch-stable", "--python")
+    assert opgen("lint", *given).exit_code == 0
+    result = opgen("generate", *given, "-o", "out")
+    assert result.exit_code == 0, result.output
+    formulas = Path("out/python/custom/_formulas.py").read_text()
+    compile(formulas, "_formulas.py", "exec")
+    assert "call.give(1, (grad * 1.5))" in formulas
+    registered = Path("out/python/custom/_operators.py").read_text()
+    assert "_formulas.Node_custom_plus," in registered
+    for function, name in (("refuse", "custom::foo"), ("refuse_out", "custom::plus.out")):
+        _, _, after = registered.partition(f"_gradients.{function}(")
+        assert name in after.partition("_gradients.")[0]
+
+
+REFUSED = (
+    ("self: '[&] { return grad; }()'", "'[' cannot be written in Python", ":2:10"),
+    ("self: grad * own_function(grad)", "'own_function' is a C++ function of a header", ":3:16"),
+    ("self: grad * self.options()", "'options' cannot be written in Python", ":2:9"),
+    ("dispatch:\n    AutogradCUDA:\n      self: grad", "no formulas for AutogradCUDA", ""),
+)
+
+
+@pytest.mark.parametrize(("formula", "words", "place"), REFUSED, ids=[r[1] for r in REFUSED])
+def test_formulas_that_python_cannot_compute(
+    opgen: Opgen, formula: str, words: str, place: str
+) -> None:
+    Path("custom.yaml").write_text(FOO)
+    header = ""
+    if "own_function" in formula:
+        Path("own.h").write_text("namespace custom { Tensor own_function(const Tensor& x); }\n")
+        header = "- {namespace: custom, include: own.h}\n"
+    Path("derivatives.yaml").write_text(f"{header}- name: custom::foo\n  {formula}\n")
+    given = ("custom.yaml", "--target", "torch-stable", "--python")
+    for command in (("lint", *given), ("generate", *given, "-o", "out")):
+        result = opgen(*command)
+        assert result.exit_code == 1, result.output
+        assert "error[E1309]" in result.stderr and words in result.stderr, result.stderr
+        assert f"derivatives.yaml{place}" in result.stderr, result.stderr
+        assert not Path("out").exists()
 
 
 def test_parts_that_only_other_targets_have(opgen: Opgen) -> None:

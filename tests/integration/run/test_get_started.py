@@ -106,5 +106,5 @@ def test_install(tmp_path: Path) -> None:
 VENV = "python3 -m venv .venv && . .venv/bin/activate"
 MADE_ABOVE = {
     VENV: "the environment of this test",
-    'pip install path/to/opgen "torch>=2.9" "scikit-build-core>=1.1" "pytest>=8"': "the environment of this test",
+    'pip install "path/to/opgen[verify]" "torch>=2.9" "scikit-build-core>=1.1" "pytest>=8"': "the environment of this test",
 }

@@ -157,7 +157,7 @@ def add_an_operator(project: Path, stub: list[str | Path], variables: dict[str, 
     kernel = project / "kernels/like.cpp"
     text, count = re.subn(
         r"^  (throw|OPGEN_CHECK).*;$",
-        "  return opgen::empty_like(self);",
+        "  return opgen::clone(self);",
         kernel.read_text(),
         flags=re.M,
     )

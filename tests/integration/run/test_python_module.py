@@ -93,6 +93,7 @@ def test_lists(run: Run) -> None:
         assert d([a, a], [None, a]) == [2, 2, 0]
         fails(TypeError, lambda: d([a, 1], [a]), "its item 1 is int")
         fails(TypeError, lambda: d([1, "x"]), "its item 1 is str")
+        fails(TypeError, lambda: d(5, floats=(1, "x")), "a sequence of floats, but its item 1 is str")
         b = calls.tensor([1.0], dtype="float64")
         given = [a, b]
         assert calls._foreach_double_(given) is given and b.item() == 2
@@ -174,6 +175,7 @@ def test_the_slips_of_a_first_day(run: Run) -> None:
         fails(TypeError, lambda: calls.extremes([1, 2]), "must be a Tensor, not list; tensor() converts it")
         fails(TypeError, lambda: calls.add(a, a, alhpa=1), "it has no argument 'alhpa'; did you mean 'alpha'?")
         fails(TypeError, lambda: calls.from_numpy([1, 2]), "expected an array, but got list: tensor() converts")
+        fails(TypeError, lambda: calls.from_numpy(np.ones(2, '>f4')), "format '>f'", "array.astype('float32')")
         for call in (lambda: calls.add(a, "x"), lambda: calls.extremes(np.ones(3))):
             try:
                 call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -66,12 +67,15 @@ def _venv(folder: Path) -> Path:
 def test_its_contents(wheel: Path) -> None:
     """Protects against a wheel that needs the checkout, and against one with a second copy of the runtime."""
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    modules = {name for name in names if name.startswith("mixops/_C.")}
+    libraries = {name for name in names if name.endswith(".so")}
+    modules = {name for name in libraries if name.startswith("mixops/_C.")}
     assert len(modules) == 1
-    assert names - modules == {
-        *(f"mixops/{name}" for name in ("__init__.py", "__init__.pyi", "py.typed")),
-        *(f"mixops/lib{name}.so" for name in ("mixops", "opgen_runtime", "opgen_python")),
+    assert libraries - modules == {
+        f"mixops/lib{name}.so" for name in ("mixops", "opgen_runtime", "opgen_python")
     }
+    others = names - libraries
+    assert {f"mixops/{name}" for name in ("__init__.py", "__init__.pyi", "py.typed")} <= others
+    assert all(re.fullmatch(r"mixops/.*\.(pyi?|typed)", name) for name in others), others
 
 
 def test_it_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:

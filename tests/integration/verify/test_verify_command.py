@@ -135,3 +135,13 @@ def test_operators_that_do_not_exist(
     (tmp_path / "promises.py").write_text(LIBRARY)
     done = opgen("--target", "torch", "--load", "promises.py", *arguments, folder=tmp_path)
     assert done.returncode == 1 and words in done.stderr, done.stderr
+
+
+@pytest.mark.slow
+@needs_torch
+def test_repeated_indices_are_no_findings(tmp_path: Path) -> None:
+    """Protects from false alarms: which of two elements counts is unspecified, and formulas give a gradient to both."""
+    options = ["--torch-namespace", "aten", "--load", "math", "--quick", "-j", "1"]
+    options += ["--property", "backward-gradient", "--property", "strided-inputs"]
+    done = opgen(*options, "index_copy", "put", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,5 +1,5 @@
-// blas.h: matrix products with a BLAS library, if CMake found one (option OPGEN_BLAS) and it can be
-// loaded at run time.
+// blas.h: matrix products with a BLAS library that is found at run time, by its name or by
+// $OPGEN_BLAS_LIBRARY.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,10 @@
 
 namespace opgen {
 
-// Returns the name of the library in use; null if there is none. The first call loads it.
+// Returns the name of the library in use; null if there is none. The first call loads it: the
+// library that $OPGEN_BLAS_LIBRARY names (`none`: no library; throws ValueError if it is not a
+// BLAS), else the one that CMake found (option OPGEN_BLAS), OpenBLAS, MKL or BLIS, by name. Its
+// integers may have 32 or 64 bits.
 [[nodiscard]] OPGEN_API const char* blas_library();
 
 // A matrix in memory; strides in elements.

@@ -244,6 +244,9 @@ def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Ot
             rows.append(
                 OtherRegistration(cell.key.name, f"a kernel that records {node}", "it has formulas")
             )
+        elif is_autograd and f.full_name in context.without_gradient:
+            reason = "its formulas declare that it has no gradient"
+            rows.append(OtherRegistration(cell.key.name, "a kernel that records nothing", reason))
         elif not (is_autograd and "Autograd" in taken):
             rows.append(OtherRegistration(cell.key.name, _called(context, cell), cell.reason))
     return [*rows, *others]

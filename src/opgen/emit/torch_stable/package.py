@@ -10,13 +10,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.torch.functionalize import OF_OUT
+from opgen.emit.torch_stable.gradients import (
+    build_formulas,
+    gradient_function,
+    is_recorded,
+    node_name,
+)
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.fakes import key_of_fake
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins, is_replaced
 from opgen.resolve.number_forms import takes_numbers, with_words
 
 # The modules without anything of the library but its name.
-_MODULES = ("fakes", "functional", "numbers", "symbols", "words")
+_MODULES = ("fakes", "functional", "gradients", "numbers", "symbols", "words")
 
 
 class Call(Record, frozen=True):
@@ -57,11 +63,14 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
         own = [t for t in twins if t.function.namespace == namespace]
         namespaces.append(RegisteredNamespace(namespace, tuple(_calls(context, members, own))))
     calls = [call for namespace in namespaces for call in namespace.calls]
+    formulas = tuple(build_formulas(context))
+    yield from formulas
+    modules = {"_fakes", *(["_formulas"] if formulas else [])}
     yield OperatorsModule(
         path=f"{folder}/_operators.py",
         template="operators.py.j2",
         library=context.library.name,
-        modules=", ".join(sorted({"_fakes"} | {c.function.split(".")[0] for c in calls})),
+        modules=", ".join(sorted(modules | {c.function.split(".")[0] for c in calls})),
         namespaces=tuple(namespaces),
     )
     for name in _MODULES:
@@ -86,6 +95,28 @@ def _calls(
                 yield _replaced(f, group.functional)
     for twin in twins:
         yield from _twin(context, twin)
+    yield from _gradients(context, functions)
+
+
+def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
+    has_formulas = is_recorded(context)
+    for f in filter(has_formulas, functions):
+        lines = (f"{_quoted(_dispatched(f))},", f"{_quoted(f)},", f"_formulas.{node_name(f)},")
+        yield Call("_gradients.record", ("_library,", *lines))
+    rest = [f for f in functions if not has_formulas(f)]
+    for name, some in group_by(rest, lambda f: gradient_function(context, f)).items():
+        if name is not None:
+            is_view = name == "record_view"
+            entries = (
+                f"({_quoted(_dispatched(f))}, {_quoted(f)}{_key_of_view(context, f) if is_view else ''}),"
+                for f in some
+            )
+            yield Call(f"_gradients.{name}", ("_library,", *_list(entries)))
+
+
+def _key_of_view(context: Context, f: NativeFunction) -> str:
+    key = key_of_fake(context.registry, f)
+    return ", None" if key is None else f', b"{key.name}"'
 
 
 def _list(items: Iterable[str]) -> Iterator[str]:

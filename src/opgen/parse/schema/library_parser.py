@@ -119,7 +119,9 @@ class LibraryReader(SchemaReader):
         elif not text:
             self.report(codes.E0309, "no overload after '.'", start, end)
         elif not is_identifier(text):
-            self.report(codes.E0309, f"bad overload name '{shorten(text)}'", start, end)
+            message = f"bad overload name '{shorten(text)}'"
+            hint = "'::' follows a namespace, '.' an operator" if "." in text else None
+            self.report(codes.E0309, message, start, end, hint=hint)
         elif text == "default" or text.startswith("__"):
             message = f"PyTorch reserves the overload name '{shorten(text)}'"
             self.report(codes.E0309, message, start, end)

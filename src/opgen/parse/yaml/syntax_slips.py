@@ -19,6 +19,8 @@ _EQUALS = re.compile(r"(?P<dash>(?:-\s+)?)(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>
 _LOOSE = re.compile(r"(?P<dash>(?:-\s+)?)(?P<key>[a-z_]+)[;.,)<]?\s+(?P<value>[\w.][^()]*|\[.*)$")
 _ALONE = re.compile(r"(?P<key>[a-z_]+)[;.,)<]?$")
 _ARGUMENT = re.compile(r"([A-Za-z_]\w*): ([A-Za-z_][\w.\[\]]*)")
+# A default of type str: `="a: b"`.
+_QUOTED = re.compile(r"""(?<==)(?:"[^"]*"|'[^']*')""")
 _DASH = re.compile(r"-([A-Za-z_]\w*:.*)$")
 # Keys whose value is a mapping.
 _TABLES = ("dispatch", "ufunc_inner_loop")
@@ -149,6 +151,12 @@ def _two_colons(line: _Line, problem: int) -> SyntaxSlip | None:
         return None
     begin = line.start + match.start("value")
     at = problem - line.start
+    quoted = next((m for m in _QUOTED.finditer(line.text) if m.start() < at < m.end()), None)
+    if key == "func" and quoted is not None:
+        message = f"a ': ' in the default {shorten(quoted[0])}"
+        kind = "single" if quoted[0].startswith('"') else "double"
+        hint = f"put the whole schema in {kind} quotes"
+        return SyntaxSlip(message, line.start + quoted.start(), line.start + quoted.end(), hint)
     argument = next((a for a in _ARGUMENT.finditer(line.text) if a.end(1) == at), None)
     if key == "func" and argument is not None:
         message = f"'{shorten(argument[0])}' is an argument of Python"

@@ -105,6 +105,9 @@ class Backend(Protocol):
     def leaf(self, tensor: Any) -> Any:
         """Return a copy that requires a gradient."""
 
+    def clone(self, tensor: Any) -> Any:
+        """Return a copy, which has the history of the tensor."""
+
     def requires_grad(self, tensor: Any) -> bool: ...
 
     def gradients(

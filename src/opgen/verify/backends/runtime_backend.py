@@ -208,6 +208,9 @@ class RuntimeBackend:
     def leaf(self, tensor: Any) -> Any:
         return self.module.tensor(tensor.detach()).requires_grad_()
 
+    def clone(self, tensor: Any) -> Any:
+        return self._tensors.clone(tensor)
+
     def requires_grad(self, tensor: Any) -> bool:
         return bool(tensor.requires_grad)
 

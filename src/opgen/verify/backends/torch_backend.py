@@ -266,6 +266,9 @@ class TorchBackend:
     def leaf(self, tensor: Any) -> Any:
         return tensor.detach().clone().requires_grad_()
 
+    def clone(self, tensor: Any) -> Any:
+        return tensor.clone()
+
     def requires_grad(self, tensor: Any) -> bool:
         return bool(tensor.requires_grad)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import hypothesis
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase
+from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
 from opgen.drawing.choices import RandomChoices
@@ -29,12 +30,16 @@ _MOST_REFUSED = 16
 
 
 class Effort(Struct, frozen=True):
-    """How much is drawn: at least `least` calls, up to `most` while fewer than `plans` plans are accepted."""
+    """How many calls are drawn: at least `least`, and up to `most` while fewer than `plans` plans are accepted.
+
+    Once a plan is accepted, `patience` calls without another one are enough. Then the `dtypes_of` best plans are drawn
+    with every dtype. All limits are numbers of calls, so that the same seed draws the same calls on every machine.
+    """
 
     least: int = 60
     most: int = 1500
     plans: int = 8
-    seconds: float = 1.5
+    patience: int = 500
     dtypes_of: int = 2
 
 
@@ -65,74 +70,109 @@ def learn(
 
     `note` receives the number of each call. Calls whose numbers are in `skip`, or above `last`, are not made.
     """
-    found = Learned()
-    choices = RandomChoices(random.Random(f"{seed} {subject.name}"))
-    drawer = CallDrawer(subject.inputs, subject.domain, choices)
-    found.narrowings = (*drawer.narrowings(), *subject.domain.narrowings())
-    ends = time.process_time() + effort.seconds
-    kept: dict[str, Plan] = {}
-    # How often each plan was drawn and accepted.
-    drawn: Counter[str] = Counter()
-    taken: Counter[str] = Counter()
-    number = 0
+    learner = _Learner(lab, subject, seed, note, skip, last)
+    learner.explore(effort)
+    learner.vary_dtypes(effort.dtypes_of)
+    return learner.result()
 
-    def attempt(call: Call, plan: Plan) -> bool:
-        nonlocal number
-        number += 1
-        if number in skip:
-            found.crashed[number] = call
+
+class _Learner:
+    """Draws calls of one operator, makes them, and counts by plan which are accepted."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        subject: Subject,
+        seed: int,
+        note: Callable[[int], None],
+        skip: Sequence[int],
+        last: int | None,
+    ) -> None:
+        self._lab = lab
+        self._subject = subject
+        self._note = note
+        self._skip = frozenset(skip)
+        self._last = last
+        self._choices = RandomChoices(random.Random(f"{seed} {subject.name}"))
+        self._found = Learned()
+        # How many calls were drawn, and at which of them a plan was accepted for the first time.
+        self._number = self._latest = 0
+        # Accepted plans by their texts, and how often each plan was drawn and accepted.
+        self._kept: dict[str, Plan] = {}
+        self._drawn: Counter[str] = Counter()
+        self._taken: Counter[str] = Counter()
+
+    def explore(self, effort: Effort) -> None:
+        """Draw plans, new ones and changes of accepted ones."""
+        drawer = CallDrawer(self._subject.inputs, self._subject.domain, self._choices)
+        self._found.narrowings = (*drawer.narrowings(), *self._subject.domain.narrowings())
+        while not self._is_enough(effort):
+            # With few plans, new ones are worth more.
+            drawer.explore(0.8 if len(self._kept) >= effort.plans else 0.6, 0.4)
+            try:
+                call, plan = drawer.draw()
+            except Undrawable as error:
+                self._found.undrawable = str(error)
+                break
+            if self._attempt(call, plan):
+                drawer.accepted.append(plan)
+
+    def vary_dtypes(self, count: int) -> None:
+        """Draw every dtype of the plans that were accepted most."""
+        known = {text: self._kept[text] for text in self._reliable()}
+        for text in sorted(known, key=lambda text: -self._taken[text])[:count]:
+            for dtype in self._subject.domain.dtypes or DTYPES:
+                plan = {**known[text], "*": (dtype,)}
+                arguments, domain = self._subject.inputs, self._subject.domain
+                drawer = CallDrawer(arguments, domain, self._choices, [plan])
+                self._attempt(*drawer.draw(only_known=True))
+
+    def result(self) -> Learned:
+        self._found.plans = [self._kept[text] for text in self._reliable()][:_MOST_PLANS]
+        return self._found
+
+    def _is_enough(self, effort: Effort) -> bool:
+        if self._number >= effort.most:
+            return True
+        if self._last is not None and self._number >= self._last:
+            return True
+        if self._number < effort.least:
             return False
-        if last is not None and number > last:
+        if self._kept and self._number - self._latest >= effort.patience:
+            return True
+        return len(self._reliable()) >= effort.plans
+
+    def _reliable(self) -> list[str]:
+        """Return the plans whose calls are mostly accepted, unless all of them were by chance."""
+        good = [text for text in self._kept if 2 * self._taken[text] >= self._drawn[text]]
+        return good or list(self._kept)
+
+    def _attempt(self, call: Call, plan: Plan) -> bool:
+        """Make a call; return whether it is accepted."""
+        found = self._found
+        self._number += 1
+        if self._number in self._skip:
+            found.crashed[self._number] = call
             return False
-        note(number)
-        outcome = lab.run(subject, call)
+        if self._last is not None and self._number > self._last:
+            return False
+        self._note(self._number)
+        outcome = self._lab.run(self._subject, call)
         found.drawn += 1
         text = repr(sorted(plan.items()))
-        drawn[text] += 1
+        self._drawn[text] += 1
         if outcome.error is None:
             found.accepted += 1
-            taken[text] += 1
-            kept.setdefault(text, dict(plan))
+            self._taken[text] += 1
+            if text not in self._kept:
+                self._kept[text] = dict(plan)
+                self._latest = self._number
             return True
         reason = reason_of(outcome.message)
         found.reasons[reason] += 1
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
             found.refused.append((call, outcome.message))
         return False
-
-    def reliable() -> list[str]:
-        """Return the plans whose calls are mostly accepted, unless all of them were by chance."""
-        good = [text for text in kept if 2 * taken[text] >= drawn[text]]
-        return good or list(kept)
-
-    while found.drawn < effort.most and time.process_time() < ends:
-        if last is not None and number >= last:
-            break
-        if found.drawn >= effort.least and len(reliable()) >= effort.plans:
-            break
-        # With few plans, new ones are worth more.
-        drawer.explore(0.8 if len(kept) >= effort.plans else 0.6, 0.4)
-        try:
-            call, plan = drawer.draw()
-        except Undrawable as error:
-            found.undrawable = str(error)
-            break
-        if attempt(call, plan):
-            drawer.accepted.append(plan)
-    # The other dtypes of the plans that were accepted most.
-    by_text = {text: kept[text] for text in reliable()}
-    common = sorted(by_text, key=lambda text: -taken[text])
-    for text in common[: effort.dtypes_of]:
-        for dtype in subject.domain.dtypes or DTYPES:
-            known = CallDrawer(
-                subject.inputs,
-                subject.domain,
-                choices,
-                [{**by_text[text], "*": (dtype,)}],
-            )
-            attempt(*known.draw(only_known=True))
-    found.plans = [kept[text] for text in reliable()][:_MOST_PLANS]
-    return found
 
 
 def reason_of(message: str) -> str:
@@ -180,6 +220,26 @@ def _settings(count: int, phases: Sequence[Phase]) -> hypothesis.settings:
     )
 
 
+@contextlib.contextmanager
+def _by_seed_only() -> Iterator[None]:
+    """Keep hypothesis from drawing constants of the sources of loaded modules.
+
+    They differ from machine to machine. It would also write them into a folder .hypothesis where the user works.
+    """
+    name = "_get_local_constants"
+    collect = getattr(providers, name, None)
+    if collect is None:
+        # Older releases have no such constants.
+        yield
+        return
+    none = type(collect.__globals__["_local_constants"])()
+    setattr(providers, name, lambda: none)
+    try:
+        yield
+    finally:
+        setattr(providers, name, collect)
+
+
 def drawn_calls(subject: Subject, plans: Sequence[Plan], count: int, seed: int) -> list[Call]:
     """Draw calls by plans that the operator accepts."""
     found: list[Call] = []
@@ -191,7 +251,8 @@ def drawn_calls(subject: Subject, plans: Sequence[Plan], count: int, seed: int) 
         found.append(call)
 
     if plans:
-        collect()
+        with _by_seed_only():
+            collect()
     return found
 
 
@@ -205,29 +266,33 @@ def shrunk(
     count: int,
     seed: int,
     fails: Callable[[Call], bool],
-    seconds: float,
+    most: int,
 ) -> Iterator[Call]:
     """Yield calls of which `fails` returns True, each simpler than the last: the last one is minimal.
 
-    The calls are drawn as by `drawn_calls` with the same seed.
+    The calls are drawn as by `drawn_calls` with the same seed. After the first call that fails, at most `most` others
+    are tried.
     """
     found: list[Call] = []
-    ends = time.process_time() + seconds
+    left = most
 
     @hypothesis.seed(seed)
     @_settings(count, [Phase.generate, Phase.shrink])
     @hypothesis.given(_strategy(subject, plans))
     def search(call: Call) -> None:
-        if time.process_time() < ends and fails(call):
+        nonlocal left
+        left -= bool(found)
+        if left >= 0 and fails(call):
             found.append(call)
             raise _Fails
 
     try:
-        search()
+        with _by_seed_only():
+            search()
     except _Fails:
         pass
     except Exception as error:
-        # Of calls that fail at times only, hypothesis says so.
+        # Hypothesis reports calls that fail only sometimes.
         if not type(error).__module__.startswith("hypothesis"):
             raise
     yield from found

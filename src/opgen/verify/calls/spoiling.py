@@ -18,7 +18,7 @@ _DTYPES = ("float32", "int64", "bool", "complex64")
 
 def spoiled(subject: Subject, call: Call) -> Iterator[Call]:
     """Yield changed calls, those first that kernels check least."""
-    nullable = {a.name for a in subject.arguments if a.type.is_nullable()}
+    nullable = [a.name for a in subject.arguments if a.type.is_nullable()]
     found = list(places(call))
     for name, value in call.items():
         if isinstance(value, int) and not isinstance(value, bool):

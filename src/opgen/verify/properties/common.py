@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from opgen.drawing.plans import product
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import Array, elements
 from opgen.verify.calls.specs import COMPLEX, Call, Place, TensorSpec, at, places, put, tensors
@@ -113,25 +114,29 @@ def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run
     return Run(one, call), Run(other, expected)
 
 
-def enlarged(call: Mapping[str, Any], elements_: int) -> Call | None:
-    """Return the call with its first size larger, so that its largest tensor has about so many elements, or None.
+def enlarged(trial: Trial, elements_: int) -> Call | None:
+    """Return the call with a larger size, so that its largest tensor has about so many elements, or None.
 
-    The largest size that occurs in the largest tensor grows, with all sizes that equal it.
+    The largest size that occurs in the largest tensor grows, with all sizes that equal it. Results count, too: that of
+    [9, 1] and [1, 9] grows as the square.
     """
-    largest = max((at(call, p) for p in places(call)), key=lambda s: s.count, default=None)
-    if largest is None:
-        return None
-    grown = [size for size in largest.shape if size > 1]
-    if not grown:
+    call = trial.call
+    shapes = [at(call, place).shape for place in places(call)]
+    known = {size for shape in shapes for size in shape}
+    shapes += [r.described.shape for r in trial.base.results if r.described is not None]
+    largest = max(shapes, key=product, default=())
+    grown = [size for size in largest if size > 1 and size in known]
+    if not grown or product(largest) == 0:
         return None
     chosen = max(grown)
-    power = sum(size == chosen for size in largest.shape)
-    rest = largest.count / chosen**power
-    size = math.ceil((elements_ / rest) ** (1 / power))
-    made = with_sizes(call, {chosen: max(size, chosen)})
-    if max(at(made, p).count for p in places(made)) > 8 * elements_:
+    power = sum(size == chosen for size in largest)
+    rest = product(largest) / chosen**power
+    size = max(math.ceil((elements_ / rest) ** (1 / power)), chosen)
+    if any(
+        product([size if s == chosen else s for s in shape]) > 8 * elements_ for shape in shapes
+    ):
         return None
-    return made
+    return with_sizes(call, {chosen: size})
 
 
 def has_differentiable(call: Call) -> bool:

@@ -106,7 +106,7 @@ def _precision(trial: Trial) -> Iterator[Finding]:
     inputs = trial.read_only()
     if not inputs:
         raise NotTested("the call has no tensors")
-    large = enlarged(trial.call, _MANY) or trial.call
+    large = enlarged(trial, _MANY) or trial.call
     tried = False
     for dtype in ("float16", "bfloat16"):
         tried |= yield from _half(trial, large, dtype)

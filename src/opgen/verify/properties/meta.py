@@ -299,7 +299,7 @@ def _symbolic(trial: Trial) -> Iterator[Finding]:
         fixed = symbols.env.replacements.get(symint.node._expr)
         if fixed is not None and fixed.is_number:
             yield trial.finding(
-                f"size {fixed} is specialized: a graph for sizes {sizes} serves no other",
+                f"size {fixed} is specialized: a graph for sizes {sizes} works for no others",
                 Run("traced", trial.call),
             )
             return
@@ -327,7 +327,7 @@ def _symbolic(trial: Trial) -> Iterator[Finding]:
         named = ", ".join(f"{a} becomes {b}" for a, b in other.items())
         if broken:
             yield trial.finding(
-                f"a graph for sizes {sizes} does not serve other sizes ({named}): it is specialized by {broken[0]}",
+                f"a graph for sizes {sizes} does not work for others ({named}): it is specialized by {broken[0]}",
                 Run("traced", trial.call),
                 Run("with other sizes", call),
             )
@@ -489,6 +489,7 @@ PROPERTIES = (
         quickly=2,
         enough=8,
         kinds=("torch",),
+        cost=2,
     ),
     Property(
         codes.V0135,
@@ -497,6 +498,7 @@ PROPERTIES = (
         quickly=1,
         enough=4,
         kinds=("torch",),
+        cost=2,
     ),
     Property(
         codes.V0136,

@@ -58,7 +58,7 @@ def _copying(trial: Trial) -> Iterator[Finding]:
 def _gil(trial: Trial) -> Iterator[Finding]:
     """A thread that counts gets on while the operator works."""
     for count in _GIL_ELEMENTS:
-        call = enlarged(trial.call, count)
+        call = enlarged(trial, count)
         if call is None:
             raise NotTested("no size can grow")
         given = trial.lab.build(call, "fresh", Outcome())
@@ -217,6 +217,7 @@ PROPERTIES = (
         quickly=1,
         enough=1,
         mode="default",
+        cost=10,
     ),
     Property(
         codes.V0182,
@@ -224,6 +225,7 @@ PROPERTIES = (
         _functional,
         quickly=1,
         enough=2,
+        cost=3,
     ),
     Property(
         codes.V0190,

@@ -56,7 +56,7 @@ def _threads(trial: Trial) -> Iterator[Finding]:
 
 def _enlarged(trial: Trial, count: int) -> Call:
     """Return the call with larger tensors; those of out arguments follow."""
-    large = enlarged(trial.call, count)
+    large = enlarged(trial, count)
     if large is None:
         raise NotTested("no size can grow")
     functional = trial.subject.functional
@@ -79,7 +79,7 @@ def _repeatable(trial: Trial) -> Iterator[Finding]:
     if one.error is not None or two.error is not None:
         if (one.error is None) != (two.error is None):
             yield trial.finding(
-                f"the same call is refused at times: {(one if one.error else two).message}"
+                f"the same call is sometimes refused: {(one if one.error else two).message}"
             )
         return
     wrong = outcome_differs(two, one, differ, exact=True)
@@ -224,7 +224,7 @@ def _concurrent(trial: Trial) -> Iterator[Finding]:
             )
             if wrong:
                 yield trial.finding(
-                    f"beside a call in another thread, {wrong}",
+                    f"during a call in another thread, {wrong}",
                     Run("in one thread", call),
                     Run("in another thread", calls[1 - index]),
                 )
@@ -251,6 +251,8 @@ PROPERTIES = (
         _deterministic,
         quickly=1,
         enough=2,
+        cost=5,
+        is_ordered=True,
     ),
     Property(
         codes.V0151,
@@ -258,6 +260,7 @@ PROPERTIES = (
         _returns_something,
         quickly=3,
         enough=10,
+        is_ordered=True,
     ),
     Property(
         codes.V0152,
@@ -279,5 +282,7 @@ PROPERTIES = (
         _deterministic,
         quickly=1,
         enough=4,
+        cost=5,
+        is_ordered=True,
     ),
 )

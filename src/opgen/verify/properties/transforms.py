@@ -358,6 +358,7 @@ PROPERTIES = (
         _vmappable,
         quickly=2,
         enough=8,
+        is_ordered=True,
     ),
     Property(
         codes.V0171,
@@ -366,6 +367,7 @@ PROPERTIES = (
         quickly=2,
         enough=6,
         kinds=("torch",),
+        is_ordered=True,
     ),
     Property(
         codes.V0172,
@@ -375,6 +377,8 @@ PROPERTIES = (
         enough=2,
         mode="default",
         kinds=("torch",),
+        cost=10,
+        is_ordered=True,
     ),
     Property(
         codes.V0173,
@@ -384,6 +388,7 @@ PROPERTIES = (
         enough=2,
         mode="default",
         kinds=("torch",),
+        cost=5,
     ),
     Property(
         codes.V0174,

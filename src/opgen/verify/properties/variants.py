@@ -353,6 +353,7 @@ PROPERTIES = (
         _inplace,
         enough=12,
         quickly=4,
+        is_ordered=True,
     ),
     Property(
         codes.V0102,
@@ -360,6 +361,7 @@ PROPERTIES = (
         _out,
         enough=12,
         quickly=3,
+        is_ordered=True,
     ),
     Property(
         codes.V0103,

@@ -40,7 +40,8 @@ def refused(kind: type[Exception], words: str, call: Callable[[], Any]) -> None:
         try:
             result = call()
         except Exception as error:
-            assert type(error) is kind and words in str(error), f"{type(error)}: {error}"
+            text = str(error).replace("\\n", "\n")  # Dynamo quotes the error that it met.
+            assert type(error) is kind and words in text, f"{type(error)}: {error}"
             return
     raise AssertionError(f"not refused: {result}")
 

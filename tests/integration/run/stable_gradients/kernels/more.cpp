@@ -1,0 +1,57 @@
+// more.cpp: the kernels of more.yaml.
+#include <opgen/kernel.h>
+
+#include <graded/ops/every_other_native.h>
+#include <graded/ops/plain_into_native.h>
+#include <graded/ops/plain_native.h>
+#include <graded/ops/scaled_native.h>
+#include <graded/ops/sign_of_native.h>
+
+using namespace opgen::types;
+
+namespace {
+
+// Calls `f(x)` for each element, which must be of type double, and stores what it returns.
+template <class F>
+void change(const Tensor& to, const Tensor& from, const F& f) {
+  const Tensor values = opgen::contiguous(from);
+  Tensor changed = opgen::empty_like(values);
+  const double* const x = values.data_ptr<double>();
+  double* const y = changed.data_ptr<double>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) y[i] = f(x[i]);
+  opgen::copy_(to, changed);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(plain)(const Tensor& self) {
+  Tensor result = opgen::empty_like(self);
+  change(result, self, [](double x) { return 3 * x; });
+  return result;
+}
+OPGEN_KERNEL(plain_meta)(const Tensor& self) {
+  return opgen::empty_like(self);
+}
+OPGEN_KERNEL(plain_into)(const Tensor& self, Tensor& total) {
+  change(total, self, [](double x) { return 3 * x; });
+}
+OPGEN_KERNEL(plain_into_meta)(const Tensor&, Tensor&) {}
+OPGEN_KERNEL(plain_)(Tensor& self) {
+  if (!self.is_meta()) change(self, self, [](double x) { return 3 * x; });
+  return self;
+}
+OPGEN_KERNEL(every_other)(const Tensor& self) {
+  opgen::SymDimVector sizes(self.sym_sizes()), strides(self.sym_strides());
+  sizes[0] = (sizes[0] + 1) / 2;
+  strides[0] = strides[0] * 2;
+  return opgen::as_strided_symint(self, sizes, strides, self.sym_storage_offset());
+}
+OPGEN_KERNEL(scaled)(const Tensor& self, const Scalar& factor, std::int64_t) {
+  Tensor result = opgen::empty_like(self);
+  const double f = factor.to<double>();
+  change(result, self, [f](double x) { return f * x; });
+  return result;
+}
+OPGEN_KERNEL(scaled_meta)(const Tensor& self, const Scalar&, std::int64_t) {
+  return opgen::empty_like(self);
+}

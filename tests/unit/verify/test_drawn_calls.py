@@ -1,0 +1,108 @@
+"""The same seed draws, changes and shrinks the same calls: on a slower machine, and with other hashes of strings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("numpy", reason="opgen[verify] is not installed")
+pytest.importorskip("hypothesis", reason="opgen[verify] is not installed")
+
+from opgen.verify.backends.torch_backend import parsed
+from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrunk
+from opgen.verify.calls.specs import Call
+from opgen.verify.calls.spoiling import spoiled
+from opgen.verify.lab import Lab, Outcome
+from opgen.verify.runner.examination import PLANS
+from opgen.verify.subjects import Subject
+
+SCHEMA = "pick(Tensor self, Tensor? weight, Tensor? bias, int dim=0, *, str? mode=None) -> Tensor"
+
+
+class Machine:
+    """Stands in for a Lab: its operator takes matrices with a vector as weight. A call takes `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.calls: list[Call] = []
+
+    def run(self, subject: Subject, call: Call) -> Outcome:
+        ends = time.process_time() + self.seconds
+        while time.process_time() < ends:
+            pass
+        self.calls.append(call)
+        outcome = Outcome()
+        weight = call.get("weight")
+        if len(call["self"].shape) != 2:
+            outcome.error = ValueError(f"{len(call['self'].shape)} dimensions, not 2")
+        elif weight is not None and weight.shape != call["self"].shape[1:]:
+            outcome.error = ValueError("weight does not fit")
+        return outcome
+
+
+def drawn(seed: int, seconds: float = 0.0, effort: Effort = PLANS["quick"].effort) -> list[str]:
+    """Return all calls that are made, in words."""
+    schema = parsed(SCHEMA)
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    machine = Machine(seconds)
+    learned = learn(cast(Lab, machine), subject, seed, effort)
+    calls = drawn_calls(subject, learned.plans, 10, seed)
+    changed = [c for call in calls[:3] for c in spoiled(subject, call)]
+    tried: list[Call] = []
+
+    def fails(call: Call) -> bool:
+        tried.append(call)
+        return machine.run(subject, call).error is None and len(call) > 2
+
+    small = list(shrunk(subject, learned.plans, 10, seed, fails, 40))
+    assert learned.accepted and calls and changed and small
+    return [repr(each) for each in (*machine.calls, *calls, *changed, *tried, *small)]
+
+
+@pytest.mark.parametrize("mode", ["quick", "default"])
+def test_the_calls_do_not_depend_on_the_time_they_take(mode: str) -> None:
+    effort = PLANS[mode].effort
+    assert drawn(3, effort=effort) == drawn(3, 0.001, effort)
+    assert drawn(3, effort=effort) != drawn(4, effort=effort)
+
+
+def test_the_calls_do_not_depend_on_hashes(tmp_path: Path) -> None:
+    """Protects also from constants that hypothesis collects from sources: it would leave a folder."""
+    texts = [
+        subprocess.run(
+            [sys.executable, __file__],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    found: list[Any] = [json.loads(text) for text in texts]
+    assert found[0] == found[1] and len(found[0]) > 100
+    assert not list(tmp_path.iterdir())
+
+
+def test_learning_ends_after_a_number_of_calls() -> None:
+    """Protects --quick: it ends without new plans, and if no call is accepted at all."""
+    effort = Effort(least=30, most=300, plans=1000, patience=5)
+    patient = Effort(least=30, most=300, plans=1000, patience=300)
+    schema = parsed(SCHEMA)
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    counts = [learn(cast(Lab, Machine(0)), subject, 0, each).drawn for each in (effort, patient)]
+    # Each dtype of two plans comes at the end.
+    assert 30 <= counts[0] < counts[1] <= 300 + 2 * 12
+
+
+if __name__ == "__main__":
+    print(json.dumps(drawn(0)))
