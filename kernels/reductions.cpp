@@ -732,6 +732,8 @@ OPGEN_KERNEL(var_mean)(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
 
 namespace {
 
+// What is folded of each element, as a function of doubles and of vectors of them. Named types, so
+// that all dtypes share the loops.
 struct MagnitudeOf {
   double operator()(double x) const { return std::abs(x); }
   template <int bytes>
@@ -740,6 +742,74 @@ struct MagnitudeOf {
     return opgen::Vec<double, bytes>::from_bits(x.bits() & std::numeric_limits<int64_t>::max());
   }
 };
+struct SquareOf {
+  template <class T>
+  OPGEN_ALWAYS_INLINE T operator()(const T& x) const {
+    return x * x;
+  }
+};
+// 1 for a number other than zero.
+struct CountOf {
+  double operator()(double x) const { return x != 0 ? 1.0 : 0.0; }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE opgen::Vec<double, bytes> operator()(
+      const opgen::Vec<double, bytes>& x) const {
+    using V = opgen::Vec<double, bytes>;
+    return select(x != V(0.0), V(1.0), V(0.0));
+  }
+};
+struct PowerOf {
+  double order;
+  double operator()(double x) const { return std::pow(std::abs(x), order); }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE opgen::Vec<double, bytes> operator()(
+      const opgen::Vec<double, bytes>& x) const {
+    using V = opgen::Vec<double, bytes>;
+    double values[V::size];
+    for (int64_t k = 0; k < V::size; ++k) values[k] = (*this)(x[k]);
+    return V::load(values);
+  }
+};
+
+// Calls fold(identity, combine, map, project) with the functions of doubles for an order.
+template <class Fold>
+void fold_norm(double order, const Fold& fold) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto unchanged = [](double x) { return x; };
+  const auto root = [](double sum) { return std::sqrt(sum); };
+  if (order == infinity) {
+    fold(0.0, opgen::LargestOf(), MagnitudeOf(), unchanged);
+  } else if (order == -infinity) {
+    fold(infinity, opgen::SmallestOf(), MagnitudeOf(), unchanged);
+  } else if (order == 0) {
+    fold(0.0, opgen::SumOf(), CountOf(), unchanged);
+  } else if (order == 1) {
+    fold(0.0, opgen::SumOf(), MagnitudeOf(), unchanged);
+  } else if (order == 2) {
+    fold(0.0, opgen::SumOf(), SquareOf(), root);
+  } else {
+    fold(0.0, opgen::SumOf(), PowerOf{order}, [=](double sum) { return std::pow(sum, 1 / order); });
+  }
+}
+
+// Adds a complex number to a norm.
+template <class T>
+struct ModulusStep {
+  opgen::FunctionRef<double(double)> map;
+  opgen::FunctionRef<double(double, double)> combine;
+  double operator()(double all, T x) const { return combine(all, map(modulus_of(x))); }
+};
+
+// The norm of complex numbers. The modulus takes so long that calls by a pointer do not matter: all
+// orders share a loop.
+template <class T>
+void complex_norm_into(TensorIterator& iter, double order) {
+  fold_norm(order, [&](double identity, const auto& combine, const auto& map, const auto& project) {
+    const ModulusStep<T> step{map, combine};
+    const opgen::FunctionRef<double(double)> projected = project;
+    opgen::cpu_reduce<real_t<T>, T>(iter, identity, step, step.combine, projected);
+  });
+}
 
 }  // namespace
 
@@ -778,52 +848,19 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
 (const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool /*keepdim*/,
  std::optional<ScalarType> dtype, const Tensor& out) {
   const double order = ord.toDouble();
-  const double infinity = std::numeric_limits<double>::infinity();
   const Tensor input = to_dtype(self, dtype.value_or(self.scalar_type()));
   const DimMask mask = mask_of(dim, self.dim());
   TensorIterator iter = opgen::make_reduction(out, input, mask);
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(input.scalar_type(), "linalg_vector_norm", [&] {
-    using real = real_t<scalar_t>;
-    const auto narrow = [](double norm) { return static_cast<wide_t<real>>(norm); };
-    const auto root = [=](double sum) { return narrow(std::sqrt(sum)); };
-    if constexpr (!is_complex_v<scalar_t>) {
-      // Of vectors of doubles.
-      if (order == 2) {
-        return opgen::cpu_reduce_vec<real, real, double>(
-            iter, 0.0, opgen::SumOf(), [](auto x) { return x * x; }, root);
-      }
-      if (order == 1) {
-        return opgen::cpu_reduce_vec<real, real, double>(iter, 0.0, opgen::SumOf(), MagnitudeOf(),
-                                                         narrow);
-      }
-      if (order == infinity) {
-        return opgen::cpu_reduce_vec<real, real, double>(iter, 0.0, opgen::LargestOf(),
-                                                         MagnitudeOf(), narrow);
-      }
-    }
-    const auto plus = [](double a, double b) { return a + b; };
-    const auto norm_of = [&](double identity, auto f, auto combine, auto project) {
-      opgen::cpu_reduce<real, scalar_t>(
-          iter, identity, [=](double all, scalar_t x) { return combine(all, f(modulus_of(x))); },
-          combine, project);
-    };
-    const auto unchanged = [](double x) { return x; };
-    if (order == infinity) {
-      norm_of(0.0, unchanged, opgen::LargestOf(), narrow);
-    } else if (order == -infinity) {
-      norm_of(infinity, unchanged, opgen::SmallestOf(), narrow);
-    } else if (order == 0) {
-      norm_of(
-          0.0, [](double x) { return x == 0 ? 0.0 : 1.0; }, plus, narrow);
-    } else if (order == 1) {
-      norm_of(0.0, unchanged, plus, narrow);
-    } else if (order == 2) {
-      norm_of(
-          0.0, [](double x) { return x * x; }, plus, root);
+    if constexpr (is_complex_v<scalar_t>) {
+      complex_norm_into<scalar_t>(iter, order);
     } else {
-      norm_of(
-          0.0, [=](double x) { return std::pow(x, order); }, plus,
-          [=](double sum) { return narrow(std::pow(sum, 1 / order)); });
+      fold_norm(order,
+                [&](double identity, const auto& combine, const auto& map, const auto& project) {
+                  opgen::cpu_reduce_vec<scalar_t, scalar_t, double>(
+                      iter, identity, combine, map,
+                      [&](double norm) { return static_cast<wide_t<scalar_t>>(project(norm)); });
+                });
     }
   });
 }

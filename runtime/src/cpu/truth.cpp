@@ -18,8 +18,9 @@ template <class Bits>
 struct Significant {
   Bits bits;
   OPGEN_ALWAYS_INLINE Bits operator()(Bits x) const { return static_cast<Bits>(x & bits); }
-  OPGEN_ALWAYS_INLINE Vec<Bits> operator()(const Vec<Bits>& x) const {
-    return Vec<Bits>::of(x.values & bits);
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& x) const {
+    return Vec<Bits, bytes>::of(x.values & bits);
   }
 };
 // All bits of a number that is not zero.
@@ -29,8 +30,10 @@ struct NotZero {
   OPGEN_ALWAYS_INLINE Bits operator()(Bits x) const {
     return significant(x) != 0 ? static_cast<Bits>(-1) : Bits(0);
   }
-  OPGEN_ALWAYS_INLINE Vec<Bits> operator()(const Vec<Bits>& x) const {
-    return Vec<Bits>::of(significant(x).values != Vec<Bits>(Bits(0)).values);
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& x) const {
+    using V = Vec<Bits, bytes>;
+    return V::of(significant(x).values != V(Bits(0)).values);
   }
 };
 struct Or {
@@ -38,9 +41,10 @@ struct Or {
   OPGEN_ALWAYS_INLINE Bits operator()(const Bits& a, const Bits& b) const {
     return static_cast<Bits>(a | b);
   }
-  template <class Bits>
-  OPGEN_ALWAYS_INLINE Vec<Bits> operator()(const Vec<Bits>& a, const Vec<Bits>& b) const {
-    return Vec<Bits>::of(a.values | b.values);
+  template <class Bits, int bytes>
+  OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& a,
+                                                  const Vec<Bits, bytes>& b) const {
+    return Vec<Bits, bytes>::of(a.values | b.values);
   }
 };
 struct And {
@@ -48,9 +52,10 @@ struct And {
   OPGEN_ALWAYS_INLINE Bits operator()(const Bits& a, const Bits& b) const {
     return static_cast<Bits>(a & b);
   }
-  template <class Bits>
-  OPGEN_ALWAYS_INLINE Vec<Bits> operator()(const Vec<Bits>& a, const Vec<Bits>& b) const {
-    return Vec<Bits>::of(a.values & b.values);
+  template <class Bits, int bytes>
+  OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& a,
+                                                  const Vec<Bits, bytes>& b) const {
+    return Vec<Bits, bytes>::of(a.values & b.values);
   }
 };
 

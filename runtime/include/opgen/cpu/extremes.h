@@ -32,9 +32,7 @@ inline constexpr std::int64_t kExtremesRow = 2048;
 template <class M, bool largest>
 struct ExtremesFold {
   using State = Extreme<M>;
-  using V = Vec<M>;
-  using Lane = typename V::Lane;
-  using L = Vec<Lane>;
+  using Lane = typename Vec<M>::Lane;
   using Best = ExtremeOf<largest>;
 
   OPGEN_ALWAYS_INLINE static bool is_nan(M x) {
@@ -47,8 +45,10 @@ struct ExtremesFold {
     return !is_nan(best) && (is_nan(later) || (largest ? later > best : later < best));
   }
   // Returns the position of the first element that is `value`; some element is.
+  template <int bytes>
   OPGEN_ALWAYS_INLINE static std::int64_t find(const M* at, std::int64_t n, M value) {
-    constexpr std::int64_t chains = 4;
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t chains = 4, words = bytes / 8;
     const bool nan = is_nan(value);
     const V wanted(value);
     std::int64_t i = 0;
@@ -58,26 +58,31 @@ struct ExtremesFold {
         const V x = V::load(at + i + k * V::size);
         any |= nan ? (x != x) : (x == wanted);
       }
-      std::int64_t words[4];
-      std::memcpy(words, &any, sizeof words);
-      if ((words[0] | words[1] | words[2] | words[3]) != 0) break;
+      std::int64_t bits[words];
+      std::memcpy(bits, &any, sizeof bits);
+      join(bits, [](std::int64_t a, std::int64_t b) { return a | b; });
+      if (bits[0] != 0) break;
     }
     for (; i < n; ++i) {
       if (nan ? is_nan(at[i]) : at[i] == value) return i;
     }
     return 0;
   }
+  template <int bytes>
   OPGEN_ALWAYS_INLINE static void rows_here(const char* at, std::int64_t n, std::int64_t step,
                                             std::int64_t count, std::int64_t first, State* states) {
     for (std::int64_t k = 0; k < count; ++k) {
       const M* row = reinterpret_cast<const M*>(at + k * step);
-      const M value = fold_row_here<M, M>(Unchanged(), Best(), worst(), row, n);
-      states[k] = {value, first + find(row, n, value)};
+      const M value = fold_row_here<M, M, bytes>(Unchanged(), Best(), worst(), row, n);
+      states[k] = {value, first + find<bytes>(row, n, value)};
     }
   }
+  template <int bytes>
   OPGEN_ALWAYS_INLINE static void columns_here(const char* const* rows, std::int64_t n,
                                                std::int64_t count, std::int64_t first,
                                                State* states) {
+    using V = Vec<M, bytes>;
+    using L = Vec<Lane, bytes>;
     constexpr std::int64_t together = 8;
     M best[kWidth];
     Lane place[kWidth];
@@ -123,12 +128,12 @@ struct ExtremesFold {
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 static void rows_avx2(const char* at, std::int64_t n,
                                                          std::int64_t step, std::int64_t count,
                                                          std::int64_t first, State* states) {
-    rows_here(at, n, step, count, first, states);
+    rows_here<32>(at, n, step, count, first, states);
   }
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 static void columns_avx2(const char* const* rows, std::int64_t n,
                                                             std::int64_t count, std::int64_t first,
                                                             State* states) {
-    columns_here(rows, n, count, first, states);
+    columns_here<32>(rows, n, count, first, states);
   }
 #endif
   OPGEN_NOINLINE static void rows(const char* at, std::int64_t n, std::int64_t step,
@@ -136,14 +141,14 @@ struct ExtremesFold {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return rows_avx2(at, n, step, count, first, states);
 #endif
-    rows_here(at, n, step, count, first, states);
+    rows_here<kAnyVector>(at, n, step, count, first, states);
   }
   OPGEN_NOINLINE static void columns(const char* const* rows, std::int64_t n, std::int64_t count,
                                      std::int64_t first, State* states) {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return columns_avx2(rows, n, count, first, states);
 #endif
-    columns_here(rows, n, count, first, states);
+    columns_here<kAnyVector>(rows, n, count, first, states);
   }
 };
 

@@ -62,10 +62,12 @@ struct MomentsFold {
     return mean - mean == 0 ? mean : element - element == 0 ? element : 0.0;
   }
 
+  // `bytes` of the vectors in the first pass.
+  template <int bytes>
   OPGEN_ALWAYS_INLINE static Moments row_here(const M* at, std::int64_t n) {
     constexpr std::int64_t chains = 4, step = chains * D::size;
     const auto count = static_cast<double>(n);
-    const M sum = fold_row_here<M, M>(Unchanged(), SumOf(), M(0), at, n);
+    const M sum = fold_row_here<M, M, bytes>(Unchanged(), SumOf(), M(0), at, n);
     const double origin = origin_of(static_cast<double>(sum) / count, static_cast<double>(at[0]));
     const D from(origin);
     D sums[chains], squares[chains];
@@ -93,12 +95,14 @@ struct MomentsFold {
     }
     return result.from(origin, count);
   }
+  template <int bytes>
   OPGEN_ALWAYS_INLINE static void rows_here(const char* at, std::int64_t n, std::int64_t step,
                                             std::int64_t count, Moments* states) {
     for (std::int64_t k = 0; k < count; ++k) {
-      states[k] = row_here(reinterpret_cast<const M*>(at + k * step), n);
+      states[k] = row_here<bytes>(reinterpret_cast<const M*>(at + k * step), n);
     }
   }
+  template <int bytes>
   OPGEN_ALWAYS_INLINE static void columns_here(const char* const* rows, std::int64_t n,
                                                std::int64_t count, Moments* states) {
     constexpr std::int64_t width = 128;
@@ -110,7 +114,7 @@ struct MomentsFold {
       double origins[width], sums[width], squares[width];
       const char* at[kColumnLeaf];
       for (std::int64_t r = 0; r < n; ++r) at[r] = rows[r] + first * std::int64_t(sizeof(M));
-      fold_columns_here<M, M>(Unchanged(), SumOf(), at, n, some, means);
+      fold_columns_here<M, M, bytes>(Unchanged(), SumOf(), at, n, some, means);
       for (std::int64_t k = 0; k < some; ++k) {
         origins[k] = origin_of(static_cast<double>(means[k]) / rows_count,
                                static_cast<double>(reinterpret_cast<const M*>(at[0])[k]));
@@ -139,11 +143,11 @@ struct MomentsFold {
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 static void rows_avx2(const char* at, std::int64_t n,
                                                          std::int64_t step, std::int64_t count,
                                                          Moments* states) {
-    rows_here(at, n, step, count, states);
+    rows_here<32>(at, n, step, count, states);
   }
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 static void columns_avx2(const char* const* rows, std::int64_t n,
                                                             std::int64_t count, Moments* states) {
-    columns_here(rows, n, count, states);
+    columns_here<32>(rows, n, count, states);
   }
 #endif
   OPGEN_NOINLINE static void rows(const char* at, std::int64_t n, std::int64_t step,
@@ -151,14 +155,14 @@ struct MomentsFold {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return rows_avx2(at, n, step, count, states);
 #endif
-    rows_here(at, n, step, count, states);
+    rows_here<kAnyVector>(at, n, step, count, states);
   }
   OPGEN_NOINLINE static void columns(const char* const* rows, std::int64_t n, std::int64_t count,
                                      Moments* states) {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return columns_avx2(rows, n, count, states);
 #endif
-    columns_here(rows, n, count, states);
+    columns_here<kAnyVector>(rows, n, count, states);
   }
 };
 

@@ -148,7 +148,11 @@ using SmallestOf = ExtremeOf<false>;
 
 namespace detail {
 
-// Constants for folds along a row: the number of vectors that accumulate independently, the number
+// The bytes of a vector for any processor. Vectors of 32 bytes, which it has not, would be compared
+// element by element.
+inline constexpr int kAnyVector = 16;
+// Constants for folds along a row: the number of vectors of 32 bytes that accumulate independently
+// (or twice as many of 16 bytes, which are combined in the same order), the number
 // of steps of each before they are combined, and the length (in elements) of the longest row
 // that is not split in two. With these values, the sum of a million times 0.1f is wrong by one unit
 // in the last place, as in libtorch; with twice the steps or four times the length, by three.
@@ -183,28 +187,29 @@ OPGEN_ALWAYS_INLINE void join(T (&parts)[count], const Combine& combine) {
   }
 }
 
-// Folds n adjacent elements. `map` and `combine` are functions of numbers and of vectors.
-template <class Acc, class M, class Map, class Combine>
-OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Acc identity,
-                                      const M* at, std::int64_t n) {
-  using V = Vec<M>;
-  using A = Vec<Acc>;
-  constexpr std::int64_t step = kFoldVectors * V::size;
+// Folds the whole vectors of n adjacent elements, lane by lane. Sets `done` to the number of
+// elements that they hold. `map` and `combine` are functions of numbers and of vectors.
+template <class Acc, class M, int bytes, class Map, class Combine>
+OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Combine& combine,
+                                                      Acc identity, const M* at, std::int64_t n,
+                                                      std::int64_t& done) {
+  using V = Vec<M, bytes>;
+  using A = Vec<Acc, bytes>;
+  constexpr std::int64_t chains = kFoldVectors * 32 / bytes;
+  constexpr std::int64_t step = chains * V::size;
   constexpr std::int64_t line = 64;
   A total(identity);
   std::int64_t i = 0;
   while (i + step <= n) {
-    A parts[kFoldVectors];
+    A parts[chains];
     const std::int64_t end = std::min(i + kFoldSteps * step, n - step + 1);
-    for (std::int64_t k = 0; k < kFoldVectors; ++k) {
-      parts[k] = map(V::load(at + i + k * V::size));
-    }
+    for (std::int64_t k = 0; k < chains; ++k) parts[k] = map(V::load(at + i + k * V::size));
     for (i += step; i < end; i += step) {
       const char* ahead = reinterpret_cast<const char*>(at + i) + kFoldAhead;
       for (std::int64_t k = 0; k < step * std::int64_t(sizeof(M)) / line; ++k) {
         __builtin_prefetch(ahead + k * line);
       }
-      for (std::int64_t k = 0; k < kFoldVectors; ++k) {
+      for (std::int64_t k = 0; k < chains; ++k) {
         parts[k] = combine(parts[k], A(map(V::load(at + i + k * V::size))));
       }
     }
@@ -212,6 +217,16 @@ OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Ac
     total = combine(total, parts[0]);
   }
   for (; i + V::size <= n; i += V::size) total = combine(total, A(map(V::load(at + i))));
+  done = i;
+  return total;
+}
+// Folds n adjacent elements.
+template <class Acc, class M, int bytes, class Map, class Combine>
+OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Acc identity,
+                                      const M* at, std::int64_t n) {
+  using A = Vec<Acc, bytes>;
+  std::int64_t i = 0;
+  const A total = fold_vectors_here<Acc, M, bytes>(map, combine, identity, at, n, i);
   Acc rest = identity;
   for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(at[i])));
   Acc lanes[A::size];
@@ -220,12 +235,12 @@ OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Ac
   return combine(lanes[0], rest);
 }
 // Folds element k of `rows` rows into acc[k]; if `fresh`, sets acc[k].
-template <std::int64_t rows, class Acc, class M, class Map, class Combine>
+template <std::int64_t rows, class Acc, class M, int bytes, class Map, class Combine>
 OPGEN_ALWAYS_INLINE void fold_rows_into(const Map& map, const Combine& combine,
                                         const char* const* at, std::int64_t count, Acc* acc,
                                         bool fresh) {
-  using V = Vec<M>;
-  using A = Vec<Acc>;
+  using V = Vec<M, bytes>;
+  using A = Vec<Acc, bytes>;
   const M* row[rows];
   for (std::int64_t r = 0; r < rows; ++r) row[r] = reinterpret_cast<const M*>(at[r]);
   std::int64_t k = 0;
@@ -243,15 +258,17 @@ OPGEN_ALWAYS_INLINE void fold_rows_into(const Map& map, const Combine& combine,
     acc[k] = fresh ? parts[0] : combine(acc[k], parts[0]);
   }
 }
-template <class Acc, class M, class Map, class Combine>
+template <class Acc, class M, int bytes, class Map, class Combine>
 OPGEN_ALWAYS_INLINE void fold_columns_here(const Map& map, const Combine& combine,
                                            const char* const* rows, std::int64_t n,
                                            std::int64_t count, Acc* acc) {
   std::int64_t i = 0;
   for (; i + kColumnRows <= n; i += kColumnRows) {
-    fold_rows_into<kColumnRows, Acc, M>(map, combine, rows + i, count, acc, i == 0);
+    fold_rows_into<kColumnRows, Acc, M, bytes>(map, combine, rows + i, count, acc, i == 0);
   }
-  for (; i < n; ++i) fold_rows_into<1, Acc, M>(map, combine, rows + i, count, acc, i == 0);
+  for (; i < n; ++i) {
+    fold_rows_into<1, Acc, M, bytes>(map, combine, rows + i, count, acc, i == 0);
+  }
 }
 
 // The loops of cpu_reduce_vec that depend on the function only, for rows of type M.
@@ -261,10 +278,12 @@ struct VectorFold {
   Combine combine;
   Acc identity;
 
+  template <int bytes>
   OPGEN_ALWAYS_INLINE void rows_here(const char* at, std::int64_t n, std::int64_t step,
                                      std::int64_t count, Acc* acc) const {
     for (std::int64_t k = 0; k < count; ++k) {
-      acc[k] = fold_row_here(map, combine, identity, reinterpret_cast<const M*>(at + k * step), n);
+      const M* row = reinterpret_cast<const M*>(at + k * step);
+      acc[k] = fold_row_here<Acc, M, bytes>(map, combine, identity, row, n);
     }
   }
   OPGEN_NOINLINE void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count,
@@ -272,23 +291,23 @@ struct VectorFold {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return rows_avx2(at, n, step, count, acc);
 #endif
-    rows_here(at, n, step, count, acc);
+    rows_here<kAnyVector>(at, n, step, count, acc);
   }
   OPGEN_NOINLINE void columns(const char* const* rows, std::int64_t n, std::int64_t count,
                               Acc* acc) const {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return columns_avx2(rows, n, count, acc);
 #endif
-    fold_columns_here<Acc, M>(map, combine, rows, n, count, acc);
+    fold_columns_here<Acc, M, kAnyVector>(map, combine, rows, n, count, acc);
   }
 #if OPGEN_LOOPS_AVX2
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 void rows_avx2(const char* at, std::int64_t n, std::int64_t step,
                                                   std::int64_t count, Acc* acc) const {
-    rows_here(at, n, step, count, acc);
+    rows_here<32>(at, n, step, count, acc);
   }
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 void columns_avx2(const char* const* rows, std::int64_t n,
                                                      std::int64_t count, Acc* acc) const {
-    fold_columns_here<Acc, M>(map, combine, rows, n, count, acc);
+    fold_columns_here<Acc, M, 32>(map, combine, rows, n, count, acc);
   }
 #endif
 };

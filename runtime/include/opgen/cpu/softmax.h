@@ -34,10 +34,10 @@ struct SoftmaxRows {
   template <int bytes>
   OPGEN_ALWAYS_INLINE static void row_here(M* row, std::int64_t n) {
     using V = Vec<M, bytes>;
-    const M most =
-        fold_row_here<M, M>(Unchanged(), LargestOf(), -std::numeric_limits<M>::infinity(), row, n);
+    const M most = fold_row_here<M, M, bytes>(Unchanged(), LargestOf(),
+                                              -std::numeric_limits<M>::infinity(), row, n);
     for (std::int64_t i = 0; i < n; i += V::size) exp_here<bytes>(row + i, V(most));
-    const V sum(fold_row_here<M, M>(Unchanged(), SumOf(), M(0), row, n));
+    const V sum(fold_row_here<M, M, bytes>(Unchanged(), SumOf(), M(0), row, n));
     for (std::int64_t i = 0; i < n; i += V::size) (V::load(row + i) / sum).store(row + i);
   }
   // Along the columns of `n` rows of `width` elements.
