@@ -259,6 +259,34 @@ TEST(extremes_and_their_positions) {
   check_extremes<std::int8_t>(false);
 }
 
+// Rows of each length around those of a vector, in groups of each size, are folded together.
+template <class T>
+void check_short_rows(bool nan) {
+  for (std::int64_t length = 1; length <= 140; length += length < 40 ? 1 : 25) {
+    for (std::int64_t count : {1, 3, 8, 19}) {
+      Tensor self = shuffled({count, length}, opgen::scalar_type_of<T>, nan);
+      Tensor out = empty({count}, opgen::scalar_type_of<T>);
+      TensorIterator iter = make_reduction(out, self, opgen::make_dim_mask(IntArrayRef(1), 2));
+      opgen::cpu_reduce_vec<T, T>(iter, opgen::least_extreme<T, false>(), opgen::SmallestOf());
+      const auto got = values(out), expected = slow(self, 2, [](const std::vector<double>&row) {
+                                      double best = row[0];
+                                      for (double x : row)
+                                        best = x < best || std::isnan(x) ? x : best;
+                                      return best;
+                                    });
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(same(got[i], expected[i]));
+      CHECK(nan || values(sum(self, IntArrayRef({1}), false)) == slow_sum(self, 2));
+    }
+  }
+}
+TEST(short_rows) {
+  check_short_rows<float>(false);
+  check_short_rows<float>(true);
+  check_short_rows<double>(false);
+  check_short_rows<std::int64_t>(false);
+  check_short_rows<std::int16_t>(false);
+}
+
 TEST(truths) {
   for (ScalarType dtype :
        {kFloat, kHalf, opgen::kLong, opgen::kBool, opgen::kComplexDouble, opgen::kComplexFloat}) {
@@ -352,6 +380,31 @@ TEST(moments_far_from_zero) {
   for (double variance : variance_of(self, {})) CHECK(std::fabs(variance - 2.0 / 3.0) < 1e-4);
   for (double variance : variance_of(strided(self, {399, 100}, {100, 1}), {100})) {
     CHECK(std::fabs(variance - 2.0 / 3.0) < 1e-4);
+  }
+}
+
+// As a mean of NumPy: libtorch's var_mean has NaN here for a mean along one dimension, its mean
+// infinity.
+TEST(moments_of_an_infinity) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (std::int64_t at : {0, 7, 99}) {
+    Tensor self = arange({100, 30}, kFloat);
+    for (std::int64_t k = 0; k < 30; ++k) {
+      self.data_ptr<float>()[at * 30 + k] = static_cast<float>(-infinity);
+    }
+    Tensor rows = permute(self, {1, 0});
+    for (const auto& [input, d] : {std::pair(self, 0), std::pair(rows, 1)}) {
+      Tensor means = empty({30}, kDouble), variances = empty({30}, kDouble);
+      const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), 2);
+      TensorIterator first = make_reduction(means, input, mask);
+      opgen::cpu_moments<double, float>(first,
+                                        [](double* to, const opgen::Moments& m) { *to = m.mean; });
+      TensorIterator second = make_reduction(variances, input, mask);
+      opgen::cpu_moments<double, float>(
+          second, [](double* to, const opgen::Moments& m) { *to = m.squares; });
+      for (double mean : values(means)) CHECK_EQ(mean, -infinity);
+      for (double variance : values(variances)) CHECK(std::isnan(variance));
+    }
   }
 }
 

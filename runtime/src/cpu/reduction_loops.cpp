@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "opgen/core/parallel.h"
@@ -91,20 +92,35 @@ constexpr std::int64_t kCollectedColumns = 256;
 constexpr std::int64_t kFewOutputs = 16;
 constexpr std::int64_t kMostParts = 64;
 
-// Memory of one thread.
+// Memory of one thread. Its address does not change when the Space moves.
 class Space {
  public:
   char* get(std::int64_t bytes) {
-    memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(bytes) / kUnit + 1));
-    return reinterpret_cast<char*>(memory_.data());
+    if (bytes > size_) {
+      // Not set to zero.
+      memory_.reset(new Unit[static_cast<std::size_t>(bytes) / sizeof(Unit) + 1]);
+      size_ = bytes;
+    }
+    return reinterpret_cast<char*>(memory_.get());
   }
 
  private:
   struct alignas(std::max_align_t) Unit {
     char bytes[alignof(std::max_align_t)];
   };
-  static constexpr std::size_t kUnit = sizeof(Unit);
-  std::vector<Unit> memory_;
+  std::unique_ptr<Unit[]> memory_;
+  std::int64_t size_ = 0;
+};
+// The same, on the stack for the few elements of a small reduction.
+class QuickSpace {
+ public:
+  char* get(std::int64_t bytes) {
+    return bytes <= std::int64_t(sizeof few_) ? few_ : more_.get(bytes);
+  }
+
+ private:
+  alignas(std::max_align_t) char few_[2048];
+  Space more_;
 };
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) {
@@ -144,8 +160,8 @@ class Run {
 
   // Folds the elements [begin, end) of the output of `first`, leaf by leaf. Leaves are combined
   // like the bits of a binary counter, so pairwise.
-  void fold_row(const char* first, std::int64_t begin, std::int64_t end, char* result, Space& block,
-                Space& levels) const {
+  void fold_row(const char* first, std::int64_t begin, std::int64_t end, char* result,
+                QuickSpace& block, QuickSpace& levels) const {
     const std::int64_t bytes = loops_.state_size;
     char* leaf = levels.get(64 * bytes);
     const bool direct = rows_are_direct();
@@ -157,7 +173,7 @@ class Run {
         loops_.rows(plan_.locate(first, begin), count, 0, 1, begin, leaf);
       } else {
         count = std::min(end - begin, std::min(kBlock, loops_.row_leaf));
-        char* row = block.get(kBlock * loops_.loaded);
+        char* row = block.get(count * loops_.loaded);
         collect(row, first, begin, begin + count);
         loops_.rows(row, count, 0, 1, begin, leaf);
       }
@@ -183,7 +199,7 @@ class Run {
 
   void along_rows(std::int64_t begin, std::int64_t end) const {
     const std::int64_t most = std::min<std::int64_t>(256, end - begin);
-    Space states_space, block, levels;
+    QuickSpace states_space, block, levels;
     char* states = states_space.get(most * loops_.state_size);
     char* out = nullptr;
     const char* in = nullptr;
@@ -211,9 +227,9 @@ class Run {
 
   // Folds short rows, as many at once as fit into a block.
   void collected_rows(const char* in, std::int64_t in_step, std::int64_t count, char* states,
-                      Space& block) const {
-    const std::int64_t most = kBlock / folded_;
-    char* rows = block.get(kBlock * loops_.loaded);
+                      QuickSpace& block) const {
+    const std::int64_t most = std::min(kBlock / folded_, count);
+    char* rows = block.get(most * folded_ * loops_.loaded);
     const bool adjacent =
         plan_.rows == 1 && plan_.row_stride == loops_.item && in_step == folded_ * loops_.item;
     for (std::int64_t k = 0; k < count; k += most) {
@@ -246,7 +262,7 @@ class Run {
     Space space;
     char* states = space.get(plan_.outputs * parts * loops_.state_size);
     parallel_for(0, plan_.outputs * parts, 1, [&](std::int64_t begin, std::int64_t end) {
-      Space block, levels;
+      QuickSpace block, levels;
       char* out = nullptr;
       const char* in = nullptr;
       for (std::int64_t i = begin; i < end; ++i) {
@@ -268,7 +284,7 @@ class Run {
 
   // Folds rows [begin, end) of `count` columns. `levels` are the states of the levels below.
   void fold_columns(const char* in, std::int64_t begin, std::int64_t end, std::int64_t count,
-                    char* states, Space& block, std::vector<Space>& levels,
+                    char* states, QuickSpace& block, std::vector<Space>& levels,
                     std::size_t level) const {
     constexpr std::int64_t most = 64;
     const std::int64_t n = end - begin;
@@ -276,7 +292,7 @@ class Run {
       const std::int64_t half = n / 2 / 8 * 8;
       if (levels.size() <= level) levels.resize(level + 1);
       fold_columns(in, begin, begin + half, count, states, block, levels, level + 1);
-      char* upper = levels[level].get(kColumns * loops_.state_size);
+      char* upper = levels[level].get(count * loops_.state_size);
       fold_columns(in, begin + half, end, count, upper, block, levels, level + 1);
       loops_.combine(states, upper, count);
       return;
@@ -284,7 +300,7 @@ class Run {
     const char* rows[most];
     const std::int64_t in_step = plan_.in_strides[0];
     const bool direct = loops_.direct && in_step == loops_.item;
-    char* collected = direct ? nullptr : block.get(most * kCollectedColumns * loops_.loaded);
+    char* collected = direct ? nullptr : block.get(n * count * loops_.loaded);
     for (std::int64_t i = 0; i < n; ++i) {
       rows[i] = plan_.locate(in, begin + i);
       if (direct) continue;
@@ -318,7 +334,7 @@ class Run {
     };
     const std::int64_t grain = parts > 1 ? 1 : std::max<std::int64_t>(1, kGrainSize / work);
     parallel_for(0, units * parts, grain, [&](std::int64_t begin, std::int64_t end) {
-      Space own, block;
+      QuickSpace own, block;
       std::vector<Space> levels;
       char* out = nullptr;
       const char* in = nullptr;
@@ -327,7 +343,7 @@ class Run {
         // The states of the parts of a unit lie next to each other.
         char* states =
             parts > 1 ? kept + i / parts * parts * bytes + i % parts * count * loops_.state_size
-                      : own.get(bytes);
+                      : own.get(count * loops_.state_size);
         const std::int64_t first = i % parts * part;
         fold_columns(in, first, std::min(first + part, folded_), count, states, block, levels, 0);
         if (parts == 1) loops_.store(out, plan_.out_strides[0], states, count);
