@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "opgen/core/parallel.h"
 #include "opgen/core/parallel_reduce.h"
@@ -220,6 +221,39 @@ OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Comb
   done = i;
   return total;
 }
+// Returns half of each segment of `segment` lanes of a, the earlier or the later one, then those of
+// b.
+template <std::int64_t segment, bool later, class T, int bytes, std::size_t... i>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> halves_of(const Vec<T, bytes>& a, const Vec<T, bytes>& b,
+                                            std::index_sequence<i...>) {
+  using V = Vec<T, bytes>;
+  constexpr auto lane = [](std::int64_t k) -> typename V::Lane {
+    constexpr std::int64_t half = segment / 2, of_a = V::size / 2;
+    const std::int64_t at = k % of_a;
+    return static_cast<typename V::Lane>((k < of_a ? 0 : V::size) + at / half * segment +
+                                         at % half + (later ? half : 0));
+  };
+#if __has_builtin(__builtin_shufflevector)
+  return V::of(__builtin_shufflevector(a.values, b.values, lane(i)...));
+#else
+  return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask{lane(i)...}));
+#endif
+}
+// Combines the lanes of each of `count` vectors, whose segments are those of one row each, until
+// one vector is left with the segments of all rows. The lanes of a row are combined as `join` does.
+template <std::int64_t count, class T, int bytes, class Combine>
+OPGEN_ALWAYS_INLINE void join_lanes(Vec<T, bytes>* vectors, const Combine& combine) {
+  if constexpr (count > 1) {
+    constexpr std::int64_t size = Vec<T, bytes>::size;
+    constexpr auto lanes = std::make_index_sequence<static_cast<std::size_t>(size)>();
+    join_lanes<count / 2>(vectors, combine);
+    join_lanes<count / 2>(vectors + count / 2, combine);
+    constexpr std::int64_t segment = size / (count / 2);
+    vectors[0] = combine(halves_of<segment, false>(vectors[0], vectors[count / 2], lanes),
+                         halves_of<segment, true>(vectors[0], vectors[count / 2], lanes));
+  }
+}
+
 // Folds n adjacent elements.
 template <class Acc, class M, int bytes, class Map, class Combine>
 OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Acc identity,
@@ -281,9 +315,39 @@ struct VectorFold {
   template <int bytes>
   OPGEN_ALWAYS_INLINE void rows_here(const char* at, std::int64_t n, std::int64_t step,
                                      std::int64_t count, Acc* acc) const {
-    for (std::int64_t k = 0; k < count; ++k) {
-      const M* row = reinterpret_cast<const M*>(at + k * step);
-      acc[k] = fold_row_here<Acc, M, bytes>(map, combine, identity, row, n);
+    // Rows that are short take as long to combine the lanes as to fold: several rows do it
+    // together.
+    using A = Vec<Acc, bytes>;
+    // Lanes of fewer than four bytes cannot be moved so on any processor.
+    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : std::min<std::int64_t>(8, A::size);
+    for (std::int64_t k = 0; k < count; k += together) {
+      const std::int64_t some = std::min(together, count - k);
+      A totals[together];
+      Acc rests[together];
+      for (std::int64_t j = 0; j < some; ++j) {
+        const M* row = reinterpret_cast<const M*>(at + (k + j) * step);
+        std::int64_t i = 0;
+        totals[j] = fold_vectors_here<Acc, M, bytes>(map, combine, identity, row, n, i);
+        Acc rest = identity;
+        for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(row[i])));
+        rests[j] = rest;
+      }
+      if (some == together) {
+        join_lanes<together>(totals, combine);
+        Acc lanes[together][A::size / together];
+        totals[0].store(lanes[0]);
+        for (std::int64_t j = 0; j < together; ++j) {
+          join(lanes[j], combine);
+          acc[k + j] = combine(lanes[j][0], rests[j]);
+        }
+      } else {
+        for (std::int64_t j = 0; j < some; ++j) {
+          Acc lanes[A::size];
+          totals[j].store(lanes);
+          join(lanes, combine);
+          acc[k + j] = combine(lanes[0], rests[j]);
+        }
+      }
     }
   }
   OPGEN_NOINLINE void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count,

@@ -19,26 +19,38 @@ namespace opgen {
 
 namespace detail {
 
-// Softmax of rows that were collected in memory, which is padded to whole vectors.
+// Softmax of adjacent elements in a row, and along the columns of rows that were collected in
+// memory, which is padded to whole vectors.
 template <class M>
 struct SoftmaxRows {
+  // Sets a vector to exp(from - shift).
   template <int bytes>
-  OPGEN_ALWAYS_INLINE static void exp_here(M* at, const Vec<M, bytes>& shift) {
+  OPGEN_ALWAYS_INLINE static void exp_here(M* to, const M* from, const Vec<M, bytes>& shift) {
     using V = Vec<M, bytes>;
     if constexpr (std::is_same_v<M, float>) {
-      vec::exp(V::load(at) - shift).store(at);
+      vec::exp(V::load(from) - shift).store(to);
     } else {
-      for (std::int64_t k = 0; k < V::size; ++k) at[k] = std::exp(at[k] - shift[k]);
+      for (std::int64_t k = 0; k < V::size; ++k) to[k] = std::exp(from[k] - shift[k]);
     }
   }
+  // `to` may be `from`.
   template <int bytes>
-  OPGEN_ALWAYS_INLINE static void row_here(M* row, std::int64_t n) {
+  OPGEN_ALWAYS_INLINE static void row_here(M* to, const M* from, std::int64_t n) {
     using V = Vec<M, bytes>;
-    const M most = fold_row_here<M, M, bytes>(Unchanged(), LargestOf(),
-                                              -std::numeric_limits<M>::infinity(), row, n);
-    for (std::int64_t i = 0; i < n; i += V::size) exp_here<bytes>(row + i, V(most));
-    const V sum(fold_row_here<M, M, bytes>(Unchanged(), SumOf(), M(0), row, n));
-    for (std::int64_t i = 0; i < n; i += V::size) (V::load(row + i) / sum).store(row + i);
+    const std::int64_t whole = n / V::size * V::size;
+    const V most(fold_row_here<M, M, bytes>(Unchanged(), LargestOf(),
+                                            -std::numeric_limits<M>::infinity(), from, n));
+    for (std::int64_t i = 0; i < whole; i += V::size) exp_here<bytes>(to + i, from + i, most);
+    if (whole < n) {
+      M last[V::size];
+      most.store(last);
+      for (std::int64_t i = whole; i < n; ++i) last[i - whole] = from[i];
+      exp_here<bytes>(last, last, most);
+      for (std::int64_t i = whole; i < n; ++i) to[i] = last[i - whole];
+    }
+    const V sum(fold_row_here<M, M, bytes>(Unchanged(), SumOf(), M(0), to, n));
+    for (std::int64_t i = 0; i < whole; i += V::size) (V::load(to + i) / sum).store(to + i);
+    for (std::int64_t i = whole; i < n; ++i) to[i] /= sum[0];
   }
   // Along the columns of `n` rows of `width` elements.
   template <int bytes>
@@ -62,7 +74,7 @@ struct SoftmaxRows {
       for (std::int64_t i = r; i < end; ++i) {
         M* row = rows + i * width;
         for (std::int64_t k = 0; k < width; k += V::size) {
-          exp_here<bytes>(row + k, V::load(most + k));
+          exp_here<bytes>(row + k, row + k, V::load(most + k));
           (V::load(sub + k) + V::load(row + k)).store(sub + k);
         }
       }
@@ -78,26 +90,26 @@ struct SoftmaxRows {
     }
   }
 #if OPGEN_LOOPS_AVX2
-  OPGEN_NOINLINE OPGEN_TARGET_FMA static void row_fma(M* row, std::int64_t n) {
-    row_here<32>(row, n);
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void row_fma(M* to, const M* from, std::int64_t n) {
+    row_here<32>(to, from, n);
   }
   OPGEN_NOINLINE OPGEN_TARGET_FMA static void columns_fma(M* rows, std::int64_t n,
                                                           std::int64_t width, M* most, M* sums) {
     columns_here<32>(rows, n, width, most, sums);
   }
 #endif
-  OPGEN_NOINLINE static void row(M* row, std::int64_t n) {
+  OPGEN_NOINLINE static void row(M* to, const M* from, std::int64_t n) {
 #if OPGEN_LOOPS_AVX2
-    if (use_fma()) return row_fma(row, n);
+    if (use_fma()) return row_fma(to, from, n);
 #endif
-    row_here<16>(row, n);
+    row_here<kAnyVector>(to, from, n);
   }
   OPGEN_NOINLINE static void columns(M* rows, std::int64_t n, std::int64_t width, M* most,
                                      M* sums) {
 #if OPGEN_LOOPS_AVX2
     if (use_fma()) return columns_fma(rows, n, width, most, sums);
 #endif
-    columns_here<16>(rows, n, width, most, sums);
+    columns_here<kAnyVector>(rows, n, width, most, sums);
   }
 };
 
@@ -130,6 +142,9 @@ void cpu_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   char* to = static_cast<char*>(out.data_ptr());
   const std::int64_t n = lines.length;
   const bool by_columns = lines.across > 1 && lines.across_strides[0] < lines.strides[0];
+  // Rows that are read and written where they are.
+  const bool direct = std::is_same_v<T, M> && !by_columns && lines.strides[0] == sizeof(M) &&
+                      lines.strides[1] == sizeof(M);
   // As many columns as fit into the first-level cache.
   const std::int64_t most =
       by_columns
@@ -139,15 +154,19 @@ void cpu_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   const std::int64_t blocks = (lines.across + most - 1) / most;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (n * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most : padded(n)));
-    std::vector<M> states(static_cast<std::size_t>(3 * most));
+    std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most : direct ? 0 : n));
+    std::vector<M> states(static_cast<std::size_t>(by_columns ? 3 * most : 0));
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t first = i % blocks * most;
       const char* x = from + lines.offset(0, i / blocks) + first * lines.across_strides[0];
       char* y = to + lines.offset(1, i / blocks) + first * lines.across_strides[1];
+      if (direct) {
+        Rows::row(reinterpret_cast<M*>(y), reinterpret_cast<const M*>(x), n);
+        continue;
+      }
       if (!by_columns) {
         detail::load_elements<T, M>(block.data(), x, lines.strides[0], n);
-        Rows::row(block.data(), n);
+        Rows::row(block.data(), block.data(), n);
         detail::store_elements<T, M>(y, lines.strides[1], block.data(), n);
         continue;
       }
