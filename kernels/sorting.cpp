@@ -21,10 +21,11 @@ using namespace kernels;
 namespace {
 
 // Sorts lines by `Key`, or selects the first `count` elements of each. Neighbouring lines whose
-// elements alternate in memory are read together, a block of rows after the other.
+// elements alternate in memory are read together, a block of rows after the other. `in_place`: an
+// output has the memory of the input.
 template <class T, class Key>
 void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool descending,
-                int64_t count, T* values, int64_t* places) {
+                int64_t count, T* values, int64_t* places, bool in_place) {
   using Entry = opgen::KeyedPlace<Key>;
   const int64_t step = sheet.steps[0], run_step = sheet.run_steps[0];
   const bool alternates = std::abs(run_step) < std::abs(step);
@@ -32,6 +33,8 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
   const auto entries = std::make_unique_for_overwrite<Entry[]>(
       static_cast<size_t>((std::min(together, sheet.run) + 1) * size));
   Entry* spare = entries.get() + std::min(together, sheet.run) * size;
+  const auto kept = std::make_unique_for_overwrite<T[]>(
+      static_cast<size_t>(in_place ? std::min(together, sheet.run) * size : 0));
   from += sheet.offsets[0];
   values += sheet.offsets[1];
   places += sheet.offsets[2];
@@ -42,6 +45,7 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
       const T* row = block + k * step;
       for (int64_t j = 0; j < lines; ++j) {
         entries[j * size + k] = Entry::of(opgen::sort_key(row[j * run_step], descending), k);
+        if (in_place) kept[j * size + k] = row[j * run_step];
       }
     }
     for (int64_t j = 0; j < lines; ++j) {
@@ -52,7 +56,8 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
     for (int64_t i = 0; i < count; ++i) {
       for (int64_t j = 0; j < lines; ++j) {
         const int64_t k = entries[j * size + i].place();
-        value[i * sheet.steps[1] + j * sheet.run_steps[1]] = block[k * step + j * run_step];
+        value[i * sheet.steps[1] + j * sheet.run_steps[1]] =
+            in_place ? kept[j * size + k] : block[k * step + j * run_step];
         place[i * sheet.steps[2] + j * sheet.run_steps[2]] = k;
       }
     }
@@ -67,15 +72,17 @@ void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
   const T* from = self.const_data_ptr<T>();
   T* value = values.mutable_data_ptr<T>();
   int64_t* place = indices.mutable_data_ptr<int64_t>();
-  opgen::for_each_sheet(
-      self.sizes(), dim, {self.strides(), values.strides(), indices.strides()},
-      opgen::Divide::kOthers, [&](const opgen::Sheet& sheet) {
-        if (size <= opgen::kMostPlaces) {
-          sort_sheet<T, opgen::SortKey<T>>(sheet, from, size, descending, count, value, place);
-        } else {
-          sort_sheet<T, uint64_t>(sheet, from, size, descending, count, value, place);
-        }
-      });
+  const bool in_place = self.is_alias_of(values) || self.is_alias_of(indices);
+  opgen::for_each_sheet(self.sizes(), dim, {self.strides(), values.strides(), indices.strides()},
+                        opgen::Divide::kOthers, [&](const opgen::Sheet& sheet) {
+                          if (size <= opgen::kMostPlaces) {
+                            sort_sheet<T, opgen::SortKey<T>>(sheet, from, size, descending, count,
+                                                             value, place, in_place);
+                          } else {
+                            sort_sheet<T, uint64_t>(sheet, from, size, descending, count, value,
+                                                    place, in_place);
+                          }
+                        });
 }
 
 }  // namespace
