@@ -109,7 +109,7 @@ struct ExtremeOf {
     if constexpr (std::is_integral_v<T>) {
       return (largest ? a < b : b < a) ? b : a;
     } else {
-      return (largest ? a < b : b < a) | (b != b) ? b : a;  // NOLINT(misc-redundant-expression)
+      return ((largest ? a < b : b < a) | (b != b)) ? b : a;  // NOLINT(misc-redundant-expression)
     }
   }
   template <class T, int bytes>
