@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from keyword import iskeyword
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.python_nodes import Refusal, python_node, recorded_info
@@ -156,7 +157,24 @@ W1311 = Code(
     target="torch-stable",
 )
 
-CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311)
+E1312 = Code(
+    "E1312",
+    "a keyword of Python where PyTorch needs the argument's name",
+    "torch.compile writes graphs as Python code, so a keyword-only argument cannot have the name of a Python keyword: the "
+    "graph has a syntax error. For an operator that returns a view or an argument that it writes, PyTorch makes a Python "
+    "signature with the names of all arguments, and raises ValueError for a keyword. Other operators may have such names: "
+    "calls pass these arguments by position.",
+    Example(
+        f"- func: custom::foo_(Tensor(a!) self, int from) -> Tensor(a!){_CPU}",
+        f"- func: custom::foo_(Tensor(a!) self, int start) -> Tensor(a!){_CPU}",
+    ),
+    target="torch-stable",
+)
+
+CODES = (
+    *(E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311),
+    E1312,
+)
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PASSED = frozenset(
@@ -202,6 +220,7 @@ def report_stable(
             continue
         _report_types(f, release, diagnostics)
         _report_results(f, diagnostics, python=python)
+        _report_keywords(f, diagnostics)
         if not python and release < STABLE_TAGS:
             _report_tags(f, target, release, diagnostics)
         for key, kernel in f.dispatch:
@@ -297,6 +316,27 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool
         message = f"'{f.func.name}' returns '{name}', {reason}: PyTorch cannot compile a call"
         hint = "leave it out of the results: the caller has it"
         diagnostics.error(E1310, message, f.return_span(i), hint=hint)
+
+
+def _report_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    arguments = f.func.arguments
+    only_named = {a.name for a in (*arguments.flat_kwarg_only, *arguments.out)}
+    returns_argument = any(r.annotation is not None for r in f.func.returns)
+    if f.has_composite_implicit_autograd_kernel:
+        returns_argument = False  # PyTorch compiles what it calls.
+    for a in arguments.flat_all:
+        if iskeyword(a.name) and (returns_argument or a.name in only_named):
+            reason = (
+                "the argument is keyword-only"
+                if a.name in only_named
+                else f"'{f.func.name}' returns one of its arguments"
+            )
+            message = (
+                f"'{a.name}' is a keyword of Python, and {reason}: PyTorch cannot compile a call"
+            )
+            diagnostics.error(
+                E1312, message, f.argument_name_span(a.name), hint="choose another name"
+            )
 
 
 def _report_tags(
