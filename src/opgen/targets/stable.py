@@ -159,14 +159,14 @@ W1311 = Code(
 
 E1312 = Code(
     "E1312",
-    "a keyword of Python where PyTorch needs the argument's name",
-    "torch.compile writes graphs as Python code, so a keyword-only argument cannot have the name of a Python keyword: the "
-    "graph has a syntax error. For an operator that returns a view or an argument that it writes, PyTorch makes a Python "
-    "signature with the names of all arguments, and raises ValueError for a keyword. Other operators may have such names: "
-    "calls pass these arguments by position.",
+    "an argument with the name of a Python keyword, which PyTorch cannot compile",
+    "Inductor and opcheck make a Python signature with the names of all arguments, and raise ValueError for a keyword. So "
+    "does torch.compile with any backend, if the operator returns a view or what it writes. With a keyword-only argument, "
+    "the graph that torch.compile writes has a syntax error. Calls cannot name such an argument, so they stay valid with "
+    "another name.",
     Example(
-        f"- func: custom::foo_(Tensor(a!) self, int from) -> Tensor(a!){_CPU}",
-        f"- func: custom::foo_(Tensor(a!) self, int start) -> Tensor(a!){_CPU}",
+        f"- func: custom::foo(Tensor self, int from) -> Tensor{_CPU}",
+        f"- func: custom::foo(Tensor self, int start) -> Tensor{_CPU}",
     ),
     target="torch-stable",
 )
@@ -319,21 +319,9 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool
 
 
 def _report_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    arguments = f.func.arguments
-    only_named = {a.name for a in (*arguments.flat_kwarg_only, *arguments.out)}
-    returns_argument = any(r.annotation is not None for r in f.func.returns)
-    if f.has_composite_implicit_autograd_kernel:
-        returns_argument = False  # PyTorch compiles what it calls.
-    for a in arguments.flat_all:
-        if iskeyword(a.name) and (returns_argument or a.name in only_named):
-            reason = (
-                "the argument is keyword-only"
-                if a.name in only_named
-                else f"'{f.func.name}' returns one of its arguments"
-            )
-            message = (
-                f"'{a.name}' is a keyword of Python, and {reason}: PyTorch cannot compile a call"
-            )
+    for a in f.func.arguments.flat_all:
+        if iskeyword(a.name):
+            message = f"'{a.name}' is a keyword of Python: PyTorch cannot compile calls of '{f.func.name}'"
             diagnostics.error(
                 E1312, message, f.argument_name_span(a.name), hint="choose another name"
             )
