@@ -100,7 +100,7 @@ def configured(
 
 
 def library_in(built: Path) -> Path:
-    return next((*built.glob("lib*.so"), *built.glob("python/*/lib*.so")))
+    return next(iter((*built.glob("lib*.so"), *built.glob("python/*/lib*.so"))))
 
 
 def build_seconds(built: Path) -> dict[str, float]:
