@@ -22,6 +22,11 @@ OPGEN = (sys.executable, "-c", "from opgen.cli.main import main; main()")
 # The flags of CMake's Release, so that both sides are compiled in the same way.
 FLAGS = ("-std=gnu++20", "-O3", "-DNDEBUG", "-fPIC")
 MODES = ("usual", "inference")
+_TITLES = {
+    "usual": "Usual mode",
+    "inference": "Inference mode",
+    "constant": "Usual mode, with all arguments `non_differentiable`",
+}
 
 _PYTHON_INCLUDE = "import sysconfig; print(sysconfig.get_path('include'))"
 
@@ -70,26 +75,32 @@ def configured(
     folder: Path,
     *options: str,
     derivatives: Path | None = None,
+    target: str = "torch",
 ) -> Path:
-    """Configure a generated library with its kernels without building it, and return the build folder."""
+    """Configure a generated library with its kernels without building it, and return the build folder.
+
+    For target torch-stable, the library is in a Python package.
+    """
     tree, built = folder / "tree", folder / "built"
     sources = folder / "kernels"
     sources.mkdir(parents=True, exist_ok=True)
     for path in (*kernels, *FOLDER.glob("*.h")):
         (sources / path.name).write_bytes(path.read_bytes())
     formulas = () if derivatives is None else ("--derivatives", derivatives)
-    run([*OPGEN, "generate", yaml, "--target", "torch", "-o", tree, *formulas])
+    package = ("--python",) if target == "torch-stable" else ()
+    run([*OPGEN, "generate", yaml, "--target", target, "-o", tree, *formulas, *package])
     units = ";".join(str(sources / path.name) for path in kernels)
     configure = ["cmake", "-S", str(tree), "-B", str(built), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=Release"]
-    configure += [f"-Dopgen_torch_DIR={cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}"]
+    module = f"opgen_{target.replace('-', '_')}"
+    configure += [f"-D{module}_DIR={cmake_dir()}", f"-DPython_EXECUTABLE={sys.executable}"]
     configure += [f"-DOPGEN_KERNELS={units}", "-DCMAKE_CXX_COMPILER_LAUNCHER=", *options]
     run(configure)
     return built
 
 
 def library_in(built: Path) -> Path:
-    return next(built.glob("lib*.so"))
+    return next(iter((*built.glob("lib*.so"), *built.glob("python/*/lib*.so"))))
 
 
 def build_seconds(built: Path) -> dict[str, float]:
@@ -97,10 +108,14 @@ def build_seconds(built: Path) -> dict[str, float]:
     run(["ninja", "-C", built, "-t", "clean"])
     outputs = run(["ninja", "-C", built, "-t", "targets", "all"])
     steps = {
-        "generated": r"^(\S+/Unity/\S+\.o): ",
-        "kernels": r"^((?!\S*/Unity/)\S+\.o): ",
-        "link": r"^(lib\S+\.so): ",
+        "generated": r"^(CMakeFiles/\S+/Unity/\S+\.o): ",
+        "kernels": r"^(CMakeFiles/(?!\S*/Unity/)\S+\.o): ",
+        "link": r"^((?:python/\S+/)?lib\S+\.so): ",
     }
+    # The part that all libraries for torch-stable have in common is compiled once, and then taken from the user's cache.
+    common = re.findall(r"^(opgen-\S+\.a): ", outputs, re.MULTILINE)
+    if common:
+        run(["ninja", "-j1", "-C", built, *common])
     taken = {}
     for step, pattern in steps.items():
         targets = re.findall(pattern, outputs, re.MULTILINE)
@@ -120,7 +135,7 @@ def _quiet(command: Sequence[str]) -> float:
 
 
 def call_tables(
-    calls: Path,
+    calls: Path | Sequence[str | Path],
     libraries: Sequence[Path],
     generated: str,
     hand: str,
@@ -132,13 +147,37 @@ def call_tables(
         counted = instructions(calls, libraries, mode)
         measured = nanoseconds(calls, libraries, mode)
         tables += [
-            {"usual": "Usual mode", "inference": "Inference mode"}[mode] + ":",
+            f"{_TITLES[mode]}:",
             "",
             "| call | generated, ns | by hand, ns | share | generated, instructions | by hand | share |",
             "|---|---:|---:|---:|---:|---:|---:|",
             *_rows(measured, counted, generated, hand),
             "",
         ]
+    return tables[:-1]
+
+
+def instruction_tables(
+    calls: Path | Sequence[str | Path],
+    libraries: Sequence[Path],
+    generated: str,
+    hand: str,
+    modes: Sequence[str],
+) -> list[str]:
+    """Return Markdown for each mode: instructions of each call on both sides."""
+    tables: list[str] = []
+    for mode in modes:
+        counted = instructions(calls, libraries, mode)
+        rows = []
+        for name, count in counted.items():
+            side, _, call = name.partition("::")
+            if side == generated:
+                by_hand = counted[f"{hand}::{call}"]
+                rows.append(f"| `{call}` | {count:,.0f} | {by_hand:,.0f} | {count / by_hand:.3f} |")
+            elif side != hand:
+                rows.append(f"| `{name}` | {count:,.0f} | | |")
+        head = ["| call | generated, instructions | by hand | share |", "|---|---:|---:|---:|"]
+        tables += [f"{_TITLES[mode]}:", "", *head, *sorted(rows), ""]
     return tables[:-1]
 
 
@@ -167,24 +206,26 @@ def _ns(measured: tuple[float, float, float]) -> str:
 
 
 def nanoseconds(
-    calls: Path, libraries: Sequence[Path], mode: str
+    calls: Path | Sequence[str | Path], libraries: Sequence[Path], mode: str
 ) -> dict[str, tuple[float, float, float]]:
     """Return the median, minimum and maximum of the rounds for each call."""
     found = {}
-    for line in run([calls, *libraries, mode], OMP_NUM_THREADS="1").splitlines():
+    for line in run([*_command(calls), *libraries, mode], OMP_NUM_THREADS="1").splitlines():
         name, *numbers = line.split()
         median, least, most = map(float, numbers)
         found[name] = (median, least, most)
     return found
 
 
-def instructions(calls: Path, libraries: Sequence[Path], mode: str) -> dict[str, float]:
+def instructions(
+    calls: Path | Sequence[str | Path], libraries: Sequence[Path], mode: str
+) -> dict[str, float]:
     """Return the instructions of each call, from the dumps for N and 2N calls."""
     totals: dict[str, list[tuple[int, int]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
         output = f"--callgrind-out-file={folder}/out"
-        run([*valgrind, output, calls, *libraries, mode, "count"], OMP_NUM_THREADS="1")
+        run([*valgrind, output, *_command(calls), *libraries, mode, "count"], OMP_NUM_THREADS="1")
         for path in Path(folder).glob("out.*"):
             text = path.read_text()
             dumped = re.search(r"^desc: Trigger: Client Request: (\S+) (\d+)$", text, re.MULTILINE)
@@ -195,6 +236,10 @@ def instructions(calls: Path, libraries: Sequence[Path], mode: str) -> dict[str,
     for name, (one, two) in ((n, sorted(found)) for n, found in totals.items()):
         counted[name] = (two[1] - one[1]) / (two[0] - one[0])
     return counted
+
+
+def _command(calls: Path | Sequence[str | Path]) -> Sequence[str | Path]:
+    return (calls,) if isinstance(calls, Path) else calls
 
 
 def spread(taken: Sequence[float]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from keyword import iskeyword
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.python_nodes import Refusal, python_node, recorded_info
@@ -156,7 +157,24 @@ W1311 = Code(
     target="torch-stable",
 )
 
-CODES = (E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311)
+E1312 = Code(
+    "E1312",
+    "an argument with the name of a Python keyword, which PyTorch cannot compile",
+    "Inductor and opcheck make a Python signature with the names of all arguments, and raise ValueError for a keyword. So "
+    "does torch.compile with any backend, if the operator returns a view or what it writes. With a keyword-only argument, "
+    "the graph that torch.compile writes has a syntax error. Calls cannot name such an argument, so they stay valid with "
+    "another name.",
+    Example(
+        f"- func: custom::foo(Tensor self, int from) -> Tensor{_CPU}",
+        f"- func: custom::foo(Tensor self, int start) -> Tensor{_CPU}",
+    ),
+    target="torch-stable",
+)
+
+CODES = (
+    *(E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311),
+    E1312,
+)
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PASSED = frozenset(
@@ -202,6 +220,7 @@ def report_stable(
             continue
         _report_types(f, release, diagnostics)
         _report_results(f, diagnostics, python=python)
+        _report_keywords(f, diagnostics)
         if not python and release < STABLE_TAGS:
             _report_tags(f, target, release, diagnostics)
         for key, kernel in f.dispatch:
@@ -297,6 +316,15 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool
         message = f"'{f.func.name}' returns '{name}', {reason}: PyTorch cannot compile a call"
         hint = "leave it out of the results: the caller has it"
         diagnostics.error(E1310, message, f.return_span(i), hint=hint)
+
+
+def _report_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    for a in f.func.arguments.flat_all:
+        if iskeyword(a.name):
+            message = f"'{a.name}' is a keyword of Python: PyTorch cannot compile calls of '{f.func.name}'"
+            diagnostics.error(
+                E1312, message, f.argument_name_span(a.name), hint="choose another name"
+            )
 
 
 def _report_tags(

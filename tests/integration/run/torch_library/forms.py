@@ -216,7 +216,7 @@ CASES = [
 ]
 
 
-# The forms that target torch-stable rejects, and keywords of Python as names, with which nothing there can be traced.
+# The forms that target torch-stable rejects.
 NOT_STABLE = {"attend", "softmax_into", "append", "words", "total"}
 # Those that write only if they get an argument.
 WRITERS = {"doubled_into", "scale_some", "scale_beside"}
