@@ -68,7 +68,8 @@ def _in_a_process(lab: Lab, torch: Any, members: Sequence[Subject], samples: int
     try:
         while receiver.poll(_SECONDS):
             found.update(receiver.recv())
-        found["process"] = "does not return"
+        # Perhaps the machine is busy.
+        found[_UNTESTED] = f"no answer within {_SECONDS:.0f} s"
         process.kill()
     except EOFError:
         process.join()
