@@ -178,7 +178,9 @@ def print_score(library: str, found: dict[str, dict[str, str]]) -> None:
         hits += bool(reported)
         tests.update(reported)
         print(f"{defect.id} {defect.operator}: {defect.property}: {', '.join(sorted(reported))}")
+    untested = [defect.id for defect in defects if _UNTESTED in found[defect.base]]
     print(f"{library}: opcheck finds {hits} of {len(defects)}; failing tests: {dict(tests)}")
+    print(f"{library}: not tested, or in part: {', '.join(untested) or 'none'}")
     for name, reported_of_twin in found.items():
         for test, message in reported_of_twin.items():
             if name.endswith(_TWIN):
