@@ -194,7 +194,11 @@ bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slo
   } else if (argument.type == Type::Scalars) {
     auto& values = scratch.make<std::vector<Scalar>>(size);
     for (std::size_t i = 0; i < size; ++i) {
-      if (!find_scalar(items[i], values[i])) return wrong_item(argument, i, items[i]);
+      // As in PyTorch, a tensor is a number only by itself: a list of tensors means an overload
+      // that takes tensors, whose dtypes count.
+      if (is_tensor(items[i]) || !find_scalar(items[i], values[i])) {
+        return wrong_item(argument, i, items[i]);
+      }
     }
     slot.data = values.data();
   } else {

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen.cli.help import Command
-from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
+from opgen.cli.options import FOLDER, jobs_option, python_option, schema_options, shards_option
 from opgen.cli.report import announce, fails, finish, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
@@ -79,13 +79,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @click.option(
     "--build-type", default="Release", show_default=True, metavar="TYPE", help="CMake's build type."
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The number of parallel compilers.  [default: Ninja's]",
-)
+@jobs_option("The number of parallel compilers.  [default: Ninja's]")
 @shards_option
 @python_option
 @click.option(

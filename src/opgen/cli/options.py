@@ -160,6 +160,24 @@ _COMMON = (
 )
 
 
+def jobs_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add -j with a number of processes: `jobs: int | None`."""
+    return click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help=help)
+
+
+def format_option(*formats: str, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --format, with these formats, of which "human" is the default: `report_format: str`."""
+    return _report_option(
+        "--format",
+        "report_format",
+        type=Choice(formats),
+        default="human",
+        show_default=True,
+        metavar="FORMAT",
+        help=f"{help}: {', '.join(formats)}.",
+    )
+
+
 def report_options(
     *formats: str,
     help: str = "The format of diagnostics, which go to stderr if it is human, else to stdout",
@@ -167,15 +185,7 @@ def report_options(
     """Add --format, with these formats, and --deny-warnings: `report_format: str` and `deny_warnings: bool`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        chosen = _report_option(
-            "--format",
-            "report_format",
-            type=Choice(formats),
-            default="human",
-            show_default=True,
-            metavar="FORMAT",
-            help=f"{help}: {', '.join(formats)}.",
-        )
+        chosen = format_option(*formats, help=help)
         denied = _report_option(
             "--deny-warnings", is_flag=True, help="Also exit with 1 on a warning."
         )

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from opgen.cli.help import Argument, Command
-from opgen.cli.options import DEFAULT_YAML, split_arguments
+from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, split_arguments
 from opgen.cli.report import finish, report_unwritable, wants_color
 from opgen.cli.streams import print_document
 from opgen.diagnostics import Diagnostics, OpgenError, render_human
@@ -102,7 +102,7 @@ def _complete_property(
 )
 @click.option(
     "--target",
-    type=click.Choice(("runtime", "torch")),
+    type=Choice(("runtime", "torch")),
     help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else runtime]",
 )
 @click.option(
@@ -127,22 +127,8 @@ def _complete_property(
 @click.option(
     "--seed", type=int, default=0, show_default=True, metavar="N", help="Draw other calls."
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The number of processes that verify at once.  [default: the number of cores]",
-)
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("human", *_FORMATS)),
-    default="human",
-    show_default=True,
-    metavar="FORMAT",
-    help=f"The format of what is printed: human, {', '.join(_FORMATS)}.",
-)
+@jobs_option("The number of processes that verify at once.  [default: the number of cores]")
+@format_option("human", *_FORMATS, help="The format of what is printed")
 @click.option(
     "--report",
     "reports",
@@ -172,7 +158,7 @@ def verify(
     mode: str | None,
     seed: int,
     jobs: int | None,
-    output_format: str,
+    report_format: str,
     reports: tuple[Path, ...],
     programs: Path | None,
     deny_untested: bool,
@@ -189,7 +175,7 @@ def verify(
     loaded, found_folders = _library(build, loads, chosen)
     diagnostics = Diagnostics()
     _check_reports(reports)
-    progress = _Progress(output_format)
+    progress = _Progress(report_format)
     try:
         report = run(
             files,
@@ -213,7 +199,7 @@ def verify(
     finally:
         progress.end()
     _write(report, reports, programs, diagnostics)
-    _print(report.verification, output_format)
+    _print(report.verification, report_format)
     finish(diagnostics, "human", False)
     verdicts = [v for r in report.operators for v in r.verdicts]
     untested = any(v.status == NOT_TESTED for v in verdicts)
@@ -276,8 +262,8 @@ def _check_reports(reports: tuple[Path, ...]) -> None:
 class _Progress:
     """Names operators on stderr as they are done, if people look: findings always, others on one line."""
 
-    def __init__(self, output_format: str) -> None:
-        self._shown = output_format == "human" and sys.stderr.isatty()
+    def __init__(self, report_format: str) -> None:
+        self._shown = report_format == "human" and sys.stderr.isatty()
         self._done = 0
 
     def tell(self, report: OperatorReport) -> None:
@@ -321,9 +307,9 @@ def _write(
                     report_unwritable(path, error.strerror, diagnostics)
 
 
-def _print(found: Verification, output_format: str) -> None:
-    if output_format == "human":
+def _print(found: Verification, report_format: str) -> None:
+    if report_format == "human":
         color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         click.echo(render_terminal(found, color=color), nl=False)
     else:
-        print_document(_FORMATS[output_format](found))
+        print_document(_FORMATS[report_format](found))

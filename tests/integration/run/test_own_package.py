@@ -77,5 +77,20 @@ def test_operators_of_all_kinds_give_their_numbers() -> None:
     )
 
 
+def test_a_list_of_tensors_is_not_a_list_of_numbers() -> None:
+    """Protects the choice of an overload: that for numbers would lose the dtype of tensors without dimensions."""
+    run_python(
+        """
+        import aten
+        truth, number = aten.tensor(True), aten.tensor(2.0, dtype="float64")
+        (product,) = aten._foreach_mul([truth], [number])
+        assert product.dtype == aten.float64, product.dtype
+        (product,) = aten._foreach_mul([truth], [2.0])
+        assert product.dtype == aten.float32, product.dtype
+        """,
+        own_operators().packages,
+    )
+
+
 def _name(f: NativeFunction) -> str:
     return str(f.func.name.name)
