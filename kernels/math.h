@@ -241,12 +241,6 @@ T inverted(T x) {
   }
 }
 
-// Whether `a` comes before `b` in ascending order; NaN comes last.
-template <class T>
-bool less_nan_last(T a, T b) {
-  return (!is_nan(a) && is_nan(b)) || a < b;
-}
-
 // The larger and the smaller of two; NaN wins. Without branches, so that compilers vectorise loops.
 template <class T>
 T greater_of(T a, T b) {

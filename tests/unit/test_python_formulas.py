@@ -7,11 +7,11 @@ import pytest
 from opgen.autograd.python_formulas import Names, NotPython, as_python, python_name
 
 VALUES = {
-    "grad": ("grad", False),
-    "grads": ("call.grads", False),
-    "self": ("self", False),
-    "n": ("n", True),
-    "from": ("from_", False),
+    "grad": "grad",
+    "grads": "call.grads",
+    "self": "self",
+    "n": "n",
+    "from": "from_",
 }
 NAMES = Names("mylib", VALUES, frozenset({"mix", "mix_backward"}), frozenset({("mylib", "own")}))
 

@@ -13,8 +13,6 @@ from keyword import iskeyword
 
 from msgspec import Struct
 
-from opgen.cpp.type_values import BOOL, INT, SYM_INT, CType
-
 _TOKEN = re.compile(
     r"""\s+ | /\*.*?\*/ | //[^\n]*
     | (?P<text>"(?:[^"\\]|\\.)*")
@@ -71,7 +69,6 @@ _MEMBERS = {
     "zeros": "torch.zeros_like({0})",
 }
 _MEMBERS_OF_ONE = {"sym_size": "{0}.size({1})", "sym_stride": "{0}.stride({1})"}
-_INTEGERS = frozenset(("dim", "ndimension", "numel", "sym_numel", "sym_size", "sym_stride"))
 # Functions of opgen::autograd::formulas.
 _HELPERS = {
     "not_implemented": "_gradients.not_implemented({})",
@@ -136,19 +133,14 @@ class NotPython(Exception):
 class Names(Struct, frozen=True):
     """What formulas of an operator may name.
 
-    `values` are variables, with their Python expressions and whether they are integers; `operators` are the C++ names of
-    the library's own operators, with the expression that calls them, by namespace; `declared` are functions of the
-    author's headers.
+    `values` are variables, with their Python expressions; `operators` are the C++ names of the operators of the
+    library's `namespace`; `declared` are functions of the author's headers, with their namespaces.
     """
 
     namespace: str
-    values: Mapping[str, tuple[str, bool]]
+    values: Mapping[str, str]
     operators: AbstractSet[str]
     declared: AbstractSet[tuple[str, str]]
-
-
-def is_integer(type: CType) -> bool:
-    return type in (INT, SYM_INT, BOOL)
 
 
 def python_name(name: str, taken: AbstractSet[str]) -> str:
@@ -161,7 +153,7 @@ def python_name(name: str, taken: AbstractSet[str]) -> str:
 def as_python(formula: str, names: Names) -> PythonFormula:
     """Return a formula as an expression of Python. Raises NotPython if that is impossible."""
     reader = _Reader(formula, names)
-    text, _ = reader.expression(_ANY_TERNARY)
+    text = reader.expression(_ANY_TERNARY)
     if reader.peek():
         raise reader.refusal("this")
     return PythonFormula(text, frozenset(reader.functions))
@@ -177,9 +169,8 @@ class _Reader:
 
     # Tokens.
 
-    def peek(self, ahead: int = 0) -> str:
-        i = self.at + ahead
-        return self.tokens[i][0] if i < len(self.tokens) else ""
+    def peek(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
 
     def take(self, expected: str | None = None) -> str:
         found = self.peek()
@@ -196,67 +187,66 @@ class _Reader:
         shown = token[0] if what == "this" else what
         return NotPython(f"'{shown}' cannot be written in Python", *token.span())
 
-    # Expressions: the text, and whether it is an integer.
+    # Expressions: their text.
 
-    def expression(self, strength: int) -> tuple[str, bool]:
-        left, integer = self.unary()
+    def expression(self, strength: int) -> str:
+        left = self.unary()
         while True:
             found = _BINARY.get(self.peek())
             if found is None or found[0] <= strength:
                 break
             self.take()
-            right, also = self.expression(found[0])
+            right = self.expression(found[0])
             if found[1] == "/" and not (_is_real(left) or _is_real(right)):
                 left = f"_gradients.divide({left}, {right})"
             else:
                 left = f"({left} {found[1]} {right})"
-            integer = integer and also
         if strength == _ANY_TERNARY and self.peek() == "?":
             self.take()
-            yes, integer = self.expression(_ANY_TERNARY)
+            yes = self.expression(_ANY_TERNARY)
             self.take(":")
-            no, also = self.expression(_ANY_TERNARY)
-            return f"({yes} if {left} else {no})", integer and also
-        return left, integer
+            no = self.expression(_ANY_TERNARY)
+            return f"({yes} if {left} else {no})"
+        return left
 
-    def unary(self) -> tuple[str, bool]:
+    def unary(self) -> str:
         sign = _UNARY.get(self.peek())
         if sign is None:
             return self.postfix()
         self.take()
-        text, integer = self.unary()
+        text = self.unary()
         if sign == "-" and text.isdigit():
-            return f"-{text}", integer
-        return (f"({sign}{text})" if sign else text), integer
+            return f"-{text}"
+        return f"({sign}{text})" if sign else text
 
-    def postfix(self) -> tuple[str, bool]:
-        text, integer = self.primary()
+    def postfix(self) -> str:
+        text = self.primary()
         while self.peek() in (".", "->", "["):
             if self.take() == "[":
-                index, _ = self.expression(_ANY_TERNARY)
+                index = self.expression(_ANY_TERNARY)
                 self.take("]")
-                text, integer = f"{text}[{index}]", False
+                text = f"{text}[{index}]"
                 continue
             token = self.tokens[self.at] if self.at < len(self.tokens) else None
             name = self.take()
             if self.peek() != "(":
                 raise self.refusal(name, token)
             arguments = self.arguments("(", ")")
-            text, integer = self.member(text, name, arguments, token)
-        return text, integer
+            text = self.member(text, name, arguments, token)
+        return text
 
     def member(
         self, text: str, name: str, arguments: list[str], token: re.Match[str] | None
-    ) -> tuple[str, bool]:
+    ) -> str:
         if name == "size":
-            return (f"{text}.size({arguments[0]})" if arguments else f"len({text})"), True
+            return f"{text}.size({arguments[0]})" if arguments else f"len({text})"
         if name in _MEMBERS and not arguments:
-            return _MEMBERS[name].format(text), name in _INTEGERS
+            return _MEMBERS[name].format(text)
         if name in _MEMBERS_OF_ONE and len(arguments) == 1:
-            return _MEMBERS_OF_ONE[name].format(text, arguments[0]), True
+            return _MEMBERS_OF_ONE[name].format(text, arguments[0])
         if name in ("options", "item", "data_ptr", "value_or", "data", "begin", "end"):
             raise self.refusal(name, token)
-        return self.aten(name, [text, *arguments]), False
+        return self.aten(name, [text, *arguments])
 
     def aten(self, name: str, arguments: list[str]) -> str:
         return self.operator("aten", name, arguments)
@@ -270,29 +260,28 @@ class _Reader:
         self.take(opening)
         found = []
         while self.peek() != closing:
-            found.append(self.expression(_ANY_TERNARY)[0])
+            found.append(self.expression(_ANY_TERNARY))
             if self.peek() != closing:
                 self.take(",")
         self.take(closing)
         return found
 
-    def primary(self) -> tuple[str, bool]:
+    def primary(self) -> str:
         if self.at >= len(self.tokens):
             raise self.refusal("this")
         token = self.tokens[self.at]
         if token.lastgroup == "number":
             self.take()
-            text = token[0].rstrip("fFlLuU")
-            return text, text.isdigit()
+            return token[0].rstrip("fFlLuU")
         if token.lastgroup == "text":
-            return "".join(self._texts()), False
+            return "".join(self._texts())
         if token[0] == "(":
             self.take()
-            text, integer = self.expression(_ANY_TERNARY)
+            text = self.expression(_ANY_TERNARY)
             self.take(")")
-            return text, integer
+            return text
         if token[0] == "{":
-            return f"[{', '.join(self.arguments('{', '}'))}]", False
+            return f"[{', '.join(self.arguments('{', '}'))}]"
         if token[0] == "::":
             self.take()
         elif token.lastgroup != "name":
@@ -305,7 +294,7 @@ class _Reader:
             found.append(self.take())
         return found
 
-    def named(self) -> tuple[str, bool]:
+    def named(self) -> str:
         """Read a name with its namespaces: a value, or the function of a call."""
         first = self.tokens[self.at]
         scopes = [self.take()]
@@ -315,10 +304,9 @@ class _Reader:
         name = scopes.pop()
         template = self._template()
         if name == "get" and template is not None:
-            return f"{self.arguments('(', ')')[0]}[{template}]", False
+            return f"{self.arguments('(', ')')[0]}[{template}]"
         if name == "static_cast" and template in _NUMBERS:
-            number = _NUMBERS[template]
-            return f"{number}({self.arguments('(', ')')[0]})", number != "float"
+            return f"{_NUMBERS[template]}({self.arguments('(', ')')[0]})"
         if self.peek() in ("(", "{"):
             is_list = self.peek() == "{"
             arguments = self.arguments("{", "}") if is_list else self.arguments("(", ")")
@@ -343,13 +331,13 @@ class _Reader:
         self.at = end + 1
         return text
 
-    def value(self, scopes: list[str], name: str, token: re.Match[str]) -> tuple[str, bool]:
+    def value(self, scopes: list[str], name: str, token: re.Match[str]) -> str:
         if not scopes and name in self.names.values:
             return self.names.values[name]
         if name in _WORDS:
-            return _WORDS[name], False
+            return _WORDS[name]
         if name in _DTYPES:
-            return f"torch.{_DTYPES[name]}", False
+            return f"torch.{_DTYPES[name]}"
         raise self.refusal("::".join((*scopes, name)), token)
 
     def call(
@@ -360,29 +348,29 @@ class _Reader:
         token: re.Match[str],
         *,
         is_list: bool,
-    ) -> tuple[str, bool]:
+    ) -> str:
         written = ", ".join(arguments)
         scope = scopes[-1] if scopes else ""
         if (scope or self.names.namespace, name) in self.names.declared:
             reason = f"'{name}' is a C++ function of a header, which Python cannot call"
             raise NotPython(reason, *token.span())
         if name in _TUPLES:
-            return f"({written},)" if len(arguments) == 1 else f"({written})", False
+            return f"({written},)" if len(arguments) == 1 else f"({written})"
         if name in _LISTS or (is_list and name in _PASSED_ON and name.endswith("Ref")):
-            return f"[{written}]", False
+            return f"[{written}]"
         if name in _PASSED_ON and len(arguments) < 2:
-            return written or "None", False
+            return written or "None"
         if not scopes and name == "wrap_opt_if" and len(arguments) == 2:
-            return f"({arguments[0]} if {arguments[1]} else None)", False
+            return f"({arguments[0]} if {arguments[1]} else None)"
         if not scopes and name in _HELPERS:
-            return _HELPERS[name].format(written), False
+            return _HELPERS[name].format(written)
         if scope == "std" and name in _MATH:
-            return f"math.{name}({written})", False
+            return f"math.{name}({written})"
         own = name.removesuffix("_symint")
         if scope in ("", self.names.namespace) and own in self.names.operators:
-            return self.operator(self.names.namespace, name, arguments), False
+            return self.operator(self.names.namespace, name, arguments)
         if scope == "" or scope in _ATEN:
-            return self.aten(name, arguments), False
+            return self.aten(name, arguments)
         raise self.refusal("::".join((*scopes, name)), token)
 
 

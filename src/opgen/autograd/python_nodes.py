@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
@@ -15,14 +15,12 @@ from opgen.autograd.python_formulas import (
     Names,
     NotPython,
     as_python,
-    is_integer,
     python_name,
 )
 from opgen.cpp.names import return_names
 from opgen.diagnostics import Span
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import SchemaKind
-from opgen.model.types import BaseTy
 
 _CALL = "call"
 # Variables of the generated functions.
@@ -95,6 +93,10 @@ def _is_foreach(info: DifferentiabilityInfo) -> bool:
     return info.func.root_name.startswith(FOREACH)
 
 
+def _as_variables(names: Iterable[str]) -> dict[str, str]:
+    return {name: python_name(name, _TAKEN) for name in names}
+
+
 class _Builder:
     def __init__(
         self,
@@ -152,39 +154,31 @@ class _Builder:
             functions=frozenset(self.functions),
         )
 
-    def _text(self, formula: str, values: dict[str, tuple[str, bool]]) -> str:
+    def _text(self, formula: str, values: dict[str, str]) -> str:
         names = Names(self.fn.func.namespace, values, self.operators, self.declared)
         found = as_python(formula, names)
         self.functions |= found.functions
         return found.text
 
-    def _of_arguments(self) -> dict[str, tuple[str, bool]]:
-        integers = (BaseTy.int, BaseTy.SymInt)
-        return {
-            a.name: (
-                python_name(a.name, _TAKEN),
-                any(str(a.type) == str(base.name) for base in integers),
-            )
-            for a in self.fn.func.func.arguments.flat_all
-        }
+    def _of_arguments(self) -> dict[str, str]:
+        return _as_variables(self.arguments)
 
-    def _of_results(self) -> dict[str, tuple[str, bool]]:
-        return {name: (python_name(name, _TAKEN), False) for name in self.returned}
+    def _of_results(self) -> dict[str, str]:
+        return _as_variables(self.returned)
 
-    def _of_formulas(self) -> dict[str, tuple[str, bool]]:
+    def _of_formulas(self) -> dict[str, str]:
         every = (*self.info.all_saved_inputs, *self.info.all_saved_outputs)
-        values = {s.name: (python_name(s.name, _TAKEN), is_integer(s.type)) for s in every}
-        values |= {"grad": ("grad", False), "grads": (f"{_CALL}.grads", False)}
-        values |= {"retain_variables": ("True", False)}
-        values |= {name: (name, False) for name in self.info.used_named_gradients}
+        values = _as_variables(s.name for s in every)
+        values |= {"grad": "grad", "grads": f"{_CALL}.grads", "retain_variables": "True"}
+        values |= {name: name for name in self.info.used_named_gradients}
         if _is_foreach(self.info):
-            values[_INDEX] = (_INDEX, True)
+            values[_INDEX] = _INDEX
         return values
 
     def _gradient(self, derivative: Derivative) -> PythonGradient:
         numbers = tuple(self.inputs.index(name) for name in derivative.var_names)
         mask = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
-        values = {**self._of_formulas(), _MASK: (f"[{mask}]", False)}
+        values = {**self._of_formulas(), _MASK: f"[{mask}]"}
         text = self._text(derivative.formula, values)
         if _is_foreach(self.info):
             text = f"[{text} for {_INDEX} in range(len({_CALL}.grads))]"
