@@ -64,7 +64,16 @@ void check_kernel_dtypes(const TensorIteratorBase& iter, int noutputs) {
 }
 
 template <class F>
-struct FunctionTraits : FunctionTraits<decltype(&F::operator())> {};
+struct FunctionTraits {
+  static_assert(std::is_void_v<F>,
+                "a kernel's function needs parameters with types: write scalar_t or another type "
+                "instead of auto, or call cpu_kernel_opmath<scalar_t>");
+};
+template <class F>
+requires requires {
+  &F::operator();
+}
+struct FunctionTraits<F> : FunctionTraits<decltype(&F::operator())> {};
 template <class R, class... A>
 struct FunctionTraits<R (*)(A...)> {
   using Result = std::remove_cvref_t<R>;
