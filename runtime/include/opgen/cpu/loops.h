@@ -132,8 +132,8 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n,
 }
 #endif
 
-// Calls `row` for parts of a row of n elements, in which all operands are contiguous: those that are
-// not are copied to blocks, and the output, operand 0, back. Elements have at most 16 bytes.
+// Calls `row` for parts of a row of n elements, in which all operands are contiguous: those that
+// are not are copied to blocks, and the output, operand 0, back. Elements have at most 16 bytes.
 inline constexpr int kMostCollected = 8;
 OPGEN_NOINLINE inline void run_collected(int operands, const std::int64_t* sizes, char** data,
                                          const std::int64_t* strides, std::int64_t n,
@@ -257,9 +257,8 @@ struct Row {
                                        std::index_sequence<I...> all) {
     constexpr std::int64_t sizes[] = {sizeof(Out), sizeof(In)...};
     static_assert(((sizeof(Out) <= 16) && ... && (sizeof(In) <= 16)));
-    run_collected(operands, sizes, data, strides, n, [&](char** at, std::int64_t count) {
-      dense<-1>(f, wide, at, count, all);
-    });
+    run_collected(operands, sizes, data, strides, n,
+                  [&](char** at, std::int64_t count) { dense<-1>(f, wide, at, count, all); });
   }
   static constexpr std::int64_t kFewElements = 16;
 };
