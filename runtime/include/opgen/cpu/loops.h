@@ -141,6 +141,32 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n,
 }
 #endif
 
+// Calls `row` for parts of a row of n elements, in which all operands are contiguous: those that
+// are not are copied to blocks, and the output, operand 0, back. Elements have at most 16 bytes.
+inline constexpr int kMostCollected = 8;
+OPGEN_NOINLINE inline void run_collected(int operands, const std::int64_t* sizes, char** data,
+                                         const std::int64_t* strides, std::int64_t n,
+                                         FunctionRef<void(char** data, std::int64_t n)> row) {
+  constexpr std::int64_t most = 256, largest = 16;
+  alignas(64) char blocks[kMostCollected][most * largest];
+  char* at[kMostCollected];
+  for (std::int64_t i = 0; i < n; i += most) {
+    const std::int64_t count = n - i < most ? n - i : most;
+    for (int k = 0; k < operands; ++k) {
+      at[k] = data[k] + i * strides[k];
+      if (strides[k] == sizes[k]) continue;
+      // A single number is copied once.
+      if (k != 0 && (i == 0 || strides[k] != 0)) {
+        move_elements(blocks[k], sizes[k], at[k], strides[k], count, sizes[k]);
+      }
+      at[k] = blocks[k];
+    }
+    row(at, count);
+    if (strides[0] == sizes[0]) continue;
+    move_elements(data[0] + i * strides[0], strides[0], blocks[0], sizes[0], count, sizes[0]);
+  }
+}
+
 // One row of a loop. Out and In are the operands' types; `f` may compute in others.
 template <class Out, class... In>
 struct Row {
@@ -228,37 +254,20 @@ struct Row {
         return;
       }
     }
-    if (n >= kFewElements) {
+    if (operands <= kMostCollected && n >= kFewElements) {
       in_blocks(f, wide, data, strides, n, all);
     } else {
       strided(f, data, strides, n, all);
     }
   }
-  // Collects operands that are not contiguous in blocks, so that the loop over a block is simple.
   template <class F, std::size_t... I>
   OPGEN_NOINLINE static void in_blocks(const F& f, bool wide, char** data,
                                        const std::int64_t* strides, std::int64_t n,
                                        std::index_sequence<I...> all) {
     constexpr std::int64_t sizes[] = {sizeof(Out), sizeof(In)...};
-    constexpr std::int64_t most = 256, largest = 16;
-    static_assert(((sizeof(Out) <= largest) && ... && (sizeof(In) <= largest)));
-    alignas(64) char blocks[operands][most * largest];
-    char* at[operands];
-    for (std::int64_t i = 0; i < n; i += most) {
-      const std::int64_t count = n - i < most ? n - i : most;
-      for (int k = 0; k < operands; ++k) {
-        at[k] = data[k] + i * strides[k];
-        if (strides[k] == sizes[k]) continue;
-        // A single number is copied once.
-        if (k != 0 && (i == 0 || strides[k] != 0)) {
-          move_elements(blocks[k], sizes[k], at[k], strides[k], count, sizes[k]);
-        }
-        at[k] = blocks[k];
-      }
-      dense<-1>(f, wide, at, count, all);
-      if (strides[0] == sizes[0]) continue;
-      move_elements(data[0] + i * strides[0], strides[0], blocks[0], sizes[0], count, sizes[0]);
-    }
+    static_assert(((sizeof(Out) <= 16) && ... && (sizeof(In) <= 16)));
+    run_collected(operands, sizes, data, strides, n,
+                  [&](char** at, std::int64_t count) { dense<-1>(f, wide, at, count, all); });
   }
   static constexpr std::int64_t kFewElements = 16;
 };

@@ -20,7 +20,6 @@
 // so a result has the same bits in every run.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -203,7 +202,8 @@ OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Comb
   std::int64_t i = 0;
   while (i + step <= n) {
     A parts[chains];
-    const std::int64_t end = std::min(i + kFoldSteps * step, n - step + 1);
+    const std::int64_t last = n - step + 1;
+    const std::int64_t end = i + kFoldSteps * step < last ? i + kFoldSteps * step : last;
     for (std::int64_t k = 0; k < chains; ++k) parts[k] = map(V::load(at + i + k * V::size));
     for (i += step; i < end; i += step) {
       const char* ahead = reinterpret_cast<const char*>(at + i) + kFoldAhead;
@@ -319,9 +319,9 @@ struct VectorFold {
     // together.
     using A = Vec<Acc, bytes>;
     // Lanes of fewer than four bytes cannot be moved so on any processor.
-    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : std::min<std::int64_t>(8, A::size);
+    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : A::size < 8 ? A::size : 8;
     for (std::int64_t k = 0; k < count; k += together) {
-      const std::int64_t some = std::min(together, count - k);
+      const std::int64_t some = together < count - k ? together : count - k;
       A totals[together];
       Acc rests[together];
       for (std::int64_t j = 0; j < some; ++j) {

@@ -80,6 +80,10 @@ void call_from_fake(const char* name, const char* overload, Word* stack) {
   if (python->call(name, overload, stack, 1) != 0) throw PythonError();
 }
 
+bool has_python() noexcept {
+  return imported.load(std::memory_order_acquire) != nullptr;
+}
+
 void call_by_python(const char* name, const char* overload, Word* stack) {
   PythonFunctions* const functions = imported.load(std::memory_order_acquire);
   OPGEN_CHECK(functions != nullptr, name,

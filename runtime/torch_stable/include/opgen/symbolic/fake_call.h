@@ -45,6 +45,9 @@ struct FakeDescription {
   std::int32_t is_resized;
 };
 
+// Whether the Python part of the library is imported.
+[[nodiscard]] OPGEN_API bool has_python() noexcept;
+
 // Called by call_dispatcher() while a meta function runs for fakes.
 OPGEN_API void call_from_fake(const char* name, const char* overload, Word* stack);
 // Called by call_dispatcher() for operators with numbers.
