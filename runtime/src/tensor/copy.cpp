@@ -109,7 +109,7 @@ Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
         case kBFloat16:
           return &convert_row_fma<float, BFloat16>;
         case kBool:
-          return &convert_row_fma<float, bool>;
+          return &convert_row_fma<float, std::uint8_t>;  // compilers vectorise this
         default:
           return nullptr;
       }
