@@ -1,6 +1,7 @@
 // copy.cpp: copies and converts elements. Rows are plain loops, which compilers vectorise at -O3.
 #include "opgen/tensor/copy.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -97,23 +98,72 @@ Row1d find_convert_row(ScalarType from) {
 }
 
 // Elements are copied as integers of their size, if the dtype does not change.
-Row1d move_row(std::size_t itemsize) {
+template <class Bits>
+void move_row(char** data, const std::int64_t* strides, std::int64_t n) {
+  constexpr std::int64_t item = sizeof(Bits);
+  if (strides[0] == item && strides[1] == 0) {
+    std::fill_n(reinterpret_cast<Bits*>(data[0]), n, *reinterpret_cast<const Bits*>(data[1]));
+  } else {
+    move_elements(data[0], strides[0], data[1], strides[1], n, item);
+  }
+}
+Row1d move_row_of(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
-      return &convert_row<std::uint8_t, std::uint8_t>;
+      return &move_row<std::uint8_t>;
     case 2:
-      return &convert_row<std::int16_t, std::int16_t>;
+      return &move_row<std::uint16_t>;
     case 4:
-      return &convert_row<std::int32_t, std::int32_t>;
+      return &move_row<std::uint32_t>;
     case 8:
-      return &convert_row<std::int64_t, std::int64_t>;
+      return &move_row<std::uint64_t>;
     default:
-      return &convert_row<Bytes16, Bytes16>;
+      return &move_row<Bytes16>;
   }
 }
 
+#if OPGEN_LOOPS_AVX2
+// The conversions that programs need most.
+template <class To, class From>
+void convert_row_fma(char** data, const std::int64_t* strides, std::int64_t n) {
+  if (strides[0] == std::int64_t(sizeof(To))) {
+    load_row_fma<From, To>(reinterpret_cast<To*>(data[0]), data[1], strides[1], n);
+  } else {
+    convert_row<To, From>(data, strides, n);
+  }
+}
+Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
+  switch (to) {
+    case kFloat:
+      switch (from) {
+        case kDouble:
+          return &convert_row_fma<float, double>;
+        case kHalf:
+          return &convert_row_fma<float, Half>;
+        case kBFloat16:
+          return &convert_row_fma<float, BFloat16>;
+        case kBool:
+          return &convert_row_fma<float, std::uint8_t>;  // compilers vectorise this
+        default:
+          return nullptr;
+      }
+    case kDouble:
+      return from == kFloat ? &convert_row_fma<double, float> : nullptr;
+    case kBFloat16:
+      return from == kFloat ? &convert_row_fma<BFloat16, float> : nullptr;
+    default:
+      return nullptr;
+  }
+}
+#endif
+
 Row1d copy_row(ScalarType to, ScalarType from) {
-  if (to == from) return move_row(elementSize(to));
+  if (to == from) return move_row_of(elementSize(to));
+#if OPGEN_LOOPS_AVX2
+  if (use_fma()) {
+    if (const Row1d found = find_convert_row_fma(to, from); found != nullptr) return found;
+  }
+#endif
   switch (to) {
 #define OPGEN_CASE(type, name, number) \
   case ScalarType::name:               \

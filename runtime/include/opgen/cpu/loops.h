@@ -14,6 +14,8 @@
 //       One function, of vectors of opmath_type<scalar_t> (1 to 3 inputs), for all elements: rows
 //       of half types, and rows that are not contiguous, are converted and collected in blocks. For
 //       functions of cpu/vec_math.h and others without a fast form for one element.
+//   vector_loop([](auto x) { return vec::exp(x); }, n, out, in)
+//       The same for adjacent numbers in memory, for loops of your own.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
 //       The function returns one value per output.
 //   cpu_serial_kernel(iter, f)
@@ -499,6 +501,19 @@ void cpu_kernel_vec(TensorIteratorBase& iter, const G& g, std::int64_t grain = k
                                                                           : 0;
   static_assert(inputs != 0, "cpu_kernel_vec<T>: a function of 1 to 3 vectors");
   detail::run_vectors<T>(iter, g, grain, std::make_index_sequence<inputs>{});
+}
+
+// Applies `g`, as above, to n adjacent numbers, float or double: for loops of your own. `out` may
+// be one of the inputs.
+template <class T, class G, class... In>
+void vector_loop(const G& g, std::int64_t n, T* out, const In*... in) {
+  static_assert((std::is_same_v<In, T> && ...), "vector_loop: inputs of the output's type");
+  const T* const inputs[] = {in...};
+  constexpr auto all = std::index_sequence_for<In...>();
+#if OPGEN_LOOPS_AVX2
+  if (detail::use_fma()) return detail::vector_row_fma<T>(g, n, out, inputs, all);
+#endif
+  detail::vector_row<T>(g, n, out, inputs, all);
 }
 
 namespace detail {
