@@ -116,7 +116,7 @@ OPGEN_KERNEL(positive)(const Tensor& self) {
 }
 
 OPGEN_KERNEL(ravel)(const Tensor& self) {
-  return self.reshape({-1});
+  return self.contiguous().view({-1});
 }
 
 OPGEN_KERNEL(tile)(const Tensor& self, IntArrayRef dims) {
@@ -174,8 +174,10 @@ OPGEN_KERNEL(roll)(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
               "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Tensor result = self;
   for (size_t i = 0; i < dims.size(); ++i) {
+    OPGEN_CHECK(self.dim() > 0, "Dimension specified as ", dims[i],
+                " but tensor has no dimensions");
     const int64_t dim = wrap_dim(dims[i], self.dim());
-    const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
+    const int64_t size = self.size(dim);
     const int64_t shift = size == 0 ? 0 : (shifts[i] % size + size) % size;
     if (shift == 0) continue;
     const Tensor parts[] = {result.narrow(dim, size - shift, shift),
