@@ -254,10 +254,11 @@ OPGEN_KERNEL(log_softmax)(const Tensor& self, int64_t dim, std::optional<ScalarT
   const ScalarType kind = input.scalar_type();
   OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
   wrap_dim(dim, input.dim());
-  if (input.numel() == 0) return input.clone();
+  if (input.numel() == 0) return input.clone(MemoryFormat::Contiguous);
   // Half types are computed in float, and rounded once.
   const bool half = kind == opgen::kHalf || kind == opgen::kBFloat16;
-  const Tensor wide = in_dtype(input, half ? std::optional(opgen::kFloat) : std::nullopt);
+  Tensor wide = in_dtype(input, half ? std::optional(opgen::kFloat) : std::nullopt);
+  if (!wide.is_contiguous()) wide = wide.clone(MemoryFormat::Contiguous);
   // The logarithm of a sum near 1 keeps its digits, because the largest number is 0.
   const Tensor shifted = wide.sub(at::amax(wide.detach(), dim, /*keepdim=*/true));
   const Tensor result = shifted.sub(shifted.exp().sum(dim, /*keepdim=*/true).log());

@@ -116,7 +116,8 @@ OPGEN_KERNEL(positive)(const Tensor& self) {
 }
 
 OPGEN_KERNEL(ravel)(const Tensor& self) {
-  return self.contiguous().view({-1});
+  if (self.is_contiguous()) return self.view({-1});
+  return self.clone(MemoryFormat::Contiguous).view({-1});
 }
 
 OPGEN_KERNEL(tile)(const Tensor& self, IntArrayRef dims) {

@@ -58,7 +58,7 @@
 #include <aten/ops/tan_native.h>
 #include <aten/ops/tanh_native.h>
 #include <aten/ops/trunc_native.h>
-#include <aten/ops/zeros.h>
+#include <aten/ops/zeros_like.h>
 #include <opgen/cpu/vec_math.h>
 
 #include "common.h"
@@ -540,7 +540,7 @@ OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& /*out*/) {
 
 OPGEN_KERNEL(isinf)(const Tensor& self) {
   if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
-    return at::zeros(self.sizes(), self.options().dtype(kBool));
+    return at::zeros_like(self, self.options().dtype(kBool));
   }
   // The modulus of a complex number is infinite if one of its parts is.
   return at::eq(at::abs(self), Scalar(std::numeric_limits<double>::infinity()));
@@ -569,7 +569,10 @@ struct Replacements {
  private:
   template <class T>
   static T largest() {
-    return std::numeric_limits<T>::max();
+    // Half types have no numeric_limits.
+    if constexpr (std::is_same_v<T, BFloat16>) return static_cast<T>(3.38953138925153547e38f);
+    if constexpr (std::is_same_v<T, Half>) return static_cast<T>(65504.0f);
+    return static_cast<T>(std::numeric_limits<wide_t<T>>::max());
   }
 };
 
