@@ -198,7 +198,7 @@ OPGEN_KERNEL(sum_to_size)(const Tensor& self, IntArrayRef size) {
       dims.push_back(d);
     }
   }
-  if (dims.empty()) return self.alias();
+  if (dims.empty()) return extra > 0 ? self.view(size) : self;
   const Tensor sum = at::sum(self, dims, /*keepdim=*/true, std::nullopt);
   return extra > 0 ? sum.view(size) : sum;
 }
@@ -308,7 +308,7 @@ OPGEN_KERNEL(take_along_dim)
   OPGEN_CHECK(indices.scalar_type() == opgen::kLong,
               "torch.take_along_dim(): dtype of indices should be Long but got ",
               indices.scalar_type());
-  if (!dim.has_value()) return at::gather(self.reshape({-1}), 0, indices.reshape({-1}), false);
+  if (!dim.has_value()) return at::gather(self.view({-1}), 0, indices.view({-1}), false);
   OPGEN_CHECK(
       self.dim() == indices.dim(),
       "torch.take_along_dim(): input and indices should have the same number of dimensions, "
