@@ -300,7 +300,8 @@ OPGEN_KERNEL(one_hot)(const Tensor& self, int64_t num_classes) {
   }
   OPGEN_CHECK(num_classes > 0, "the number of classes depends on values that Meta does not have");
   const Tensor classes = at::arange(Scalar(num_classes), self.options());
-  return at::eq(self.unsqueeze(-1), classes).to(opgen::kLong, false, false, std::nullopt);
+  return at::eq(Tensor(self.contiguous()).unsqueeze(-1), classes)
+      .to(opgen::kLong, false, false, std::nullopt);
 }
 
 OPGEN_KERNEL(take_along_dim)
@@ -381,9 +382,10 @@ OPGEN_KERNEL(logsumexp_out)(const Tensor& self, IntArrayRef dim, bool keepdim, T
 // ---- Losses: `reduction` is 0 for none, 1 for the mean, 2 for the sum ----
 
 OPGEN_KERNEL(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
-  const Tensor difference = self.sub(target);
-  OPGEN_CHECK(opgen::isFloatingType(difference.scalar_type()), "mse_loss is not implemented for ",
-              difference.scalar_type());
+  const ScalarType kind = opgen::result_type_of(self, target);
+  OPGEN_CHECK(opgen::isFloatingType(kind), "mse_loss is not implemented for ", kind);
+  const Tensor difference =
+      self.to(kind, false, false, std::nullopt).sub(target.to(kind, false, false, std::nullopt));
   const Tensor squares = difference.mul(difference);
   if (reduction == 1) return squares.mean();
   return reduction == 2 ? squares.sum() : squares;

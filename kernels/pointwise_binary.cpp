@@ -480,17 +480,39 @@ OPGEN_KERNEL(copysign_out)(const Tensor& self, const Scalar& other, Tensor& out)
   return at::copysign_out(out, self, number(other));
 }
 
+namespace {
+
+struct LogAddExp {
+  template <class T>
+  T operator()(T x, T y) const {
+    if (std::isinf(x) && x == y) return x;
+    const T most = x < y ? y : x;  // NaN if y is; the difference is NaN if x is
+    return most + std::log1p(std::exp(-std::abs(x - y)));
+  }
+  // The number with the larger real part is the larger one.
+  template <class T>
+  opgen::complex<T> operator()(opgen::complex<T> x, opgen::complex<T> y) const {
+    constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+    if (is_nan(x) || is_nan(y)) return {nan, nan};
+    const auto least = widen(x.real() < y.real() ? x : y),
+               most = widen(x.real() < y.real() ? y : x);
+    if (!std::isfinite(least.real()) && least.real() == most.real()) {
+      // Two numbers of modulus 0, or two infinite ones.
+      if (least.real() < 0) return narrowed<opgen::complex<T>>(least);
+      return narrowed<opgen::complex<T>>(std::log(std::exp(least) + std::exp(most)));
+    }
+    return narrowed<opgen::complex<T>>(most + Log1p()(std::exp(least - most)));
+  }
+};
+
+}  // namespace
+
 OPGEN_META_FUNC(logaddexp)(const Tensor& self, const Tensor& other) {
-  OPGEN_CHECK(!self.is_complex() && !other.is_complex(),
-              "logaddexp is not implemented for complex tensors");
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(*this, "logaddexp", [](auto x, auto y) {
-    if (std::isinf(x) && x == y) return x;
-    const auto most = x < y ? y : x;  // NaN if y is; the difference is NaN if x is
-    return most + std::log1p(std::exp(-std::abs(x - y)));
-  });
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp",
+                                      [&] { map_wide<scalar_t>(*this, LogAddExp()); });
 }
 
 OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {

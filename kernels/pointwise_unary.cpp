@@ -106,20 +106,6 @@ void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_by_vectors<scalar_t>(iter, f, v); });
 }
 
-struct Log1p {
-  template <class T>
-  T operator()(T x) const {
-    return std::log1p(x);
-  }
-  // Near zero, log|1 + z| is accurate only if the 1 is left out of the squared modulus.
-  template <class T>
-  std::complex<T> operator()(std::complex<T> z) const {
-    const T x = z.real(), y = z.imag(), angle = std::atan2(y, 1 + x);
-    if (std::abs(z) < T(0.5)) return {std::log1p(x * (2 + x) + y * y) / 2, angle};
-    return {std::log(std::hypot(1 + x, y)), angle};
-  }
-};
-
 struct Expm1 {
   template <class T>
   T operator()(T x) const {

@@ -25,16 +25,19 @@ EMPTY_ONLY = frozenset({"set", "set_", "set.out"})
 LENIENT: dict[str, str] = {
     "linear": "PyTorch takes a one-dimensional weight only without a bias",
     "abs.out": "PyTorch takes an out argument of a wider complex dtype only for some shapes",
+    "absolute.out": "as abs.out",
     "std.out": "PyTorch computes half and bfloat16 only into an out argument of the same dtype",
     "std.correction_out": "as std.out",
     "var.out": "as std.out",
     "var.correction_out": "as std.out",
     "gelu_backward": "PyTorch's library for half types refuses a grad_output of integers",
+    "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
 }
 
 # Operators that reject some calls that PyTorch accepts.
 STRICT: dict[str, str] = {
+    "inner.out": "PyTorch multiplies vectors of bool only into an out argument",
     "mean.out": "PyTorch drops the imaginary part for a real out argument",
 }
 
@@ -53,6 +56,7 @@ OUT_IS_WRONG: dict[str, str] = {
 # Strides that differ on purpose.
 OTHER_STRIDES: dict[str, str] = {
     "abs.out": "for complex tensors, PyTorch computes into a contiguous tensor first, and a new output takes its strides",
+    "absolute.out": "as abs.out",
 }
 
 # Integer results that are rounded from fractions: the last bit of the fraction may decide.
