@@ -252,9 +252,9 @@ OPGEN_KERNEL(softmax_out)
 OPGEN_KERNEL(log_softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   const Tensor input = in_dtype(self, dtype);
   const ScalarType kind = input.scalar_type();
-  OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
   wrap_dim(dim, input.dim());
   if (input.numel() == 0) return input.clone(MemoryFormat::Contiguous);
+  OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
   // Half types are computed in float, and rounded once.
   const bool half = kind == opgen::kHalf || kind == opgen::kBFloat16;
   Tensor wide = in_dtype(input, half ? std::optional(opgen::kFloat) : std::nullopt);

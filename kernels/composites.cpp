@@ -185,12 +185,15 @@ OPGEN_KERNEL(roll)(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
                             result.narrow(dim, 0, size - shift)};
     result = at::cat(parts, dim);
   }
-  return result.is_same(self) ? opgen::clone(self, MemoryFormat::Contiguous) : result;
+  // Joined tensors may keep another order of dimensions in memory.
+  const bool moved = !result.is_same(self) && result.is_contiguous();
+  return moved ? result : opgen::clone(result, MemoryFormat::Contiguous);
 }
 
 OPGEN_KERNEL(sum_to_size)(const Tensor& self, IntArrayRef size) {
   OPGEN_CHECK(opgen::is_expandable_to(size, self.sizes()), "size {", size,
               "} is not expandable to size {", self.sizes(), "}.");
+  if (size.empty()) return self.sum();
   const int64_t extra = self.dim() - static_cast<int64_t>(size.size());
   DimVector dims;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -315,8 +318,9 @@ OPGEN_KERNEL(take_along_dim)
       "torch.take_along_dim(): input and indices should have the same number of dimensions, "
       "but got ",
       self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
+  OPGEN_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", *dim,
+                    " but tensor has no dimensions");
   const int64_t along = wrap_dim(*dim, self.dim());
-  if (self.dim() == 0) return at::gather(self, 0, indices, false);
   DimVector other(self.sizes());
   other[static_cast<size_t>(along)] = indices.size(along);
   DimVector shape(opgen::infer_size(other, indices.sizes()));
@@ -333,7 +337,9 @@ OPGEN_KERNEL(msort)(const Tensor& self) {
   return std::get<0>(at::sort(self, 0, false));
 }
 OPGEN_KERNEL(msort_out)(const Tensor& self, Tensor& out) {
-  return copy_result(out, at::msort(self), "msort");
+  Tensor indices = at::empty({0}, self.options().dtype(opgen::kLong));
+  at::sort_out(out, indices, self, 0, false);
+  return out;
 }
 
 // ---- Reductions ----
@@ -376,7 +382,15 @@ OPGEN_KERNEL(logsumexp)(const Tensor& self, IntArrayRef dim, bool keepdim) {
   return to_dtype(kept.view(shape), result);
 }
 OPGEN_KERNEL(logsumexp_out)(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  return copy_result(out, at::logsumexp(self, dim, keepdim), "logsumexp");
+  OPGEN_CHECK(
+      out.is_floating_point() || out.is_complex(),
+      "logsumexp(): Expected floating point type for result tensor, but got: ", out.scalar_type());
+  const Tensor result = at::logsumexp(self, dim, keepdim);
+  return copy_result(out,
+                     canCast(result.scalar_type(), out.scalar_type())
+                         ? to_dtype(result, out.scalar_type())
+                         : result,
+                     "logsumexp");
 }
 
 // ---- Losses: `reduction` is 0 for none, 1 for the mean, 2 for the sum ----
@@ -392,7 +406,11 @@ OPGEN_KERNEL(mse_loss)(const Tensor& self, const Tensor& target, int64_t reducti
 }
 OPGEN_KERNEL(mse_loss_out)
 (const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
-  return copy_result(out, at::mse_loss(self, target, reduction), "mse_loss");
+  const Tensor result = at::mse_loss(self, target, reduction);
+  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
+              result.scalar_type(), " can't be cast to the desired output type ",
+              out.scalar_type());
+  return copy_result(out, result.to(out.scalar_type(), false, false, std::nullopt), "mse_loss");
 }
 
 // ---- Second names: the operators of the first names have the kernels and the gradients ----

@@ -471,6 +471,7 @@ OPGEN_KERNEL(inner)(const Tensor& self, const Tensor& other) {
   OPGEN_CHECK(self.size(-1) == other.size(-1),
               "inner() the last dimension must match on both input tensors but got shapes ",
               self.sizes(), " and ", other.sizes());
+  if (self.dim() == 1 && other.dim() == 1) return at::dot(self, other);
   const int64_t width = self.size(-1);
   DimVector shape(self.sizes().slice(0, static_cast<size_t>(self.dim() - 1)));
   const int64_t rows = opgen::multiply_integers(shape);

@@ -890,7 +890,8 @@ TENSOR_DTYPES: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("mm", "bmm", "addmm", "mv", "dot", "outer", "matmul", "linear", "set", "lerp"),
-            *("ger", "inner", "baddbmm", "heaviside"),
+            *("ger", "inner", "baddbmm", "heaviside", "hypot", "logaddexp", "mse_loss"),
+            *("bitwise_left_shift.Scalar_Tensor", "bitwise_right_shift.Scalar_Tensor"),
             *("native_layer_norm", "native_layer_norm_backward", "layer_norm"),
             *("_softmax_backward_data", "avg_pool2d_backward", "gather_backward"),
             *("max_pool2d_with_indices_backward", "masked_select_backward"),
@@ -923,6 +924,8 @@ DOMAINS: Mapping[str, str] = {
     },
     **{f"addmm:{tensor}": "finite" for tensor in ("mat1", "mat2")},
     **{f"baddbmm:{tensor}": "finite" for tensor in ("batch1", "batch2")},
+    # Quotients of complex numbers by 0 differ in which part is NaN.
+    "addcdiv:tensor2": "positive",
     **{f"inner:{tensor}": "finite" for tensor in ("self", "other")},
     **{f"mse_loss:{tensor}": "finite" for tensor in ("self", "target")},
     # Products that are exact in any order, and within the range of half.
