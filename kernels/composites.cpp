@@ -180,14 +180,15 @@ OPGEN_KERNEL(roll)(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     const int64_t dim = wrap_dim(dims[i], self.dim());
     const int64_t size = self.size(dim);
     const int64_t shift = size == 0 ? 0 : (shifts[i] % size + size) % size;
-    if (shift == 0) continue;
+    if (shift == 0) {
+      result = opgen::clone(result, MemoryFormat::Contiguous);
+      continue;
+    }
     const Tensor parts[] = {result.narrow(dim, size - shift, shift),
                             result.narrow(dim, 0, size - shift)};
     result = at::cat(parts, dim);
   }
-  // Joined tensors may keep another order of dimensions in memory.
-  const bool moved = !result.is_same(self) && result.is_contiguous();
-  return moved ? result : opgen::clone(result, MemoryFormat::Contiguous);
+  return result;
 }
 
 OPGEN_KERNEL(sum_to_size)(const Tensor& self, IntArrayRef size) {
@@ -386,11 +387,10 @@ OPGEN_KERNEL(logsumexp_out)(const Tensor& self, IntArrayRef dim, bool keepdim, T
       out.is_floating_point() || out.is_complex(),
       "logsumexp(): Expected floating point type for result tensor, but got: ", out.scalar_type());
   const Tensor result = at::logsumexp(self, dim, keepdim);
-  return copy_result(out,
-                     canCast(result.scalar_type(), out.scalar_type())
-                         ? to_dtype(result, out.scalar_type())
-                         : result,
-                     "logsumexp");
+  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
+              result.scalar_type(), " can't be cast to the desired output type ",
+              out.scalar_type());
+  return copy_result(out, to_dtype(result, out.scalar_type()), "logsumexp");
 }
 
 // ---- Losses: `reduction` is 0 for none, 1 for the mean, 2 for the sum ----

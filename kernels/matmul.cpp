@@ -481,5 +481,6 @@ OPGEN_KERNEL(inner)(const Tensor& self, const Tensor& other) {
   return at::mm(self.reshape({rows, width}), other.reshape({columns, width}).t()).reshape(shape);
 }
 OPGEN_KERNEL(inner_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  if (self.dim() == 0 || other.dim() == 0) return at::mul_out(out, self, other);
   return copy_result(out, at::inner(self, other), "inner");
 }

@@ -925,6 +925,7 @@ DOMAINS: Mapping[str, str] = {
     **{f"addmm:{tensor}": "finite" for tensor in ("mat1", "mat2")},
     **{f"baddbmm:{tensor}": "finite" for tensor in ("batch1", "batch2")},
     # Quotients of complex numbers by 0 differ in which part is NaN.
+    "addcdiv:tensor1": "finite",
     "addcdiv:tensor2": "positive",
     **{f"inner:{tensor}": "finite" for tensor in ("self", "other")},
     **{f"mse_loss:{tensor}": "finite" for tensor in ("self", "target")},

@@ -47,6 +47,9 @@ LENIENT: dict[str, str] = {
 
 # Operators that reject some calls that PyTorch accepts.
 STRICT: dict[str, str] = {
+    "logsumexp.out": "PyTorch drops the imaginary part of the sum for a real out argument",
+    "inner": "PyTorch multiplies tensors of bool",
+    "inner.out": "as inner",
     "baddbmm_": "PyTorch writes to elements that share memory",
     "mean.out": "PyTorch drops the imaginary part for a real out argument",
 }
