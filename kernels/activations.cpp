@@ -176,10 +176,11 @@ Tensor& hardswish_into(Tensor& out, const Tensor& self) {
   return out;
 }
 
-void check_hardtanh(const Tensor& self, const Scalar& min_val) {
+void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   OPGEN_CHECK(self.scalar_type() != kBool, "Bool inputs not supported for hardtanh");
-  OPGEN_CHECK(self.scalar_type() != kByte || min_val.toDouble() >= 0,
+  OPGEN_CHECK(self.scalar_type() != kByte || min_val.toDouble() > -1,
               "cannot do hardtanh on an unsigned type with negative limits");
+  OPGEN_CHECK(min_val.toDouble() <= max_val.toDouble(), "min_val cannot be greater than max_val");
 }
 
 // The limits have the dtype of the tensor, so that the result has it, too.
@@ -203,7 +204,7 @@ OPGEN_KERNEL(hardswish_out)(const Tensor& self, Tensor& out) {
 
 OPGEN_KERNEL(hardtanh_out)
 (const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
-  check_hardtanh(self, min_val);
+  check_hardtanh(self, min_val, max_val);
   return at::clamp_out(out, self, limit_for(self, min_val), limit_for(self, max_val));
 }
 OPGEN_KERNEL(hardtanh)(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {

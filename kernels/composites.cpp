@@ -224,6 +224,7 @@ OPGEN_KERNEL(diagflat)(const Tensor& self, int64_t offset) {
 }
 OPGEN_KERNEL(trace_cpu)(const Tensor& self) {
   OPGEN_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
+  OPGEN_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "trace is not implemented for Bool");
   return at::sum(self.diagonal(0, 0, 1));
 }
 
@@ -386,7 +387,10 @@ OPGEN_KERNEL(logsumexp_out)(const Tensor& self, IntArrayRef dim, bool keepdim, T
   OPGEN_CHECK(
       out.is_floating_point() || out.is_complex(),
       "logsumexp(): Expected floating point type for result tensor, but got: ", out.scalar_type());
-  const Tensor result = at::logsumexp(self, dim, keepdim);
+  // Integers are computed in the dtype of the result.
+  const bool integral = isIntegralType(self.scalar_type(), /*include_bool=*/true);
+  const Tensor input = integral ? to_dtype(self, out.scalar_type()) : self;
+  const Tensor result = at::logsumexp(input, dim, keepdim);
   OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
               result.scalar_type(), " can't be cast to the desired output type ",
               out.scalar_type());
