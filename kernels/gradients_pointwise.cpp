@@ -302,7 +302,8 @@ OPGEN_IMPL_FUNC(softmax_backward_cpu_out)
               " and ", grad_input.scalar_type());
   dim = wrap_dim(dim, grad_output.dim());
   OPGEN_DISPATCH_FLOATING(output.scalar_type(), "_softmax_backward_data", [&] {
-    softmax_backward_into<scalar_t>(grad_output, output, dim, grad_input);
+    softmax_backward_into<scalar_t>(opgen::contiguous(grad_output), opgen::contiguous(output), dim,
+                                    grad_input);
   });
 }
 

@@ -150,7 +150,9 @@ Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
     case kDouble:
       return from == kFloat ? &convert_row_fma<double, float> : nullptr;
     case kBFloat16:
-      return from == kFloat ? &convert_row_fma<BFloat16, float> : nullptr;
+      return from == kFloat  ? &convert_row_fma<BFloat16, float>
+             : from == kBool ? &convert_row_fma<BFloat16, std::uint8_t>
+                             : nullptr;
     default:
       return nullptr;
   }
