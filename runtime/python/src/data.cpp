@@ -18,6 +18,11 @@ namespace {
 bool has_buffer(PyObject* object) {
   return PyObject_CheckBuffer(object) != 0 && PyBytes_Check(object) == 0;
 }
+// NumPy's numbers have buffers, too, but are numbers here.
+bool is_array_like(PyObject* object) {
+  Scalar ignored;
+  return is_array(object) || (has_buffer(object) && !find_scalar(object, ignored));
+}
 bool is_list(PyObject* object) {
   return PyList_Check(object) || PyTuple_Check(object);
 }
@@ -268,11 +273,10 @@ TensorBase shared_buffer(PyObject* data) {
 // Returns `data` itself if it is a tensor with these options, else a tensor, on the same bytes if
 // possible.
 PyObject* as_tensor_of(PyObject* data, const Options& options, Sharing sharing) {
-  Scalar number;
   TensorBase from;
   if (is_tensor(data)) {
     from = tensor_of(data);
-  } else if (sharing != Sharing::Never && has_buffer(data) && !find_scalar(data, number)) {
+  } else if (sharing != Sharing::Never && is_array_like(data)) {
     from = shared_buffer(data);
   }
   const bool is_shared = from.defined();
@@ -346,8 +350,7 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
 }  // namespace
 
 TensorBase tensor_from_data(PyObject* data, ScalarType type) {
-  Scalar number;
-  if (is_tensor(data) || (has_buffer(data) && !find_scalar(data, number))) {
+  if (is_tensor(data) || is_array_like(data)) {
     const TensorBase from = is_tensor(data) ? tensor_of(data) : copy_of_buffer(data);
     if (!from.defined()) return from;
     TensorBase result =

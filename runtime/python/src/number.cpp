@@ -97,9 +97,6 @@ PyObject* call_method(Method method, PyObject* a, PyObject* b) {
   return call_function(*methods[method], arguments, b == nullptr ? 1 : 2, nullptr, nullptr);
 }
 
-bool is_array(PyObject* object) {
-  return std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0;
-}
 PyObject* binary(Method method, PyObject* a, PyObject* b);
 PyObject* binary_with_array(Method method, PyObject* a, PyObject* b) {
   TensorBase tensor = tensor_from_data(is_array(a) ? a : b, ScalarType::Undefined);

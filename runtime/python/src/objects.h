@@ -200,6 +200,7 @@ extern PyType_Slot indexing_slots[];
 
 // text.cpp
 PyObject* show_tensor(PyObject* self);
+extern PyMethodDef text_functions[];
 
 // buffer.cpp: the buffer protocol, which lets NumPy share arrays without a copy.
 extern PyType_Slot buffer_slots[];

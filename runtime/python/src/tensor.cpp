@@ -179,7 +179,7 @@ PyObject* to_device(PyObject* self, PyObject* args, PyObject* keywords) {
   });
 }
 // Returns the package's module array_api.
-PyObject* array_namespace(PyObject* self, PyObject* args, PyObject* keywords) {
+PyObject* array_namespace(PyObject*, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"api_version", nullptr};
   PyObject* version = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:__array_namespace__",

@@ -479,3 +479,17 @@ def is_anomaly_check_nan_enabled() -> _bool:
     """Return whether anomaly mode, if it is on, looks for NaN."""
 
 def manual_seed(seed: _int, /) -> None: ...
+def set_printoptions(
+    precision: _int | None = None,
+    threshold: _int | None = None,
+    edgeitems: _int | None = None,
+    linewidth: _int | None = None,
+    profile: _Literal["default", "full"] | None = None,
+) -> None:
+    """Change how tensors are printed.
+
+    precision is the number of digits after the point. Of a tensor with more than threshold elements, edgeitems are shown
+    at each end of a dimension. Rows longer than linewidth continue on the next line. profile="default" resets all of
+    these, and "full" shows all elements.
+    """
+
