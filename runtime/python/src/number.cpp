@@ -219,6 +219,8 @@ PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
                               OPGEN_SLOT(Py_nb_inplace_floor_divide, binary_slot<kIFloorDivide>),
                               OPGEN_SLOT(Py_nb_inplace_remainder, binary_slot<kIRemainder>),
                               OPGEN_SLOT(Py_nb_inplace_power, power_in_place),
+                              // Like Python without the slot: a @= b makes a new tensor.
+                              OPGEN_SLOT(Py_nb_inplace_matrix_multiply, binary_slot<kMatmul>),
                               OPGEN_SLOT(Py_nb_inplace_and, binary_slot<kIAnd>),
                               OPGEN_SLOT(Py_nb_inplace_or, binary_slot<kIOr>),
                               OPGEN_SLOT(Py_nb_inplace_xor, binary_slot<kIXor>),

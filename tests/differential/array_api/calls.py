@@ -46,7 +46,10 @@ class Call:
     keywords: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = [*map(_text, self.arguments), *(f"{k}={_text(v)}" for k, v in self.keywords.items())]
+        given = [
+            *map(_text, self.arguments),
+            *(f"{k}={_text(v)}" for k, v in self.keywords.items()),
+        ]
         return f"{self.name}({', '.join(given)})"
 
     def run(self, namespace: Any) -> Any:
@@ -81,10 +84,22 @@ def elements(dtype: str) -> list[Any]:
         return [False, True]
     if dtype in INTEGERS:
         limits = np.iinfo(dtype)
-        return [0, 1, 2, 3, 5, 17, 100, limits.max, *([-1, -2, -7, limits.min] if limits.min else [])]
+        return [
+            0,
+            1,
+            2,
+            3,
+            5,
+            17,
+            100,
+            limits.max,
+            *([-1, -2, -7, limits.min] if limits.min else []),
+        ]
     reals = [0.0, -0.0, 0.25, 0.5, -0.5, 1.0, -1.0, 1.5, -2.5, 3.0, 7.75, -20.0, 1e-3]
     if dtype in COMPLEX:
-        return [complex(a, b) for a, b in itertools.product((0.5, -1.5, 0.0, 2.0), (0.0, 1.0, -0.25))]
+        return [
+            complex(a, b) for a, b in itertools.product((0.5, -1.5, 0.0, 2.0), (0.0, 1.0, -0.25))
+        ]
     return [*reals, float("inf"), float("-inf"), float("nan"), float(np.finfo(dtype).tiny)]
 
 
@@ -163,7 +178,9 @@ def reduction_calls() -> Iterator[Call]:
             yield Call(name, (small(dtype, ()),))
             yield Call(name, (small(dtype, (1,)),), {"axis": 0})
             yield Call(name, (filled(dtype, (3, 5)),), {"axis": 1})
-    for name, axis in itertools.product(("sum", "prod", "all", "any", "count_nonzero"), (None, 0, 1)):
+    for name, axis in itertools.product(
+        ("sum", "prod", "all", "any", "count_nonzero"), (None, 0, 1)
+    ):
         for dtype in DTYPES:
             yield Call(name, (small(dtype, (0, 3)),), {"axis": axis})
     for name, dtype in itertools.product(("sum", "prod"), ("int16", "int64", "float64")):
@@ -285,7 +302,9 @@ def searching_calls() -> Iterator[Call]:
             yield Call("where", (condition, number, x))
     for dtype in INTEGERS + FLOATS:
         x = small(dtype, (3, 7))
-        for name, axis, descending in itertools.product(("sort", "argsort"), (0, -1), (False, True)):
+        for name, axis, descending in itertools.product(
+            ("sort", "argsort"), (0, -1), (False, True)
+        ):
             yield Call(name, (x,), {"axis": axis, "descending": descending})
         row = np.sort(small(dtype, (9,)))
         for side in ("left", "right"):
