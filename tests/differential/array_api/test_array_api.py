@@ -103,31 +103,32 @@ def test_signatures_are_those_of_the_standard(namespace: Any, strict: Any) -> No
 def test_names_are_those_of_the_standard(namespace: Any, strict: Any) -> None:
     unsigned = {"uint16", "uint32", "uint64"}
     extra = {name for name in strict.__all__ if "strict" in name.lower()}
-    absent = {"Device", "__version__", "isin", *unsigned, *extra}
+    absent = {"Device", "__version__", "fft", "isin", "linalg", *unsigned, *extra}
     assert set(strict.__all__) - set(namespace.__all__) == absent
     assert set(namespace.__all__) - set(strict.__all__) == set()
     assert all(hasattr(namespace, name) for name in namespace.__all__)
 
 
 def test_tensors_have_the_attributes_of_the_standard(namespace: Any, strict: Any) -> None:
-    names = {name for name in dir(strict.ones(1)) if name in ("T", "mT") or name[:2] != "_"}
+    names = {name for name in dir(strict.ones(1)) if name[0] != "_"}
     names |= {name for name in dir(type(strict.ones(1))) if name.startswith("__")}
     generic = {"__annotations__", "__buffer__", "__slots__", "__weakref__", "__static_attributes__"}
     names -= generic | {"__firstlineno__"}
-    assert {name for name in names if not hasattr(namespace.ones(1), name)} == set()
+    assert {name for name in names if not hasattr(namespace.ones((2, 2)), name)} == set()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_operators_are_the_functions(namespace: Any, strict: Any, dtype: str) -> None:
     """Protects Python's operators, the reflected and the in-place ones, for operands of one dtype."""
-    first, second = small(dtype, (2, 2)), small(dtype, (2, 2), start=2) % np.array(3, dtype) + 1
+    first = np.array([[1, 2], [3, 1]]).astype(dtype)
+    second = np.array([[3, 1], [2, 2]]).astype(dtype)
     for operator, function in _OPERATORS.items():
         try:
             Call(function, (first, second)).run(strict)
         except TypeError:
             continue
         expected = np.asarray(Call(function, (first, second)).run(namespace))
-        a, b = (namespace.asarray(one) for one in (first, second))
+        a, b = (namespace.asarray(one, copy=True) for one in (first, second))
         assert np.array_equal(np.asarray(getattr(a, operator)(b)), expected)
         in_place, reflected = (operator.replace("__", f"__{one}", 1) for one in "ir")
         if function == "matmul" or expected.dtype != first.dtype or not hasattr(a, in_place):
