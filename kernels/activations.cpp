@@ -1,13 +1,23 @@
-// activations.cpp: relu, leaky_relu, silu, gelu and softmax.
+// activations.cpp: relu and its relatives, silu, gelu, mish, softplus, softmax and log_softmax.
 #include <opgen/kernel.h>
 
 #include <aten/ops/_softmax.h>
 #include <aten/ops/_softmax_native.h>
+#include <aten/ops/amax.h>
+#include <aten/ops/clamp.h>
+#include <aten/ops/elu_native.h>
 #include <aten/ops/gelu_native.h>
+#include <aten/ops/hardswish_native.h>
+#include <aten/ops/hardtanh.h>
+#include <aten/ops/hardtanh_native.h>
 #include <aten/ops/leaky_relu_native.h>
+#include <aten/ops/log_softmax.h>
+#include <aten/ops/log_softmax_native.h>
+#include <aten/ops/mish_native.h>
 #include <aten/ops/relu_native.h>
 #include <aten/ops/silu_native.h>
 #include <aten/ops/softmax_native.h>
+#include <aten/ops/softplus_native.h>
 #include <opgen/cpu/softmax.h>
 #include <opgen/cpu/vec_math.h>
 
@@ -102,6 +112,109 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
   });
 }
 
+OPGEN_META_FUNC(elu)
+(const Tensor& self, const Scalar& /*alpha*/, const Scalar& /*scale*/,
+ const Scalar& /*input_scale*/) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(elu_out)
+(const Tensor&, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale,
+ const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "elu", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide above = scale.to<wide>(), inner = input_scale.to<wide>();
+    const wide below = alpha.to<wide>() * above;
+    opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element);
+      return static_cast<scalar_t>(x < 0 ? std::expm1(x * inner) * below : x * above);
+    });
+  });
+}
+
+OPGEN_META_FUNC(mish)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(mish_out)(const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "mish", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
+      const auto x = widen(element);
+      return static_cast<scalar_t>(x * std::tanh(std::log1p(std::exp(x))));
+    });
+  });
+}
+
+OPGEN_META_FUNC(softplus)
+(const Tensor& self, const Scalar& /*beta*/, const Scalar& /*threshold*/) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(softplus_out)
+(const Tensor&, const Scalar& beta, const Scalar& threshold, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "softplus", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide steepness = beta.to<wide>(), linear_from = threshold.to<wide>();
+    opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element), scaled = x * steepness;
+      return static_cast<scalar_t>(scaled > linear_from ? x
+                                                        : std::log1p(std::exp(scaled)) / steepness);
+    });
+  });
+}
+
+namespace {
+
+Tensor& hardswish_into(Tensor& out, const Tensor& self) {
+  TensorIterator iter = TensorIterator::unary_op(out, self);
+  if (out.is_meta()) return out;
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "hardswish", [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel(iter, [](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element);
+      return static_cast<scalar_t>(x * lesser_of(greater_of(x + wide(3), wide(0)), wide(6)) /
+                                   wide(6));
+    });
+  });
+  return out;
+}
+
+void check_hardtanh(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  OPGEN_CHECK(self.scalar_type() != kBool, "Bool inputs not supported for hardtanh");
+  OPGEN_CHECK(self.scalar_type() != kByte || min_val.toDouble() > -1,
+              "cannot do hardtanh on an unsigned type with negative limits");
+  OPGEN_CHECK(min_val.toDouble() <= max_val.toDouble(), "min_val cannot be greater than max_val");
+}
+
+// The limits have the dtype of the tensor, so that the result has it, too.
+Scalar limit_for(const Tensor& self, const Scalar& limit) {
+  return isIntegralType(self.scalar_type(), /*include_bool=*/false) ? Scalar(limit.to<int64_t>())
+                                                                    : limit;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(hardswish)(const Tensor& self) {
+  Tensor out = opgen::empty({0}, self.options());
+  return hardswish_into(out, self);
+}
+OPGEN_KERNEL(hardswish_)(Tensor& self) {
+  return hardswish_into(self, self);
+}
+OPGEN_KERNEL(hardswish_out)(const Tensor& self, Tensor& out) {
+  return hardswish_into(out, self);
+}
+
+OPGEN_KERNEL(hardtanh_out)
+(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
+  check_hardtanh(self, min_val, max_val);
+  return at::clamp_out(out, self, limit_for(self, min_val), limit_for(self, max_val));
+}
+OPGEN_KERNEL(hardtanh)(const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  Tensor out = opgen::empty({0}, self.options());
+  return at::hardtanh_out(out, self, min_val, max_val);
+}
+OPGEN_KERNEL(hardtanh_)(Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  return at::hardtanh_out(self, self, min_val, max_val);
+}
+
 // ---- softmax ----
 
 OPGEN_META_FUNC(_softmax)(const Tensor& self, int64_t dim, bool half_to_float) {
@@ -133,4 +246,26 @@ OPGEN_KERNEL(softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType>
 OPGEN_KERNEL(softmax_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
   return at::_softmax_out(out, in_dtype(self, dtype), dim, false);
+}
+
+// ---- log_softmax ----
+
+OPGEN_KERNEL(log_softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  const Tensor input = in_dtype(self, dtype);
+  const ScalarType kind = input.scalar_type();
+  wrap_dim(dim, input.dim());
+  if (input.numel() == 0) return input.clone(MemoryFormat::Contiguous);
+  OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
+  // Half types are computed in float, and rounded once.
+  const bool half = kind == opgen::kHalf || kind == opgen::kBFloat16;
+  Tensor wide = in_dtype(input, half ? std::optional(opgen::kFloat) : std::nullopt);
+  if (!wide.is_contiguous()) wide = wide.clone(MemoryFormat::Contiguous);
+  // The logarithm of a sum near 1 keeps its digits, because the largest number is 0.
+  const Tensor shifted = wide.sub(at::amax(wide.detach(), dim, /*keepdim=*/true));
+  const Tensor result = shifted.sub(shifted.exp().sum(dim, /*keepdim=*/true).log());
+  return in_dtype(result, half ? std::optional(kind) : std::nullopt);
+}
+OPGEN_KERNEL(log_softmax_out)
+(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
+  return copy_result(out, at::log_softmax(self, dim, dtype), "log_softmax");
 }

@@ -144,4 +144,14 @@ inline void resize_factory_out(const Tensor& out, IntArrayRef sizes) {
   }
 }
 
+// Checks the dtype of a composite's out tensor, resizes it and copies the result to it.
+inline Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
+  OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name,
+              ": Expected out tensor to have dtype ", result.scalar_type(), ", but got ",
+              out.scalar_type(), " instead");
+  resize_out(out, result.sizes());
+  opgen::copy_(out, result);
+  return out;
+}
+
 }  // namespace kernels

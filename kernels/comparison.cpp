@@ -8,8 +8,12 @@
 #include <aten/ops/and_native.h>
 #include <aten/ops/bitwise_and.h>
 #include <aten/ops/bitwise_and_native.h>
+#include <aten/ops/bitwise_left_shift.h>
+#include <aten/ops/bitwise_left_shift_native.h>
 #include <aten/ops/bitwise_or.h>
 #include <aten/ops/bitwise_or_native.h>
+#include <aten/ops/bitwise_right_shift.h>
+#include <aten/ops/bitwise_right_shift_native.h>
 #include <aten/ops/bitwise_xor.h>
 #include <aten/ops/bitwise_xor_native.h>
 #include <aten/ops/eq.h>
@@ -344,4 +348,78 @@ OPGEN_KERNEL(isclose)
 OPGEN_KERNEL(allclose)
 (const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   return at::all(at::isclose(self, other, rtol, atol, equal_nan)).item().toBool();
+}
+
+// ---- Shifts: by the width of the type or more, all bits are shifted out ----
+
+namespace {
+
+template <class T>
+bool is_too_far(T count) {
+  return count < 0 || count >= T(sizeof(T) * 8);
+}
+
+struct LeftShift {
+  template <class T>
+  T operator()(T a, T b) const {
+    if (is_too_far(b)) return 0;
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << b);
+  }
+};
+
+// Keeps the sign: a negative number becomes -1 if all bits are shifted out.
+struct RightShift {
+  template <class T>
+  T operator()(T a, T b) const {
+    constexpr T most = T(sizeof(T) * 8 - (std::is_signed_v<T> ? 1 : 0));
+    if (b < 0 || b >= most) return std::is_signed_v<T> && a < 0 ? T(-1) : T(0);
+    return static_cast<T>(a >> b);
+  }
+};
+
+template <class F>
+void shift(TensorIteratorBase& iter, const char* name, F f) {
+  OPGEN_DISPATCH_INTEGRAL(iter.common_dtype(), name, [&] {
+    opgen::cpu_kernel(iter, [f](scalar_t a, scalar_t b) -> scalar_t { return f(a, b); });
+  });
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(bitwise_left_shift, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(bitwise_left_shift_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  shift(*this, "bitwise_left_shift", LeftShift());
+}
+OPGEN_KERNEL(bitwise_left_shift)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_left_shift(self, number(other));
+}
+OPGEN_KERNEL(bitwise_left_shift)(const Scalar& self, const Tensor& other) {
+  return at::bitwise_left_shift(number(self), other);
+}
+OPGEN_KERNEL(bitwise_left_shift_)(Tensor& self, const Scalar& other) {
+  return self.bitwise_left_shift_(number(other));
+}
+OPGEN_KERNEL(bitwise_left_shift_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::bitwise_left_shift_out(out, self, number(other));
+}
+
+OPGEN_META_FUNC2(bitwise_right_shift, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(bitwise_right_shift_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  shift(*this, "bitwise_right_shift", RightShift());
+}
+OPGEN_KERNEL(bitwise_right_shift)(const Tensor& self, const Scalar& other) {
+  return at::bitwise_right_shift(self, number(other));
+}
+OPGEN_KERNEL(bitwise_right_shift)(const Scalar& self, const Tensor& other) {
+  return at::bitwise_right_shift(number(self), other);
+}
+OPGEN_KERNEL(bitwise_right_shift_)(Tensor& self, const Scalar& other) {
+  return self.bitwise_right_shift_(number(other));
+}
+OPGEN_KERNEL(bitwise_right_shift_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::bitwise_right_shift_out(out, self, number(other));
 }

@@ -12,7 +12,9 @@
 #include <aten/ops/ones.h>
 #include <aten/ops/ones_like.h>
 #include <aten/ops/pow.h>
+#include <aten/ops/roll.h>
 #include <aten/ops/sigmoid.h>
+#include <aten/ops/softplus.h>
 #include <aten/ops/stack.h>
 #include <aten/ops/where.h>
 #include <aten/ops/zeros.h>
@@ -135,6 +137,11 @@ std::vector<Tensor> cat_gradients(const Tensor& grad, const std::vector<std::vec
   return gradients;
 }
 
+Tensor roll_back(const Tensor& grad, IntArrayRef shifts, IntArrayRef dims) {
+  DimVector back;
+  for (int64_t shift : shifts) back.push_back(-shift);
+  return at::roll(grad, back, dims);
+}
 Tensor repeat_gradient(const Tensor& grad, IntArrayRef repeats, IntArrayRef sizes) {
   // A repeated dimension is seen as two: the copies, over which is summed, and the elements.
   const size_t more = repeats.size() - sizes.size();
@@ -349,6 +356,10 @@ Tensor sgn_derivative(const Tensor& direction, const Tensor& self, const Tensor&
   return across.masked_fill(modulus == 0, 0);
 }
 
+Tensor mish_derivative(const Tensor& self) {
+  const Tensor t = at::softplus(self).tanh();
+  return t + self * at::sigmoid(self) * (1 - t * t);
+}
 Tensor silu_second_derivative(const Tensor& self) {
   const Tensor s = at::sigmoid(self);
   return s * (1 - s) * (2 + self * (1 - 2 * s));

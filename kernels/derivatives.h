@@ -43,6 +43,8 @@ using namespace opgen::types;
 [[nodiscard]] std::vector<Tensor> cat_gradients(const Tensor& grad,
                                                 const std::vector<std::vector<SymInt>>& sizes,
                                                 int64_t dim);
+// Undoes roll().
+[[nodiscard]] Tensor roll_back(const Tensor& grad, IntArrayRef shifts, IntArrayRef dims);
 [[nodiscard]] Tensor repeat_gradient(const Tensor& grad, IntArrayRef repeats, IntArrayRef sizes);
 // `self` has the geometry of the tensor of which as_strided() made a view of the other arguments'
 // geometry. Elements of the view that share memory add up; the gradient of elements of `self` that
@@ -94,6 +96,7 @@ using namespace opgen::types;
 [[nodiscard]] Tensor sgn_derivative(const Tensor& direction, const Tensor& self,
                                     const Tensor& result);
 [[nodiscard]] Tensor silu_second_derivative(const Tensor& self);
+[[nodiscard]] Tensor mish_derivative(const Tensor& self);
 // The second derivative, times a direction and the gradient of the result.
 [[nodiscard]] Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output,
                                       const Tensor& self, std::string_view approximate);

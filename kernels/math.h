@@ -231,6 +231,21 @@ T sign_of(T x) {
   }
 }
 
+// log(1 + x), accurate near zero.
+struct Log1p {
+  template <class T>
+  T operator()(T x) const {
+    return std::log1p(x);
+  }
+  // Near zero, log|1 + z| is accurate only if the 1 is left out of the squared modulus.
+  template <class T>
+  std::complex<T> operator()(std::complex<T> z) const {
+    const T x = z.real(), y = z.imag(), angle = std::atan2(y, 1 + x);
+    if (std::abs(z) < T(0.5)) return {std::log1p(x * (2 + x) + y * y) / 2, angle};
+    return {std::log(std::hypot(1 + x, y)), angle};
+  }
+};
+
 // Flips all bits of an integer; a bool has one bit.
 template <class T>
 T inverted(T x) {

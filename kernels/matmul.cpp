@@ -6,10 +6,13 @@
 
 #include <aten/ops/addmm.h>
 #include <aten/ops/addmm_native.h>
+#include <aten/ops/baddbmm_native.h>
 #include <aten/ops/bmm.h>
 #include <aten/ops/bmm_native.h>
 #include <aten/ops/dot.h>
 #include <aten/ops/dot_native.h>
+#include <aten/ops/inner.h>
+#include <aten/ops/inner_native.h>
 #include <aten/ops/linear.h>
 #include <aten/ops/linear_native.h>
 #include <aten/ops/matmul.h>
@@ -249,6 +252,35 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
   });
 }
 
+OPGEN_META_FUNC(baddbmm)
+(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& /*beta*/,
+ const Scalar& /*alpha*/) {
+  OPGEN_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+  OPGEN_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+  OPGEN_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
+              "Expected size for first two dimensions of batch2 tensor to be: [", batch1.size(0),
+              ", ", batch1.size(2), "] but got: [", batch2.size(0), ", ", batch2.size(1), "].");
+  check_dtypes(batch1, batch2);
+  check_same_device("baddbmm", self, batch1);
+  OPGEN_CHECK(self.scalar_type() == batch1.scalar_type(),
+              "Input dtypes must be the same, got: input ", self.scalar_type(),
+              ", batch1: ", batch1.scalar_type(), ", batch2: ", batch2.scalar_type());
+  const DimVector shape = {batch1.size(0), batch1.size(1), batch2.size(2)};
+  OPGEN_CHECK(opgen::is_expandable_to(self.sizes(), shape), "The expanded size of the tensor ",
+              shape, " must match the existing size ", self.sizes());
+  set_output_raw_strided(0, shape, {}, batch1.options());
+}
+OPGEN_IMPL_FUNC(baddbmm_out_cpu)
+(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+ const Scalar& alpha, const Tensor& out) {
+  const Tensor addend = self.expand(out.sizes());
+  for (int64_t i = 0; i < out.size(0); ++i) {
+    Tensor matrix = out.select(0, i);
+    at::addmm_out(matrix, addend.select(0, i), batch1.select(0, i), batch2.select(0, i), beta,
+                  alpha);
+  }
+}
+
 // ---- Vectors ----
 
 namespace {
@@ -290,20 +322,6 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
   });
   return out;
 }
-
-namespace {
-
-// Checks the dtype of a composite's out tensor, resizes it and copies the result to it.
-Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
-  OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name,
-              ": Expected out tensor to have dtype ", result.scalar_type(), ", but got ",
-              out.scalar_type(), " instead");
-  resize_out(out, result.sizes());
-  opgen::copy_(out, result);
-  return out;
-}
-
-}  // namespace
 
 OPGEN_KERNEL(dot_out)(const Tensor& self, const Tensor& tensor, Tensor& out) {
   return copy_result(out, at::dot(self, tensor), "dot");
@@ -446,4 +464,23 @@ OPGEN_META_FUNC(tril)(const Tensor& self, Int /*diagonal*/) {
 }
 OPGEN_IMPL_FUNC(tril_out)(const Tensor& self, int64_t diagonal, const Tensor& out) {
   triangle_into(self, diagonal, false, out);
+}
+
+OPGEN_KERNEL(inner)(const Tensor& self, const Tensor& other) {
+  if (self.dim() == 0 || other.dim() == 0) return at::mul(self, other);
+  OPGEN_CHECK(self.size(-1) == other.size(-1),
+              "inner() the last dimension must match on both input tensors but got shapes ",
+              self.sizes(), " and ", other.sizes());
+  if (self.dim() == 1 && other.dim() == 1) return at::dot(self, other);
+  const int64_t width = self.size(-1);
+  DimVector shape(self.sizes().slice(0, static_cast<size_t>(self.dim() - 1)));
+  const int64_t rows = opgen::multiply_integers(shape);
+  const IntArrayRef others = other.sizes().slice(0, static_cast<size_t>(other.dim() - 1));
+  const int64_t columns = opgen::multiply_integers(others);
+  for (int64_t size : others) shape.push_back(size);
+  return at::mm(self.reshape({rows, width}), other.reshape({columns, width}).t()).reshape(shape);
+}
+OPGEN_KERNEL(inner_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  if (self.dim() == 0 || other.dim() == 0) return at::mul_out(out, self, other);
+  return copy_result(out, at::inner(self, other), "inner");
 }

@@ -3,9 +3,20 @@
 
 #include <aten/ops/add.h>
 #include <aten/ops/add_native.h>
+#include <aten/ops/atan2_native.h>
+#include <aten/ops/copysign.h>
+#include <aten/ops/copysign_native.h>
 #include <aten/ops/div.h>
 #include <aten/ops/div_native.h>
 #include <aten/ops/fill.h>
+#include <aten/ops/floor_divide_native.h>
+#include <aten/ops/fmax_native.h>
+#include <aten/ops/fmin_native.h>
+#include <aten/ops/fmod.h>
+#include <aten/ops/fmod_native.h>
+#include <aten/ops/heaviside_native.h>
+#include <aten/ops/hypot_native.h>
+#include <aten/ops/logaddexp_native.h>
 #include <aten/ops/maximum_native.h>
 #include <aten/ops/minimum_native.h>
 #include <aten/ops/mul.h>
@@ -14,8 +25,11 @@
 #include <aten/ops/pow_native.h>
 #include <aten/ops/remainder.h>
 #include <aten/ops/remainder_native.h>
+#include <aten/ops/rsub_native.h>
 #include <aten/ops/sub.h>
 #include <aten/ops/sub_native.h>
+#include <aten/ops/xlogy.h>
+#include <aten/ops/xlogy_native.h>
 #include <opgen/cpu/vec_math.h>
 
 #include "common.h"
@@ -398,4 +412,210 @@ OPGEN_IMPL_FUNC(pow_Scalar_out)(const Scalar& self, const Tensor& exponent, cons
   }
   Tensor target = out;
   at::pow_out(target, number(self), exponent);
+}
+
+// ---- rsub, floor_divide ----
+
+OPGEN_KERNEL(rsub)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  return at::sub(other, self, alpha);
+}
+OPGEN_KERNEL(rsub)(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return at::sub(number(other), self, alpha);
+}
+
+OPGEN_KERNEL(floor_divide)(const Tensor& self, const Tensor& other) {
+  return at::div(self, other, "floor");
+}
+OPGEN_KERNEL(floor_divide_)(Tensor& self, const Tensor& other) {
+  return self.div_(other, "floor");
+}
+OPGEN_KERNEL(floor_divide_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return at::div_out(out, self, other, "floor");
+}
+OPGEN_KERNEL(floor_divide)(const Tensor& self, const Scalar& other) {
+  return at::div(self, number(other), "floor");
+}
+OPGEN_KERNEL(floor_divide_)(Tensor& self, const Scalar& other) {
+  return self.div_(number(other), "floor");
+}
+
+// ---- Functions of two floating numbers; half types are computed in float ----
+
+namespace {
+
+template <class F>
+void map_two(TensorIteratorBase& iter, const char* name, F f) {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_wide<scalar_t>(iter, f); });
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(atan2)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_float_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(atan2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  map_two(*this, "atan2", [](auto y, auto x) { return std::atan2(y, x); });
+}
+
+OPGEN_META_FUNC(hypot)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(hypot_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  map_two(*this, "hypot", [](auto x, auto y) { return std::hypot(x, y); });
+}
+
+OPGEN_META_FUNC2(copysign, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_float_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(copysign_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  map_two(*this, "copysign", [](auto x, auto y) { return std::copysign(x, y); });
+}
+OPGEN_KERNEL(copysign)(const Tensor& self, const Scalar& other) {
+  return at::copysign(self, number(other));
+}
+OPGEN_KERNEL(copysign_)(Tensor& self, const Scalar& other) {
+  return self.copysign_(number(other));
+}
+OPGEN_KERNEL(copysign_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::copysign_out(out, self, number(other));
+}
+
+namespace {
+
+struct LogAddExp {
+  template <class T>
+  T operator()(T x, T y) const {
+    if (std::isinf(x) && x == y) return x;
+    const T most = x < y ? y : x;  // NaN if y is; the difference is NaN if x is
+    return most + std::log1p(std::exp(-std::abs(x - y)));
+  }
+  // The number with the larger real part is the larger one.
+  template <class T>
+  opgen::complex<T> operator()(opgen::complex<T> x, opgen::complex<T> y) const {
+    constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+    if (is_nan(x) || is_nan(y)) return {nan, nan};
+    const auto least = widen(x.real() < y.real() ? x : y),
+               most = widen(x.real() < y.real() ? y : x);
+    if (!std::isfinite(least.real()) && least.real() == most.real()) {
+      // Two numbers of modulus 0, or two infinite ones.
+      if (least.real() < 0) return narrowed<opgen::complex<T>>(least);
+      return narrowed<opgen::complex<T>>(std::log(std::exp(least) + std::exp(most)));
+    }
+    return narrowed<opgen::complex<T>>(most + Log1p()(std::exp(least - most)));
+  }
+};
+
+}  // namespace
+
+OPGEN_META_FUNC(logaddexp)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp",
+                                      [&] { map_wide<scalar_t>(*this, LogAddExp()); });
+}
+
+OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_float_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(xlogy_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  map_two(*this, "xlogy", [](auto x, auto y) {
+    using T = decltype(x);
+    if (std::isnan(y)) return y;
+    return x == 0 ? T(0) : x * std::log(y);
+  });
+}
+OPGEN_KERNEL(xlogy)(const Scalar& self, const Tensor& other) {
+  return at::xlogy(number(self), other);
+}
+OPGEN_KERNEL(xlogy)(const Tensor& self, const Scalar& other) {
+  return at::xlogy(self, number(other));
+}
+OPGEN_KERNEL(xlogy_)(Tensor& self, const Scalar& other) {
+  return self.xlogy_(number(other));
+}
+OPGEN_KERNEL(xlogy_out)(const Scalar& self, const Tensor& other, Tensor& out) {
+  return at::xlogy_out(out, number(self), other);
+}
+OPGEN_KERNEL(xlogy_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::xlogy_out(out, self, number(other));
+}
+
+// ---- fmod: with the sign of the dividend, as in C ----
+
+OPGEN_META_FUNC2(fmod, Tensor)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(fmod_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  if (isIntegralType(common_dtype(), /*include_bool=*/false)) {
+    OPGEN_DISPATCH_INTEGRAL(common_dtype(), "fmod", [&] {
+      opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+        OPGEN_CHECK(b != 0, "ZeroDivisionError");
+        // The least integer divided by -1 overflows.
+        if constexpr (std::is_signed_v<scalar_t>) {
+          if (b == -1) return 0;
+        }
+        return static_cast<scalar_t>(a % b);
+      });
+    });
+    return;
+  }
+  map_two(*this, "fmod", [](auto a, auto b) { return std::fmod(a, b); });
+}
+OPGEN_KERNEL(fmod)(const Tensor& self, const Scalar& other) {
+  return at::fmod(self, number(other));
+}
+OPGEN_KERNEL(fmod_)(Tensor& self, const Scalar& other) {
+  return self.fmod_(number(other));
+}
+OPGEN_KERNEL(fmod_out)(const Tensor& self, const Scalar& other, Tensor& out) {
+  return at::fmod_out(out, self, number(other));
+}
+
+// ---- fmax, fmin: as maximum and minimum, but NaN only if both numbers are ----
+
+OPGEN_META_FUNC(fmax)(const Tensor& self, const Tensor& other) {
+  OPGEN_CHECK(!self.is_complex() && !other.is_complex(),
+              "fmax not implemented for complex tensors.");
+  build_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(fmax_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "fmax", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      return is_nan(a) ? b : is_nan(b) ? a : greater_of(a, b);
+    });
+  });
+}
+
+OPGEN_META_FUNC(fmin)(const Tensor& self, const Tensor& other) {
+  OPGEN_CHECK(!self.is_complex() && !other.is_complex(),
+              "fmin not implemented for complex tensors.");
+  build_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(fmin_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "fmin", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      return is_nan(a) ? b : is_nan(b) ? a : lesser_of(a, b);
+    });
+  });
+}
+
+// ---- heaviside ----
+
+OPGEN_META_FUNC(heaviside)(const Tensor& self, const Tensor& values) {
+  const TensorBase& out = maybe_get_output();
+  OPGEN_CHECK(!self.is_complex() && !values.is_complex() && (!out.defined() || !out.is_complex()),
+              "heaviside is not yet implemented for complex tensors.");
+  OPGEN_CHECK(self.scalar_type() == values.scalar_type() &&
+                  (!out.defined() || out.scalar_type() == self.scalar_type()),
+              "heaviside is not yet implemented for tensors with different dtypes.");
+  build_binary_op(out, self, values);
+}
+OPGEN_IMPL_FUNC(heaviside_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "heaviside", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x, scalar_t value) -> scalar_t {
+      if (x == scalar_t(0)) return value;
+      return static_cast<scalar_t>(x > scalar_t(0));
+    });
+  });
 }

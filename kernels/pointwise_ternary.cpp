@@ -2,7 +2,10 @@
 #include <opgen/kernel.h>
 
 #include <aten/ops/_to_copy.h>
+#include <aten/ops/addcdiv_native.h>
 #include <aten/ops/addcmul_native.h>
+#include <aten/ops/clamp_max_native.h>
+#include <aten/ops/clamp_min_native.h>
 #include <aten/ops/clamp_native.h>
 #include <aten/ops/lerp_native.h>
 #include <aten/ops/nonzero.h>
@@ -18,9 +21,10 @@ using namespace kernels;
 
 // ---- clamp: a NaN bound makes the result NaN ----
 
-OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalarRef max) {
-  OPGEN_CHECK(min.has_value() || max.has_value(),
-              "torch.clamp: At least one of 'min' or 'max' must not be None");
+namespace {
+
+void build_clamp(TensorIteratorBase& iter, const Tensor& self, OptionalScalarRef min,
+                 OptionalScalarRef max) {
   OPGEN_CHECK(!self.is_complex(), "clamp is not supported for complex types");
   opgen::ResultTypeState state = opgen::update_result_type(self, {});
   if (min.has_value()) state = opgen::update_result_type(min.get(), state);
@@ -28,14 +32,14 @@ OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalar
   const ScalarType common = opgen::result_type(state);
   OPGEN_CHECK(!isComplexType(common), "clamp is not supported for complex types");
   // The common dtype must be castable to the output's dtype.
-  const TensorBase& out = maybe_get_output();
+  const TensorBase& out = iter.maybe_get_output();
   OPGEN_CHECK(!out.defined() || canCast(common, out.scalar_type()), "result type ", common,
               " can't be cast to the desired output type ", out.scalar_type());
-  build_unary_op(out, to_dtype(self, common));
+  iter.build_unary_op(out, to_dtype(self, common));
 }
-OPGEN_IMPL_FUNC(clamp_out)
-(const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
+
+void clamp_into(TensorIteratorBase& iter, OptionalScalarRef min, OptionalScalarRef max) {
+  OPGEN_DISPATCH_REAL(iter.common_dtype(), "clamp", [&] {
     // A bound that is missing is one that no number passes.
     using Limits = std::numeric_limits<wide_t<scalar_t>>;
     constexpr auto most = is_float_v<scalar_t> ? Limits::infinity() : Limits::max();
@@ -43,8 +47,20 @@ OPGEN_IMPL_FUNC(clamp_out)
     const scalar_t low = min.has_value() ? min.get().to<scalar_t>() : static_cast<scalar_t>(least);
     const scalar_t high = max.has_value() ? max.get().to<scalar_t>() : static_cast<scalar_t>(most);
     opgen::cpu_kernel(
-        *this, [low, high](scalar_t x) -> scalar_t { return lesser_of(greater_of(x, low), high); });
+        iter, [low, high](scalar_t x) -> scalar_t { return lesser_of(greater_of(x, low), high); });
   });
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(clamp)(const Tensor& self, OptionalScalarRef min, OptionalScalarRef max) {
+  OPGEN_CHECK(min.has_value() || max.has_value(),
+              "torch.clamp: At least one of 'min' or 'max' must not be None");
+  build_clamp(*this, self, min, max);
+}
+OPGEN_IMPL_FUNC(clamp_out)
+(const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor& /*out*/) {
+  clamp_into(*this, min, max);
 }
 
 OPGEN_META_FUNC2(clamp, Tensor)(const Tensor& self, OptionalTensorRef min, OptionalTensorRef max) {
@@ -85,6 +101,40 @@ OPGEN_IMPL_FUNC(clamp_Tensor_out)
       opgen::cpu_kernel(*this,
                         [](scalar_t x, scalar_t high) -> scalar_t { return lesser_of(x, high); });
     }
+  });
+}
+
+OPGEN_META_FUNC(clamp_min)(const Tensor& self, const Scalar& min) {
+  build_clamp(*this, self, min, {});
+}
+OPGEN_IMPL_FUNC(clamp_min_out)(const Tensor&, const Scalar& min, const Tensor& /*out*/) {
+  clamp_into(*this, min, {});
+}
+OPGEN_META_FUNC2(clamp_min, Tensor)(const Tensor& self, const Tensor& min) {
+  OPGEN_CHECK(!self.is_complex() && !min.is_complex(), "clamp is not supported for complex types");
+  build_borrowing_binary_op(maybe_get_output(), self, min);
+}
+OPGEN_IMPL_FUNC(clamp_min_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp_min", [&] {
+    opgen::cpu_kernel(*this,
+                      [](scalar_t x, scalar_t min) -> scalar_t { return greater_of(x, min); });
+  });
+}
+
+OPGEN_META_FUNC(clamp_max)(const Tensor& self, const Scalar& max) {
+  build_clamp(*this, self, {}, max);
+}
+OPGEN_IMPL_FUNC(clamp_max_out)(const Tensor&, const Scalar& max, const Tensor& /*out*/) {
+  clamp_into(*this, {}, max);
+}
+OPGEN_META_FUNC2(clamp_max, Tensor)(const Tensor& self, const Tensor& max) {
+  OPGEN_CHECK(!self.is_complex() && !max.is_complex(), "clamp is not supported for complex types");
+  build_borrowing_binary_op(maybe_get_output(), self, max);
+}
+OPGEN_IMPL_FUNC(clamp_max_Tensor_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "clamp_max", [&] {
+    opgen::cpu_kernel(*this,
+                      [](scalar_t x, scalar_t max) -> scalar_t { return lesser_of(x, max); });
   });
 }
 
@@ -225,12 +275,14 @@ OPGEN_IMPL_FUNC(lerp_Tensor_out)
   });
 }
 
-// ---- addcmul ----
+// ---- addcmul, addcdiv ----
 
-OPGEN_META_FUNC(addcmul)
-(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& /*value*/) {
+namespace {
+
+void build_ternary(TensorIteratorBase& iter, const Tensor& self, const Tensor& tensor1,
+                   const Tensor& tensor2) {
   opgen::TensorIteratorConfig config;
-  config.add_output(maybe_get_output())
+  config.add_output(iter.maybe_get_output())
       .add_const_input(self)
       .add_const_input(tensor1)
       .add_const_input(tensor2);
@@ -239,7 +291,14 @@ OPGEN_META_FUNC(addcmul)
       .promote_inputs_to_common_dtype(true)
       .cast_common_dtype_to_outputs(true)
       .enforce_safe_casting_to_output(true);
-  build(config);
+  iter.build(config);
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(addcmul)
+(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& /*value*/) {
+  build_ternary(*this, self, tensor1, tensor2);
 }
 OPGEN_IMPL_FUNC(addcmul_out)
 (const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor& /*out*/) {
@@ -249,6 +308,24 @@ OPGEN_IMPL_FUNC(addcmul_out)
     opgen::cpu_kernel(*this, [factor](scalar_t x, scalar_t a, scalar_t b) -> scalar_t {
       return static_cast<scalar_t>(plus(
           static_cast<wide>(x), times(times(factor, static_cast<wide>(a)), static_cast<wide>(b))));
+    });
+  });
+}
+
+OPGEN_META_FUNC(addcdiv)
+(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& /*value*/) {
+  OPGEN_CHECK(!(isIntegralType(tensor1.scalar_type(), /*include_bool=*/true) &&
+                isIntegralType(tensor2.scalar_type(), /*include_bool=*/true)),
+              "addcdiv of two integer tensors is not supported: divide them first, with div() and "
+              "the rounding_mode that you want");
+  build_ternary(*this, self, tensor1, tensor2);
+}
+OPGEN_IMPL_FUNC(addcdiv_out)
+(const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "addcdiv", [&] {
+    const auto factor = widen(value.to<wide_t<scalar_t>>());
+    opgen::cpu_kernel(*this, [factor](scalar_t x, scalar_t a, scalar_t b) -> scalar_t {
+      return narrowed<scalar_t>(widen(x) + factor * widen(a) / widen(b));
     });
   });
 }

@@ -3,37 +3,62 @@
 
 #include <aten/ops/abs.h>
 #include <aten/ops/abs_native.h>
+#include <aten/ops/acos_native.h>
+#include <aten/ops/acosh_native.h>
+#include <aten/ops/asin_native.h>
+#include <aten/ops/asinh_native.h>
 #include <aten/ops/atan_native.h>
+#include <aten/ops/atanh_native.h>
 #include <aten/ops/bitwise_not_native.h>
 #include <aten/ops/ceil_native.h>
 #include <aten/ops/cos_native.h>
+#include <aten/ops/cosh_native.h>
+#include <aten/ops/deg2rad.h>
+#include <aten/ops/deg2rad_native.h>
 #include <aten/ops/empty.h>
 #include <aten/ops/eq.h>
 #include <aten/ops/erf_native.h>
+#include <aten/ops/erfc_native.h>
+#include <aten/ops/exp2_native.h>
 #include <aten/ops/exp_native.h>
+#include <aten/ops/expm1_native.h>
 #include <aten/ops/floor_native.h>
+#include <aten/ops/frac_native.h>
 #include <aten/ops/isfinite_native.h>
+#include <aten/ops/isinf_native.h>
 #include <aten/ops/isnan_native.h>
+#include <aten/ops/isneginf_native.h>
+#include <aten/ops/isposinf_native.h>
+#include <aten/ops/log10_native.h>
 #include <aten/ops/log1p_native.h>
+#include <aten/ops/log2_native.h>
 #include <aten/ops/log_native.h>
 #include <aten/ops/logical_not.h>
 #include <aten/ops/logical_not_native.h>
 #include <aten/ops/mul.h>
+#include <aten/ops/nan_to_num.h>
+#include <aten/ops/nan_to_num_native.h>
 #include <aten/ops/neg_native.h>
 #include <aten/ops/polygamma.h>
 #include <aten/ops/polygamma_native.h>
 #include <aten/ops/pow.h>
+#include <aten/ops/rad2deg.h>
+#include <aten/ops/rad2deg_native.h>
 #include <aten/ops/reciprocal_native.h>
 #include <aten/ops/round_native.h>
 #include <aten/ops/rsqrt_native.h>
 #include <aten/ops/sigmoid_native.h>
 #include <aten/ops/sign_native.h>
+#include <aten/ops/signbit_native.h>
 #include <aten/ops/sin_native.h>
+#include <aten/ops/sinh_native.h>
 #include <aten/ops/special_entr_native.h>
 #include <aten/ops/sqrt_native.h>
 #include <aten/ops/square_native.h>
+#include <aten/ops/tan_native.h>
 #include <aten/ops/tanh_native.h>
 #include <aten/ops/trunc_native.h>
+#include <aten/ops/zeros_like.h>
 #include <opgen/cpu/vec_math.h>
 
 #include "common.h"
@@ -81,17 +106,38 @@ void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_by_vectors<scalar_t>(iter, f, v); });
 }
 
-struct Log1p {
+struct Expm1 {
   template <class T>
   T operator()(T x) const {
-    return std::log1p(x);
+    return std::expm1(x);
   }
-  // Near zero, log|1 + z| is accurate only if the 1 is left out of the squared modulus.
+  // exp(z) - 1 cancels near zero: its real part is expm1(x) cos y - 2 sin(y / 2)^2.
   template <class T>
   std::complex<T> operator()(std::complex<T> z) const {
-    const T x = z.real(), y = z.imag(), angle = std::atan2(y, 1 + x);
-    if (std::abs(z) < T(0.5)) return {std::log1p(x * (2 + x) + y * y) / 2, angle};
-    return {std::log(std::hypot(1 + x, y)), angle};
+    const T half = std::sin(z.imag() / 2), grown = std::expm1(z.real());
+    return {grown * std::cos(z.imag()) - 2 * half * half, (grown + 1) * std::sin(z.imag())};
+  }
+};
+
+struct Exp2 {
+  template <class T>
+  T operator()(T x) const {
+    return std::exp2(x);
+  }
+  template <class T>
+  std::complex<T> operator()(std::complex<T> z) const {
+    return std::exp(z * T(0.69314718055994530942));
+  }
+};
+
+struct Log2 {
+  template <class T>
+  T operator()(T x) const {
+    return std::log2(x);
+  }
+  template <class T>
+  std::complex<T> operator()(std::complex<T> z) const {
+    return std::log(z) / T(0.69314718055994530942);
   }
 };
 
@@ -125,6 +171,19 @@ OPGEN_UNARY_FLOAT(
     [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); },
     OPGEN_FUNCTION(vec, sigmoid))
 OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_FUNCTION(std, erf), OPGEN_FUNCTION(vec, erf))
+OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_FUNCTION(std, erfc))
+OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1())
+OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2())
+OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2())
+OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_FUNCTION(std, log10))
+OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_FUNCTION(std, asin))
+OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_FUNCTION(std, acos))
+OPGEN_UNARY_FLOAT(tan, map_floating_or_complex, OPGEN_FUNCTION(std, tan))
+OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_FUNCTION(std, sinh))
+OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh))
+OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_FUNCTION(std, asinh))
+OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_FUNCTION(std, acosh))
+OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh))
 OPGEN_UNARY_FLOAT(
     special_entr, map_floating,
     [](auto x) {
@@ -362,4 +421,176 @@ OPGEN_KERNEL(square_)(Tensor& self) {
 }
 OPGEN_KERNEL(square_out)(const Tensor& self, Tensor& out) {
   return at::pow_out(out, self, Scalar(2));
+}
+
+// ---- Degrees and radians ----
+
+namespace {
+
+constexpr double radians_per_degree = pi / 180;
+
+// Integers become the default floating dtype.
+Tensor& times_into(Tensor& out, const Tensor& self, double factor, const char* name) {
+  OPGEN_CHECK(!self.is_complex(), name, " is not supported for complex tensors.");
+  return at::mul_out(out, self, number(Scalar(factor)));
+}
+Tensor times_number(const Tensor& self, double factor, const char* name) {
+  OPGEN_CHECK(!self.is_complex(), name, " is not supported for complex tensors.");
+  return at::mul(self, number(Scalar(factor)));
+}
+
+}  // namespace
+
+OPGEN_KERNEL(deg2rad)(const Tensor& self) {
+  return times_number(self, radians_per_degree, "deg2rad");
+}
+OPGEN_KERNEL(deg2rad_)(Tensor& self) {
+  return times_into(self, self, radians_per_degree, "deg2rad");
+}
+OPGEN_KERNEL(deg2rad_out)(const Tensor& self, Tensor& out) {
+  return times_into(out, self, radians_per_degree, "deg2rad");
+}
+OPGEN_KERNEL(rad2deg)(const Tensor& self) {
+  return times_number(self, 1 / radians_per_degree, "rad2deg");
+}
+OPGEN_KERNEL(rad2deg_)(Tensor& self) {
+  return times_into(self, self, 1 / radians_per_degree, "rad2deg");
+}
+OPGEN_KERNEL(rad2deg_out)(const Tensor& self, Tensor& out) {
+  return times_into(out, self, 1 / radians_per_degree, "rad2deg");
+}
+
+// ---- frac ----
+
+OPGEN_META_FUNC(frac)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(frac_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
+  map_floating(*this, "frac", [](auto x) { return x - std::trunc(x); });
+}
+
+// ---- Infinities and signs ----
+
+namespace {
+
+// Writes f(x) as a bool; f takes float or double, and `integer` is its result for an integer.
+template <class F, class G>
+void test_into(TensorIteratorBase& iter, ScalarType dtype, const char* name, F f, G integer) {
+  if (isIntegralType(dtype, /*include_bool=*/true)) {
+    OPGEN_DISPATCH_INTEGRAL_AND_BOOL(dtype, name, [&] {
+      opgen::cpu_kernel(iter, [integer](scalar_t x) -> bool { return integer(x); });
+    });
+    return;
+  }
+  OPGEN_DISPATCH_FLOATING(dtype, name, [&] {
+    opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(widen(x)); });
+  });
+}
+
+void build_test(TensorIteratorBase& iter, const TensorBase& self, const char* name) {
+  OPGEN_CHECK(!self.is_complex(), name, " does not support complex inputs.");
+  const TensorBase& out = iter.maybe_get_output();
+  OPGEN_CHECK(!out.defined() || out.scalar_type() == kBool, name,
+              " does not support non-boolean outputs.");
+  iter.build_borrowing_unary_force_boolean_op(out, self);
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(isposinf)(const Tensor& self) {
+  build_test(*this, self, "isposinf");
+}
+OPGEN_IMPL_FUNC(isposinf_out)(const Tensor& self, const Tensor& /*out*/) {
+  test_into(
+      *this, self.scalar_type(), "isposinf", [](auto x) { return std::isinf(x) && x > 0; },
+      [](auto) { return false; });
+}
+
+OPGEN_META_FUNC(isneginf)(const Tensor& self) {
+  build_test(*this, self, "isneginf");
+}
+OPGEN_IMPL_FUNC(isneginf_out)(const Tensor& self, const Tensor& /*out*/) {
+  test_into(
+      *this, self.scalar_type(), "isneginf", [](auto x) { return std::isinf(x) && x < 0; },
+      [](auto) { return false; });
+}
+
+OPGEN_META_FUNC(signbit)(const Tensor& self) {
+  build_test(*this, self, "signbit");
+}
+OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& /*out*/) {
+  test_into(
+      *this, self.scalar_type(), "signbit", [](auto x) { return std::signbit(x); },
+      [](auto x) { return x < decltype(x)(0); });
+}
+
+OPGEN_KERNEL(isinf)(const Tensor& self) {
+  if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
+    return at::zeros_like(self, self.options().dtype(kBool));
+  }
+  // The modulus of a complex number is infinite if one of its parts is.
+  return at::eq(at::abs(self), Scalar(std::numeric_limits<double>::infinity()));
+}
+
+// ---- nan_to_num ----
+
+namespace {
+
+struct Replacements {
+  std::optional<double> nan, posinf, neginf;
+
+  template <class T>
+  T operator()(T x) const {
+    const auto w = widen(x);
+    if (std::isnan(w)) return static_cast<T>(nan.value_or(0));
+    if (!std::isinf(w)) return x;
+    if (w > 0) return posinf.has_value() ? static_cast<T>(*posinf) : largest<T>();
+    return neginf.has_value() ? static_cast<T>(*neginf) : static_cast<T>(-widen(largest<T>()));
+  }
+  template <class T>
+  opgen::complex<T> operator()(opgen::complex<T> z) const {
+    return opgen::complex<T>((*this)(z.real()), (*this)(z.imag()));
+  }
+
+ private:
+  template <class T>
+  static T largest() {
+    // Half types have no numeric_limits.
+    if constexpr (std::is_same_v<T, BFloat16>) return static_cast<T>(3.38953138925153547e38f);
+    if constexpr (std::is_same_v<T, Half>) return static_cast<T>(65504.0f);
+    return static_cast<T>(std::numeric_limits<wide_t<T>>::max());
+  }
+};
+
+}  // namespace
+
+OPGEN_KERNEL(nan_to_num_out)
+(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+ std::optional<double> neginf, Tensor& out) {
+  OPGEN_CHECK(self.scalar_type() == out.scalar_type(),
+              "nan_to_num: dtype of out: ", out.scalar_type(),
+              " should be same as input: ", self.scalar_type());
+  if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
+    resize_out(out, self.sizes());
+    opgen::copy_(out, self);
+    return out;
+  }
+  TensorIterator iter = TensorIterator::unary_op(out, self);
+  if (out.is_meta()) return out;
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "nan_to_num", [&] {
+    const Replacements replaced{nan, posinf, neginf};
+    opgen::cpu_kernel(iter, [replaced](scalar_t x) -> scalar_t { return replaced(x); });
+  });
+  return out;
+}
+OPGEN_KERNEL(nan_to_num)
+(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+ std::optional<double> neginf) {
+  Tensor out = opgen::empty_like(self);
+  return at::nan_to_num_out(out, self, nan, posinf, neginf);
+}
+OPGEN_KERNEL(nan_to_num_)
+(Tensor& self, std::optional<double> nan, std::optional<double> posinf,
+ std::optional<double> neginf) {
+  return at::nan_to_num_out(self, self, nan, posinf, neginf);
 }

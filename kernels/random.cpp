@@ -14,10 +14,14 @@
 #include <aten/ops/normal_native.h>
 #include <aten/ops/ones_like.h>
 #include <aten/ops/rand.h>
+#include <aten/ops/rand_like.h>
+#include <aten/ops/rand_like_native.h>
 #include <aten/ops/rand_native.h>
 #include <aten/ops/randint.h>
 #include <aten/ops/randint_native.h>
 #include <aten/ops/randn.h>
+#include <aten/ops/randn_like.h>
+#include <aten/ops/randn_like_native.h>
 #include <aten/ops/randn_native.h>
 #include <aten/ops/randperm.h>
 #include <aten/ops/randperm_native.h>
@@ -350,6 +354,27 @@ OPGEN_KERNEL(randn_out)(IntArrayRef size, Tensor& out) {
 }
 OPGEN_KERNEL(randn_out)(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
   resize_factory_out(out, size);
+  return out.normal_(0, 1, generator);
+}
+
+OPGEN_KERNEL(rand_like)
+(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return at::rand_like(self, std::nullopt, dtype, layout, device, pin_memory, memory_format);
+}
+OPGEN_KERNEL(rand_like)
+(const Tensor& self, std::optional<Generator> generator, OPGEN_OPTIONS,
+ std::optional<MemoryFormat> memory_format) {
+  Tensor out = at::empty_like(self, dtype, layout, device, pin_memory, memory_format);
+  return out.uniform_(0, 1, generator);
+}
+OPGEN_KERNEL(randn_like)
+(const Tensor& self, OPGEN_OPTIONS, std::optional<MemoryFormat> memory_format) {
+  return at::randn_like(self, std::nullopt, dtype, layout, device, pin_memory, memory_format);
+}
+OPGEN_KERNEL(randn_like)
+(const Tensor& self, std::optional<Generator> generator, OPGEN_OPTIONS,
+ std::optional<MemoryFormat> memory_format) {
+  Tensor out = at::empty_like(self, dtype, layout, device, pin_memory, memory_format);
   return out.normal_(0, 1, generator);
 }
 

@@ -53,6 +53,35 @@ def expanded(draw: Draw) -> Shape:
     return (*draw.choose((), (), (2,), (1, 3)), *sizes)
 
 
+def summed(draw: Draw) -> Shape:
+    """Sizes that expand to those of `self`."""
+    sizes = draw.tensor().sizes
+    return tuple(1 if draw.chance(0.4) else s for s in sizes[draw.below(len(sizes) + 1) :])
+
+
+def some_dims(draw: Draw) -> Shape:
+    """Different dimensions; as many as `source` has, if it is drawn."""
+    rank = len(draw.tensor().sizes)
+    count = len(draw.drawn["source"]) if "source" in draw.drawn else draw.below(rank + 1)
+    return tuple(draw.random.sample(range(rank), count))
+
+
+def along(draw: Draw) -> TensorValue:
+    """take_along_dim's indices: as `self`, with another length along `dim`."""
+    sizes, dim = list(draw.tensor().sizes), draw["dim"]
+    if dim is None:
+        return flat_places(draw)
+    size = sizes[dim % len(sizes)] if sizes else 1
+    if sizes:
+        sizes[dim % len(sizes)] = draw.between(0, 4) if size else 0
+    return draw.integers(tuple(sizes), size)
+
+
+def flat_places(draw: Draw) -> TensorValue:
+    count = elements(draw.tensor().sizes)
+    return draw.integers(draw.shape() if count else (0,), count)
+
+
 def inside(draw: Draw) -> tuple[Shape, Shape, int | None]:
     """Sizes, strides and offset within the storage of `self`."""
     tensor = draw.tensor()
@@ -484,8 +513,21 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "diagonal_copy:dim2": lambda d: 0,
     "unsqueeze:dim": unsqueezed,
     "unsqueeze_copy:dim": unsqueezed,
-    "stack:dim": lambda d: d["tensors"] and d.drawn["dim"],
-    "cat:dim": lambda d: d["tensors"] and d.drawn["dim"],
+    **{
+        f"{name}:dim": lambda d: d["tensors"] and d.drawn["dim"]
+        for name in ("stack", "cat", "concat", "concatenate")
+    },
+    ":axis0": lambda d: d.dim(),
+    ":axis1": lambda d: d.dim(),
+    **{
+        f"{name}:{end}": lambda d: d.dim()
+        for name in ("movedim.int", "moveaxis.int")
+        for end in ("source", "destination")
+    },
+    "count_nonzero:dim": lambda d: d.choose(None, d.dim()),
+    "count_nonzero.dim_IntList:dim": lambda d: d.dims(),
+    "logsumexp:dim": lambda d: d.dims(),
+    "take_along_dim:dim": lambda d: d.choose(None, d.dim()),
     **{f"{name}:dim": lambda d: d.choose(None, d.dim()) for name in ("argmax", "argmin")},
     **{
         f"{name}:dim": lambda d: d.choose(None, d.dims(), d.dims(1))
@@ -495,6 +537,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             "std",
             "var",
             "var_mean",
+            "std_mean",
             "linalg_vector_norm",
             "any.dims",
             "all.dims",
@@ -510,6 +553,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "view_copy:size": reshaped,
     ":shape": reshaped,
     "expand:size": expanded,
+    "broadcast_to:size": expanded,
+    "sum_to_size:size": summed,
     "expand_copy:size": expanded,
     "empty_strided:stride": strides_for("size"),
     **{f"{name}:size": inside_part(0) for name in ("as_strided", "as_strided_copy")},
@@ -520,6 +565,18 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":repeats": lambda d: tuple(
         d.between(0 if d.chance(0.1) else 1, 3) for _ in range(len(d.first_sizes()) + d.below(2))
     ),
+    "tile:dims": lambda d: tuple(d.between(1, 3) for _ in range(d.below(5))),
+    "roll:shifts": lambda d: tuple(
+        d.between(-4, 4) for _ in range(d.between(1, max(1, len(d.tensor().sizes))))
+    ),
+    "roll:dims": lambda d: (
+        tuple(d.dim() for _ in d["shifts"]) if len(d["shifts"]) > 1 or d.chance(0.7) else ()
+    ),
+    **{
+        f"{name}.intlist:{end}": some_dims
+        for name in ("movedim", "moveaxis")
+        for end in ("source", "destination")
+    },
     ":normalized_shape": layer_shape,
     "view_as:other": compatible,
     "reshape_as:other": compatible,
@@ -558,6 +615,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "linspace.Scalar_Tensor:end": lambda d: d.make((), None, "finite"),
     # Factors that the dtype cannot represent are rejected at different places.
     "addmm:alpha": fitting,
+    "baddbmm:alpha": fitting,
+    "baddbmm:beta": fitting,
     "addmm:beta": fitting,
     "index_add:alpha": fitting,
     ":steps": lambda d: d.between(0, 9),
@@ -588,6 +647,18 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ),
     # Choices.
     ":approximate": lambda d: d.choose("none", "tanh"),
+    ":reduction": lambda d: d.below(3),
+    ":num_classes": lambda d: d.choose(-1, 5, 7),
+    **{
+        f":{name}": lambda d: d.choose(None, None, 0.0, 1.5, -2.0)
+        for name in ("nan", "posinf", "neginf")
+    },
+    **{f":{name}": lambda d: d.choose(1, 1, 0.5, 2) for name in ("scale", "input_scale")},
+    "elu:alpha": lambda d: d.choose(1, 0.5, 2),
+    "softplus:beta": lambda d: d.choose(1, 0.5, 2),
+    "softplus:threshold": lambda d: d.choose(20, 1, 5),
+    "hardtanh:min_val": lambda d: d.choose(-1, 0, -2),
+    "hardtanh:max_val": lambda d: d.choose(1, 2, 5),
     ":rounding_mode": lambda d: d.choose(None, "trunc", "floor"),
     ":half_to_float": lambda d: False,
     ":sparse": lambda d: False,
@@ -619,6 +690,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
                 "linspace",
                 "eye",
             ),
+            *("rand_like", "randn_like"),
             *("tril_indices", "rand", "randn", "randint", "randperm"),
         )
     },
@@ -629,8 +701,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":padding": half_window,
     ":dilation": lambda d: d.choose((1,), (1, 1), (2,), (1, 2)),
     # Lists of tensors.
-    "cat:tensors": joined,
-    "stack:tensors": stacked,
+    **dict.fromkeys(("cat:tensors", "concat:tensors", "concatenate:tensors"), joined),
+    **{f"{name}stack:tensors": stacked for name in ("", "h", "v", "d", "row_", "column_")},
     **{f"{name}:self": several for name in ("_foreach_add", "_foreach_mul", "_foreach_sqrt")},
     **{
         f"{name}:other": lambda d: tuple(d.make(t.sizes) for t in d["self"])
@@ -653,6 +725,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "index_put:values": index_values,
     "_index_put_impl:values": index_values,
     "take:index": flat_index,
+    "take_along_dim:indices": along,
+    "one_hot:self": lambda d: d.integers(d.shape(), 5),
     "masked_fill:mask": mask_like,
     "masked_fill.Tensor:value": lambda d: d.make(()),
     "fill.Tensor:value": lambda d: d.make(()),
@@ -728,9 +802,19 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "mm": ({"self": "ij", "mat2": "jk"},),
     "bmm": ({"self": "bij", "mat2": "bjk"},),
     "addmm": ({"self": "~ik", "mat1": "ij", "mat2": "jk"},),
+    "baddbmm": ({"self": "~bik", "batch1": "bij", "batch2": "bjk"},),
+    "inner": (
+        {"self": "i", "other": "i"},
+        {"self": "*j", "other": "kj"},
+        {"self": "ij", "other": "j"},
+        {"self": "", "other": "ij"},
+    ),
+    "diag": ({"self": "i"}, {"self": "ij"}),
+    "trace": ({"self": "ij"},),
     "mv": ({"self": "ij", "vec": "j"},),
     "dot": ({"self": "i", "tensor": "i"},),
     "outer": ({"self": "i", "vec2": "j"},),
+    "ger": ({"self": "i", "vec2": "j"},),
     "matmul": (
         {"self": "i", "other": "i"},
         {"self": "ij", "other": "j"},
@@ -781,6 +865,8 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
 RANKS: Mapping[str, tuple[int, int]] = {
     "t": (0, 2),
     "t_copy": (0, 2),
+    "fliplr": (2, 4),
+    "flipud": (1, 4),
     "triu": (2, 4),
     "tril": (2, 4),
     "diagonal": (2, 4),
@@ -804,6 +890,8 @@ TENSOR_DTYPES: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("mm", "bmm", "addmm", "mv", "dot", "outer", "matmul", "linear", "set", "lerp"),
+            *("ger", "inner", "baddbmm", "heaviside", "hypot", "logaddexp", "mse_loss"),
+            *("bitwise_left_shift.Scalar_Tensor", "bitwise_right_shift.Scalar_Tensor"),
             *("native_layer_norm", "native_layer_norm_backward", "layer_norm"),
             *("_softmax_backward_data", "avg_pool2d_backward", "gather_backward"),
             *("max_pool2d_with_indices_backward", "masked_select_backward"),
@@ -813,7 +901,10 @@ TENSOR_DTYPES: Mapping[str, str] = {
 }
 
 _NORM = ("native_layer_norm", "native_layer_norm_backward", "layer_norm")
-_REDUCTIONS = ("cumsum", "sum", "mean", "var", "std", "var_mean", "linalg_vector_norm")
+_REDUCTIONS = (
+    *("cumsum", "sum", "mean", "var", "std", "var_mean", "std_mean", "linalg_vector_norm"),
+    *("logsumexp", "log_softmax", "trace", "sum_to_size"),
+)
 
 # Which elements; see draw._numbers. Without a line: any, sometimes with infinities and NaN.
 DOMAINS: Mapping[str, str] = {
@@ -832,6 +923,12 @@ DOMAINS: Mapping[str, str] = {
         for tensor in ("input", "weight", "bias", "grad_out")
     },
     **{f"addmm:{tensor}": "finite" for tensor in ("mat1", "mat2")},
+    **{f"baddbmm:{tensor}": "finite" for tensor in ("batch1", "batch2")},
+    # Quotients of complex numbers by 0 differ in which part is NaN.
+    "addcdiv:tensor1": "finite",
+    "addcdiv:tensor2": "positive",
+    **{f"inner:{tensor}": "finite" for tensor in ("self", "other")},
+    **{f"mse_loss:{tensor}": "finite" for tensor in ("self", "target")},
     # Products that are exact in any order, and within the range of half.
     "prod:self": "small",
     # PyTorch's vectorised bfloat16 gives NaN for infinity.

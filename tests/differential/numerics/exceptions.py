@@ -13,6 +13,16 @@ from opgen.model.native_function import NativeFunction
 # Operators that are not called: none of them has a boxed form.
 EXEMPT: dict[str, str] = {}
 
+# Operators that only call the operator of their first name with the same arguments: fewer inputs are enough.
+SECOND_NAMES = frozenset(
+    {
+        *("absolute", "argwhere", "broadcast_to", "clip", "concat", "concatenate", "divide", "fix"),
+        *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ger", "greater"),
+        *("greater_equal", "less", "less_equal", "moveaxis", "multiply", "negative", "not_equal"),
+        *("row_stack", "subtract", "swapaxes", "swapdims", "true_divide"),
+    }
+)
+
 # The memory that these return has no defined values.
 UNSPECIFIED = frozenset(
     {"empty", "empty_strided", "empty_like", "new_empty", "resize", "resize_as"}
@@ -25,16 +35,22 @@ EMPTY_ONLY = frozenset({"set", "set_", "set.out"})
 LENIENT: dict[str, str] = {
     "linear": "PyTorch takes a one-dimensional weight only without a bias",
     "abs.out": "PyTorch takes an out argument of a wider complex dtype only for some shapes",
+    "absolute.out": "as abs.out",
     "std.out": "PyTorch computes half and bfloat16 only into an out argument of the same dtype",
     "std.correction_out": "as std.out",
     "var.out": "as std.out",
     "var.correction_out": "as std.out",
     "gelu_backward": "PyTorch's library for half types refuses a grad_output of integers",
+    "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
 }
 
 # Operators that reject some calls that PyTorch accepts.
 STRICT: dict[str, str] = {
+    "logsumexp.out": "PyTorch drops the imaginary part of the sum for a real out argument",
+    "inner": "PyTorch multiplies tensors of bool",
+    "inner.out": "as inner",
+    "baddbmm_": "PyTorch writes to elements that share memory",
     "mean.out": "PyTorch drops the imaginary part for a real out argument",
 }
 
@@ -53,6 +69,9 @@ OUT_IS_WRONG: dict[str, str] = {
 # Strides that differ on purpose.
 OTHER_STRIDES: dict[str, str] = {
     "abs.out": "for complex tensors, PyTorch computes into a contiguous tensor first, and a new output takes its strides",
+    "absolute.out": "as abs.out",
+    "inner.out": "PyTorch gives a new output the strides of a transposed product",
+    "mse_loss.out": "PyTorch gives a new output the strides of the difference, also if they are permuted",
 }
 
 # Integer results that are rounded from fractions: the last bit of the fraction may decide.
@@ -74,6 +93,11 @@ NEEDS_DATA = frozenset(
     }
 )
 _DATA_TAGS = frozenset({"data_dependent_output", "dynamic_output_shape"})
+
+
+def is_second_name(overload: str) -> bool:
+    """Return whether all that `overload` does is to call another operator."""
+    return overload.partition(".")[0].removesuffix("_") in SECOND_NAMES
 
 
 def refusal_counts(name: str) -> bool:

@@ -21,6 +21,7 @@ Arguments = Mapping[str, Value]
 WITHOUT: Mapping[str, str] = {
     "copy": "its functional form of copy_ has no formula",
     "remainder.Scalar_Tensor": "it has no formula",
+    **dict.fromkeys(("acosh_", "asinh_", "atanh_"), "the in-place form has no formula"),
     "silu_backward": "it has no formula",
 }
 
@@ -30,10 +31,13 @@ ZERO: frozenset[str] = frozenset(
         *("fill.Scalar", "fill_.Scalar", "zero", "zero_", "normal_", "uniform", "uniform_"),
         *("bernoulli", "bernoulli.Tensor", "bernoulli_.Tensor"),
         *("bernoulli_.float", "ceil", "floor", "round", "round.decimals", "trunc", "sign"),
-        *("ceil_", "floor_", "round_", "round_.decimals", "trunc_", "sign_"),
+        *("ceil_", "floor_", "round_", "round_.decimals", "trunc_", "sign_", "fix", "fix_"),
         *(
             f"{name}_.{form}"
-            for name in ("eq", "ne", "lt", "le", "gt", "ge")
+            for name in (
+                *("eq", "ne", "lt", "le", "gt", "ge", "not_equal"),
+                *("less", "less_equal", "greater", "greater_equal"),
+            )
             for form in ("Scalar", "Tensor")
         ),
     }
@@ -111,6 +115,20 @@ def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
 
+def _is_empty(arguments: Arguments) -> bool:
+    return 0 in (_sizes(arguments["self"]) or ())
+
+
+def _are_broadcast(arguments: Arguments) -> bool:
+    return _sizes(arguments["self"]) != _sizes(arguments["target"])
+
+
+def _are_equal_somewhere(arguments: Arguments) -> bool:
+    one, other = arguments["self"], arguments["other"]
+    assert isinstance(one, TensorValue) and isinstance(other, TensorValue)
+    return bool(np.any(one.array() == other.array()))
+
+
 def _has_negative_slope(arguments: Arguments) -> bool:
     slope = arguments.get("negative_slope", 0.01)
     return isinstance(slope, int | float) and slope < 0
@@ -172,7 +190,25 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
         ("all", _is_constant, "it divides by nearly 0"),
     ),
     "var": (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
-    "var_mean": (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
+    **dict.fromkeys(
+        ("var_mean", "std_mean"),
+        (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
+    ),
+    "fmax": (
+        (
+            "tangent",
+            _are_equal_somewhere,
+            "PyTorch takes the tangent of other where both are equal, but gives self the gradient",
+        ),
+    ),
+    "logsumexp": (("tangent", _is_empty, "PyTorch's is NaN where there is nothing to sum"),),
+    "mse_loss": (
+        (
+            "all",
+            _are_broadcast,
+            "PyTorch divides by the number of self's elements, and the result has more",
+        ),
+    ),
     "index_add": (("all", _alpha_is_complex, "PyTorch's gradient misses the conjugate of alpha"),),
     **dict.fromkeys(
         ("embedding_backward", "embedding_dense_backward"),
@@ -223,7 +259,7 @@ DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] =
     ),
     "slice_inverse": ((lambda _: True, "it reads elements beyond those of self"),),
     **dict.fromkeys(
-        ("std", "var", "var_mean"), ((_is_constant, "the deviation has a kink near 0"),)
+        ("std", "var", "var_mean", "std_mean"), ((_is_constant, "the deviation has a kink near 0"),)
     ),
 }
 

@@ -69,6 +69,7 @@ FINE: dict[str, str] = {
     "bernoulli:dtype of the result": "draws zeros and ones, which every dtype has",
     "sum:dtype of the result": "without a dtype the sum has that of the out argument",
     "prod:dtype of the result": "as sum",
+    "tile:dimension": "dims are numbers of copies",
 }
 
 

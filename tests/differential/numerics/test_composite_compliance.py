@@ -33,6 +33,7 @@ OFFENDERS = {
     "rand.generator_out": _RESIZES,
     "randn.out": _RESIZES,
     "randn.generator_out": _RESIZES,
+    "one_hot": ("calls aten::item", "without num_classes, the largest class decides the size"),
     "narrow.Tensor": ("calls aten::item", "the size of a view must be a number, not a tensor"),
 }
 

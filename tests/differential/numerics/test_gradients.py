@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from differential.numerics.exceptions import is_second_name
 from differential.numerics.values import BY_NAME
 from opgen.gradtest.gradient import gradients
 from opgen.model.function_schema import SchemaKind
@@ -80,7 +81,8 @@ def test_gradients_agree_with_torch(
     with_formula: frozenset[str],
     record_property: Callable[[str, object], None],
 ) -> None:
-    """Compare `count` calls with a gradient that is not zero for each dtype."""
+    """Compare `count` calls with a gradient that is not zero for each dtype; a quarter of that for second names."""
+    count = count // 4 if is_second_name(overload) else count
     reports = [checker.check(overload, BY_NAME[dtype], count) for dtype in DTYPES]
     record(record_property, "PyTorch", reports)
     compared, most = sum(r.compared for r in reports), max(r.nonzero for r in reports)
@@ -97,7 +99,8 @@ def test_gradients_agree_with_torch(
     [pytest.param(3, id="few", marks=WHOLE), pytest.param(40, id="many", marks=NIGHTLY)],
 )
 @pytest.mark.parametrize(
-    "overload", [name for name in OVERLOADS if root(name) not in exceptions.DRAWN]
+    "overload",
+    [name for name in OVERLOADS if root(name) not in exceptions.DRAWN and not is_second_name(name)],
 )
 def test_gradients_agree_with_finite_differences(
     overload: str,
