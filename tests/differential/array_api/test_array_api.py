@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from differential.array_api.calls import DTYPES, Call, all_calls, filled, small
+from differential.array_api.calls import DTYPES, Call, all_calls, filled
 from differential.array_api.comparison import difference, functions_of, standard_functions
 from support.library import own_operators, own_package
 
