@@ -30,12 +30,7 @@ PyObject* copied(PyObject* self, PyObject*) {
   });
 }
 
-struct Place {
-  ScalarType type;
-  DimVector sizes;
-  DimVector strides;
-  std::int64_t offset;
-};
+}  // namespace
 
 TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad) {
   for (std::int64_t stride : place.strides) {
@@ -57,6 +52,8 @@ TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_g
   if (requires_grad) autograd::set_requires_grad(tensor, true);
   return tensor;
 }
+
+namespace {
 
 void check_bytes(const TensorBase& tensor) {
   OPGEN_CHECK(tensor.has_storage(), "a tensor inside vmap has no bytes to copy");

@@ -3,7 +3,6 @@
 // vmap, autograd) must see the call.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "library_operator.h"
@@ -67,7 +66,7 @@ Kind kind_of(PyObject* object) {
     if (Key::is_mask(tensor)) return Kind::Bool;
     return isIntegralType(tensor.scalar_type(), false) ? Kind::Int : Kind::Tensor;
   }
-  if (std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0) return Kind::Tensor;
+  if (is_array(object)) return Kind::Tensor;
   if (PyList_Check(object) || PyTuple_Check(object)) return Kind::Tensor;
   return PyIndex_Check(object) ? Kind::Int : Kind::Other;
 }

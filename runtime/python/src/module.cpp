@@ -82,7 +82,7 @@ int init_module(PyObject* module, const char* package,
   if (PyModule_AddType(module, types.tensor) != 0) return -1;
   if (PyModule_AddType(module, types.storage) != 0) return -1;
   for (PyMethodDef* some :
-       {module_functions, dlpack_functions, storage_functions, copying_functions,
+       {module_functions, text_functions, dlpack_functions, storage_functions, copying_functions,
         generator_functions, context_functions, autograd_functions, autograd_function_functions,
         boxed_call_functions}) {
     if (PyModule_AddFunctions(module, some) != 0) return -1;

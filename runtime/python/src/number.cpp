@@ -23,6 +23,8 @@ enum Method {
   kAnd,
   kOr,
   kXor,
+  kLeftShift,
+  kRightShift,
   kIAdd,
   kISub,
   kIMul,
@@ -33,6 +35,8 @@ enum Method {
   kIAnd,
   kIOr,
   kIXor,
+  kILeftShift,
+  kIRightShift,
   kNeg,
   kAbs,
   kNot,
@@ -44,15 +48,40 @@ enum Method {
   kGe,
   kMethodCount
 };
-constexpr const char* kNames[kMethodCount] = {
-    "add",          "sub",        "mul",          "div",
-    "floor_divide", "remainder",  "pow",          "matmul",
-    "bitwise_and",  "bitwise_or", "bitwise_xor",  "add_",
-    "sub_",         "mul_",       "div_",         "floor_divide_",
-    "remainder_",   "pow_",       "bitwise_and_", "bitwise_or_",
-    "bitwise_xor_", "neg",        "abs",          "bitwise_not",
-    "lt",           "le",         "eq",           "ne",
-    "gt",           "ge"};
+constexpr const char* kNames[kMethodCount] = {"add",
+                                              "sub",
+                                              "mul",
+                                              "div",
+                                              "floor_divide",
+                                              "remainder",
+                                              "pow",
+                                              "matmul",
+                                              "bitwise_and",
+                                              "bitwise_or",
+                                              "bitwise_xor",
+                                              "bitwise_left_shift",
+                                              "bitwise_right_shift",
+                                              "add_",
+                                              "sub_",
+                                              "mul_",
+                                              "div_",
+                                              "floor_divide_",
+                                              "remainder_",
+                                              "pow_",
+                                              "bitwise_and_",
+                                              "bitwise_or_",
+                                              "bitwise_xor_",
+                                              "bitwise_left_shift_",
+                                              "bitwise_right_shift_",
+                                              "neg",
+                                              "abs",
+                                              "bitwise_not",
+                                              "lt",
+                                              "le",
+                                              "eq",
+                                              "ne",
+                                              "gt",
+                                              "ge"};
 const Function* methods[kMethodCount];
 
 // Returns whether `object` can be an operand. An int that is too large counts too: the call reports
@@ -68,9 +97,6 @@ PyObject* call_method(Method method, PyObject* a, PyObject* b) {
   return call_function(*methods[method], arguments, b == nullptr ? 1 : 2, nullptr, nullptr);
 }
 
-bool is_array(PyObject* object) {
-  return std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0;
-}
 PyObject* binary(Method method, PyObject* a, PyObject* b);
 PyObject* binary_with_array(Method method, PyObject* a, PyObject* b) {
   TensorBase tensor = tensor_from_data(is_array(a) ? a : b, ScalarType::Undefined);
@@ -184,6 +210,8 @@ PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
                               OPGEN_SLOT(Py_nb_and, binary_slot<kAnd>),
                               OPGEN_SLOT(Py_nb_or, binary_slot<kOr>),
                               OPGEN_SLOT(Py_nb_xor, binary_slot<kXor>),
+                              OPGEN_SLOT(Py_nb_lshift, binary_slot<kLeftShift>),
+                              OPGEN_SLOT(Py_nb_rshift, binary_slot<kRightShift>),
                               OPGEN_SLOT(Py_nb_inplace_add, binary_slot<kIAdd>),
                               OPGEN_SLOT(Py_nb_inplace_subtract, binary_slot<kISub>),
                               OPGEN_SLOT(Py_nb_inplace_multiply, binary_slot<kIMul>),
@@ -191,9 +219,13 @@ PyType_Slot number_slots[] = {OPGEN_SLOT(Py_nb_add, binary_slot<kAdd>),
                               OPGEN_SLOT(Py_nb_inplace_floor_divide, binary_slot<kIFloorDivide>),
                               OPGEN_SLOT(Py_nb_inplace_remainder, binary_slot<kIRemainder>),
                               OPGEN_SLOT(Py_nb_inplace_power, power_in_place),
+                              // Like Python without the slot: a @= b makes a new tensor.
+                              OPGEN_SLOT(Py_nb_inplace_matrix_multiply, binary_slot<kMatmul>),
                               OPGEN_SLOT(Py_nb_inplace_and, binary_slot<kIAnd>),
                               OPGEN_SLOT(Py_nb_inplace_or, binary_slot<kIOr>),
                               OPGEN_SLOT(Py_nb_inplace_xor, binary_slot<kIXor>),
+                              OPGEN_SLOT(Py_nb_inplace_lshift, binary_slot<kILeftShift>),
+                              OPGEN_SLOT(Py_nb_inplace_rshift, binary_slot<kIRightShift>),
                               OPGEN_SLOT(Py_nb_power, power),
                               OPGEN_SLOT(Py_nb_negative, unary_slot<kNeg>),
                               OPGEN_SLOT(Py_nb_positive, positive),

@@ -23,6 +23,7 @@ namespace opgen::python {
 
 struct TensorObject {
   PyObject_HEAD TensorBase tensor;
+  PyObject* weak_references;
 };
 
 // dtype, layout and memory_format hold a number with a name; device holds a Device.
@@ -199,6 +200,7 @@ extern PyType_Slot indexing_slots[];
 
 // text.cpp
 PyObject* show_tensor(PyObject* self);
+extern PyMethodDef text_functions[];
 
 // buffer.cpp: the buffer protocol, which lets NumPy share arrays without a copy.
 extern PyType_Slot buffer_slots[];
@@ -252,7 +254,18 @@ PyObject* new_storage(Storage storage);
 const Storage& storage_in(PyObject* object);
 extern PyMethodDef storage_functions[];
 
+// views.cpp: transposes, and parts of complex numbers.
+extern PyGetSetDef view_attributes[];
+
 // copying.cpp: copies, pickles, arrays.
+struct Place {
+  ScalarType type;
+  DimVector sizes;
+  DimVector strides;
+  std::int64_t offset;
+};
+// Makes a tensor on the elements of a storage. Throws Error if they do not fit into it.
+TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad);
 extern PyMethodDef copying_methods[];
 extern PyMethodDef copying_functions[];
 

@@ -7,6 +7,7 @@
 #include "objects.h"
 #include "opgen/device/blocking.h"
 #include "opgen/tensor/copy.h"
+#include "values.h"
 
 namespace opgen::python {
 
@@ -18,8 +19,13 @@ constexpr std::size_t kKept = 64;
 PyObject* kept[kKept];
 std::size_t kept_count = 0;
 
+PyObject*& weak_references(PyObject* self) {
+  return reinterpret_cast<TensorObject*>(self)->weak_references;
+}
+
 void free_tensor(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  if (weak_references(self) != nullptr) PyObject_ClearWeakRefs(self);
   tensor_of(self).~TensorBase();
   if (kept_count < kKept) {
     kept[kept_count++] = self;
@@ -59,6 +65,9 @@ PyGetSetDef attributes[] = {
     {"nbytes", nbytes, nullptr, "The size of all elements in bytes.", nullptr},
     {"_version", version, nullptr, "The number of in-place changes of the bytes.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 // Returns all values, or the one of a dimension. Reads `values` last, because an __index__ may
 // change the tensor.
@@ -150,6 +159,39 @@ PyObject* rounded(PyObject* self, PyObject* args) {
   if (!method || !none || !options) return nullptr;
   return PyObject_Call(method.get(), none.get(), options.get());
 }
+// to_device(device, /, *, stream=None), of the array API standard
+PyObject* to_device(PyObject* self, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"", "stream", nullptr};
+  PyObject* wanted = nullptr;
+  PyObject* stream = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O:to_device", const_cast<char**>(names),
+                                   &wanted, &stream)) {
+    return nullptr;
+  }
+  return guarded([&]() -> PyObject* {
+    OPGEN_CHECK_VALUE(stream == Py_None, "to_device() supports no stream");
+    Device device = kCPU;
+    if (!find_device(wanted, device)) {
+      return PyErr_Format(PyExc_TypeError, "unknown device %R", wanted);
+    }
+    if (needs_operators(tensor_of(self))) return PyObject_CallMethod(self, "to", "O", wanted);
+    return new_tensor(opgen::detail::to_device(tensor_of(self), device));
+  });
+}
+// Returns the package's module array_api.
+PyObject* array_namespace(PyObject*, PyObject* args, PyObject* keywords) {
+  static const char* names[] = {"api_version", nullptr};
+  PyObject* version = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O:__array_namespace__",
+                                   const_cast<char**>(names), &version)) {
+    return nullptr;
+  }
+  Owned package(PyObject_GetAttrString(reinterpret_cast<PyObject*>(types.tensor), "__module__"));
+  Owned name(package ? PyUnicode_FromFormat("%U.array_api", package.get()) : nullptr);
+  Owned module(name ? PyImport_Import(name.get()) : nullptr);
+  if (!module) return nullptr;
+  return PyObject_CallMethod(module.get(), "_of_version", "O", version);
+}
 // These methods exist in all libraries. A library's operator of the same name takes precedence.
 PyMethodDef methods[] = {
     {"size", as_method(size), METH_VARARGS | METH_KEYWORDS,
@@ -167,6 +209,11 @@ PyMethodDef methods[] = {
      "memory_format."},
     {"item", item, METH_NOARGS, "Returns the only element as a Python number."},
     {"tolist", tolist, METH_NOARGS, "Returns the elements as nested lists."},
+    {"to_device", as_method(to_device), METH_VARARGS | METH_KEYWORDS,
+     "to_device(device, /, *, stream=None): returns the tensor on a device."},
+    {"__array_namespace__", as_method(array_namespace), METH_VARARGS | METH_KEYWORDS,
+     "__array_namespace__(*, api_version=None): returns the module with the functions of the array "
+     "API standard."},
     {"__format__", format, METH_O, "Formats the only element, or else the tensor."},
     {"__complex__", as_complex, METH_NOARGS, "Returns the only element as a complex number."},
     {"__round__", rounded, METH_VARARGS,
@@ -176,7 +223,8 @@ PyMethodDef methods[] = {
 // Returns the attributes in one table, whose address the type keeps.
 PyGetSetDef* all_attributes() {
   static std::vector<PyGetSetDef> all;
-  for (const PyGetSetDef* some : {attributes, autograd_attributes, hook_attributes}) {
+  for (const PyGetSetDef* some :
+       {attributes, view_attributes, autograd_attributes, hook_attributes}) {
     for (; some->name != nullptr; ++some) all.push_back(*some);
   }
   all.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
@@ -203,6 +251,7 @@ PyObject* new_tensor(TensorBase tensor) {
     if (self == nullptr) return nullptr;
   }
   new (&tensor_of(self)) TensorBase(std::move(tensor));
+  weak_references(self) = nullptr;
   return self;
 }
 
@@ -221,6 +270,7 @@ int make_tensor_type() {
       {Py_tp_dealloc, reinterpret_cast<void*>(&free_tensor)},
       {Py_tp_repr, reinterpret_cast<void*>(&show_tensor)},
       {Py_tp_getset, all_attributes()},
+      {Py_tp_members, members},
       {Py_tp_methods, all_methods()},
       {Py_tp_doc, const_cast<char*>(
                       "A tensor of the opgen runtime. Its methods are the libraries' operators.")}};

@@ -55,6 +55,10 @@ bool is_too_large(PyObject* object) {
   return PyLong_Check(object) && !PyBool_Check(object) && !find_integer(object, ignored);
 }
 
+bool is_array(PyObject* object) {
+  return std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0;
+}
+
 // NumPy's booleans can only be recognised by their name.
 bool is_numpy_bool(PyObject* object) {
   const char* name = Py_TYPE(object)->tp_name;

@@ -15,6 +15,8 @@ bool find_double(PyObject* object, double& value);
 // without an exception if it is not one.
 bool find_scalar(PyObject* object, Scalar& value);
 bool is_numpy_bool(PyObject* object);
+// Returns whether it is a NumPy array, which also may have no dimensions.
+bool is_array(PyObject* object);
 // An int that does not fit into 64 bits.
 bool is_too_large(PyObject* object);
 

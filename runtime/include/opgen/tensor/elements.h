@@ -9,9 +9,12 @@
 
 namespace opgen::detail {
 
-// If a tensor has more elements, only the ends of each dimension are printed.
-inline constexpr std::int64_t kMostShown = 1000;
-inline constexpr std::int64_t kShownEdge = 3;
+// If a tensor has more than `most` elements, only `edge` of them are printed at each end of a
+// dimension.
+struct Shown {
+  std::int64_t most = 1000;
+  std::int64_t edge = 3;
+};
 
 template <class T>
 [[nodiscard]] T load_element(const T* element) noexcept {
@@ -26,14 +29,14 @@ template <class T>
 
 // Calls `visit` with each index of a dimension that is printed, and `skip` once for all others.
 template <class Visit, class Skip>
-void for_each_shown(const TensorBase& tensor, std::size_t dim, const Visit& visit,
-                    const Skip& skip) {
+void for_each_shown(const TensorBase& tensor, std::size_t dim, const Visit& visit, const Skip& skip,
+                    const Shown& shown = {}) {
   const std::int64_t size = tensor.sizes()[dim];
-  const bool cut = tensor.numel() > kMostShown && size > 2 * kShownEdge;
+  const bool cut = tensor.numel() > shown.most && size > 2 * shown.edge;
   for (std::int64_t i = 0; i < size; ++i) {
-    if (cut && i == kShownEdge) {
+    if (cut && i == shown.edge) {
       skip();
-      i = size - kShownEdge;
+      i = size - shown.edge;
     }
     visit(i);
   }

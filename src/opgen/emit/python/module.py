@@ -21,7 +21,6 @@ from opgen.emit.common.layout import (
 )
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
-from opgen.emit.python.autograd import MODES, build_autograd, has_own_autograd, names_autograd
 from opgen.emit.python.calls import (
     PythonCalls,
     is_empty_list,
@@ -31,6 +30,7 @@ from opgen.emit.python.calls import (
     takes_numbers,
 )
 from opgen.emit.python.docs import PythonDocs, documentation
+from opgen.emit.python.parts import Part, build_parts, parts_of
 from opgen.emit.python.stub import build_python_stubs
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
@@ -180,36 +180,32 @@ class PythonShardFile(GeneratedFile, frozen=True):
 
 
 class PythonPackageFile(GeneratedFile, frozen=True):
-    """`base` is the package whose class Tensor this one uses; None if this package defines it.
-
-    `modes` are names of the module autograd that the package also exports, unless an operator has the same name.
-    """
+    """`base` is the package whose class Tensor this one uses; None if this package defines it."""
 
     library: str
     base: str | None
     owns_tensor: bool
     has_results: bool
-    has_autograd: bool
-    modes: tuple[str, ...]
+    parts: tuple[Part, ...]
 
     @property
     def imports(self) -> tuple[str, ...]:
-        if not (self.owns_tensor or self.has_autograd):
+        if not (self.owns_tensor or self.parts):
             return ()
         importlib = "from importlib import import_module as _import_module"
         return (
             "import sys as _sys",
-            *((importlib,) if self.has_autograd and not self.base else ()),
+            *((importlib,) if self.parts and not self.base else ()),
         )
 
     @property
     def lookup(self) -> tuple[str, ...]:
-        """The statements that return an attribute of the module autograd."""
+        """The statements that return a part, or the attribute `name` of it."""
         if self.base:
             return ("return getattr(_base, name)",)
         return (
-            f'autograd = _import_module("{self.library}.autograd")',
-            'return autograd if name == "autograd" else getattr(autograd, name)',
+            f'module = _import_module(f"{self.library}.{{part}}")',
+            "return module if name == part else getattr(module, name)",
         )
 
 
@@ -227,11 +223,9 @@ def build_python(context: Context) -> Iterator[GeneratedFile]:
         base=context.library.extends if context.library.extends_python else None,
         owns_tensor=context.library.extends is None,
         has_results=bool(calls.result_classes()),
-        has_autograd=not names_autograd(calls),
-        modes=MODES,
+        parts=parts_of(calls),
     )
-    if has_own_autograd(context, calls):
-        yield from build_autograd(name)
+    yield from build_parts(context, calls)
     yield from build_python_stubs(context, calls)
 
 

@@ -13,9 +13,9 @@ from textwrap import indent
 
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.emit.common.context import Context
-from opgen.emit.python.autograd import AUTOGRAD, free_modes, names_autograd
 from opgen.emit.python.calls import PythonCalls
 from opgen.emit.python.declarations import dunder_declarations, function_declarations
+from opgen.emit.python.parts import free_exports, parts_of
 from opgen.python.layout import without_docstrings
 from opgen.python.overloads import PythonFunction
 from opgen.python.package import Declaration, package_declarations, package_imports
@@ -66,7 +66,7 @@ def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[Generat
     if context.library.extends is None:
         package = _package(calls, modules, parts)
     else:
-        package = _extension(context.library.extends, modules, parts, _gradients(context, calls))
+        package = _extension(context.library.extends, modules, parts, _inherited(context, calls))
     yield _stub(name, "__init__", f"Library {name}, for type checkers and editors.", package)
     yield StubFile(f"python/{name}/py.typed", "py.typed.j2", "", ())
 
@@ -109,11 +109,11 @@ def _package(calls: PythonCalls, modules: list[str], functions: Iterable[str]) -
             parts += [text, *(member.text for member in one.members)]
     parts += functions
     yield from _imports(_used(parts))
-    if names_autograd(calls):
-        yield from _submodules(modules)
-    else:
-        yield from _submodules(sorted([AUTOGRAD, *modules]))
-        yield from (f"from .{AUTOGRAD} import {name} as {name}" for name in free_modes(taken))
+    own_parts = parts_of(calls)
+    yield from _submodules(sorted([*(part.name for part in own_parts), *modules]))
+    for part in sorted(own_parts, key=lambda part: part.name):
+        names = free_exports(part, taken)
+        yield from (f"from .{part.name} import {name} as {name}" for name in names)
     yield from parts
 
 
@@ -129,22 +129,24 @@ def _tensor(tensor: Declaration, calls: PythonCalls) -> Iterator[str]:
         yield indent(text, _INDENT)
 
 
-def _gradients(context: Context, calls: PythonCalls) -> tuple[str, ...]:
-    """Return the module autograd and its modes, as far as a library has those of the one that it extends."""
-    if names_autograd(calls) or not context.library.extends_python:
+def _inherited(context: Context, calls: PythonCalls) -> tuple[str, ...]:
+    """Return the parts and their exports, as far as a library has those of the one that it extends."""
+    if not context.library.extends_python:
         return ()
     taken = {f.name for f in calls.functions if not f.method and f.module is None}
-    return (AUTOGRAD, *free_modes(taken))
+    return tuple(
+        name for part in parts_of(calls) for name in (part.name, *free_exports(part, taken))
+    )
 
 
 def _extension(
-    base: str, modules: list[str], functions: tuple[str, ...], gradients: tuple[str, ...]
+    base: str, modules: list[str], functions: tuple[str, ...], inherited: tuple[str, ...]
 ) -> Iterator[str]:
     """Yield the lines of __init__.pyi for a library that extends `base`, whose classes it uses.
 
     It contains everything in the stub of `base`, because another library may extend this one.
     """
-    declared = {*(one.name for one in package_declarations()), *gradients}
+    declared = {*(one.name for one in package_declarations()), *inherited}
     yield from _with_imports(base, functions, exported=declared, modules=modules)
 
 

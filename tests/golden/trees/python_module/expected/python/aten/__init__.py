@@ -15,18 +15,27 @@ _sys._opgen_tensor_owner = _owner
 globals().update({**vars(_C), **globals()})
 
 # Imported on first use, because their import takes longer than the rest of this package.
-_GRADIENTS = (
-    "autograd",
-    "enable_grad",
-    "inference_mode",
-    "no_grad",
-    "set_grad_enabled",
-)
+_PARTS = {
+    "autograd": "autograd",
+    "enable_grad": "autograd",
+    "inference_mode": "autograd",
+    "no_grad": "autograd",
+    "set_grad_enabled": "autograd",
+    "array_api": "array_api",
+    "e": "array_api",
+    "finfo": "array_api",
+    "iinfo": "array_api",
+    "inf": "array_api",
+    "nan": "array_api",
+    "newaxis": "array_api",
+    "pi": "array_api",
+}
 
 
 def __getattr__(name):
-    if name not in _GRADIENTS:
+    part = _PARTS.get(name)
+    if part is None:
         text = f"module 'aten' has no attribute '{name}'"
         raise AttributeError(text, name=name, obj=_sys.modules[__name__])
-    autograd = _import_module("aten.autograd")
-    return autograd if name == "autograd" else getattr(autograd, name)
+    module = _import_module(f"aten.{part}")
+    return module if name == part else getattr(module, name)

@@ -12,6 +12,7 @@ from collections.abc import Callable as _Callable
 from collections.abc import Iterator as _Iterator
 from collections.abc import Sequence as _Sequence
 from types import EllipsisType as _EllipsisType
+from types import ModuleType as _ModuleType
 from typing import Any as _Any
 from typing import Literal as _Literal
 from typing import SupportsIndex as _SupportsIndex
@@ -21,8 +22,16 @@ from typing import overload
 
 import numpy as _numpy
 
+from . import array_api as array_api
 from . import autograd as autograd
 from . import special as special
+from .array_api import e as e
+from .array_api import finfo as finfo
+from .array_api import iinfo as iinfo
+from .array_api import inf as inf
+from .array_api import nan as nan
+from .array_api import newaxis as newaxis
+from .array_api import pi as pi
 from .autograd import enable_grad as enable_grad
 from .autograd import inference_mode as inference_mode
 from .autograd import no_grad as no_grad
@@ -107,6 +116,7 @@ _Index: _TypeAlias = (
 _Array: _TypeAlias = _numpy.ndarray[_Any, _numpy.dtype[_Any]]
 _Assigned: _TypeAlias = Tensor | _Number | _list[_Any] | _tuple[_Any, ...] | _Array
 _Nested: _TypeAlias = _Number | Tensor | _Sequence[_Nested]
+_Data: _TypeAlias = _Nested | _numpy.typing.ArrayLike
 
 @_final
 class dtype:
@@ -241,6 +251,22 @@ class Tensor:
     @property
     def nbytes(self) -> _int: ...
     @property
+    def T(self) -> Tensor:
+        """The transpose of a matrix, on the same bytes."""
+
+    @property
+    def mT(self) -> Tensor:
+        """The transposes of the matrices in the last two dimensions, on the same bytes."""
+
+    @property
+    def real(self) -> Tensor:
+        """The real parts, on the same bytes."""
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary parts of complex numbers, on the same bytes."""
+
+    @property
     def _version(self) -> _int: ...
     @property
     def requires_grad(self) -> _bool:
@@ -329,6 +355,9 @@ class Tensor:
     def element_size(self) -> _int: ...
     def storage_offset(self) -> _int: ...
     def data_ptr(self) -> _int: ...
+    def to_device(self, device: _DeviceLike, /, *, stream: None = None) -> Tensor:
+        """Return the tensor on a device: the tensor itself, or a copy."""
+
     def is_contiguous(self, memory_format: _MemoryFormatLike = ...) -> _bool: ...
     def item(self) -> _Any: ...
     def tolist(self) -> _Any: ...
@@ -354,6 +383,9 @@ class Tensor:
     def __pos__(self) -> Tensor: ...
     def storage(self) -> UntypedStorage: ...
     def untyped_storage(self) -> UntypedStorage: ...
+    def __array_namespace__(self, *, api_version: _str | None = None) -> _ModuleType:
+        """Return the module with the functions of the array API standard."""
+
     def __array__(
         self, dtype: _Any = None, copy: _bool | None = None
     ) -> _numpy.ndarray[_Any, _numpy.dtype[_Any]]: ...
@@ -405,11 +437,24 @@ channels_last: memory_format
 channels_last_3d: memory_format
 
 def tensor(
-    data: _Nested | _numpy.typing.ArrayLike,
+    data: _Data,
     *,
     dtype: _DtypeLike | None = None,
     device: _DeviceLike | None = None,
     requires_grad: _bool = False,
+) -> Tensor: ...
+def as_tensor(
+    data: _Data,
+    dtype: _DtypeLike | None = None,
+    device: _DeviceLike | None = None,
+) -> Tensor: ...
+def asarray(
+    obj: _Data,
+    /,
+    *,
+    dtype: _DtypeLike | None = None,
+    device: _DeviceLike | None = None,
+    copy: _bool | None = None,
 ) -> Tensor: ...
 def from_dlpack(
     x: _Any,
@@ -445,6 +490,19 @@ def is_anomaly_check_nan_enabled() -> _bool:
     """Return whether anomaly mode, if it is on, looks for NaN."""
 
 def manual_seed(seed: _int, /) -> None: ...
+def set_printoptions(
+    precision: _int | None = None,
+    threshold: _int | None = None,
+    edgeitems: _int | None = None,
+    linewidth: _int | None = None,
+    profile: _Literal["default", "full"] | None = None,
+) -> None:
+    """Change how tensors are printed.
+
+    precision is the number of digits after the point. Of a tensor with more than threshold elements, edgeitems are shown
+    at each end of a dimension. Rows longer than linewidth continue on the next line. profile="default" resets all of
+    these, and "full" shows all elements.
+    """
 def scale(
     input: Tensor,
     factor: _Number = 2,

@@ -1,0 +1,86 @@
+// views.cpp: x.T, x.mT, x.real and x.imag, views of the same bytes. As for indexing, they need no
+// operator, unless a dispatch key above the backends must see the call.
+#include <utility>
+
+#include "library_operator.h"
+#include "objects.h"
+#include "opgen/tensor/view_geometry.h"
+
+namespace opgen::python {
+
+namespace {
+
+constexpr const char* kUse =
+    "a transpose, or a part of complex numbers, of a tensor that is traced, batched or requires a "
+    "gradient";
+LibraryOperator transpose_operator("aten::transpose", "int", kUse);
+LibraryOperator real_operator("aten::real", "", kUse);
+LibraryOperator imag_operator("aten::imag", "", kUse);
+
+PyObject* with_last_two_swapped(const TensorBase& tensor) {
+  if (needs_operators(tensor)) {
+    return new_tensor(transpose_operator.call({tensor, -2, -1}).toTensor());
+  }
+  ViewGeometry geometry = ViewGeometry::of(tensor);
+  geometry.transpose(tensor.dim() - 2, tensor.dim() - 1);
+  return new_tensor(opgen::detail::alias_with_sizes_and_strides(
+      tensor, geometry.sizes, geometry.strides, geometry.storage_offset));
+}
+
+PyObject* transposed(PyObject* self, void*) {
+  return guarded([&] {
+    const TensorBase& tensor = tensor_of(self);
+    OPGEN_CHECK_VALUE(tensor.dim() == 2, "x.T needs a tensor of 2 dimensions, not of ",
+                      tensor.dim(), ": x.mT swaps the last two");
+    return with_last_two_swapped(tensor);
+  });
+}
+
+PyObject* matrices_transposed(PyObject* self, void*) {
+  return guarded([&] {
+    const TensorBase& tensor = tensor_of(self);
+    OPGEN_CHECK_VALUE(tensor.dim() >= 2, "x.mT needs a tensor of at least 2 dimensions, not of ",
+                      tensor.dim());
+    return with_last_two_swapped(tensor);
+  });
+}
+
+// Returns the real (0) or imaginary (1) parts.
+PyObject* part_of(const TensorBase& tensor, std::int64_t part) {
+  if (needs_operators(tensor)) {
+    LibraryOperator& op = part == 0 ? real_operator : imag_operator;
+    return new_tensor(op.call({tensor}).toTensor());
+  }
+  Place place{toRealValueType(tensor.scalar_type()), DimVector(tensor.sizes()),
+              DimVector(tensor.strides()), 2 * tensor.storage_offset() + part};
+  for (std::int64_t& stride : place.strides) stride *= 2;
+  return new_tensor(tensor_on(tensor.storage(), place, false));
+}
+
+PyObject* real_part(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    const TensorBase& tensor = tensor_of(self);
+    return isComplexType(tensor.scalar_type()) ? part_of(tensor, 0) : Py_NewRef(self);
+  });
+}
+
+PyObject* imaginary_part(PyObject* self, void*) {
+  return guarded([&] {
+    const TensorBase& tensor = tensor_of(self);
+    OPGEN_CHECK_TYPE(isComplexType(tensor.scalar_type()), "a tensor of dtype ",
+                     dtype_name(tensor.scalar_type()), " has no imaginary part");
+    return part_of(tensor, 1);
+  });
+}
+
+}  // namespace
+
+PyGetSetDef view_attributes[] = {
+    {"T", transposed, nullptr, "The transpose of a matrix, on the same bytes.", nullptr},
+    {"mT", matrices_transposed, nullptr,
+     "The transpose of each matrix in the last two dimensions, on the same bytes.", nullptr},
+    {"real", real_part, nullptr, "The real parts, on the same bytes.", nullptr},
+    {"imag", imaginary_part, nullptr, "The imaginary parts, on the same bytes.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace opgen::python

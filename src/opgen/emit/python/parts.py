@@ -1,0 +1,88 @@
+"""The parts of a package whose text is the same for every library: its modules autograd and array_api.
+
+A library that extends one with a package has that package's parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.context import Context
+from opgen.emit.python.calls import PythonCalls
+
+
+class Part(Record, frozen=True):
+    """A folder `name` of modules. `exports` are names of it that the package has, too.
+
+    An operator with the name of the part, or of an export, takes precedence.
+    """
+
+    name: str
+    modules: tuple[str, ...]
+    exports: tuple[str, ...]
+
+
+PARTS = (
+    Part(
+        "autograd",
+        modules=(
+            "__init__",
+            "anomaly_mode",
+            "forward_ad",
+            "function",
+            "functional",
+            "grad_mode",
+            "gradcheck",
+            "graph",
+        ),
+        exports=("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
+    ),
+    Part(
+        "array_api",
+        modules=(
+            "__init__",
+            "_common",
+            "creation",
+            "data_types",
+            "elementwise",
+            "indexing",
+            "info",
+            "linear_algebra",
+            "manipulation",
+            "searching",
+            "sets",
+            "sorting",
+            "statistics",
+        ),
+        exports=("e", "finfo", "iinfo", "inf", "nan", "newaxis", "pi"),
+    ),
+)
+
+
+class PartFile(GeneratedFile, frozen=True):
+    """A module of a part; its text does not depend on the library."""
+
+
+def parts_of(calls: PythonCalls) -> tuple[Part, ...]:
+    """Return the parts that the package has: those whose names no function or module of operators has."""
+    taken = {(f.module or f.name).split(".")[0] for f in calls.functions if not f.method}
+    return tuple(part for part in PARTS if part.name not in taken)
+
+
+def free_exports(part: Part, taken: Collection[str]) -> tuple[str, ...]:
+    """Return the exports whose names no function of the library has."""
+    return tuple(name for name in part.exports if name not in taken)
+
+
+def build_parts(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
+    """Build python/<name>/<part>, and the stub of the extension module that the parts call."""
+    if context.library.extends_python:
+        return
+    folder, parts = f"python/{context.library.name}", parts_of(calls)
+    for part in parts:
+        for module in part.modules:
+            path = f"{part.name}/{module}.py"
+            yield PartFile(f"{folder}/{path}", f"{path}.j2")
+    if parts:
+        yield PartFile(f"{folder}/_C.pyi", "_C.pyi.j2")
