@@ -14,10 +14,11 @@ from msgspec import Struct
 from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
 from opgen.verify.calls.learning import Effort, Learned, drawn_calls, learn, shrunk
 from opgen.verify.calls.programs import call_text, program
-from opgen.verify.calls.specs import Call, Fill, TensorSpec, tensors
+from opgen.verify.calls.specs import Call, tensors
 from opgen.verify.calls.spoiling import spoiled
 from opgen.verify.lab import Lab, Trial
 from opgen.verify.properties import BY_NAME, PROPERTIES
+from opgen.verify.properties.common import with_outs
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.runner.messages import (
@@ -214,7 +215,7 @@ class Examination:
                 continue
             self.journal.at(subject.name, "base", number)
             try:
-                made = self._with_outs(subject, call)
+                made = with_outs(self.lab, subject, call)
             except NotTested:
                 continue
             trial = Trial(self.lab, subject, made, number=number, mode=self.mode)
@@ -236,7 +237,9 @@ class Examination:
             self.journal.at(subject.name, "base", number)
             try:
                 made = (
-                    call if all(n in call for n in subject.outs) else self._with_outs(subject, call)
+                    call
+                    if all(n in call for n in subject.outs)
+                    else with_outs(self.lab, subject, call)
                 )
             except NotTested:
                 continue
@@ -247,28 +250,6 @@ class Examination:
 
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
         return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
-
-    def _with_outs(self, subject: Subject, call: Call) -> Call:
-        """Return the call with out arguments like the results of the functional variant."""
-        functional = subject.functional
-        if not subject.outs or functional is None:
-            return call
-        found = self.lab.run(functional, call)
-        if found.error is not None:
-            raise NotTested(found.message)
-        made = dict(call)
-        results = iter(found.results)
-        for index, name in enumerate(subject.outs):
-            type_ = functional.schema.returns[index].type
-            if type_.is_list_like():
-                raise NotTested("the out argument is a list")
-            result = next(results)
-            if result.described is None:
-                raise NotTested("the result is no tensor")
-            made[name] = TensorSpec(
-                result.described.dtype, result.described.shape, Fill(index + 1, 5, 6)
-            )
-        return made
 
     # Verdicts.
 
@@ -365,7 +346,7 @@ class Examination:
 
             def fails(call: Call) -> bool:
                 try:
-                    made = self._with_outs(subject, call)
+                    made = with_outs(self.lab, subject, call)
                     again = Trial(self.lab, subject, made, number=trial.number, mode=self.mode)
                     if again.base.error is not None and not subject.is_out:
                         return False
