@@ -83,7 +83,7 @@ def _strided(trial: Trial) -> Iterator[Finding]:
 
 
 def _expanded(trial: Trial) -> Iterator[Finding]:
-    tried = False
+    tried = refused = False
     if not trial.read_only():
         raise NotApplicable("no tensor is only read")
     for place, spec in trial.read_only():
@@ -97,6 +97,7 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
             expected = trial.run(plain)
             found = trial.run(call, "block")
             if expected.error is not None or found.error is not None:
+                refused = refused or expected.error is None
                 continue
             tried = True
             wrong = outcome_differs(found, expected, differ)
@@ -104,6 +105,8 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
                 how = f"{place_text(place)} expanded along dimension {dim}"
                 yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", plain))
                 return
+    if refused and not tried:
+        raise NotApplicable("it refuses expanded inputs")
     if not tried:
         raise NotTested("no input can be expanded")
 
@@ -193,7 +196,8 @@ def _scalar(trial: Trial) -> Iterator[Finding]:
         raise NotTested("the call has no tensors")
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-        return explicit(spec, elements(replace(spec, shape=(1,))).reshape(shape))
+        whole = spec if spec.values else replace(spec, shape=(1,), values=None)
+        return explicit(spec, elements(whole).ravel()[:1].reshape(shape))
 
     found_places = [p for p, _ in trial.tensors()]
     line = changed(trial.call, found_places, lambda s: single(s, (1,)))

@@ -107,6 +107,9 @@ class Examination:
         report = OperatorReport(
             subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
         )
+        if subject.facts.untestable:
+            self._leave_out(report, done, subject.facts.untestable)
+            return
         self.lab.is_cautious = bool(mine)
         hangs = sum(crash.kind == HANG for crash in mine)
         if len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:

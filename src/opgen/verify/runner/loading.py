@@ -101,6 +101,7 @@ def _facts(
         # A kernel for Autograd that is written by hand counts, too.
         formulas=known.formulas or formulas.has_any,
         non_differentiable=formulas.non_differentiable,
+        untestable=known.untestable,
         file=f.span.source.path,
         line=f.span.source.location(f.span.start).line,
     )
