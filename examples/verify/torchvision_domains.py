@@ -31,6 +31,15 @@ def pooling(draw):
     }
 
 
+def quantized_align(draw):
+    """As for `pooling`, for one image."""
+    made = pooling(draw)
+    made["input"] = made["input"][:1]
+    made["rois"][:, 0] = 0
+    scales = {"input_scale": 0.5, "rois_scale": 0.5, "input_zero_point": 0, "rois_zero_point": 0}
+    return made | scales
+
+
 def position_sensitive(draw):
     """As for `pooling`; each place of the result has channels of its own."""
     made = pooling(draw)
@@ -118,10 +127,10 @@ def _domain(make, **more):
 
 
 DOMAINS = {
-    "torchvision::roi_pool": _domain(pooling),
-    "torchvision::roi_align": _domain(pooling),
-    "torchvision::ps_roi_pool": _domain(position_sensitive),
-    "torchvision::ps_roi_align": _domain(position_sensitive),
+    "torchvision::roi_pool": _domain(pooling, non_differentiable=["rois"]),
+    "torchvision::roi_align": _domain(pooling, non_differentiable=["rois"]),
+    "torchvision::ps_roi_pool": _domain(position_sensitive, non_differentiable=["rois"]),
+    "torchvision::ps_roi_align": _domain(position_sensitive, non_differentiable=["rois"]),
     "torchvision::_roi_pool_backward": _domain(pool_backward),
     "torchvision::_roi_align_backward": _domain(align_backward),
     "torchvision::_ps_roi_pool_backward": _domain(sensitive_backward),
@@ -129,5 +138,7 @@ DOMAINS = {
     "torchvision::deform_conv2d": _domain(convolution),
     "torchvision::_deform_conv2d_backward": _domain(convolution_backward),
     "torchvision::nms": _domain(suppression),
+    "torchvision::qnms": _domain(suppression),
+    "torchvision::qroi_align": _domain(quantized_align),
     "torchvision::box_iou_rotated": _domain(rotated),
 }

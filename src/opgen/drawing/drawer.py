@@ -94,7 +94,7 @@ class Drawer:
         """Return the arguments of a call by name, and the plan that they are made by."""
         known = self.accepted and (only_known or self.choices.chance(self.known))
         plan = dict(self.choices.choice(self.accepted)) if known else {}
-        if known and not only_known and self.choices.chance(self.changed):
+        if known and not only_known and self.arguments and self.choices.chance(self.changed):
             plan.pop(self.choices.choice(self.arguments).name, None)
         making = self.begin(plan)
         plan[""] = ("size",) * len(making.base)

@@ -106,6 +106,30 @@ def test_learning_ends_after_a_number_of_calls() -> None:
     assert 30 <= counts[0] < counts[1] <= 300 + 2 * 12
 
 
+class Picky(Machine):
+    """Its operator takes images and boxes of five numbers, and says so."""
+
+    def run(self, subject: Subject, call: Call) -> Outcome:
+        outcome = Outcome()
+        if len(call["self"].shape) != 4:
+            outcome.error = ValueError("Expected self.ndimension() == 4 to be true, but got false")
+        elif len(call["weight"].shape) != 2 or call["weight"].shape[1] != 5:
+            outcome.error = ValueError("weight must have shape as Tensor[K, 5]")
+        elif call["weight"].dtype != "int32":
+            outcome.error = ValueError("weight must be int32 type")
+        return outcome
+
+
+def test_learning_follows_what_refusals_say() -> None:
+    """Protects operators that accept hardly any random call: nothing of them would be tested."""
+    schema = parsed("pool(Tensor self, Tensor weight) -> Tensor")
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    learned = learn(cast(Lab, Picky(0)), subject, 0, PLANS["quick"].effort)
+    assert learned.accepted > 10
+    assert all(plan["weight"][:2] == ("K 5", "int32") for plan in learned.plans)
+
+
 class Parts:
     """Stands in for a Lab: the functional variant returns a tensor and two parts."""
 

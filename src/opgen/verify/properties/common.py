@@ -49,6 +49,13 @@ def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
     return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="")
 
 
+def reordered(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with its elements in another order. Those that an author has made stay together in their rows."""
+    numbers = elements(spec)
+    turned = numbers[::-1] if spec.values is not None and spec.shape else numbers.ravel()[::-1]
+    return explicit(spec, turned.reshape(spec.shape))
+
+
 def filled_with(spec: TensorSpec, value: float) -> TensorSpec:
     """Return a dense tensor whose elements are all equal."""
     return explicit(spec, np.full(spec.shape, value).astype(_array_dtype(spec)))
@@ -215,6 +222,7 @@ __all__ = [
     "is_checked_value",
     "layout_variants",
     "outcome_differs",
+    "reordered",
     "sizes_of",
     "tensors_of",
     "two_runs",

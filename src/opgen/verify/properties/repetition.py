@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from opgen.verify import codes
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
 from opgen.verify.lab import Trial
-from opgen.verify.properties.common import enlarged, outcome_differs, with_outs
+from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
@@ -79,6 +79,8 @@ def _repeatable(trial: Trial) -> Iterator[Finding]:
 
 
 def _other(spec: TensorSpec) -> TensorSpec:
+    if spec.values is not None:
+        return reordered(spec)
     return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 17))
 
 

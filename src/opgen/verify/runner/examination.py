@@ -56,6 +56,8 @@ PLANS = {
 MOST_CRASHES = 8
 _MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
 _SPOILED_OF = 4
+# After so many mistakes that end the process, no others are made: the operator does not check its arguments.
+_MOST_FATAL_MISTAKES = 3
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
 
@@ -231,6 +233,8 @@ class Examination:
         mistakes = [call for call, _ in learned.refused]
         for trial in accepted[:_SPOILED_OF]:
             mistakes += list(spoiled(subject, trial.call))[: self.plan.refused]
+        if sum(crash > number for crash in skip) >= _MOST_FATAL_MISTAKES:
+            mistakes = []
         for call in mistakes[: 3 * self.plan.refused]:
             number += 1
             if len(refused) >= self.plan.refused:
