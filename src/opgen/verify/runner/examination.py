@@ -52,8 +52,8 @@ PLANS = {
         Effort(least=200, most=12000, plans=24, patience=2000, dtypes_of=4), 150, 200, 300
     ),
 }
-# Calls that end the process are left out; after so many, the operator is given up.
-MOST_CRASHES = 8
+# Calls that end the process are left out; after so many outside of checks, or so many in all, the operator is given up.
+_MOST_CRASHES_OF_CALLS, MOST_CRASHES = 8, 24
 _MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
 _SPOILED_OF = 4
 # After so many mistakes that end the process, no others are made: the operator does not check its arguments.
@@ -114,7 +114,8 @@ class Examination:
             return
         self.lab.is_cautious = bool(mine)
         hangs = sum(crash.kind == HANG for crash in mine)
-        if len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
+        of_calls = sum(crash.stage != "check" for crash in mine)
+        if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
             self._give_up(subject, report, done, mine)
             return
         learned = self._learn(subject, mine)
