@@ -348,6 +348,7 @@ Scalar item(const TensorBase& self) {
   OPGEN_CHECK(self.numel() == 1, "a tensor of ", self.numel(),
               " elements cannot be converted to a number");
   OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "a meta tensor has no value");
+  OPGEN_CHECK(self.has_storage(), "inside vmap a tensor is a batch, not one number");
   TensorBase host = to_device(self, kCPU);
   return OPGEN_DISPATCH_ALL(host.scalar_type(), "item",
                             [&]() -> Scalar { return *host.const_data_ptr<scalar_t>(); });
