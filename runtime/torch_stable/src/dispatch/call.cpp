@@ -48,6 +48,12 @@ void call_dispatcher(const char* name, const char* overload, Word* stack, bool h
   }
 }
 
+void copy_unrecorded(const TensorBase& to, const TensorBase& from) {
+  const NoGradScope no_grad(true);
+  OPGEN_SHIM(aoti_torch_copy_, to.unsafeGetTensorImpl()->handle(),
+             from.unsafeGetTensorImpl()->handle(), 0);
+}
+
 void count_write(const TensorBase& tensor) {
   if (!tensor.defined() || tensor.unsafeGetTensorImpl()->fake() != nullptr) return;
   // An operator that changes nothing, and counts as a write of its tensor.

@@ -36,6 +36,9 @@ class OPGEN_API KernelScope {
   bool outer_;
 };
 
+// Copies the elements of a tensor to another one, without autograd, as in a kernel.
+OPGEN_API void copy_unrecorded(const TensorBase& to, const TensorBase& from);
+
 // Counts a write for autograd: PyTorch does not count those of other libraries' kernels.
 OPGEN_API void count_write(const TensorBase& tensor);
 template <class T>
