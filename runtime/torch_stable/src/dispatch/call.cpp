@@ -3,6 +3,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "shim.h"
 
@@ -67,7 +68,12 @@ void count_write(const TensorBase& tensor) {
   aoti_torch_delete_tensor_object(reinterpret_cast<AtenTensorHandle>(stack[0]));
 }
 
-void rethrow_as_standard() {
+namespace {
+
+// PyTorch's C functions lose the type of an exception, and before 2.13 also its text.
+thread_local std::exception_ptr below_failure;
+
+[[noreturn]] void convert_and_throw() {
   // Copied before the exception that holds the text is destroyed.
   std::string text;
   try {
@@ -82,6 +88,24 @@ void rethrow_as_standard() {
     text = error.msg();
   }
   throw std::runtime_error(text);
+}
+
+}  // namespace
+
+constinit thread_local bool BelowScope::active_ OPGEN_TLS = false;
+
+void BelowScope::rethrow() {
+  if (below_failure != nullptr) std::rethrow_exception(std::exchange(below_failure, nullptr));
+}
+
+void rethrow_as_standard() {
+  if (!BelowScope::is_active()) convert_and_throw();
+  try {
+    convert_and_throw();
+  } catch (...) {
+    below_failure = std::current_exception();
+    throw;
+  }
 }
 
 }  // namespace opgen::detail
