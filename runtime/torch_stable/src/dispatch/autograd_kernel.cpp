@@ -33,6 +33,18 @@ void call(const char* name, const char* overload, Word* stack) {
   }
 }
 
+// Calls the hidden operator. Its kernel's exception is this function's.
+void call_hidden(const char* name, const char* overload, Word* stack) {
+  const BelowScope scope;
+  if (OPGEN_LIKELY(torch_call_dispatcher(name, overload, stack, shim::kVersion) ==
+                   AOTI_TORCH_SUCCESS)) {
+    return;
+  }
+  BelowScope::rethrow();
+  rethrow_from_python();
+  shim::throw_failure(name);
+}
+
 bool is_defined(AtenTensorHandle tensor) {
   bool found = false;
   OPGEN_SHIM(aoti_torch_is_defined, tensor, &found);
@@ -134,7 +146,7 @@ void call_below_autograd(const AutogradCall& called, Word* stack) {
   if (records && !called.has_plain_results && is_any(called, stack, requires_grad)) {
     refuse_gradient(called);
   }
-  call(called.below, called.overload, stack);
+  call_hidden(called.below, called.overload, stack);
   if (!records || !called.has_plain_results) return;
   for (std::uint64_t i = 0; i < called.results; ++i) {
     const AtenTensorHandle result = handle_of(stack[i]);

@@ -47,6 +47,8 @@ struct FakeDescription {
 
 // Whether the Python part of the library is imported.
 [[nodiscard]] OPGEN_API bool has_python() noexcept;
+// Throws Error with the text of the exception that Python keeps, if it does.
+OPGEN_API OPGEN_COLD void rethrow_from_python();
 
 // Called by call_dispatcher() while a meta function runs for fakes.
 OPGEN_API void call_from_fake(const char* name, const char* overload, Word* stack);
