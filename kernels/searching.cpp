@@ -18,6 +18,7 @@
 #include <aten/ops/zeros.h>
 
 #include "common.h"
+#include "devices.h"
 
 using namespace kernels;
 
@@ -37,6 +38,9 @@ bool goes_right(bool right, std::optional<std::string_view> side) {
 
 void check_searched(const Tensor& sequence, const Tensor& self, const Tensor& out, bool out_int32,
                     const std::optional<Tensor>& sorter) {
+  check_same_device("searchsorted", sequence, self);
+  check_same_device("searchsorted", sequence, out);
+  if (sorter.has_value()) check_same_device("searchsorted", sequence, *sorter);
   const ScalarType places = out_int32 ? opgen::kInt : opgen::kLong;
   OPGEN_CHECK(out.scalar_type() == places,
               "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
@@ -183,6 +187,7 @@ OPGEN_KERNEL(bucketize)
 OPGEN_KERNEL(bincount)
 (const Tensor& self, const std::optional<Tensor>& weights, int64_t minlength) {
   OPGEN_CHECK(minlength >= 0, "minlength should be >= 0");
+  if (weights.has_value()) check_same_device("bincount", self, *weights);
   if (self.dim() == 1 && self.numel() == 0) {
     return at::zeros({minlength}, self.options().dtype(opgen::kLong));
   }

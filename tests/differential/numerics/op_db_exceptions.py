@@ -8,6 +8,7 @@ from __future__ import annotations
 
 EXPECTED: dict[str, str] = {
     "topk:*:values:*": "PyTorch does not specify which of several equal elements is taken; ours takes the first",
+    "kthvalue:*:values:*": "as topk: PyTorch does not specify which of several equal elements it is",
     "matmul:out:strides:*": "PyTorch changes the strides of an out argument that is not contiguous",
     "abs:out:accepted:complex*": "PyTorch takes an out argument of a wider complex dtype only for some shapes",
     "abs:out:strides:complex*": "PyTorch computes into a contiguous tensor first, whose strides a new output takes",
