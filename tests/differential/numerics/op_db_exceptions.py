@@ -18,7 +18,6 @@ EXPECTED: dict[str, str] = {
     "logsumexp:out:refused:complex*": "PyTorch drops the imaginary part for a real out argument",
     "logsumexp:out:values:*": "PyTorch computes integers in float, also if the out argument has double; ours in double",
     "nonzero:*:missing:*": "as_tuple is not an argument of the operator but of torch.nonzero",
-    "scatter:*:missing:*": "there is no overload that takes reduce",
     "nn.functional.max_pool2d:*:missing:*": (
         "return_indices is not an argument of the operator but of torch.nn.functional"
     ),
