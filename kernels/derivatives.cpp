@@ -4,6 +4,7 @@
 #include <aten/ops/abs.h>
 #include <aten/ops/arange.h>
 #include <aten/ops/cat.h>
+#include <aten/ops/constant_pad_nd.h>
 #include <aten/ops/embedding_dense_backward.h>
 #include <aten/ops/index_put.h>
 #include <aten/ops/isnan.h>
@@ -137,6 +138,11 @@ std::vector<Tensor> cat_gradients(const Tensor& grad, const std::vector<std::vec
   return gradients;
 }
 
+Tensor unpadded(const Tensor& grad, IntArrayRef pad) {
+  DimVector opposite;
+  for (int64_t each : pad) opposite.push_back(-each);
+  return at::constant_pad_nd(grad, opposite, 0);
+}
 Tensor roll_back(const Tensor& grad, IntArrayRef shifts, IntArrayRef dims) {
   DimVector back;
   for (int64_t shift : shifts) back.push_back(-shift);
@@ -523,6 +529,42 @@ Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& resul
   const Tensor whole = keepdim ? result : result.unsqueeze(dim);
   const Tensor others = product_of_others(self, whole, dim);
   return (keepdim ? grad : grad.unsqueeze(dim)) * others.conj();
+}
+
+namespace {
+
+// The sums s[k] = terms[k] + factors[k] * s[k - 1] along a dimension, by doubling.
+Tensor chained_sums(Tensor terms, Tensor factors, int64_t dim) {
+  const int64_t size = terms.size(dim);
+  const auto later = [&](const Tensor& tensor, int64_t by) {
+    DimVector shape(tensor.sizes());
+    shape[static_cast<size_t>(dim)] = by;
+    const Tensor parts[] = {at::zeros(shape, tensor.options()), tensor.narrow(dim, 0, size - by)};
+    return at::cat(parts, dim);
+  };
+  for (int64_t step = 1; step < size; step *= 2) {
+    terms = terms + factors * later(terms, step);
+    factors = factors * later(factors, step);
+  }
+  return terms;
+}
+
+}  // namespace
+
+Tensor cumprod_gradient(const Tensor& grad, const Tensor& self, int64_t dim) {
+  if (self.dim() == 0 || self.numel() == 0) return grad;
+  dim = wrap_dim(dim, self.dim());
+  // Each result behind an element has it as a factor, with all elements between the two.
+  const Tensor factors = self.flip(dim).conj();
+  const Tensor shifted[] = {at::zeros_like(factors.narrow(dim, 0, 1)),
+                            factors.narrow(dim, 0, self.size(dim) - 1)};
+  const Tensor sums = chained_sums(grad.flip(dim), at::cat(shifted, dim), dim).flip(dim);
+  return products_before(self, dim).conj() * sums;
+}
+Tensor cumprod_tangent(const Tensor& tangent, const Tensor& self, int64_t dim) {
+  if (self.dim() == 0 || self.numel() == 0) return tangent;
+  dim = wrap_dim(dim, self.dim());
+  return chained_sums(tangent * products_before(self, dim), self, dim);
 }
 
 Tensor cumsum_gradient(const Tensor& grad, int64_t dim) {

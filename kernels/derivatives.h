@@ -43,6 +43,10 @@ using namespace opgen::types;
 [[nodiscard]] std::vector<Tensor> cat_gradients(const Tensor& grad,
                                                 const std::vector<std::vector<SymInt>>& sizes,
                                                 int64_t dim);
+// Undoes constant_pad_nd().
+[[nodiscard]] Tensor unpadded(const Tensor& grad, IntArrayRef pad);
+[[nodiscard]] Tensor cumprod_gradient(const Tensor& grad, const Tensor& self, int64_t dim);
+[[nodiscard]] Tensor cumprod_tangent(const Tensor& tangent, const Tensor& self, int64_t dim);
 // Undoes roll().
 [[nodiscard]] Tensor roll_back(const Tensor& grad, IntArrayRef shifts, IntArrayRef dims);
 [[nodiscard]] Tensor repeat_gradient(const Tensor& grad, IntArrayRef repeats, IntArrayRef sizes);

@@ -317,6 +317,62 @@ OPGEN_IMPL_FUNC(scatter_value_out)
   });
 }
 
+namespace {
+
+// Whether `reduce` names the product rather than the sum.
+bool multiplies(std::string_view reduce) {
+  OPGEN_CHECK(reduce == "add" || reduce == "multiply",
+              "reduce argument must be either add or multiply.");
+  return reduce == "multiply";
+}
+
+// Adds to the elements that the indices select, or multiplies them by, what `value` returns for the
+// element of `beside` at the position of the index.
+template <class F>
+void reduce_indexed(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
+                    std::string_view reduce, const Tensor& out, const Tensor& beside, F value) {
+  const Tensor places = start_scatter(self, dim, index, out);
+  if (!places.defined()) return;
+  const bool product = multiplies(reduce);
+  OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
+    const auto read = value.template operator()<scalar_t>();
+    for_each_indexed<scalar_t, scalar_t>(out, dim, places, beside, Divide::kOthers,
+                                         [=](scalar_t& element, scalar_t& other) {
+                                           const scalar_t x = read(other);
+                                           element = product ? times(element, x) : plus(element, x);
+                                         });
+  });
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(scatter, reduce)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  multiplies(reduce);
+  check_scatter("scatter", self, dim, index, &src);
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPGEN_IMPL_FUNC(scatter_reduce_out)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+ const Tensor& out) {
+  reduce_indexed("scatter", self, dim, index, reduce, out, src,
+                 []<class T>() { return [](T x) { return x; }; });
+}
+
+OPGEN_META_FUNC2(scatter, value_reduce)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& /*value*/,
+ std::string_view reduce) {
+  multiplies(reduce);
+  check_scatter("scatter", self, dim, index, nullptr);
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPGEN_IMPL_FUNC(scatter_value_reduce_out)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce,
+ const Tensor& out) {
+  reduce_indexed("scatter", self, dim, index, reduce, out, out,
+                 [&]<class T>() { return [x = value.to<T>()](T) { return x; }; });
+}
+
 OPGEN_META_FUNC(scatter_add)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   check_scatter("scatter_add", self, dim, index, &src);

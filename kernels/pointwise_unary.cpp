@@ -15,10 +15,12 @@
 #include <aten/ops/cosh_native.h>
 #include <aten/ops/deg2rad.h>
 #include <aten/ops/deg2rad_native.h>
+#include <aten/ops/digamma_native.h>
 #include <aten/ops/empty.h>
 #include <aten/ops/eq.h>
 #include <aten/ops/erf_native.h>
 #include <aten/ops/erfc_native.h>
+#include <aten/ops/erfinv_native.h>
 #include <aten/ops/exp2_native.h>
 #include <aten/ops/exp_native.h>
 #include <aten/ops/expm1_native.h>
@@ -29,6 +31,7 @@
 #include <aten/ops/isnan_native.h>
 #include <aten/ops/isneginf_native.h>
 #include <aten/ops/isposinf_native.h>
+#include <aten/ops/lgamma_native.h>
 #include <aten/ops/log10_native.h>
 #include <aten/ops/log1p_native.h>
 #include <aten/ops/log2_native.h>
@@ -190,6 +193,11 @@ OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh))
 OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_FUNCTION(std, asinh))
 OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_FUNCTION(std, acosh))
 OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh))
+OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_FUNCTION(std, lgamma))
+OPGEN_UNARY_FLOAT(digamma, map_floating,
+                  [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); })
+OPGEN_UNARY_FLOAT(erfinv, map_floating,
+                  [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); })
 OPGEN_UNARY_FLOAT(
     special_entr, map_floating,
     [](auto x) {

@@ -3,6 +3,10 @@
 // algorithm.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include <aten/ops/bernoulli.h>
 #include <aten/ops/bernoulli_native.h>
 #include <aten/ops/clone.h>
@@ -10,6 +14,8 @@
 #include <aten/ops/empty.h>
 #include <aten/ops/empty_like.h>
 #include <aten/ops/mul.h>
+#include <aten/ops/multinomial.h>
+#include <aten/ops/multinomial_native.h>
 #include <aten/ops/native_dropout_native.h>
 #include <aten/ops/normal_native.h>
 #include <aten/ops/ones_like.h>
@@ -302,6 +308,86 @@ OPGEN_KERNEL(bernoulli)(const Tensor& self, std::optional<Generator> generator) 
 OPGEN_KERNEL(bernoulli)(const Tensor& self, double p, std::optional<Generator> generator) {
   Tensor out = at::empty_like(self, MemoryFormat::Contiguous);
   return out.bernoulli_(p, generator);
+}
+
+// ---- multinomial ----
+
+namespace {
+
+void check_multinomial(const Tensor& self, int64_t num_samples, bool replacement) {
+  OPGEN_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
+  OPGEN_CHECK(
+      self.is_floating_point(),
+      "multinomial only supports floating-point dtypes for input, got: ", self.scalar_type());
+  OPGEN_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
+  OPGEN_CHECK(replacement || num_samples <= self.size(-1),
+              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+}
+
+// Draws places of one row of weights.
+void draw_places(const double* weights, int64_t size, bool replacement, int64_t* places,
+                 int64_t count, Engine& engine) {
+  std::vector<double> keys(static_cast<size_t>(size));
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    OPGEN_CHECK(weights[i] >= 0 && std::isfinite(weights[i]),
+                "probability tensor contains either `inf`, `nan` or element < 0");
+    sum += weights[i];
+    keys[static_cast<size_t>(i)] = sum;
+  }
+  OPGEN_CHECK(sum > 0, "invalid multinomial distribution (sum of probabilities <= 0)");
+  if (replacement) {
+    for (int64_t k = 0; k < count; ++k) {
+      const double drawn = opgen::draw_uniform<double>(engine) * sum;
+      // Places of weight 0 end where they begin, so that none is drawn.
+      const auto found = std::upper_bound(keys.begin(), keys.end(), drawn);
+      places[k] = std::min<int64_t>(found - keys.begin(), size - 1);
+    }
+    return;
+  }
+  // The first events of independent processes, with the weights as rates.
+  for (int64_t i = 0; i < size; ++i) {
+    const double time = -std::log1p(-opgen::draw_uniform<double>(engine));
+    keys[static_cast<size_t>(i)] =
+        weights[i] > 0 ? time / weights[i] : std::numeric_limits<double>::infinity();
+  }
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), int64_t(0));
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int64_t a, int64_t b) {
+    const double x = keys[static_cast<size_t>(a)], y = keys[static_cast<size_t>(b)];
+    return x != y ? x < y : a < b;
+  });
+  std::copy_n(order.begin(), count, places);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(multinomial_out)
+(const Tensor& self, int64_t num_samples, bool replacement, std::optional<Generator> generator,
+ Tensor& out) {
+  check_multinomial(self, num_samples, replacement);
+  OPGEN_CHECK(out.scalar_type() == kLong,
+              "multinomial expects Long tensor out, got: ", out.scalar_type());
+  DimVector shape(self.sizes());
+  shape.back() = num_samples;
+  resize_out(out, shape);
+  if (out.is_meta() || out.numel() == 0) return out;
+  Engine* engine = opgen::cpu_generator(generator);
+  const opgen::GeneratorLock lock(engine);
+  const Tensor weights = opgen::contiguous(to_dtype(self, kDouble));
+  const Tensor result = out.is_contiguous() ? out : opgen::empty(shape, out.options());
+  const int64_t size = self.size(-1), rows = out.numel() / num_samples;
+  for (int64_t row = 0; row < rows; ++row) {
+    draw_places(weights.const_data_ptr<double>() + row * size, size, replacement,
+                result.mutable_data_ptr<int64_t>() + row * num_samples, num_samples, *engine);
+  }
+  if (!result.is_same(out)) opgen::copy_(out, result);
+  return out;
+}
+OPGEN_KERNEL(multinomial)
+(const Tensor& self, int64_t num_samples, bool replacement, std::optional<Generator> generator) {
+  Tensor out = opgen::empty({0}, self.options().dtype(kLong));
+  return at::multinomial_out(out, self, num_samples, replacement, generator);
 }
 
 // ---- Factories ----

@@ -13,6 +13,7 @@
 #include <aten/ops/any_native.h>
 #include <aten/ops/argmax_native.h>
 #include <aten/ops/argmin_native.h>
+#include <aten/ops/cumprod_native.h>
 #include <aten/ops/cumsum_native.h>
 #include <aten/ops/linalg_vector_norm_native.h>
 #include <aten/ops/max_native.h>
@@ -527,7 +528,38 @@ OPGEN_IMPL_FUNC(argmin_out)
   arg_into<false>(self, dim, out);
 }
 
-// ---- cumsum ----
+// ---- cumsum, cumprod ----
+
+namespace {
+
+// Writes f(…f(f(start, x0), x1)…) along `dim`.
+template <class F>
+void accumulate_into(const char* name, const Tensor& self, int64_t dim, const Tensor& out,
+                     int start, F f) {
+  if (self.numel() == 0) return;
+  const Tensor input = to_dtype(self, out.scalar_type());
+  dim = wrap_dim(dim, self.dim());
+  if (self.dim() == 0) {
+    opgen::copy_(out, self);
+    return;
+  }
+  const int64_t count = self.size(dim), in_stride = input.stride(dim), out_stride = out.stride(dim);
+  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), name, [&] {
+    // A running result cannot be computed pairwise; it is kept in the next wider type instead.
+    using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
+    const scalar_t* from = input.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    for_each_line<2>(dim, {&input, &out}, [&](const std::array<int64_t, 2>& at) {
+      total result(start);
+      for (int64_t i = 0; i < count; ++i) {
+        result = f(result, static_cast<total>(from[at[0] + i * in_stride]));
+        to[at[1] + i * out_stride] = static_cast<scalar_t>(result);
+      }
+    });
+  });
+}
+
+}  // namespace
 
 OPGEN_META_FUNC(cumsum)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
   const TensorBase& out = maybe_get_output();
@@ -537,27 +569,18 @@ OPGEN_META_FUNC(cumsum)(const Tensor& self, int64_t dim, std::optional<ScalarTyp
 }
 OPGEN_IMPL_FUNC(cumsum_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
-  if (self.numel() == 0) return;
-  const Tensor input = to_dtype(self, out.scalar_type());
-  dim = wrap_dim(dim, self.dim());
-  if (self.dim() == 0) {
-    opgen::copy_(out, self);
-    return;
-  }
-  const int64_t count = self.size(dim), in_stride = input.stride(dim), out_stride = out.stride(dim);
-  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "cumsum", [&] {
-    // A running sum cannot be computed pairwise; it is accumulated in the next wider type instead.
-    using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
-    const scalar_t* from = input.const_data_ptr<scalar_t>();
-    scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    for_each_line<2>(dim, {&input, &out}, [&](const std::array<int64_t, 2>& at) {
-      total sum(0);
-      for (int64_t i = 0; i < count; ++i) {
-        sum = plus(sum, static_cast<total>(from[at[0] + i * in_stride]));
-        to[at[1] + i * out_stride] = static_cast<scalar_t>(sum);
-      }
-    });
-  });
+  accumulate_into("cumsum", self, dim, out, 0, [](auto a, auto b) { return plus(a, b); });
+}
+
+OPGEN_META_FUNC(cumprod)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  const TensorBase& out = maybe_get_output();
+  const ScalarType result = sum_dtype(self, dtype, out);
+  wrap_dim(dim, self.dim());
+  set_output_raw_strided(0, self.sizes(), {}, self.options().dtype(result));
+}
+OPGEN_IMPL_FUNC(cumprod_out)
+(const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
+  accumulate_into("cumprod", self, dim, out, 1, [](auto a, auto b) { return times(a, b); });
 }
 
 // ---- var, std, var_mean: moments in double ----

@@ -82,6 +82,72 @@ def flat_places(draw: Draw) -> TensorValue:
     return draw.integers(draw.shape() if count else (0,), count)
 
 
+def padding(draw: Draw) -> Shape:
+    """Numbers of elements that are added in front of and behind the last dimensions."""
+    sizes = draw.tensor().sizes
+    mode = draw.get("mode")
+    if mode in (None, "constant"):
+        return tuple(draw.between(-1, 2) for _ in range(2 * draw.below(len(sizes) + 1)))
+    count = len(sizes) - draw.choose(1, 2)
+    if not 1 <= count <= 3:
+        raise Refused
+    return tuple(
+        draw.between(0, max(0, min(2, sizes[-1 - i // 2] - (mode == "reflect"))))
+        for i in range(2 * count)
+    )
+
+
+def ordered(draw: Draw, tensor: TensorValue) -> TensorValue:
+    """A contiguous tensor with the elements of each line in order."""
+    numbers = np.sort(tensor.array(), axis=-1)
+    data = v.from_numbers(tensor.dtype, numbers).tobytes()
+    return TensorValue(tensor.dtype, tensor.sizes, v.contiguous_strides(tensor.sizes), 0, data)
+
+
+def sorted_lines(draw: Draw) -> TensorValue:
+    return ordered(draw, draw.make(draw.letters(draw.pattern["sorted_sequence"]), None, "finite"))
+
+
+def sorting_order(draw: Draw) -> TensorValue | None:
+    """searchsorted's sorter: the order that the sequence already has, or None."""
+    sizes = draw.tensor("sorted_sequence").sizes
+    if draw.chance(0.6) or draw.name.endswith("meta"):
+        return None
+    return draw.holding(np.broadcast_to(np.arange(sizes[-1]), sizes), "int64")
+
+
+def counted(draw: Draw) -> TensorValue:
+    dtype = draw.dtype.name if draw.dtype.kind == "int" else "int64"
+    return draw.integers((draw.choose(0, 1, 5, 9),), 6, dtype=dtype)
+
+
+def classes(draw: Draw) -> TensorValue:
+    """The class of each place of self, a tensor with classes in dimension 0 or 1."""
+    sizes = draw.tensor().sizes
+    if draw.name.startswith("cross_entropy") and draw.chance(0.3):
+        return draw.make(sizes, None, "unit")
+    if len(sizes) == 1:
+        return draw.integers((), sizes[0])
+    return draw.integers((sizes[0], *sizes[2:]), sizes[1])
+
+
+def kernel(draw: Draw) -> TensorValue:
+    """The weight of a convolution: its groups divide the channels of the input."""
+    channels = draw.tensor("input").sizes[-1 - len(draw["stride"])]
+    groups = draw["groups"]
+    if channels % groups:
+        raise Refused
+    widths = [draw.between(1, 3) for _ in draw["stride"]]
+    return draw.make((groups * draw.between(1, 3), channels // groups, *widths), None, "small")
+
+
+def spatial(least: int, most: int) -> Callable[[Draw], Value]:
+    def rule(draw: Draw) -> Value:
+        return tuple(draw.between(least, most) for _ in range(int(draw.operator[4])))
+
+    return rule
+
+
 def inside(draw: Draw) -> tuple[Shape, Shape, int | None]:
     """Sizes, strides and offset within the storage of `self`."""
     tensor = draw.tensor()
@@ -700,6 +766,47 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":stride": lambda d: () if d.chance(0.4) else window(1)(d),
     ":padding": half_window,
     ":dilation": lambda d: d.choose((1,), (1, 1), (2,), (1, 2)),
+    # Padding, searching, counting.
+    ":pad": padding,
+    "pad:mode": lambda d: d.choose("constant", "constant", "reflect", "replicate", "circular"),
+    "pad:value": lambda d: d.choose(None, 0.0, 2.0) if d["mode"] == "constant" else None,
+    ":sorted_sequence": sorted_lines,
+    ":boundaries": lambda d: ordered(d, d.make((d.between(0, 6),), None, "finite")),
+    ":side": lambda d: d.choose(None, "right", "right" if d["right"] else "left"),
+    "searchsorted:sorter": sorting_order,
+    "bincount:self": counted,
+    "bincount:weights": lambda d: d.choose(None, d.make(d.tensor().sizes, None, "finite")),
+    ":minlength": lambda d: d.between(0, 9),
+    "kthvalue:k": lambda d: d.between(1, max(1, d.size())),
+    ":num_samples": lambda d: d.between(1, d.tensor().sizes[-1]),
+    ":reduce": lambda d: d.choose("add", "multiply"),
+    # Normalisation, losses, convolution.
+    **{f"{name}:target": classes for name in ("nll_loss", "nll_loss_nd", "cross_entropy_loss")},
+    ":ignore_index": lambda d: d.choose(-100, -100, 1),
+    "cross_entropy_loss:ignore_index": lambda d: -100,
+    ":label_smoothing": lambda d: d.choose(0.0, 0.1, 0.5),
+    ":dropout_p": lambda d: 0.0,
+    ":is_causal": lambda d: d["attn_mask"] is None and d.chance(0.5),
+    "scaled_dot_product_attention:scale": lambda d: d.choose(None, 0.5),
+    ":enable_gqa": lambda d: False,
+    **{
+        f"conv{n}d:{argument}": rule
+        for n in (1, 2, 3)
+        for argument, rule in {
+            "weight": kernel,
+            "bias": lambda d: d.choose(None, d.make((d.tensor("weight").sizes[0],), None, "small")),
+            "stride": spatial(1, 2),
+            "padding": spatial(0, 2),
+            "dilation": spatial(1, 2),
+            "groups": lambda d: d.choose(1, 1, 1, 2, 3),
+        }.items()
+    },
+    **{
+        f"conv{n}d.padding:padding": (
+            lambda d: "same" if set(d["stride"]) == {1} and d.chance(0.7) else "valid"
+        )
+        for n in (1, 2, 3)
+    },
     # Lists of tensors.
     **dict.fromkeys(("cat:tensors", "concat:tensors", "concatenate:tensors"), joined),
     **{f"{name}stack:tensors": stacked for name in ("", "h", "v", "d", "row_", "column_")},
@@ -850,6 +957,29 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
             "bias": "IJ",
         },
     ),
+    "nll_loss": ({"self": "NC", "weight": "C"}, {"self": "C", "weight": "C"}),
+    **dict.fromkeys(
+        ("nll_loss_nd", "cross_entropy_loss"),
+        (
+            {"self": "NC", "weight": "C"},
+            {"self": "C", "weight": "C"},
+            {"self": "NCH", "weight": "C"},
+            {"self": "NCHW", "weight": "C"},
+        ),
+    ),
+    "scaled_dot_product_attention": (
+        {"query": "BIJ", "key": "BKJ", "value": "BKL", "attn_mask": "IK"},
+        {"query": "BCIJ", "key": "BCKJ", "value": "BCKL", "attn_mask": "~BCIK"},
+    ),
+    "conv1d": ({"input": "NCW"}, {"input": "CW"}),
+    "conv2d": ({"input": "NCHW"}, {"input": "CHW"}),
+    "conv3d": ({"input": "NCHWD"}, {"input": "CHWD"}),
+    "searchsorted.Tensor": (
+        {"sorted_sequence": "I", "self": "*J"},
+        {"sorted_sequence": "*I", "self": "*J"},
+    ),
+    "searchsorted.Scalar": ({"sorted_sequence": "I"},),
+    "multinomial": ({"self": "I"}, {"self": "NI"}),
     "avg_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "max_pool2d_with_indices": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "max_pool2d": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
@@ -894,13 +1024,15 @@ TENSOR_DTYPES: Mapping[str, str] = {
             *("bitwise_left_shift.Scalar_Tensor", "bitwise_right_shift.Scalar_Tensor"),
             *("native_layer_norm", "native_layer_norm_backward", "layer_norm"),
             *("_softmax_backward_data", "avg_pool2d_backward", "gather_backward"),
+            *("nll_loss", "nll_loss_nd", "cross_entropy_loss", "scaled_dot_product_attention"),
+            *("conv1d", "conv2d", "conv3d"),
             *("max_pool2d_with_indices_backward", "masked_select_backward"),
         ),
         "same",
     ),
 }
 
-_NORM = ("native_layer_norm", "native_layer_norm_backward", "layer_norm")
+_NORM = (*("native_layer_norm", "native_layer_norm_backward", "layer_norm"),)
 _REDUCTIONS = (
     *("cumsum", "sum", "mean", "var", "std", "var_mean", "std_mean", "linalg_vector_norm"),
     *("logsumexp", "log_softmax", "trace", "sum_to_size"),
@@ -908,11 +1040,23 @@ _REDUCTIONS = (
 
 # Which elements; see draw._numbers. Without a line: any, sometimes with infinities and NaN.
 DOMAINS: Mapping[str, str] = {
-    "polygamma:self": "positive",
+    **{f"{name}:self": "positive" for name in ("polygamma", "digamma", "lgamma")},
     "bernoulli:self": "unit",
     "bernoulli:p": "unit",
     # The order of equal elements is undefined, unless the sort is stable.
-    **{f"{name}:self": "distinct" for name in ("sort", "argsort", "topk")},
+    **{f"{name}:self": "distinct" for name in ("sort", "argsort", "topk", "kthvalue")},
+    **{
+        f"{name}:{tensor}": "finite"
+        for name in ("nll_loss", "nll_loss_nd", "cross_entropy_loss", "l1_loss")
+        for tensor in ("self", "target", "weight")
+    },
+    **{
+        f"scaled_dot_product_attention:{tensor}": "finite"
+        for tensor in ("query", "key", "value", "attn_mask")
+    },
+    **{f"conv{n}d:input": "small" for n in (1, 2, 3)},
+    "cumprod:self": "small",
+    "multinomial:self": "positive",
     "sort.stable:self": "any",
     "argsort.stable:self": "any",
     # Sums of infinities depend on the order of the additions, and some operators subtract infinities.

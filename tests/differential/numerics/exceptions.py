@@ -41,6 +41,10 @@ LENIENT: dict[str, str] = {
     "var.out": "as std.out",
     "var.correction_out": "as std.out",
     "gelu_backward": "PyTorch's library for half types refuses a grad_output of integers",
+    "pad": "PyTorch mirrors and repeats elements of some dtypes only",
+    **dict.fromkeys(
+        ("conv1d", "conv2d", "conv3d"), "PyTorch convolves integers only in some cases"
+    ),
     "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
 }
@@ -70,6 +74,11 @@ OUT_IS_WRONG: dict[str, str] = {
 OTHER_STRIDES: dict[str, str] = {
     "abs.out": "for complex tensors, PyTorch computes into a contiguous tensor first, and a new output takes its strides",
     "absolute.out": "as abs.out",
+    **{
+        f"conv{n}d{form}": "PyTorch keeps the order of dimensions in memory of some inputs"
+        for n in (1, 2, 3)
+        for form in ("", ".padding")
+    },
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
     "mse_loss.out": "PyTorch gives a new output the strides of the difference, also if they are permuted",
 }

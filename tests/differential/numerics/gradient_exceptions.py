@@ -115,6 +115,12 @@ def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
 
+def _becomes_real(arguments: Arguments) -> bool:
+    tensor, dtype = arguments["self"], arguments.get("dtype")
+    assert isinstance(tensor, TensorValue)
+    return tensor.dtype.kind == "complex" and isinstance(dtype, Dtype) and dtype.kind != "complex"
+
+
 def _is_empty(arguments: Arguments) -> bool:
     return 0 in (_sizes(arguments["self"]) or ())
 
@@ -193,6 +199,13 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
     **dict.fromkeys(
         ("var_mean", "std_mean"),
         (("all", _has_no_dims, "as std"), ("all", _is_constant, "it divides by nearly 0")),
+    ),
+    "cumprod": (
+        (
+            "all",
+            _becomes_real,
+            "PyTorch multiplies complex numbers in the gradient, and their real parts in the result",
+        ),
     ),
     "fmax": (
         (

@@ -1,0 +1,284 @@
+// searching.cpp: searchsorted, bucketize, bincount, kthvalue and _unique2.
+#include <opgen/kernel.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <aten/ops/_unique2_native.h>
+#include <aten/ops/bincount_native.h>
+#include <aten/ops/bucketize.h>
+#include <aten/ops/bucketize_native.h>
+#include <aten/ops/index_select.h>
+#include <aten/ops/kthvalue.h>
+#include <aten/ops/kthvalue_native.h>
+#include <aten/ops/searchsorted.h>
+#include <aten/ops/searchsorted_native.h>
+#include <aten/ops/sort.h>
+#include <aten/ops/zeros.h>
+
+#include "common.h"
+#include "devices.h"
+
+using namespace kernels;
+
+// ---- searchsorted, bucketize ----
+
+namespace {
+
+bool goes_right(bool right, std::optional<std::string_view> side) {
+  if (!side.has_value()) return right;
+  OPGEN_CHECK(*side == "left" || *side == "right",
+              "torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
+  OPGEN_CHECK(!right || *side == "right",
+              "torch.searchsorted(): side and right can't be set to opposites, got side of ", *side,
+              " while right was True");
+  return *side == "right";
+}
+
+void check_searched(const Tensor& sequence, const Tensor& self, const Tensor& out, bool out_int32,
+                    const std::optional<Tensor>& sorter) {
+  check_same_device("searchsorted", sequence, self);
+  check_same_device("searchsorted", sequence, out);
+  if (sorter.has_value()) check_same_device("searchsorted", sequence, *sorter);
+  const ScalarType places = out_int32 ? opgen::kInt : opgen::kLong;
+  OPGEN_CHECK(out.scalar_type() == places,
+              "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+              "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's "
+              "dtype ",
+              out.scalar_type(), " and out_int32 flag is ", out_int32 ? "True" : "False");
+  if (sorter.has_value()) {
+    OPGEN_CHECK(same_sizes(sorter->sizes(), sequence.sizes()),
+                "torch.searchsorted(): boundary and sorter must have the same size, but got "
+                "boundary tensor ",
+                sequence.sizes(), " and got sorter tensor ", sorter->sizes());
+    OPGEN_CHECK(sorter->scalar_type() == opgen::kLong,
+                "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+                sorter->scalar_type());
+  }
+  OPGEN_CHECK(self.dim() > 0 || sequence.dim() == 1,
+              "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+              "dimension is 1, but we got boundaries tensor dim(",
+              sequence.dim(), ") and input value's dim(", self.dim(), ") numel(", self.numel(),
+              ")");
+  OPGEN_CHECK(sequence.dim() > 0,
+              "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+              "dimension");
+  bool matches = sequence.dim() == self.dim();
+  for (int64_t d = 0; matches && d < self.dim() - 1; ++d) {
+    matches = sequence.size(d) == self.size(d);
+  }
+  OPGEN_CHECK(sequence.dim() == 1 || matches,
+              "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+              "dimensions of boundaries tensor and input value tensor must match, but we got "
+              "boundaries tensor ",
+              sequence.sizes(), " and input value tensor ", self.sizes());
+  OPGEN_CHECK(!out_int32 || sequence.size(-1) < std::numeric_limits<int32_t>::max(),
+              "torch.searchsorted(): the size of boundaries' last dimension should be less than ",
+              std::numeric_limits<int32_t>::max(), ", but we got ", sequence.size(-1));
+}
+
+// Returns the first place of a sorted line in front of which `x` belongs: before or behind elements
+// equal to it. `sorter` gives the order of the line, if it is not null. NaN is larger than all.
+template <class T>
+int64_t place_in(const T* line, const int64_t* sorter, int64_t size, T x, bool right) {
+  const auto wanted = widen(x);
+  int64_t first = 0, last = size;
+  while (first < last) {
+    const int64_t middle = first + (last - first) / 2;
+    const auto element = widen(line[sorter != nullptr ? sorter[middle] : middle]);
+    const bool behind = right ? !(element > wanted) : !(element >= wanted);
+    (behind ? first : last) = behind ? middle + 1 : middle;
+  }
+  return first;
+}
+
+template <class T, class Place>
+void search(const Tensor& sequence, const Tensor& sorter, const Tensor& values, bool right,
+            Place* places) {
+  const int64_t size = sequence.size(-1), row = values.dim() == 0 ? 1 : values.size(-1);
+  const bool one = sequence.dim() == 1;
+  const T* line = sequence.const_data_ptr<T>();
+  const T* value = values.const_data_ptr<T>();
+  const int64_t* order = sorter.defined() ? sorter.const_data_ptr<int64_t>() : nullptr;
+  opgen::parallel_for(0, values.numel(), 200, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t start = one ? 0 : i / row * size;
+      places[i] = static_cast<Place>(place_in(
+          line + start, order != nullptr ? order + start : nullptr, size, value[i], right));
+    }
+  });
+}
+
+Tensor dense(const Tensor& self, ScalarType dtype) {
+  return opgen::contiguous(to_dtype(self, dtype));
+}
+
+}  // namespace
+
+OPGEN_KERNEL(searchsorted_out)
+(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
+ std::optional<std::string_view> side, const std::optional<Tensor>& sorter, Tensor& out) {
+  check_searched(sorted_sequence, self, out, out_int32, sorter);
+  const bool behind = goes_right(right, side);
+  resize_out(out, self.sizes());
+  if (out.is_meta() || self.numel() == 0) return out;
+  const ScalarType common = opgen::result_type_of(sorted_sequence, self);
+  const Tensor sequence = dense(sorted_sequence, common), values = dense(self, common);
+  const Tensor order = sorter.has_value() ? dense(*sorter, opgen::kLong) : Tensor();
+  if (order.defined()) {
+    const int64_t* place = order.const_data_ptr<int64_t>();
+    for (int64_t i = 0; i < order.numel(); ++i) {
+      OPGEN_CHECK(place[i] >= 0 && place[i] < sequence.size(-1),
+                  "torch.searchsorted(): sorter index out of range");
+    }
+  }
+  const Tensor result = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
+  OPGEN_DISPATCH_REAL(common, "searchsorted", [&] {
+    if (out_int32) {
+      search<scalar_t>(sequence, order, values, behind, result.mutable_data_ptr<int32_t>());
+    } else {
+      search<scalar_t>(sequence, order, values, behind, result.mutable_data_ptr<int64_t>());
+    }
+  });
+  if (!result.is_same(out)) opgen::copy_(out, result);
+  return out;
+}
+OPGEN_KERNEL(searchsorted)
+(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
+ std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  Tensor out = opgen::empty({0}, self.options().dtype(out_int32 ? opgen::kInt : opgen::kLong));
+  return at::searchsorted_out(out, sorted_sequence, self, out_int32, right, side, sorter);
+}
+OPGEN_KERNEL(searchsorted_out)
+(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
+ std::optional<std::string_view> side, const std::optional<Tensor>& sorter, Tensor& out) {
+  const Tensor value = number(self).to(sorted_sequence.device(), number(self).scalar_type());
+  return at::searchsorted_out(out, sorted_sequence, value, out_int32, right, side, sorter);
+}
+OPGEN_KERNEL(searchsorted)
+(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
+ std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  Tensor out =
+      opgen::empty({0}, sorted_sequence.options().dtype(out_int32 ? opgen::kInt : opgen::kLong));
+  return at::searchsorted_out(out, sorted_sequence, self, out_int32, right, side, sorter);
+}
+
+OPGEN_KERNEL(bucketize_out)
+(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right, Tensor& out) {
+  OPGEN_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+              boundaries.dim(), ")");
+  return at::searchsorted_out(out, boundaries, self, out_int32, right, std::nullopt, std::nullopt);
+}
+OPGEN_KERNEL(bucketize)
+(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
+  Tensor out = opgen::empty({0}, self.options().dtype(out_int32 ? opgen::kInt : opgen::kLong));
+  return at::bucketize_out(out, self, boundaries, out_int32, right);
+}
+OPGEN_KERNEL(bucketize)
+(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+  OPGEN_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+              boundaries.dim(), ")");
+  return at::searchsorted(boundaries, self, out_int32, right, std::nullopt, std::nullopt);
+}
+
+// ---- bincount ----
+
+OPGEN_KERNEL(bincount)
+(const Tensor& self, const std::optional<Tensor>& weights, int64_t minlength) {
+  OPGEN_CHECK(minlength >= 0, "minlength should be >= 0");
+  if (weights.has_value()) check_same_device("bincount", self, *weights);
+  if (self.dim() == 1 && self.numel() == 0) {
+    return at::zeros({minlength}, self.options().dtype(opgen::kLong));
+  }
+  const Tensor numbers = dense(self, opgen::kLong);
+  OPGEN_CHECK(self.dim() == 1 && isIntegralType(self.scalar_type(), /*include_bool=*/false) &&
+                  numbers.min().item().toLong() >= 0,
+              "bincount only supports 1-d non-negative integral inputs.");
+  OPGEN_CHECK(!weights.has_value() || (weights->dim() == 1 && weights->size(0) == self.size(0)),
+              "weights should be 1-d and have the same length as input");
+  const int64_t bins = std::max(numbers.max().item().toLong() + 1, minlength);
+  const int64_t* number = numbers.const_data_ptr<int64_t>();
+  const auto count_into = [&]<class T>(Tensor result, const T* weight) {
+    T* sum = result.mutable_data_ptr<T>();
+    for (int64_t i = 0; i < numbers.numel(); ++i) {
+      sum[number[i]] += weight != nullptr ? weight[i] : T(1);
+    }
+    return result;
+  };
+  if (!weights.has_value()) {
+    return count_into(at::zeros({bins}, self.options().dtype(opgen::kLong)),
+                      static_cast<const int64_t*>(nullptr));
+  }
+  const ScalarType kind = weights->scalar_type() == opgen::kFloat ? opgen::kFloat : opgen::kDouble;
+  const Tensor given = dense(*weights, kind);
+  const Tensor result = at::zeros({bins}, given.options());
+  return kind == opgen::kFloat ? count_into(result, given.const_data_ptr<float>())
+                               : count_into(result, given.const_data_ptr<double>());
+}
+
+// ---- kthvalue: NaN is the largest number ----
+
+OPGEN_KERNEL(kthvalue)(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
+  OPGEN_CHECK_INDEX(self.dim() == 0 || size > 0, "kthvalue(): Expected reduction dim ", dim,
+                    " to have non-zero size.");
+  OPGEN_CHECK(k >= 1 && k <= size, "kthvalue(): selected number k out of range for dimension ",
+              dim);
+  if (self.dim() == 0) {
+    return {self.clone(std::nullopt), at::zeros({}, self.options().dtype(opgen::kLong))};
+  }
+  OPGEN_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "kthvalue is not implemented for Bool");
+  const auto [values, indices] = at::sort(self, /*stable=*/true, dim, /*descending=*/false);
+  Tensor value = values.narrow(dim, k - 1, 1).clone(MemoryFormat::Contiguous);
+  Tensor index = indices.narrow(dim, k - 1, 1).clone(MemoryFormat::Contiguous);
+  if (keepdim) return {value, index};
+  return {value.squeeze(dim), index.squeeze(dim)};
+}
+OPGEN_KERNEL(kthvalue_out)
+(const Tensor& self, int64_t k, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  const auto [value, index] = at::kthvalue(self, k, dim, keepdim);
+  copy_result(values, value, "kthvalue");
+  copy_result(indices, index, "kthvalue");
+  return {values, indices};
+}
+
+// ---- unique ----
+
+namespace {
+
+Tensor from_numbers(const std::vector<int64_t>& numbers, const Tensor& like) {
+  Tensor result = opgen::empty({static_cast<int64_t>(numbers.size())}, like.options().dtype(kLong));
+  if (!numbers.empty()) {
+    std::memcpy(result.mutable_data_ptr<int64_t>(), numbers.data(),
+                numbers.size() * sizeof(int64_t));
+  }
+  return result;
+}
+
+}  // namespace
+
+// The numbers in order, each once; NaN is equal to no number.
+OPGEN_KERNEL(_unique2_cpu)
+(const Tensor& self, bool /*sorted*/, bool return_inverse, bool return_counts) {
+  const auto [sorted, indices] = at::sort(self.reshape({-1}), /*stable=*/true, 0, false);
+  const Tensor values = opgen::contiguous(sorted), order = opgen::contiguous(indices);
+  const int64_t* place = order.const_data_ptr<int64_t>();
+  std::vector<int64_t> first, count, group(static_cast<size_t>(self.numel()));
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "unique", [&] {
+    const scalar_t* value = values.const_data_ptr<scalar_t>();
+    for (int64_t i = 0; i < self.numel(); ++i) {
+      if (i == 0 || !(widen(value[i]) == widen(value[i - 1]))) {
+        first.push_back(i);
+        count.push_back(0);
+      }
+      ++count.back();
+      group[static_cast<size_t>(place[i])] = static_cast<int64_t>(count.size()) - 1;
+    }
+  });
+  const Tensor none = opgen::empty({0}, self.options().dtype(kLong));
+  return {at::index_select(values, 0, from_numbers(first, self)),
+          return_inverse ? Tensor(from_numbers(group, self).view(self.sizes())) : none,
+          return_counts ? from_numbers(count, self) : none};
+}
