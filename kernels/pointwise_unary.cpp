@@ -1,6 +1,8 @@
 // pointwise_unary.cpp: functions of one tensor, element by element.
 #include <opgen/kernel.h>
 
+#include <bit>
+
 #include <aten/ops/abs.h>
 #include <aten/ops/abs_native.h>
 #include <aten/ops/acos_native.h>
@@ -528,12 +530,24 @@ OPGEN_IMPL_FUNC(isneginf_out)(const Tensor& self, const Tensor& /*out*/) {
       [](auto) { return false; });
 }
 
+namespace {
+
+// By its bits: g++ 12 fails with an internal error when it vectorises std::signbit.
+bool has_sign_bit(float x) {
+  return std::bit_cast<std::int32_t>(x) < 0;
+}
+bool has_sign_bit(double x) {
+  return std::bit_cast<std::int64_t>(x) < 0;
+}
+
+}  // namespace
+
 OPGEN_META_FUNC(signbit)(const Tensor& self) {
   build_test(*this, self, "signbit");
 }
 OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& /*out*/) {
   test_into(
-      *this, self.scalar_type(), "signbit", [](auto x) { return std::signbit(x); },
+      *this, self.scalar_type(), "signbit", [](auto x) { return has_sign_bit(x); },
       [](auto x) { return x < decltype(x)(0); });
 }
 

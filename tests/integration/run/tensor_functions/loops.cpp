@@ -53,6 +53,9 @@ OPGEN_KERNEL(looped)(const Tensor& self) {
     opgen::cpu_kernel_vec(
         vectors, [](float x) { return x * x + 1; },
         [](opgen::Vec<float> x) { return x * x + opgen::Vec<float>(1); });
+    const Tensor dense = opgen::contiguous(in), doubled = fresh(opgen::kFloat);
+    opgen::vector_loop([](auto x) { return x + x; }, dense.numel(),
+                       doubled.mutable_data_ptr<float>(), dense.const_data_ptr<float>());
     auto in_order = pair(fresh(opgen::kFloat), in);
     float sum = 0;
     opgen::cpu_serial_kernel(in_order, [&sum](float x) { return sum += x; });
