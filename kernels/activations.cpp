@@ -70,7 +70,7 @@ OPGEN_META_FUNC(silu)(const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "silu", [&] {
-    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+    if constexpr (is_float_v<scalar_t>) {
       opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::silu(x); });
       return;
     }

@@ -1,6 +1,8 @@
 // comparison.cpp: eq ne lt le gt ge, logic, and operations on bits.
 #include <opgen/kernel.h>
 
+#include <atomic>
+
 #include <aten/ops/abs.h>
 #include <aten/ops/add.h>
 #include <aten/ops/all.h>
@@ -166,8 +168,9 @@ Tensor new_bool(const Tensor& self) {
   return opgen::empty({0}, self.options().dtype(kBool));
 }
 
-constexpr auto kAnd = [](bool a, bool b) { return a && b; };
-constexpr auto kOr = [](bool a, bool b) { return a || b; };
+// Without branches, so that compilers vectorise the loops.
+constexpr auto kAnd = [](bool a, bool b) { return a & b; };
+constexpr auto kOr = [](bool a, bool b) { return a | b; };
 constexpr auto kXor = [](bool a, bool b) { return a != b; };
 
 }  // namespace
@@ -318,9 +321,51 @@ OPGEN_KERNEL(is_same_size)(const Tensor& self, const Tensor& other) {
   return same_sizes(self.sizes(), other.sizes());
 }
 
+namespace {
+
+// Returns whether two rows are equal.
+template <class T>
+bool equal_row(const char* const* data, const int64_t* strides, int64_t n) {
+  constexpr int64_t block = 256, item = sizeof(T);
+  const char *a = data[0], *b = data[1];
+  const bool adjacent = strides[0] == item && strides[1] == item;
+  while (n > 0) {
+    const int64_t count = std::min(block, n);
+    bool same = true;
+    if (adjacent) {
+      const T* x = reinterpret_cast<const T*>(a);
+      const T* y = reinterpret_cast<const T*>(b);
+      for (int64_t i = 0; i < count; ++i) same &= x[i] == y[i];
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        same &= *reinterpret_cast<const T*>(a + i * strides[0]) ==
+                *reinterpret_cast<const T*>(b + i * strides[1]);
+      }
+    }
+    if (!same) return false;
+    a += count * strides[0];
+    b += count * strides[1];
+    n -= count;
+  }
+  return true;
+}
+
+}  // namespace
+
 OPGEN_KERNEL(equal)(const Tensor& self, const Tensor& other) {
   if (!same_sizes(self.sizes(), other.sizes())) return false;
-  return at::all(at::eq(self, other)).item().toBool();
+  const ScalarType common = opgen::promote_types(self.scalar_type(), other.scalar_type());
+  const Tensor a = to_dtype(self, common), b = to_dtype(other, common);
+  TensorIterator iter = opgen::TensorIteratorConfig().add_const_input(a).add_const_input(b).build();
+  // Threads stop at the first difference.
+  std::atomic<bool> same = true;
+  OPGEN_DISPATCH_ALL(common, "equal", [&] {
+    iter.for_each([&](char** data, const int64_t* strides, int64_t n) {
+      if (!same.load(std::memory_order_relaxed)) return;
+      if (!equal_row<scalar_t>(data, strides, n)) same.store(false, std::memory_order_relaxed);
+    });
+  });
+  return same.load();
 }
 
 OPGEN_KERNEL(isclose)

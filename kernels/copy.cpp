@@ -131,7 +131,11 @@ OPGEN_KERNEL(fill_)(Tensor& self, const Scalar& value) {
 OPGEN_KERNEL(fill_)(Tensor& self, const Tensor& value) {
   OPGEN_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
               value.dim(), " dimensions.");
-  opgen::copy_(self, value);
+  if (self.is_cpu() && value.is_cpu() && self.scalar_type() == value.scalar_type()) {
+    opgen::fill_(self, opgen::item(value));
+  } else {
+    opgen::copy_(self, value);
+  }
   return self;
 }
 OPGEN_KERNEL(fill)(const Tensor& self, const Scalar& value) {

@@ -238,9 +238,15 @@ OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& s
         to[i] = static_cast<scalar_t>(first + static_cast<uint64_t>(i) * by);
     } else {
       const double first = start.toDouble(), by = step.toDouble();
-      for (int64_t i = 0; i < count; ++i) {
-        to[i] = static_cast<scalar_t>(
-            static_cast<wide_t<scalar_t>>(first + by * static_cast<double>(i)));
+      // The index counts in 32 bits, because processors do not convert vectors of 64-bit integers.
+      constexpr int64_t block = 1 << 20;
+      for (int64_t done = 0; done < count; done += block) {
+        const auto n = static_cast<int32_t>(std::min(block, count - done));
+        const auto before = static_cast<double>(done);
+        for (int32_t i = 0; i < n; ++i) {
+          to[done + i] = static_cast<scalar_t>(
+              static_cast<wide_t<scalar_t>>(first + by * (before + static_cast<double>(i))));
+        }
       }
     }
   });

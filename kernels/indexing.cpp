@@ -326,11 +326,16 @@ OPGEN_IMPL_FUNC(scatter_add_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const Tensor& out) {
   const Tensor places = start_scatter(self, dim, index, out);
   if (!places.defined()) return;
+  // A sum of float16 or bfloat16 is rounded once, as PyTorch's is.
+  const bool is_wide = opgen::isReducedFloatingType(out.scalar_type());
+  const Tensor sums = is_wide ? out.to(kFloat) : out;
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_add", [&] {
-    for_each_indexed<scalar_t, const scalar_t>(
-        out, dim, places, src, Divide::kOthers,
-        [](scalar_t& element, const scalar_t& value) { element = plus(element, value); });
+    using sum_t = opgen::opmath_type<scalar_t>;
+    for_each_indexed<sum_t, const scalar_t>(
+        sums, dim, places, src, Divide::kOthers,
+        [](sum_t& sum, const scalar_t& value) { sum = plus(sum, static_cast<sum_t>(value)); });
   });
+  if (is_wide) opgen::copy_(out, sums);
 }
 
 // ---- index_select, index_add: whole slices ----

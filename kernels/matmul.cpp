@@ -47,11 +47,72 @@ struct Matrix {
   int64_t rows, columns, row_stride, column_stride;
 };
 
+// The sum of products of n integers or complex numbers, in blocks: integers wrap around, so that
+// the order does not matter, and the sums of blocks of complex numbers are added pairwise.
+template <class T>
+sum_t<T> sum_of_products(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t n) {
+  constexpr int64_t block = 128, lanes = 8;
+  PairwiseSum<sum_t<T>> total;
+  T left[block], right[block];
+  const auto line = [](const T* from, int64_t stride, int64_t count, T* buffer) {
+    if (stride == 1) return from;
+    for (int64_t k = 0; k < count; ++k) buffer[k] = from[k * stride];
+    return static_cast<const T*>(buffer);
+  };
+  for (int64_t i = 0; i < n; i += block) {
+    const int64_t count = std::min(block, n - i);
+    const T* x = line(a + i * a_stride, a_stride, count, left);
+    const T* y = line(b + i * b_stride, b_stride, count, right);
+    if constexpr (is_complex_v<T>) {
+      using R = real_t<T>;
+      // Products of equal parts, and of different parts.
+      const R* u = reinterpret_cast<const R*>(x);
+      const R* v = reinterpret_cast<const R*>(y);
+      R equal[lanes] = {}, crossed[lanes] = {};
+      int64_t k = 0;
+      for (; k + lanes <= 2 * count; k += lanes) {
+        for (int64_t l = 0; l < lanes; ++l) equal[l] += u[k + l] * v[k + l];
+        for (int64_t l = 0; l < lanes; ++l) crossed[l] += u[k + l] * v[k + (l ^ 1)];
+      }
+      for (int64_t l = 0; k < 2 * count; ++k, ++l) {
+        equal[l] += u[k] * v[k];
+        crossed[l] += u[k] * v[k ^ 1];
+      }
+      R real = 0, imaginary = 0;
+      for (int64_t l = 0; l < lanes; l += 2) {
+        real += equal[l] - equal[l + 1];
+        imaginary += crossed[l] + crossed[l + 1];
+      }
+      total.add(T(real, imaginary));
+    } else {
+      sum_t<T> sum = 0;
+      for (int64_t k = 0; k < count; ++k) {
+        sum = plus(sum, times(static_cast<sum_t<T>>(x[k]), static_cast<sum_t<T>>(y[k])));
+      }
+      total.add(sum);
+    }
+  }
+  return total.result();
+}
+
 // Calls finish(i, j, sum over k of a[i, k] * b[k, j]) for each element. Reads rows of `b` in blocks
 // that stay in the cache. The sums have the wider type, so that half types are rounded only once.
 template <class T, class Finish>
 void multiply(const Matrix<const T>& a, const Matrix<const T>& b, Finish finish) {
   using wide = sum_t<T>;
+  if constexpr (!is_float_v<T>) {
+    if (b.columns == 1 && std::abs(a.column_stride) <= std::abs(a.row_stride)) {
+      const int64_t rows = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, a.columns));
+      opgen::parallel_for(0, a.rows, rows, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          finish(i, 0,
+                 sum_of_products(a.data + i * a.row_stride, a.column_stride, b.data, b.row_stride,
+                                 a.columns));
+        }
+      });
+      return;
+    }
+  }
   constexpr int64_t block = 256;
   opgen::parallel_for(
       0, a.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, a.columns * b.columns)),
@@ -96,9 +157,51 @@ Matrix<const T> matrix_of(const MatrixView& view) {
 // A smaller product takes less time than the blocks of a large one.
 constexpr int64_t worth_blocks = 1000;
 
+// The real or the imaginary parts of a matrix of complex numbers, whose parts have type R.
+template <class R>
+MatrixView parts_of(const MatrixView& matrix, int64_t part) {
+  MatrixView parts = matrix;
+  parts.data = static_cast<R*>(matrix.data) + part;
+  parts.dtype = opgen::scalar_type_of<R>;
+  parts.row_stride *= 2;
+  parts.column_stride *= 2;
+  return parts;
+}
+
+// The same for complex numbers, as four products of real matrices.
+template <class R, class Finish>
+void complex_product(const MatrixView& a, const MatrixView& b, Finish finish) {
+  const auto size = static_cast<size_t>(a.rows * b.columns);
+  const auto real = std::make_unique_for_overwrite<R[]>(size);
+  const auto imaginary = std::make_unique_for_overwrite<R[]>(size);
+  const auto add = [&](int64_t part_of_a, int64_t part_of_b, R* to, auto change) {
+    const auto finish_row = [&](int64_t i, int64_t j, const R* sums, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) change(to[i * b.columns + j + k], sums[k]);
+    };
+    opgen::multiply_matrices(parts_of<R>(a, part_of_a), parts_of<R>(b, part_of_b),
+                             opgen::FinishRow<R>(finish_row));
+  };
+  add(0, 0, real.get(), [](R& sum, R x) { sum = x; });
+  add(1, 1, real.get(), [](R& sum, R x) { sum -= x; });
+  add(0, 1, imaginary.get(), [](R& sum, R x) { sum = x; });
+  add(1, 0, imaginary.get(), [](R& sum, R x) { sum += x; });
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t j = 0; j < b.columns; ++j) {
+      const int64_t at = i * b.columns + j;
+      finish(i, j, complex<R>(real[at], imaginary[at]));
+    }
+  }
+}
+
 // Calls finish(i, j, sum) as above, without a BLAS.
 template <class T, class Finish>
 void product(const MatrixView& a, const MatrixView& b, Finish finish) {
+  using R = real_t<T>;
+  if constexpr (is_complex_v<T> && (std::is_same_v<R, float> || std::is_same_v<R, double>)) {
+    if (a.rows > 1 && b.columns > 1 && a.rows * a.columns * b.columns >= worth_blocks) {
+      return complex_product<R>(a, b, finish);
+    }
+  }
   if constexpr (is_float_v<T>) {
     if (a.rows * a.columns * b.columns >= worth_blocks) {
       using wide = sum_t<T>;
@@ -196,10 +299,21 @@ OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tenso
     return;
   }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
-    for (int64_t n = 0; n < self.size(0); ++n) {
-      const MatrixView left(self, n), right(mat2, n), result(out, n);
-      if (!blas_gemm(left, right, result)) product_into<scalar_t>(left, right, result);
+    const int64_t batches = self.size(0);
+    const auto run = [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        const MatrixView left(self, n), right(mat2, n), result(out, n);
+        if (!blas_gemm(left, right, result)) product_into<scalar_t>(left, right, result);
+      }
+    };
+    // Threads divide the batches, if there are enough of them, else each product. A BLAS has
+    // threads of its own.
+    const MatrixView first(self, 0), second(mat2, 0), result(out, 0);
+    if (batches < opgen::get_num_threads() || opgen::blas_takes(first, second, result)) {
+      return run(0, batches);
     }
+    const int64_t work = first.rows * first.columns * second.columns;
+    opgen::parallel_for(0, batches, std::max<int64_t>(1, 8 * opgen::kGrainSize / (work + 1)), run);
   });
 }
 
@@ -308,17 +422,12 @@ OPGEN_KERNEL(dot)(const Tensor& self, const Tensor& tensor) {
     if constexpr (is_float_v<scalar_t>) {
       const double sum = opgen::dot_product(vector_of(self), vector_of(tensor));
       *out.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(sum));
-      return;
+    } else {
+      const auto sum =
+          sum_of_products(self.const_data_ptr<scalar_t>(), self.stride(0),
+                          tensor.const_data_ptr<scalar_t>(), tensor.stride(0), self.numel());
+      *out.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(sum);
     }
-    using wide = sum_t<scalar_t>;
-    const scalar_t* a = self.const_data_ptr<scalar_t>();
-    const scalar_t* b = tensor.const_data_ptr<scalar_t>();
-    PairwiseSum<wide> sum;
-    for (int64_t i = 0; i < self.numel(); ++i) {
-      sum.add(times(static_cast<wide>(a[i * self.stride(0)]),
-                    static_cast<wide>(b[i * tensor.stride(0)])));
-    }
-    *out.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(sum.result());
   });
   return out;
 }

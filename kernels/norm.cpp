@@ -75,21 +75,41 @@ std::vector<T> values_of(const Tensor& tensor) {
   return std::vector<T>(data, data + dense.numel());
 }
 
-// Sets to[i] to (x[i] - mean) * factor * scale[i] + shift[i]. The mean has two parts, so that the
-// difference is as exact as that of doubles.
 template <class T>
-void normalise(T* to, const T* x, int64_t n, double mean, double factor,
-               const std::vector<T>& scale, const std::vector<T>& shift) {
-  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
-  const T by = static_cast<T>(factor);
-  for (int64_t i = 0; i < n; ++i) to[i] = (x[i] - high - low) * by;
-  if (!scale.empty()) {
-    for (int64_t i = 0; i < n; ++i) to[i] *= scale[i];
-  }
-  if (!shift.empty()) {
-    for (int64_t i = 0; i < n; ++i) to[i] += shift[i];
-  }
+const T* pointer_to(const std::vector<T>& values) {
+  return values.empty() ? nullptr : values.data();
 }
+
+// The row itself, or a buffer for a row of half types.
+float* normalised_row(float* row, float* /*buffer*/) {
+  return row;
+}
+double* normalised_row(double* row, double* /*buffer*/) {
+  return row;
+}
+template <class T>
+float* normalised_row(T* /*row*/, float* buffer) {
+  return buffer;
+}
+
+// Writes statistics of rows of T, which are float or T.
+template <class T>
+class Statistic {
+ public:
+  explicit Statistic(const Tensor& to)
+      : data_(to.mutable_data_ptr()), is_float_(to.scalar_type() == kFloat) {}
+  void set(int64_t i, double value) const {
+    if (is_float_) {
+      static_cast<float*>(data_)[i] = static_cast<float>(value);
+    } else {
+      static_cast<T*>(data_)[i] = static_cast<T>(static_cast<wide_t<T>>(value));
+    }
+  }
+
+ private:
+  void* data_;
+  bool is_float_;
+};
 
 void store(const Tensor& to, int64_t i, double value) {
   OPGEN_DISPATCH_FLOATING(to.scalar_type(), "native_layer_norm", [&] {
@@ -120,16 +140,19 @@ OPGEN_KERNEL(native_layer_norm)
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const int64_t n = rows.width;
     const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, n));
+    const Statistic<scalar_t> means(mean), rstds(rstd);
     opgen::parallel_for(0, rows.count, grain, [&](int64_t begin, int64_t end) {
-      std::vector<wide> line(static_cast<size_t>(n));
+      constexpr bool direct = std::is_same_v<wide, scalar_t>;
+      std::vector<wide> line(direct ? 0 : static_cast<size_t>(n));
       for (int64_t r = begin; r < end; ++r) {
         const wide* x = opgen::row_as<wide>(from + r * n, n, line.data());
         const opgen::Moments moments = opgen::moments_of_row(x, n);
         const double factor = 1 / std::sqrt(moments.squares / static_cast<double>(n) + eps);
-        normalise(line.data(), x, n, moments.mean, factor, scale, shift);
-        opgen::store_row_as(to + r * n, line.data(), n);
-        store(mean, r, moments.mean);
-        store(rstd, r, factor);
+        wide* y = normalised_row(to + r * n, line.data());
+        opgen::normalise_row(y, x, n, moments.mean, factor, pointer_to(scale), pointer_to(shift));
+        if constexpr (!direct) opgen::store_row_as(to + r * n, y, n);
+        means.set(r, moments.mean);
+        rstds.set(r, factor);
       }
     });
   });

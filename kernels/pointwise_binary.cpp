@@ -82,18 +82,25 @@ OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, cons
 
 namespace {
 
-// Computes f(a, b), for half types in float. A number is not rounded to the half type first,
-// because the result would differ.
+// Returns the second operand of half types as a float, and removes it, if it is a number: rounded
+// to the half type, it would give another result.
+template <class T>
+std::optional<float> wide_number(TensorIteratorBase& iter) {
+  if (!is_half_v<T> || !iter.is_cpu_scalar(2) || !iter.operand(2).replaced) return std::nullopt;
+  // A number that is out of the type's range becomes an infinity.
+  const double number = opgen::item(iter.operand(2).original_tensor()).toDouble();
+  iter.remove_operand(2);
+  return static_cast<float>(number);
+}
+
+// Computes f(a, b), for half types in float.
 template <class T, class F>
 void map_wide(TensorIteratorBase& iter, F f) {
   using wide = wide_t<T>;
   if constexpr (is_half_v<T>) {
-    if (iter.is_cpu_scalar(2) && iter.operand(2).replaced) {
-      // A number that is out of the type's range becomes an infinity.
-      const wide b = static_cast<wide>(opgen::item(iter.operand(2).original_tensor()).toDouble());
-      iter.remove_operand(2);
-      opgen::cpu_kernel(iter,
-                        [f, b](T a) -> T { return static_cast<T>(f(static_cast<wide>(a), b)); });
+    if (const std::optional<float> b = wide_number<T>(iter)) {
+      opgen::cpu_kernel(
+          iter, [f, b = *b](T a) -> T { return static_cast<T>(f(static_cast<wide>(a), b)); });
       return;
     }
   }
@@ -157,18 +164,17 @@ void div_true(TensorIteratorBase& iter) {
   });
 }
 
-// Returns floor(a / b). Subtracts the remainder from `a` before it divides, so the result is exact
-// where the rounded quotient is not.
 template <class T>
-T divide_floor_float(T a, T b) {
-  if (b == 0) return a / b;
-  const T rest = std::fmod(a, b);
-  T quotient = (a - rest) / b;
-  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
-  if (quotient == 0) return std::copysign(T(0), a / b);
-  T whole = std::floor(quotient);
-  if (quotient - whole > T(0.5)) whole += 1;
-  return whole;
+void div_floor(TensorIteratorBase& iter) {
+  if constexpr (!std::is_same_v<wide_t<T>, float>) {
+    map_wide<T>(iter, [](auto a, auto b) { return opgen::vec::divide_floor(a, b); });
+    return;
+  } else if (const std::optional<float> divisor = wide_number<T>(iter)) {
+    opgen::cpu_kernel_vec<T>(
+        iter, [b = *divisor](auto a) { return opgen::vec::divide_floor(a, decltype(a)(b)); });
+  } else {
+    opgen::cpu_kernel_vec<T>(iter, [](auto a, auto b) { return opgen::vec::divide_floor(a, b); });
+  }
 }
 
 void div_rounded(TensorIteratorBase& iter, bool down) {
@@ -186,9 +192,9 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
   // unrounded quotient, as PyTorch does.
   const bool one_divisor = iter.is_scalar(2);
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
-    map_wide<scalar_t>(iter, [down, one_divisor](auto x, auto y) {
-      using wide = decltype(x);
-      if (down) return divide_floor_float(x, y);
+    using wide = wide_t<scalar_t>;
+    if (down) return div_floor<scalar_t>(iter);
+    map_wide<scalar_t>(iter, [one_divisor](auto x, auto y) {
       return std::trunc(one_divisor ? x / y : static_cast<wide>(static_cast<scalar_t>(x / y)));
     });
   });

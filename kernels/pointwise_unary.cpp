@@ -87,10 +87,11 @@ void map_floating(TensorIteratorBase& iter, const char* name, F f) {
   });
 }
 
-// Floats, and half types as floats, are computed by `v`, a function of vectors; others by `f`.
-template <class T, class F, class V>
+// Floats, and half types as floats, are computed by `v`, a function of vectors; others by `f`, but
+// doubles by `v` too if it is one of vectors of doubles.
+template <class T, bool doubles = false, class F, class V>
 void map_by_vectors(TensorIteratorBase& iter, F f, V v) {
-  if constexpr (std::is_same_v<wide_t<T>, float>) {
+  if constexpr (std::is_same_v<wide_t<T>, float> || (doubles && std::is_same_v<T, double>)) {
     opgen::cpu_kernel_vec<T>(iter, v);
   } else {
     opgen::cpu_kernel(iter, [f](T x) -> T { return narrowed<T>(f(widen(x))); });
@@ -100,6 +101,11 @@ template <class F, class V>
 void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f, V v) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name,
                                       [&] { map_by_vectors<scalar_t>(iter, f, v); });
+}
+template <class F, class V>
+void map_with_doubles(TensorIteratorBase& iter, const char* name, F f, V v) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name,
+                                      [&] { map_by_vectors<scalar_t, true>(iter, f, v); });
 }
 template <class F, class V>
 void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
@@ -153,7 +159,7 @@ struct Log2 {
   }
 #define OPGEN_FUNCTION(space, name) [](auto x) { return space::name(x); }
 
-OPGEN_UNARY_FLOAT(exp, map_floating_or_complex, OPGEN_FUNCTION(std, exp), OPGEN_FUNCTION(vec, exp))
+OPGEN_UNARY_FLOAT(exp, map_with_doubles, OPGEN_FUNCTION(std, exp), OPGEN_FUNCTION(vec, exp))
 OPGEN_UNARY_FLOAT(log, map_floating_or_complex, OPGEN_FUNCTION(std, log), OPGEN_FUNCTION(vec, log))
 OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p(), OPGEN_FUNCTION(vec, log1p))
 OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, OPGEN_FUNCTION(std, sqrt))
@@ -167,7 +173,7 @@ OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_FUNCTION(std, atan),
 OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_FUNCTION(std, tanh),
                   OPGEN_FUNCTION(vec, tanh))
 OPGEN_UNARY_FLOAT(
-    sigmoid, map_floating_or_complex,
+    sigmoid, map_with_doubles,
     [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); },
     OPGEN_FUNCTION(vec, sigmoid))
 OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_FUNCTION(std, erf), OPGEN_FUNCTION(vec, erf))
@@ -208,9 +214,8 @@ OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
   build_borrowing_unary_float_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& /*out*/) {
-  map_floating(*this, "polygamma", [n](auto x) {
-    return static_cast<decltype(x)>(kernels::polygamma(n, static_cast<double>(x)));
-  });
+  map_floating(*this, "polygamma",
+               [n](auto x) { return static_cast<decltype(x)>(kernels::polygamma(n, x)); });
 }
 OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) {
   return at::polygamma_out(self, n, self);

@@ -27,6 +27,7 @@
 #include <aten/ops/randperm_native.h>
 #include <aten/ops/uniform_native.h>
 #include <aten/ops/zeros_like.h>
+#include <opgen/cpu/vec_math.h>
 #include <opgen/device/random.h>
 
 #include "common.h"
@@ -134,22 +135,54 @@ void box_muller(T u1, T u2, T& first, T& second) {
   second = radius * std::sin(angle);
 }
 
-// Draws sixteen at a time, pairing the first eight with the last eight. The last block may overlap
-// the one before it.
+// Makes blocks of sixteen uniform numbers normally distributed. Pairs the first eight of a block
+// with the last eight.
+template <class T>
+void normal_from_uniform(T* draws, int64_t blocks) {
+  for (T* block = draws; block != draws + 16 * blocks; block += 16) {
+    for (int64_t j = 0; j < 8; ++j) {
+      box_muller(T(1) - block[j], block[j + 8], block[j], block[j + 8]);
+    }
+  }
+}
+// The same by vectors.
+template <>
+void normal_from_uniform(float* draws, int64_t blocks) {
+  constexpr int64_t most = 32;
+  float first[8 * most], second[8 * most], radius[8 * most];
+  for (int64_t done = 0; done < blocks; done += most, draws += 16 * most) {
+    const int64_t count = std::min(most, blocks - done), n = 8 * count;
+    for (int64_t b = 0; b < count; ++b) {
+      std::copy_n(draws + 16 * b, 8, first + 8 * b);
+      std::copy_n(draws + 16 * b + 8, 8, second + 8 * b);
+    }
+    opgen::vector_loop([](auto u) { return opgen::vec::log(decltype(u)(1.0f) - u); }, n, radius,
+                       first);
+    for (int64_t i = 0; i < n; ++i) radius[i] = std::sqrt(-2.0f * radius[i]);
+    const auto angle = [](auto u) {
+      return u * decltype(u)(2.0f * static_cast<float>(kernels::pi));
+    };
+    opgen::vector_loop([=](auto r, auto u) { return r * opgen::vec::cos(angle(u)); }, n, first,
+                       radius, second);
+    opgen::vector_loop([=](auto r, auto u) { return r * opgen::vec::sin(angle(u)); }, n, second,
+                       radius, second);
+    for (int64_t b = 0; b < count; ++b) {
+      std::copy_n(first + 8 * b, 8, draws + 16 * b);
+      std::copy_n(second + 8 * b, 8, draws + 16 * b + 8);
+    }
+  }
+}
+
+// Draws sixteen at a time. The last block may overlap the one before it.
 template <class T>
 void normal_blocks(T* data, int64_t size, double mean, double std, Engine& engine) {
   using wide = wide_t<T>;
   std::vector<wide> draws(static_cast<size_t>(size));
-  const auto transform = [&](int64_t start) {
-    for (int64_t j = start; j < start + 8; ++j) {
-      box_muller(wide(1) - draws[j], draws[j + 8], draws[j], draws[j + 8]);
-    }
-  };
   draw_uniforms<wide>(draws.data(), size, engine, [](wide x) { return x; });
-  for (int64_t i = 0; i + 15 < size; i += 16) transform(i);
+  normal_from_uniform(draws.data(), size / 16);
   if (size % 16 != 0) {
     for (int64_t i = size - 16; i < size; ++i) draws[i] = opgen::draw_uniform<wide>(engine);
-    transform(size - 16);
+    normal_from_uniform(draws.data() + size - 16, 1);
   }
   for (int64_t i = 0; i < size; ++i)
     data[i] = static_cast<T>(draws[i] * static_cast<wide>(std) + static_cast<wide>(mean));

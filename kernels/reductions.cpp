@@ -1,6 +1,8 @@
 // reductions.cpp: sums, products, extremes and norms along dimensions, and running sums.
 #include <opgen/kernel.h>
 
+#include <atomic>
+
 #include <aten/ops/all.h>
 #include <aten/ops/all_native.h>
 #include <aten/ops/amax.h>
@@ -811,6 +813,19 @@ void complex_norm_into(TensorIterator& iter, double order) {
   });
 }
 
+// The Euclidean norm of floats and half types, with a sum of floats. Returns false if a sum may
+// have overflowed or lost digits: then the norm must be computed in doubles.
+template <class T>
+bool quick_norm_into(TensorIterator& iter) {
+  // Atomic, because threads store outputs.
+  std::atomic<bool> good = true;
+  opgen::cpu_reduce_vec<T, T, float>(iter, 0.0f, opgen::SumOf(), SquareOf(), [&](float sum) {
+    if (!(sum > 1e-20f && sum < 1e36f)) good.store(false, std::memory_order_relaxed);
+    return std::sqrt(sum);
+  });
+  return good.load();
+}
+
 }  // namespace
 
 OPGEN_META_FUNC(linalg_vector_norm)
@@ -855,6 +870,9 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
     if constexpr (is_complex_v<scalar_t>) {
       complex_norm_into<scalar_t>(iter, order);
     } else {
+      if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+        if (order == 2 && quick_norm_into<scalar_t>(iter)) return;
+      }
       fold_norm(order,
                 [&](double identity, const auto& combine, const auto& map, const auto& project) {
                   opgen::cpu_reduce_vec<scalar_t, scalar_t, double>(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace kernels {
 
@@ -69,18 +70,39 @@ inline double digamma(double x) {
   return result + std::log(x) - 0.5 / x - series;
 }
 
-inline double trigamma(double x) {
-  if (std::isinf(x)) return x > 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
-  if (x >= 0.5 || std::isnan(x)) return hurwitz_zeta(2, x);
-  if (x == std::floor(x)) return std::numeric_limits<double>::infinity();
-  const double sine = std::sin(pi * x);
-  return pi * pi / (sine * sine) - hurwitz_zeta(2, 1 - x);
+// The sum of (x + k)^-2 over k >= 0, for x of at least 1/2: its first terms, ten for the digits of
+// a double and four for those of a float, as one fraction, and the rest with the Euler-Maclaurin
+// formula.
+inline double trigamma_of_positive(double x, int terms) {
+  double upper = 0, lower = 1;
+  // For larger numbers, the series alone is exact, and the product of the squares might overflow.
+  for (int k = 0; k < terms && x < 16; ++k, x += 1) {
+    upper = upper * (x * x) + lower;
+    lower *= x * x;
+  }
+  const double u = 1 / x, z = u * u;
+  const double series =
+      u * z *
+      (1.0 / 6 -
+       z * (1.0 / 30 -
+            z * (1.0 / 42 - z * (1.0 / 30 - z * (5.0 / 66 - z * (691.0 / 2730 - z * (7.0 / 6)))))));
+  return upper / lower + (u + z / 2 + series);
 }
 
-// The n-th derivative of digamma.
-inline double polygamma(int64_t n, double x) {
+inline double trigamma(double x, int terms = 10) {
+  if (std::isinf(x)) return x > 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
+  if (x >= 0.5 || std::isnan(x)) return trigamma_of_positive(x, terms);
+  if (x == std::floor(x)) return std::numeric_limits<double>::infinity();
+  const double sine = std::sin(pi * x);
+  return pi * pi / (sine * sine) - trigamma_of_positive(1 - x, terms);
+}
+
+// The n-th derivative of digamma, with the digits of a float or double.
+template <class T>
+double polygamma(int64_t n, T number) {
+  const auto x = static_cast<double>(number);
   if (n == 0) return digamma(x);
-  if (n == 1) return trigamma(x);
+  if (n == 1) return trigamma(x, std::is_same_v<T, float> ? 4 : 10);
   const double order = static_cast<double>(n);
   const double value = std::exp(std::lgamma(order + 1)) * hurwitz_zeta(order + 1, x);
   return n % 2 == 0 ? -value : value;

@@ -11,7 +11,6 @@
 #include <stable/ops/softclip_meta.h>
 #include <stable/ops/softclip_native.h>
 
-#include <algorithm>
 #include <cmath>
 
 OPGEN_KERNEL(add32_cpu)(const Tensor& self, const Tensor& other) {

@@ -60,10 +60,10 @@ def test_every_listed_macro_exists() -> None:
 @pytest.mark.parametrize(
     ("file", "pattern"),
     [
-        ("cpu/loops.h", r"^void (cpu_\w+)\("),
+        ("cpu/loops.h", r"^void (cpu_\w+|vector_loop)\("),
         ("cpu/reduce.h", r"^void (cpu_\w+)\(|TensorIterator (make_reduction)\("),
         ("cpu/truth.h", r"^OPGEN_API void (cpu_\w+)\("),
-        ("cpu/moments.h", r"^void (cpu_\w+)\(|(moments_of_row)\("),
+        ("cpu/moments.h", r"^void (cpu_\w+)\(|(moments_of_row|normalise_row)\("),
         ("cpu/extremes.h", r"^void (cpu_\w+)\("),
         ("cpu/softmax.h", r"^void (cpu_\w+)\("),
         ("cpu/row_buffers.h", r"(row_as|store_row_as)\("),

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "attempt.h"
+#include "opgen/autograd/autograd.h"
 #include "opgen/tensor/factories.h"
 #include "values.h"
 
@@ -32,6 +33,12 @@ bool takes_integers(const Argument& argument) {
   const Type type = argument.type;
   return type == Type::Int || type == Type::Float || type == Type::Scalar || type == Type::Ints ||
          (type == Type::Tensor && (argument.flags & kNumbers) != 0);
+}
+
+// Whether the object is a tensor with a gradient, which a number would lose: as in PyTorch, it is
+// no number.
+bool has_gradient(PyObject* object) {
+  return is_tensor(object) && autograd::requires_grad(tensor_of(object));
 }
 
 // Returns a hint how to make a tensor from the object.
@@ -73,6 +80,9 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
   if (argument.type == Type::Tensor && (argument.flags & kNumbers) != 0) text += " or a number";
   if ((argument.flags & kOptional) != 0) text += " or None";
   text += ", not " + type_name(object);
+  if ((argument.type == Type::Scalar || argument.type == Type::Float) && has_gradient(object)) {
+    text += " that requires a gradient; item() returns its number";
+  }
   if (argument.type == Type::Tensor && argument.name != "out") text += remedy(object);
   return fail(text);
 }
@@ -88,11 +98,11 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
     case Type::Tensor:
       return convert_tensor(argument, object, slot);
     case Type::Scalar:
-      return find_scalar(object, slot.scalar);
+      return !has_gradient(object) && find_scalar(object, slot.scalar);
     case Type::Int:
       return find_integer(object, slot.integer);
     case Type::Float:
-      return find_double(object, slot.real);
+      return !has_gradient(object) && find_double(object, slot.real);
     case Type::Bool:
       if (!PyBool_Check(object) && !is_numpy_bool(object)) return false;
       slot.integer = PyObject_IsTrue(object);

@@ -75,7 +75,8 @@ bool find_scalar(PyObject* object, Scalar& value) {
     value = Scalar(complex<double>(number.real, number.imag));
   } else if (is_tensor(object)) {
     const TensorBase& tensor = tensor_of(object);
-    if (tensor.dim() != 0 || !tensor.is_cpu()) return false;
+    // Inside vmap, a tensor is a batch of numbers, without a storage.
+    if (tensor.dim() != 0 || !tensor.is_cpu() || !tensor.has_storage()) return false;
     value = opgen::item(tensor);
   } else if (std::int64_t number = 0; find_integer(object, number)) {
     value = Scalar(number);

@@ -33,13 +33,27 @@ DimVector unbox_sizes(const IValue& value) {
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
+// The dtypes that have their own loops. Integers and bools, which are seldom added here, are added
+// as Long, which gives the same bits when it is converted back.
+#define OPGEN_SUM_DTYPES OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES, OPGEN_COMPLEX_DTYPES, Long
+ScalarType sum_dtype(ScalarType dtype) {
+  return isIntegralType(dtype, /*include_bool=*/true) ? kLong : dtype;
+}
+
 TensorBase add_kernel(const TensorBase& a, const TensorBase& b) {
   TensorBase out;
   TensorIterator iter = TensorIterator::binary_op(out, a, b);
+  const ScalarType dtype = iter.common_dtype();
+  if (sum_dtype(dtype) != dtype) {
+    const TensorBase sum =
+        add_kernel(opgen::detail::to_dtype(a, kLong), opgen::detail::to_dtype(b, kLong));
+    return opgen::detail::to_dtype(sum, dtype);
+  }
   if (!iter.output().is_meta()) {
-    OPGEN_DISPATCH_ALL(iter.common_dtype(), "add", [&] {
-      cpu_kernel(iter, [](scalar_t x, scalar_t y) { return static_cast<scalar_t>(x + y); });
-    });
+    OPGEN_DISPATCH(dtype, "add", OPGEN_WRAP([&] {
+                     cpu_kernel(iter, [](scalar_t x, scalar_t y) { return scalar_t(x + y); });
+                   }),
+                   OPGEN_SUM_DTYPES);
   }
   return iter.output();
 }
@@ -56,13 +70,16 @@ TensorBase sum_to_kernel(const TensorBase& self, IntArrayRef sizes) {
     dims.push_back(d);
     kept[static_cast<std::size_t>(d)] = 1;
   }
-  TensorBase out = opgen::detail::full(kept, 0, self.options());
+  const ScalarType dtype = sum_dtype(self.scalar_type());
+  TensorBase out = opgen::detail::full(kept, 0, self.options().dtype(dtype));
   if (dims.empty()) {
     opgen::copy_(out, self);
   } else if (!out.is_meta()) {
-    TensorIterator iter = make_reduction(out, self, OptionalIntArrayRef(IntArrayRef(dims)), true);
-    OPGEN_DISPATCH_ALL(self.scalar_type(), "sum_to", [&] { cpu_sum<scalar_t>(iter); });
+    const TensorBase in = opgen::detail::to_dtype(self, dtype);
+    TensorIterator iter = make_reduction(out, in, OptionalIntArrayRef(IntArrayRef(dims)), true);
+    OPGEN_DISPATCH(dtype, "sum_to", OPGEN_WRAP([&] { cpu_sum<scalar_t>(iter); }), OPGEN_SUM_DTYPES);
   }
+  out = opgen::detail::to_dtype(out, self.scalar_type());
   DimVector strides;
   opgen::detail::contiguous_strides(sizes, strides);
   return opgen::detail::alias_with_sizes_and_strides(out, sizes, strides, 0);

@@ -13,27 +13,20 @@ namespace opgen {
 
 namespace {
 
-// The bits that are not zero in some number other than zero: all but the signs.
+// All bits, for a number that is what is looked for: one that is not zero, or, if `flip` has all
+// bits, zero. `significant` has the bits that are not zero in some number other than zero: all but
+// the signs.
 template <class Bits>
-struct Significant {
-  Bits bits;
-  OPGEN_ALWAYS_INLINE Bits operator()(Bits x) const { return static_cast<Bits>(x & bits); }
-  template <int bytes>
-  OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& x) const {
-    return Vec<Bits, bytes>::of(x.values & bits);
-  }
-};
-// All bits of a number that is not zero.
-template <class Bits>
-struct NotZero {
-  Significant<Bits> significant;
+struct Found {
+  Bits significant;
+  Bits flip;
   OPGEN_ALWAYS_INLINE Bits operator()(Bits x) const {
-    return significant(x) != 0 ? static_cast<Bits>(-1) : Bits(0);
+    return static_cast<Bits>(((x & significant) != 0 ? Bits(-1) : Bits(0)) ^ flip);
   }
   template <int bytes>
   OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& x) const {
     using V = Vec<Bits, bytes>;
-    return V::of(significant(x).values != V(Bits(0)).values);
+    return V::of(((x.values & significant) != V(Bits(0)).values) ^ V(flip).values);
   }
 };
 struct Or {
@@ -47,92 +40,72 @@ struct Or {
     return Vec<Bits, bytes>::of(a.values | b.values);
   }
 };
-struct And {
-  template <class Bits>
-  OPGEN_ALWAYS_INLINE Bits operator()(const Bits& a, const Bits& b) const {
-    return static_cast<Bits>(a & b);
-  }
-  template <class Bits, int bytes>
-  OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& a,
-                                                  const Vec<Bits, bytes>& b) const {
-    return Vec<Bits, bytes>::of(a.values & b.values);
-  }
-};
 
-template <class Bits, class Map, class Combine>
-void reduce_bits(TensorIteratorBase& iter, Bits identity, const Map& map, const Combine& combine) {
-  using Fold = detail::VectorFold<Bits, Bits, Map, Combine>;
-  const Fold fold{map, combine, identity};
-  const auto truth = [](Bits bits) { return bits != 0; };
-  // A bool and a byte that is 0 or 1 are the same in memory.
+// Stores whether some element is found, or its opposite for `all`: all elements are other than zero
+// if no zero is found. A bool and a byte that is 0 or 1 are the same in memory.
+template <class Bits>
+void truth_of_bits(TensorIteratorBase& iter, bool all, std::uint64_t significant) {
+  using Fold = detail::VectorFold<Bits, Bits, Found<Bits>, Or>;
+  const Fold fold{{static_cast<Bits>(significant), all ? Bits(-1) : Bits(0)}, Or(), Bits(0)};
+  const auto result = [all](Bits found) { return (found != 0) != all; };
   detail::run_reduction(
       detail::ReductionPlan(iter),
-      detail::VectorLoops<std::uint8_t, Bits, Bits, Bits, Fold, decltype(truth)>(fold, truth));
+      detail::VectorLoops<std::uint8_t, Bits, Bits, Bits, Fold, decltype(result)>(fold, result));
 }
 
-template <bool any, class Bits>
-void truth_of_bits(TensorIteratorBase& iter, std::uint64_t significant) {
-  const Significant<Bits> bits{static_cast<Bits>(significant)};
-  if constexpr (any) {
-    reduce_bits<Bits>(iter, Bits(0), bits, Or());
-  } else {
-    reduce_bits<Bits>(iter, static_cast<Bits>(-1), NotZero<Bits>{bits}, And());
-  }
+void truth_of_pairs(TensorIteratorBase& iter, bool all) {
+  using Pair = types::complex<double>;
+  const auto step = [all](bool found, Pair x) {
+    return found || (x.real() != 0 || x.imag() != 0) != all;
+  };
+  const auto combine = [](bool a, bool b) { return a || b; };
+  const auto result = [all](bool found) { return found != all; };
+  detail::run_reduction(
+      detail::ReductionPlan(iter),
+      detail::StepLoops<std::uint8_t, Pair, bool, decltype(step), decltype(combine),
+                        decltype(result)>(false, step, combine, result));
 }
 
-template <bool any, class Out>
-void truth_of_pairs(TensorIteratorBase& iter) {
-  const auto combine = [](bool a, bool b) { return any ? a || b : a && b; };
-  cpu_reduce<Out, types::complex<double>>(
-      iter, !any,
-      [&](bool found, types::complex<double> x) {
-        return combine(found, x.real() != 0 || x.imag() != 0);
-      },
-      combine, [](bool found) { return found; });
-}
-
-template <bool any>
-void truth(TensorIteratorBase& iter) {
+void truth(TensorIteratorBase& iter, bool all) {
   const ScalarType result = iter.dtype(0), dtype = iter.dtype(1);
   OPGEN_CHECK(iter.ntensors() == 2 && (result == kBool || result == kByte),
-              any ? "cpu_any" : "cpu_all", ": expected an output of dtype Bool or Byte, got ",
+              all ? "cpu_all" : "cpu_any", ": expected an output of dtype Bool or Byte, got ",
               result);
-  constexpr std::uint64_t all = ~std::uint64_t(0), half = all >> 33;
+  constexpr std::uint64_t bits = ~std::uint64_t(0), half = bits >> 33;
   switch (dtype) {
     case kComplexDouble:
-      return result == kBool ? truth_of_pairs<any, bool>(iter)
-                             : truth_of_pairs<any, std::uint8_t>(iter);
+      return truth_of_pairs(iter, all);
     case kComplexFloat:
-      return truth_of_bits<any, std::int64_t>(iter, half << 32 | half);
+      return truth_of_bits<std::int64_t>(iter, all, half << 32 | half);
     case kDouble:
-      return truth_of_bits<any, std::int64_t>(iter, all >> 1);
+      return truth_of_bits<std::int64_t>(iter, all, bits >> 1);
     case kFloat:
-      return truth_of_bits<any, std::int32_t>(iter, all >> 33);
+      return truth_of_bits<std::int32_t>(iter, all, bits >> 33);
     case kHalf:
     case kBFloat16:
-      return truth_of_bits<any, std::int16_t>(iter, all >> 49);
+      return truth_of_bits<std::int16_t>(iter, all, bits >> 49);
     default:
       break;
   }
   switch (elementSize(dtype)) {
     case 1:
-      return truth_of_bits<any, std::int8_t>(iter, all);
+      return truth_of_bits<std::int8_t>(iter, all, bits);
     case 2:
-      return truth_of_bits<any, std::int16_t>(iter, all);
+      return truth_of_bits<std::int16_t>(iter, all, bits);
     case 4:
-      return truth_of_bits<any, std::int32_t>(iter, all);
+      return truth_of_bits<std::int32_t>(iter, all, bits);
     default:
-      return truth_of_bits<any, std::int64_t>(iter, all);
+      return truth_of_bits<std::int64_t>(iter, all, bits);
   }
 }
 
 }  // namespace
 
 void cpu_any(TensorIteratorBase& iter) {
-  truth<true>(iter);
+  truth(iter, false);
 }
 void cpu_all(TensorIteratorBase& iter) {
-  truth<false>(iter);
+  truth(iter, true);
 }
 
 }  // namespace opgen

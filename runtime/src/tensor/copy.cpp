@@ -1,6 +1,7 @@
 // copy.cpp: copies and converts elements. Rows are plain loops, which compilers vectorise at -O3.
 #include "opgen/tensor/copy.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -23,6 +24,46 @@ namespace {
 
 using Row1d = void (*)(char** data, const std::int64_t* strides, std::int64_t n);
 
+struct Bytes16 {
+  std::uint64_t parts[2];
+};
+
+// The unsigned integer of T's size. All dtypes of a size share the loops that only store elements.
+template <class T>
+struct BitsOf {
+  using type = std::conditional_t<
+      sizeof(T) == 1, std::uint8_t,
+      std::conditional_t<
+          sizeof(T) == 2, std::uint16_t,
+          std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                             std::conditional_t<sizeof(T) == 8, std::uint64_t, Bytes16>>>>;
+};
+template <class Bits>
+OPGEN_NOINLINE void fill_adjacent(Bits* to, std::int64_t n, Bits value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#if OPGEN_LOOPS_AVX2
+template <class Bits>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fill_adjacent_avx2(Bits* to, std::int64_t n, Bits value) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+}
+#endif
+template <class Bits>
+OPGEN_NOINLINE void fill_bits(char* data, std::int64_t stride, std::int64_t n, Bits value) {
+  if (stride == std::int64_t(sizeof(Bits))) {
+    Bits* to = reinterpret_cast<Bits*>(data);
+#if OPGEN_LOOPS_AVX2
+    if (use_avx2()) return fill_adjacent_avx2(to, n, value);
+#endif
+    return fill_adjacent(to, n, value);
+  }
+  for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<Bits*>(data + i * stride) = value;
+}
+template <class T>
+void fill_row(char* data, std::int64_t stride, std::int64_t n, T value) {
+  fill_bits(data, stride, n, std::bit_cast<typename BitsOf<T>::type>(value));
+}
+
 template <class To, class From>
 void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
   if (strides[0] == std::int64_t(sizeof(To)) && strides[1] == std::int64_t(sizeof(From))) {
@@ -32,11 +73,9 @@ void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
     return;
   }
-  if (strides[0] == std::int64_t(sizeof(To)) && strides[1] == 0) {
-    To value = convert<To>(*reinterpret_cast<const From*>(data[1]));
-    To* to = reinterpret_cast<To*>(data[0]);
-    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
-    return;
+  if (strides[1] == 0) {
+    const From* from = reinterpret_cast<const From*>(data[1]);
+    return fill_row(data[0], strides[0], n, convert<To>(*from));
   }
   for (std::int64_t i = 0; i < n; ++i) {
     *reinterpret_cast<To*>(data[0] + i * strides[0]) =
@@ -58,28 +97,75 @@ Row1d find_convert_row(ScalarType from) {
   return nullptr;
 }
 
-struct Bytes16 {
-  std::uint64_t parts[2];
-};
-
 // Elements are copied as integers of their size, if the dtype does not change.
-Row1d move_row(std::size_t itemsize) {
+template <class Bits>
+void move_row(char** data, const std::int64_t* strides, std::int64_t n) {
+  constexpr std::int64_t item = sizeof(Bits);
+  if (strides[0] == item && strides[1] == 0) {
+    std::fill_n(reinterpret_cast<Bits*>(data[0]), n, *reinterpret_cast<const Bits*>(data[1]));
+  } else {
+    move_elements(data[0], strides[0], data[1], strides[1], n, item);
+  }
+}
+Row1d move_row_of(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
-      return &convert_row<std::uint8_t, std::uint8_t>;
+      return &move_row<std::uint8_t>;
     case 2:
-      return &convert_row<std::int16_t, std::int16_t>;
+      return &move_row<std::uint16_t>;
     case 4:
-      return &convert_row<std::int32_t, std::int32_t>;
+      return &move_row<std::uint32_t>;
     case 8:
-      return &convert_row<std::int64_t, std::int64_t>;
+      return &move_row<std::uint64_t>;
     default:
-      return &convert_row<Bytes16, Bytes16>;
+      return &move_row<Bytes16>;
   }
 }
 
+#if OPGEN_LOOPS_AVX2
+// The conversions that programs need most.
+template <class To, class From>
+void convert_row_fma(char** data, const std::int64_t* strides, std::int64_t n) {
+  if (strides[0] == std::int64_t(sizeof(To))) {
+    load_row_fma<From, To>(reinterpret_cast<To*>(data[0]), data[1], strides[1], n);
+  } else {
+    convert_row<To, From>(data, strides, n);
+  }
+}
+Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
+  switch (to) {
+    case kFloat:
+      switch (from) {
+        case kDouble:
+          return &convert_row_fma<float, double>;
+        case kHalf:
+          return &convert_row_fma<float, Half>;
+        case kBFloat16:
+          return &convert_row_fma<float, BFloat16>;
+        case kBool:
+          return &convert_row_fma<float, std::uint8_t>;  // compilers vectorise this
+        default:
+          return nullptr;
+      }
+    case kDouble:
+      return from == kFloat ? &convert_row_fma<double, float> : nullptr;
+    case kBFloat16:
+      return from == kFloat  ? &convert_row_fma<BFloat16, float>
+             : from == kBool ? &convert_row_fma<BFloat16, std::uint8_t>
+                             : nullptr;
+    default:
+      return nullptr;
+  }
+}
+#endif
+
 Row1d copy_row(ScalarType to, ScalarType from) {
-  if (to == from) return move_row(elementSize(to));
+  if (to == from) return move_row_of(elementSize(to));
+#if OPGEN_LOOPS_AVX2
+  if (use_fma()) {
+    if (const Row1d found = find_convert_row_fma(to, from); found != nullptr) return found;
+  }
+#endif
   switch (to) {
 #define OPGEN_CASE(type, name, number) \
   case ScalarType::name:               \
@@ -134,48 +220,12 @@ void check_expandable(const TensorBase& dst, const TensorBase& src) {
 }
 
 template <class T>
-void fill_row(char** data, const std::int64_t* strides, std::int64_t n, T value) {
-  if (strides[0] == std::int64_t(sizeof(T))) {
-    T* to = reinterpret_cast<T*>(data[0]);
-    for (std::int64_t i = 0; i < n; ++i) to[i] = value;
-    return;
-  }
-  for (std::int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(data[0] + i * strides[0]) = value;
-}
-
-// Adjacent elements, as integers of their size: compilers do not vectorise loops over half types.
-template <class T>
-struct BitsOf {
-  using type = std::conditional_t<
-      sizeof(T) == 1, std::uint8_t,
-      std::conditional_t<
-          sizeof(T) == 2, std::uint16_t,
-          std::conditional_t<sizeof(T) == 4, std::uint32_t,
-                             std::conditional_t<sizeof(T) == 8, std::uint64_t, Bytes16>>>>;
-};
-template <class T>
-OPGEN_NOINLINE void fill_elements(T* to, std::int64_t n, T value) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
-}
-#if OPGEN_LOOPS_AVX2
-template <class T>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fill_elements_avx2(T* to, std::int64_t n, T value) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] = value;
-}
-#endif
-
-template <class T>
 void fill_cpu(const TensorBase& self, T value) {
   if (self.is_non_overlapping_and_dense()) {
     char* data = static_cast<char*>(self.mutable_data_ptr());
     parallel_for(0, self.numel(), kGrainSize, [&](std::int64_t begin, std::int64_t end) {
-      using Bits = typename BitsOf<T>::type;
-      Bits* to = reinterpret_cast<Bits*>(data) + begin;
-      const Bits bits = std::bit_cast<Bits>(value);
-#if OPGEN_LOOPS_AVX2
-      if (use_avx2()) return fill_elements_avx2(to, end - begin, bits);
-#endif
-      fill_elements(to, end - begin, bits);
+      constexpr std::int64_t size = sizeof(T);
+      fill_row(data + begin * size, size, end - begin, value);
     });
     return;
   }
@@ -187,7 +237,7 @@ void fill_cpu(const TensorBase& self, T value) {
   for_each_row(
       iter,
       [value](char** data, const std::int64_t* strides, std::int64_t n) {
-        fill_row<T>(data, strides, n, value);
+        fill_row(data[0], strides[0], n, value);
       },
       kGrainSize);
 }
@@ -298,6 +348,7 @@ Scalar item(const TensorBase& self) {
   OPGEN_CHECK(self.numel() == 1, "a tensor of ", self.numel(),
               " elements cannot be converted to a number");
   OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "a meta tensor has no value");
+  OPGEN_CHECK(self.has_storage(), "inside vmap a tensor is a batch, not one number");
   TensorBase host = to_device(self, kCPU);
   return OPGEN_DISPATCH_ALL(host.scalar_type(), "item",
                             [&]() -> Scalar { return *host.const_data_ptr<scalar_t>(); });

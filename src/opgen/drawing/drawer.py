@@ -40,12 +40,15 @@ class Vocabulary(Struct, frozen=True):
 
     `shapes` are words of SHAPES, and letters that stand for sizes: "a b".
 
+    `wanted` are shapes of tensors by the names of arguments, which are drawn most of the time.
+
     `tensors` returns the words of a tensor after its shape. `others` are the words of types that are neither tensors nor
     numbers; a type that is not there has only its default.
     """
 
     tensors: Callable[[Argument, Choices], tuple[str, ...]]
     shapes: tuple[str, ...] = SHAPES
+    wanted: Mapping[str, str] = {}
     ints: tuple[str, ...] = ("small", "small", "dimension", "size", "negative")
     numbers: tuple[str, ...] = ("positive", "positive", "any")
     lists: tuple[str, ...] = ("sizes", "dimensions", "small", "small", "base")
@@ -59,6 +62,7 @@ _DRAWABLE = (*(BaseTy.Tensor, BaseTy.int, BaseTy.SymInt, BaseTy.float, BaseTy.Sc
 _TENSOR = BaseType(BaseTy.Tensor)
 # How often an argument that has a default is left out, one that may be None is None, and a known plan is drawn again.
 _DEFAULT, _NONE, _KNOWN = 0.3, 0.3, 0.8
+_WANTED = 0.9
 
 
 class Drawer:
@@ -90,7 +94,7 @@ class Drawer:
         """Return the arguments of a call by name, and the plan that they are made by."""
         known = self.accepted and (only_known or self.choices.chance(self.known))
         plan = dict(self.choices.choice(self.accepted)) if known else {}
-        if known and not only_known and self.choices.chance(self.changed):
+        if known and not only_known and self.arguments and self.choices.chance(self.changed):
             plan.pop(self.choices.choice(self.arguments).name, None)
         making = self.begin(plan)
         plan[""] = ("size",) * len(making.base)
@@ -152,7 +156,11 @@ class Drawer:
         return ("value",)
 
     def _plan_of_tensor(self, argument: Argument) -> tuple[str, ...]:
-        shape = self.choices.choice(self.vocabulary.shapes)
+        wanted = self.vocabulary.wanted.get(argument.name)
+        if wanted is not None and self.choices.chance(_WANTED):
+            shape = wanted
+        else:
+            shape = self.choices.choice(self.vocabulary.shapes)
         return (shape, *self.vocabulary.tensors(argument, self.choices))
 
     def _is_drawable(self, type: Type) -> bool:

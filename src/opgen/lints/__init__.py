@@ -6,11 +6,13 @@ conventions: the ATen native README.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import CODES
 from opgen.lints.kernels import lint_kernels, lint_keys
 from opgen.lints.libraries import lint_blanks, lint_library
-from opgen.lints.names import lint_names
+from opgen.lints.names import lint_base, lint_names
 from opgen.lints.suppression import lint_allows, suppress
 from opgen.lints.variants import lint_variants
 from opgen.model.dispatch_key import DispatchKey
@@ -24,12 +26,14 @@ def lint(
     tensor_keys: frozenset[DispatchKey] | None,
     diagnostics: Diagnostics,
     *,
+    bases: Collection[str],
     traced: bool,
 ) -> None:
     """Report violations of conventions.
 
-    `tensor_keys` are the dispatch keys that tensors of the target can have, None for all. `traced` is whether programs
-    of the target are traced, as torch.compile does.
+    `tensor_keys` are the dispatch keys that tensors of the target can have, None for all. `bases` are the
+    classes that structured kernels may inherit without a header of the author's. `traced` is whether programs of the
+    target are traced, as torch.compile does.
     """
     lint_variants(registry.functions, diagnostics)
     for f in registry.functions:
@@ -39,5 +43,6 @@ def lint(
                 lint_library(f, registry, diagnostics, traced=traced)
             else:
                 lint_names(f, diagnostics)
+            lint_base(f, bases, diagnostics)
             lint_kernels(f, registry, diagnostics)
     lint_keys(registry, tensor_keys, diagnostics)

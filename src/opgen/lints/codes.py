@@ -184,6 +184,20 @@ W1018 = Code(
     ),
 )
 
+_STRUCTURED = (
+    "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n"
+    "  structured: True\n  structured_inherits: {}\n  dispatch:\n    CPU: foo_out\n"
+    "- func: foo(Tensor self) -> Tensor\n  structured_delegate: foo.out\n"
+)
+W1034 = Code(
+    "W1034",
+    "a base class that may be misspelt",
+    "'structured_inherits' names a class of opgen's, or a class of your own, which the generated code then includes "
+    "from a header of the same name. This name is almost that of a class of opgen's. If it is your own class, allow "
+    "the warning.",
+    Example(_STRUCTURED.format("TensorIterator"), _STRUCTURED.format("TensorIteratorBase")),
+)
+
 _FOO = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
 
 W1014 = Code(
@@ -223,7 +237,7 @@ ALWAYS = frozenset(
     str(code)
     for code in (
         *(W1002, W1003, W1004, W1005, W1006, W1007, W1008),
-        *(W1010, W1011, W1012, W1013, W1017, W1018),
+        *(W1010, W1011, W1012, W1013, W1017, W1018, W1034),
         *(code for code in codes_libraries.CODES if code.target != "torch"),
     )
 )
@@ -246,5 +260,6 @@ CODES = (
     W1016,
     W1017,
     W1018,
+    W1034,
     *codes_libraries.CODES,
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from opgen.diagnostics import Diagnostics
-from opgen.lints.codes import W1004, W1005, W1010, W1017, W1018
+from opgen.diagnostics.suggestions import Vocabulary
+from opgen.lints.codes import W1004, W1005, W1010, W1017, W1018, W1034
 from opgen.model.native_function import NativeFunction, Variant
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
@@ -17,6 +20,21 @@ def lint_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     _half_named_returns(f, diagnostics)
     _partial_options(f, diagnostics)
     _internal_method(f, diagnostics)
+
+
+def lint_base(f: NativeFunction, bases: Collection[str], diagnostics: Diagnostics) -> None:
+    """Report a base class of structured kernels that is spelt almost like one of `bases`, the target's own."""
+    name = f.structured_inherits
+    if name is None or name in bases:
+        return
+    near = Vocabulary(bases).nearest(name)
+    if near is not None:
+        diagnostics.warning(
+            W1034,
+            f"'{name}' is not a class that opgen declares",
+            f.spans.value("structured_inherits"),
+            hint=f"did you mean '{near}'?",
+        )
 
 
 def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:

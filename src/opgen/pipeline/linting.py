@@ -94,7 +94,11 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     if sound:
         target = TARGETS[inputs.target]
         report_lints(
-            linted, target.dispatch.tensor_keys, diagnostics, traced=target.dispatch.functionalizes
+            linted,
+            target.dispatch.tensor_keys,
+            diagnostics,
+            bases=target.cpp.base_headers.keys(),
+            traced=target.dispatch.functionalizes,
         )
     allows = allow_comments(registry)
     used = suppress(allows, diagnostics)

@@ -123,11 +123,13 @@ class DispatchPolicy(Struct, frozen=True):
     `checks_structured` makes structured kernels check that their tensors share a device, `checks_outs` makes
     unstructured out= kernels check whether their outputs share memory with inputs or each other. `key_headers` are
     headers for the registrations of a key. Tensors have only `tensor_keys`; None means that there are backends for all
-    keys.
+    keys. `has_forms_below_autograd` says whether autograd kernels call hidden operators (resolve.below_autograd), because
+    they cannot call the next kernel.
     """
 
     function_keys: frozenset[DispatchKey]
     functionalizes: bool = False
+    has_forms_below_autograd: bool = False
     decomposing_layers: tuple[DispatchKey, ...] = ()
     checks_structured: bool = False
     checks_outs: bool = False

@@ -96,6 +96,7 @@ TORCH_STABLE = Target(
     ),
     dispatch=DispatchPolicy(
         functionalizes=True,
+        has_forms_below_autograd=True,
         # Functionalization is in Python.
         decomposing_layers=(DispatchKey.FuncTorchBatchedDecomposition,),
         # Not Meta: PyTorch's stable functions do not give C++ the symbols that fakes have.

@@ -22,7 +22,7 @@ class Facts(Struct, frozen=True):
 
     `is_composite`: the operator only calls others, which have kernels and gradients of their own. `has_meta`: there is a
     Meta kernel, a fake, or the operator is composite. `formulas` is whether gradients have formulas; None if that is
-    unknown. `non_differentiable` are the arguments that formulas name so.
+    unknown. `non_differentiable` are the arguments that formulas name so. `untestable` is why no property applies, or "".
     """
 
     tags: frozenset[str] = frozenset()

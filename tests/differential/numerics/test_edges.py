@@ -68,6 +68,7 @@ AGREE = (
     "t.zeros(2, dtype=t.float16).fill_(-70000)",
     "t.zeros(2).scatter(0, t.tensor(0), t.zeros(0))",
     "t.zeros(2).scatter_add(0, t.tensor(0), t.zeros(0))",
+    "t.zeros(1, dtype=t.float16).scatter_add(0, t.zeros(3000, dtype=t.int64), t.full((3000,), .1, dtype=t.float16))",
     "t.zeros(2).gather(0, t.tensor(0))",
     "t.round(t.tensor([1.5]), decimals=-2**63)",
     "t.where(t.tensor([True]), t.tensor([1], dtype=t.int8), 300)",

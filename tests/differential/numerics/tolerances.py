@@ -32,13 +32,11 @@ LOOSER: dict[str, tuple[float, str]] = {
     "_foreach_add:bfloat16": (16, "as add"),
     "sub:float32": (4, "alpha * other may or may not be rounded before it is subtracted"),
     "add:float32": (4, "as sub"),
-    "scatter_add:bfloat16": (
+    "index_add:bfloat16": (
         16,
         "many numbers are added to one element, and each addition is rounded",
     ),
-    "scatter_add:float16": (16, "as bfloat16"),
-    "index_add:bfloat16": (16, "as scatter_add"),
-    "index_add:float16": (16, "as scatter_add"),
+    "index_add:float16": (16, "as bfloat16"),
     "linspace:float16": (4, "the step may or may not be rounded to half"),
     "linspace:bfloat16": (4, "as float16"),
     "polygamma:complex128": (30_000, "as float64, stored in a wider out argument"),

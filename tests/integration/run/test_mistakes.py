@@ -129,6 +129,21 @@ def test_the_linker_names_a_kernel_that_two_files_define(
     compare("runtime", compiler, "two_files", said)
 
 
+@each_compiler
+def test_a_kernels_function_with_auto(compiler: Compiler, tmp_path: Path) -> None:
+    """Protects authors from template errors only: docs/guides/element-wise.md explains this message."""
+    (tmp_path / "kernel.cpp").write_text(
+        "#include <opgen/cpu/loops.h>\n"
+        "void kernel(opgen::TensorIteratorBase& iter) {\n"
+        "  opgen::cpu_kernel(iter, [](auto a) { return a; });\n"
+        "}\n"
+    )
+    said = run(compiler, ["-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", "kernel.cpp"], tmp_path)
+    assert "kernel.cpp:3" in said, said
+    assert "a kernel's function needs parameters with types" in said, said
+    assert mistakes.lines(said) <= 2 * mistakes.MAX_LINES, said
+
+
 @pytest.mark.slow
 def test_a_call_reports_that_a_meta_function_sets_no_output(
     runtime_tree: Path, tmp_path: Path

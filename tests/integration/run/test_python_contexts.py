@@ -152,6 +152,7 @@ def test_calls_that_vmap_rejects(aten: Any) -> None:
         (lambda r: r.storage(), RuntimeError),
         (lambda r: copy.copy(r).__reduce_ex__(2), RuntimeError),
         (lambda r: r[0].item(), Exception),
+        (lambda r: aten.full((2,), r[0]), TypeError),
         (lambda r: 1, TypeError),
         (lambda r: r.bernoulli(), RuntimeError),
     ]:

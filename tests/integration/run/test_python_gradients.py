@@ -71,6 +71,22 @@ def test_texts_of_tensors_and_nodes() -> None:
         """)
 
 
+def test_a_tensor_with_a_gradient_is_not_a_number() -> None:
+    """Protects gradients: a number would lose that of the tensor. PyTorch refuses it, too."""
+    program("""if True:
+        import grads as m
+        a, weight = m.tensor([1.0, 2.0]), m.tensor(2.0)
+        assert m.add(a, a, alpha=weight).tolist() == [3.0, 6.0]
+        try:
+            m.add(a, a, alpha=weight.requires_grad_())
+            assert False
+        except TypeError as error:
+            wrong = "argument 'alpha' must be a number, not Tensor that requires a gradient"
+            assert wrong in str(error), error
+        assert m.add(a, a, alpha=weight.item()).tolist() == [3.0, 6.0]
+        """)
+
+
 def test_errors_of_hooks_reach_the_caller() -> None:
     """Protects exceptions of any class: the object itself, with its traceback, comes out of backward(),
     in anomaly mode too."""

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from support.stable_gradients import CHECKS, SCRIPT, build_stable_gradients
+from support.stable_gradients import CHECKS, HERE, SCRIPT, build_stable_gradients
 from support.torch_extension import keep_no_graphs, require_torch, run_script
 
 pytestmark = pytest.mark.slow
 
 
-def test_gradients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects gradients that one library has for all releases, and the error where there is none."""
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require_torch()
+    return build_stable_gradients(tmp_path_factory.mktemp("stable-gradients"))
+
+
+def test_gradients(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects gradients that one library has for all releases, and the error where there is none."""
     keep_no_graphs(monkeypatch)
-    assert run_script(SCRIPT, build_stable_gradients(tmp_path), *CHECKS) == "ok\n"
+    assert run_script(SCRIPT, library, *CHECKS) == "ok\n"
+
+
+def test_without_the_package(library: Path) -> None:
+    """Protects programs that load only the library from gradients of zero."""
+    command = [sys.executable, str(HERE / "without_package.py"), str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert done.stdout == "ok\n"

@@ -18,7 +18,10 @@ _ALLOWED = {
     "remainder": 0.5,
     "sigmoid": 2.5,
     "silu": 2.5,
-    "gelu": 6.0,
+    # PyTorch's: 8.1 for positive numbers, and all digits for negative ones.
+    "gelu": 8.0,
+    "divide_floor": 0.5,
+    "exp_of_doubles": 1.01,
 }
 # Without fused multiply-add, products are rounded.
 _WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2}

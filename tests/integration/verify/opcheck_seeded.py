@@ -4,7 +4,7 @@
 
 Builds the libraries for PyTorch, learns which calls their operators accept as `opgen verify --quick` does, and gives one
 of these calls to all tests of opcheck, in a process for each operator. A defect counts as found if a test fails, or the
-process ends, that does not with the operator's twin.
+process ends, that does not with the operator's twin. With `--folder`, the libraries stay there for the next time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seeded_libraries import build_generated, build_hand, hand_request, manifest
+from seeded_libraries import HAND, build_generated, build_hand, hand_request, manifest
 
 from opgen.verify.calls.learning import drawn_calls, learn
 from opgen.verify.calls.specs import Call, tensors
@@ -32,13 +32,12 @@ from opgen.verify.runner.messages import Request
 from opgen.verify.subjects import Subject
 
 _LIBRARIES = ("hand", "torch")
-_SECONDS = 120.0
 _TWIN = "_ok"
 # Neither is a finding: opcheck does not know the form of call, or the operator accepts none.
 _UNTESTED = "not tested"
 
 
-def check_library(request: Request, samples: int) -> dict[str, dict[str, str]]:
+def check_library(request: Request, samples: int, seconds: int) -> dict[str, dict[str, str]]:
     """Return what opcheck reports of each operator, in-place and out= variants included: messages by tests."""
     backend, subjects = load(request, None)
     torch = backend.torch  # type: ignore[attr-defined]
@@ -52,12 +51,14 @@ def check_library(request: Request, samples: int) -> dict[str, dict[str, str]]:
     torch.library.opcheck(torch.ops.aten.neg.default, (torch.ones(2),))
     found = {}
     for name, members in groups.items():
-        found[name] = _in_a_process(lab, torch, members, samples)
+        found[name] = _in_a_process(lab, torch, members, samples, seconds)
         print(f"{name}: {', '.join(found[name]) or 'no finding'}", file=sys.stderr, flush=True)
     return found
 
 
-def _in_a_process(lab: Lab, torch: Any, members: Sequence[Subject], samples: int) -> dict[str, str]:
+def _in_a_process(
+    lab: Lab, torch: Any, members: Sequence[Subject], samples: int, seconds: int
+) -> dict[str, str]:
     """Check the overloads of one operator; a process that ends is a finding, too."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -66,10 +67,10 @@ def _in_a_process(lab: Lab, torch: Any, members: Sequence[Subject], samples: int
     sender.close()
     found: dict[str, str] = {}
     try:
-        while receiver.poll(_SECONDS):
+        while receiver.poll(seconds):
             found.update(receiver.recv())
         # Perhaps the machine is busy.
-        found[_UNTESTED] = f"no answer within {_SECONDS:.0f} s"
+        found[_UNTESTED] = f"no answer within {seconds} s"
         process.kill()
     except EOFError:
         process.join()
@@ -151,6 +152,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("libraries", nargs="*", default=_LIBRARIES, metavar="hand|torch")
     parser.add_argument("--samples", type=int, default=1, help="calls of each overload")
+    parser.add_argument("--seconds", type=int, default=120, help="for each operator; more if busy")
+    parser.add_argument("--folder", type=Path, help="where the libraries are built and stay")
     options = parser.parse_args()
     for library in options.libraries:
         if library not in _LIBRARIES:
@@ -159,14 +162,17 @@ def main() -> None:
     if spec is None or spec.origin is None:
         parser.error("torch is not installed")
     for library in options.libraries:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = options.folder or Path(temporary)
             if library == "hand":
-                built = build_hand(Path(spec.origin).parent, Path(folder))
+                built = folder / HAND
+                if not built.exists():
+                    built = build_hand(Path(spec.origin).parent, folder)
                 os.environ["SEEDED_HAND"] = str(built)
                 request = hand_request()
             else:
-                request = build_generated(library, Path(folder))
-            print_score(library, check_library(request, options.samples))
+                request = build_generated(library, folder)
+            print_score(library, check_library(request, options.samples, options.seconds))
 
 
 def print_score(library: str, found: dict[str, dict[str, str]]) -> None:

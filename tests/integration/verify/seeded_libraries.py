@@ -12,6 +12,7 @@ from opgen.verify.runner.session import Verification, verify_request
 from support.build import environment, jobs, launcher, run, tool
 
 SEEDED = Path(__file__).parent / "seeded"
+HAND = "libseeded_hand.so"
 _HAND = ("hand_values", "hand_writes", "hand_autograd")
 
 
@@ -73,7 +74,7 @@ def build_generated(target: str, folder: Path) -> Request:
 
 def build_hand(torch: Path, folder: Path) -> Path:
     """Compile the library that is registered by hand, against the torch in a folder; return it."""
-    library = folder / "libseeded_hand.so"
+    library = folder / HAND
     include = torch / "include"
     flags = ["-std=c++20", "-O0", "-fPIC", "-fopenmp", f"-I{SEEDED}", "-isystem", include]
     flags += ["-isystem", include / "torch" / "csrc" / "api" / "include"]

@@ -360,13 +360,14 @@ DOCUMENTING = (
     (r"  doc: .*\n", ""),
     ("It is fast", "It is faster"),
 )
+_WHEN = ((), pytest.mark.slow, pytest.mark.nightly)
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        # Each operator and each edit once; all pairs slowly.
-        pytest.param(name, *edit, marks=() if i == j else pytest.mark.slow)
+        # Each operator and each edit once; once more slowly; all pairs at night.
+        pytest.param(name, *edit, marks=_WHEN[min((j - i) % 5, 2)])
         for i, name in enumerate(DOCUMENTED)
         for j, edit in enumerate(DOCUMENTING)
     ],
@@ -412,7 +413,7 @@ def test_edits_that_affect_other_entries_need_whole_runs(
     "examples",
     [
         pytest.param(8, id="8"),
-        pytest.param(40, id="40", marks=pytest.mark.slow),
+        pytest.param(20, id="20", marks=pytest.mark.slow),
         pytest.param(3000, id="3000", marks=pytest.mark.nightly),
     ],
 )

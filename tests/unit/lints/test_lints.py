@@ -82,6 +82,12 @@ def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
             "  autogen: foo.out\n",
             id="W1013-one-row",
         ),
+        pytest.param(
+            "- func: foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+            "  structured_inherits: Halving\n  dispatch:\n    CPU: foo_out\n"
+            "- func: foo(Tensor self) -> Tensor\n  structured_delegate: foo.out\n",
+            id="W1034-a-class-of-ones-own",
+        ),
     ],
 )
 def test_near_misses_are_left_alone(text: str, tmp_path: Path) -> None:

@@ -15,11 +15,13 @@ import pytest
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 pytest.importorskip("hypothesis", reason="opgen[verify] is not installed")
 
+from opgen.verify.backends.base import Described
 from opgen.verify.backends.torch_backend import parsed
 from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrunk
-from opgen.verify.calls.specs import Call
+from opgen.verify.calls.specs import Call, TensorSpec
 from opgen.verify.calls.spoiling import spoiled
 from opgen.verify.lab import Lab, Outcome
+from opgen.verify.properties.common import with_outs
 from opgen.verify.runner.examination import PLANS
 from opgen.verify.subjects import Subject
 
@@ -102,6 +104,66 @@ def test_learning_ends_after_a_number_of_calls() -> None:
     counts = [learn(cast(Lab, Machine(0)), subject, 0, each).drawn for each in (effort, patient)]
     # Each dtype of two plans comes at the end.
     assert 30 <= counts[0] < counts[1] <= 300 + 2 * 12
+
+
+class Picky(Machine):
+    """Its operator takes images and boxes of five numbers, and says so."""
+
+    def run(self, subject: Subject, call: Call) -> Outcome:
+        outcome = Outcome()
+        if len(call["self"].shape) != 4:
+            outcome.error = ValueError("Expected self.ndimension() == 4 to be true, but got false")
+        elif len(call["weight"].shape) != 2 or call["weight"].shape[1] != 5:
+            outcome.error = ValueError("weight must have shape as Tensor[K, 5]")
+        elif call["weight"].dtype != "int32":
+            outcome.error = ValueError("weight must be int32 type")
+        return outcome
+
+
+def test_learning_follows_what_refusals_say() -> None:
+    """Protects operators that accept hardly any random call: nothing of them would be tested."""
+    schema = parsed("pool(Tensor self, Tensor weight) -> Tensor")
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    learned = learn(cast(Lab, Picky(0)), subject, 0, PLANS["quick"].effort)
+    assert learned.accepted > 10
+    assert all(plan["weight"][:2] == ("K 5", "int32") for plan in learned.plans)
+
+
+class Parts:
+    """Stands in for a Lab: the functional variant returns a tensor and two parts."""
+
+    def __init__(self) -> None:
+        self.backend = self
+
+    def run(self, subject: Subject, call: Call) -> Outcome:
+        assert set(call) == {"self"}
+        outcome = Outcome()
+        outcome.returned = ("int64 [2]", ["float32 [3]", "float32 [1]"])
+        return outcome
+
+    def is_tensor(self, value: object) -> bool:
+        return True
+
+    def describe(self, value: str) -> Described:
+        dtype, _, size = value.partition(" ")
+        return Described((int(size[1]),), (1,), dtype, "cpu", 0, 0, 0)
+
+
+def test_out_arguments_follow_the_results() -> None:
+    """Protects operators with a list of out arguments: they were not tested at all."""
+    outs = "Tensor(a!) first, Tensor(b!)[] parts"
+    schema = parsed(f"cut.out(Tensor self, *, {outs}) -> ()")
+    functional = parsed("cut(Tensor self) -> (Tensor, Tensor[])")
+    assert schema is not None and functional is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    call = {"self": TensorSpec("float32", (4,))}
+    assert with_outs(cast(Lab, Parts()), subject, call) == call
+    subject.functional = Subject("mylib", functional, lambda given: None)
+    made = with_outs(cast(Lab, Parts()), subject, {**call, "parts": []})
+    assert made["first"].shape == (2,) and made["first"].dtype == "int64"
+    assert [part.shape for part in made["parts"]] == [(3,), (1,)]
+    assert {part.dtype for part in made["parts"]} == {"float32"}
 
 
 if __name__ == "__main__":

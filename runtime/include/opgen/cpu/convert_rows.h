@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "opgen/core/dispatch_macros.h"
 #include "opgen/cpu/rows.h"
@@ -22,57 +23,108 @@
 
 namespace opgen::detail {
 
-// Copies n elements of `size` bytes, `stride` bytes apart, to adjacent ones, or back.
+// Copies n elements, `stride` bytes apart, to adjacent ones, or back. Four at a time, because
+// compilers do not unroll the loop.
 template <class Bits>
-OPGEN_ALWAYS_INLINE void gather_bits(char* to, std::int64_t to_stride, const char* from,
-                                     std::int64_t from_stride, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(Bits));
+OPGEN_ALWAYS_INLINE void move_bits(char* to, std::int64_t to_stride, const char* from,
+                                   std::int64_t from_stride, std::int64_t n) {
+  for (; n >= 4; n -= 4) {
+    Bits elements[4];
+    for (int k = 0; k < 4; ++k) std::memcpy(&elements[k], from + k * from_stride, sizeof(Bits));
+    for (int k = 0; k < 4; ++k) std::memcpy(to + k * to_stride, &elements[k], sizeof(Bits));
+    to += 4 * to_stride;
+    from += 4 * from_stride;
   }
+  for (; n > 0; --n, to += to_stride, from += from_stride) std::memcpy(to, from, sizeof(Bits));
+}
+// Copies every second element, by vectors of 16 bytes.
+template <class Bits, std::size_t... I>
+OPGEN_ALWAYS_INLINE void halve_bits(char* to, const char* from, std::int64_t n,
+                                    std::index_sequence<I...>) {
+  typedef Bits Vector __attribute__((vector_size(16)));
+  constexpr std::int64_t size = sizeof...(I), bytes = 16;
+  // Does not read the element after the last one.
+  for (; n > size; n -= size, to += bytes, from += 2 * bytes) {
+    Vector a, b;
+    std::memcpy(&a, from, bytes);
+    std::memcpy(&b, from + bytes, bytes);
+#if __has_builtin(__builtin_shufflevector)
+    const Vector halves = __builtin_shufflevector(a, b, static_cast<int>(2 * I)...);
+#else
+    const Vector halves = __builtin_shuffle(a, b, Vector{Bits(2 * I)...});
+#endif
+    std::memcpy(to, &halves, bytes);
+  }
+  move_bits<Bits>(to, sizeof(Bits), from, 2 * sizeof(Bits), n);
 }
 struct SixteenBytes {
   std::uint64_t parts[2];
 };
+// Copies n elements of `size` bytes.
 inline void move_elements(char* to, std::int64_t to_stride, const char* from,
                           std::int64_t from_stride, std::int64_t n, std::int64_t size) {
+  if (to_stride == size && from_stride == size) {
+    std::memcpy(to, from, static_cast<std::size_t>(n * size));
+    return;
+  }
+  const bool halves = to_stride == size && from_stride == 2 * size;
   switch (size) {
     case 1:
-      return gather_bits<std::uint8_t>(to, to_stride, from, from_stride, n);
+      return move_bits<std::uint8_t>(to, to_stride, from, from_stride, n);
     case 2:
-      return gather_bits<std::uint16_t>(to, to_stride, from, from_stride, n);
+      if (halves) return halve_bits<std::uint16_t>(to, from, n, std::make_index_sequence<8>());
+      return move_bits<std::uint16_t>(to, to_stride, from, from_stride, n);
     case 4:
-      return gather_bits<std::uint32_t>(to, to_stride, from, from_stride, n);
+      if (halves) return halve_bits<std::uint32_t>(to, from, n, std::make_index_sequence<4>());
+      return move_bits<std::uint32_t>(to, to_stride, from, from_stride, n);
     case 8:
-      return gather_bits<std::uint64_t>(to, to_stride, from, from_stride, n);
+      return move_bits<std::uint64_t>(to, to_stride, from, from_stride, n);
     default:
-      return gather_bits<SixteenBytes>(to, to_stride, from, from_stride, n);
+      return move_bits<SixteenBytes>(to, to_stride, from, from_stride, n);
   }
 }
+
+// Elements that are not adjacent are collected in blocks of this many before they are converted.
+inline constexpr std::int64_t kConvertBlock = 256;
 
 template <class T, class M>
 OPGEN_ALWAYS_INLINE void load_row_here(M* to, const char* from, std::int64_t stride,
                                        std::int64_t n) {
-  if (stride == std::int64_t(sizeof(T))) {
-    const T* elements = reinterpret_cast<const T*>(from);
-    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<M>(element_at(elements + i));
-  } else if (stride == 0) {
+  constexpr std::int64_t item = sizeof(T);
+  if (stride == 0) {
     const M value = static_cast<M>(element_at(reinterpret_cast<const T*>(from)));
     for (std::int64_t i = 0; i < n; ++i) to[i] = value;
+  } else if (stride == item) {
+    const T* elements = reinterpret_cast<const T*>(from);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<M>(element_at(elements + i));
+  } else if constexpr (std::is_same_v<T, M>) {
+    move_elements(reinterpret_cast<char*>(to), item, from, stride, n, item);
   } else {
-    for (std::int64_t i = 0; i < n; ++i) {
-      to[i] = static_cast<M>(element_at(reinterpret_cast<const T*>(from + i * stride)));
+    alignas(T) char block[kConvertBlock * item];
+    const T* elements = reinterpret_cast<const T*>(block);
+    for (; n > 0; n -= kConvertBlock, to += kConvertBlock, from += kConvertBlock * stride) {
+      const std::int64_t count = n < kConvertBlock ? n : kConvertBlock;
+      move_elements(block, item, from, stride, count, item);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<M>(element_at(elements + i));
     }
   }
 }
 template <class T, class M>
 OPGEN_ALWAYS_INLINE void store_row_here(char* to, std::int64_t stride, const M* from,
                                         std::int64_t n) {
-  if (stride == std::int64_t(sizeof(T))) {
+  constexpr std::int64_t item = sizeof(T);
+  if (stride == item) {
     T* elements = reinterpret_cast<T*>(to);
     for (std::int64_t i = 0; i < n; ++i) elements[i] = static_cast<T>(from[i]);
+  } else if constexpr (std::is_same_v<T, M>) {
+    move_elements(to, stride, reinterpret_cast<const char*>(from), item, n, item);
   } else {
-    for (std::int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<T*>(to + i * stride) = static_cast<T>(from[i]);
+    alignas(T) char block[kConvertBlock * item];
+    T* elements = reinterpret_cast<T*>(block);
+    for (; n > 0; n -= kConvertBlock, from += kConvertBlock, to += kConvertBlock * stride) {
+      const std::int64_t count = n < kConvertBlock ? n : kConvertBlock;
+      for (std::int64_t i = 0; i < count; ++i) elements[i] = static_cast<T>(from[i]);
+      move_elements(to, stride, block, item, count, item);
     }
   }
 }

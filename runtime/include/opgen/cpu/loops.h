@@ -14,6 +14,8 @@
 //       One function, of vectors of opmath_type<scalar_t> (1 to 3 inputs), for all elements: rows
 //       of half types, and rows that are not contiguous, are converted and collected in blocks. For
 //       functions of cpu/vec_math.h and others without a fast form for one element.
+//   vector_loop([](auto x) { return vec::exp(x); }, n, out, in)
+//       The same for adjacent numbers in memory, for loops of your own.
 //   cpu_kernel_multiple_outputs(iter, [](float a) { return std::tuple<float, float>(…); });
 //       The function returns one value per output.
 //   cpu_serial_kernel(iter, f)
@@ -64,7 +66,16 @@ void check_kernel_dtypes(const TensorIteratorBase& iter, int noutputs) {
 }
 
 template <class F>
-struct FunctionTraits : FunctionTraits<decltype(&F::operator())> {};
+struct FunctionTraits {
+  static_assert(std::is_void_v<F>,
+                "a kernel's function needs parameters with types: write scalar_t or another type "
+                "instead of auto, or call cpu_kernel_opmath<scalar_t>");
+};
+template <class F>
+requires requires {
+  &F::operator();
+}
+struct FunctionTraits<F> : FunctionTraits<decltype(&F::operator())> {};
 template <class R, class... A>
 struct FunctionTraits<R (*)(A...)> {
   using Result = std::remove_cvref_t<R>;
@@ -131,6 +142,32 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void dense_row_avx2(const F& f, std::int64_t n,
   dense_row_here(f, n, out, in...);
 }
 #endif
+
+// Calls `row` for parts of a row of n elements, in which all operands are contiguous: those that
+// are not are copied to blocks, and the output, operand 0, back. Elements have at most 16 bytes.
+inline constexpr int kMostCollected = 8;
+OPGEN_NOINLINE inline void run_collected(int operands, const std::int64_t* sizes, char** data,
+                                         const std::int64_t* strides, std::int64_t n,
+                                         FunctionRef<void(char** data, std::int64_t n)> row) {
+  constexpr std::int64_t most = 256, largest = 16;
+  alignas(64) char blocks[kMostCollected][most * largest];
+  char* at[kMostCollected];
+  for (std::int64_t i = 0; i < n; i += most) {
+    const std::int64_t count = n - i < most ? n - i : most;
+    for (int k = 0; k < operands; ++k) {
+      at[k] = data[k] + i * strides[k];
+      if (strides[k] == sizes[k]) continue;
+      // A single number is copied once.
+      if (k != 0 && (i == 0 || strides[k] != 0)) {
+        move_elements(blocks[k], sizes[k], at[k], strides[k], count, sizes[k]);
+      }
+      at[k] = blocks[k];
+    }
+    row(at, count);
+    if (strides[0] == sizes[0]) continue;
+    move_elements(data[0] + i * strides[0], strides[0], blocks[0], sizes[0], count, sizes[0]);
+  }
+}
 
 // One row of a loop. Out and In are the operands' types; `f` may compute in others.
 template <class Out, class... In>
@@ -219,37 +256,20 @@ struct Row {
         return;
       }
     }
-    if (n >= kFewElements) {
+    if (operands <= kMostCollected && n >= kFewElements) {
       in_blocks(f, wide, data, strides, n, all);
     } else {
       strided(f, data, strides, n, all);
     }
   }
-  // Collects operands that are not contiguous in blocks, so that the loop over a block is simple.
   template <class F, std::size_t... I>
   OPGEN_NOINLINE static void in_blocks(const F& f, bool wide, char** data,
                                        const std::int64_t* strides, std::int64_t n,
                                        std::index_sequence<I...> all) {
     constexpr std::int64_t sizes[] = {sizeof(Out), sizeof(In)...};
-    constexpr std::int64_t most = 256, largest = 16;
-    static_assert(((sizeof(Out) <= largest) && ... && (sizeof(In) <= largest)));
-    alignas(64) char blocks[operands][most * largest];
-    char* at[operands];
-    for (std::int64_t i = 0; i < n; i += most) {
-      const std::int64_t count = n - i < most ? n - i : most;
-      for (int k = 0; k < operands; ++k) {
-        at[k] = data[k] + i * strides[k];
-        if (strides[k] == sizes[k]) continue;
-        // A single number is copied once.
-        if (k != 0 && (i == 0 || strides[k] != 0)) {
-          move_elements(blocks[k], sizes[k], at[k], strides[k], count, sizes[k]);
-        }
-        at[k] = blocks[k];
-      }
-      dense<-1>(f, wide, at, count, all);
-      if (strides[0] == sizes[0]) continue;
-      move_elements(data[0] + i * strides[0], strides[0], blocks[0], sizes[0], count, sizes[0]);
-    }
+    static_assert(((sizeof(Out) <= 16) && ... && (sizeof(In) <= 16)));
+    run_collected(operands, sizes, data, strides, n,
+                  [&](char** at, std::int64_t count) { dense<-1>(f, wide, at, count, all); });
   }
   static constexpr std::int64_t kFewElements = 16;
 };
@@ -481,6 +501,19 @@ void cpu_kernel_vec(TensorIteratorBase& iter, const G& g, std::int64_t grain = k
                                                                           : 0;
   static_assert(inputs != 0, "cpu_kernel_vec<T>: a function of 1 to 3 vectors");
   detail::run_vectors<T>(iter, g, grain, std::make_index_sequence<inputs>{});
+}
+
+// Applies `g`, as above, to n adjacent numbers, float or double: for loops of your own. `out` may
+// be one of the inputs.
+template <class T, class G, class... In>
+void vector_loop(const G& g, std::int64_t n, T* out, const In*... in) {
+  static_assert((std::is_same_v<In, T> && ...), "vector_loop: inputs of the output's type");
+  const T* const inputs[] = {in...};
+  constexpr auto all = std::index_sequence_for<In...>();
+#if OPGEN_LOOPS_AVX2
+  if (detail::use_fma()) return detail::vector_row_fma<T>(g, n, out, inputs, all);
+#endif
+  detail::vector_row<T>(g, n, out, inputs, all);
 }
 
 namespace detail {

@@ -201,18 +201,122 @@ class MomentsLoops final : public TypedLoops<In, opmath_type<In>, Moments> {
 
 }  // namespace detail
 
-// Returns the moments of n adjacent numbers: of float or double.
+namespace detail {
+
+// Sums this many distances in the numbers' own type, and then in doubles.
+inline constexpr std::int64_t kDistances = 512;
+
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Moments moments_of_row_here(const T* at, std::int64_t n) {
+  using V = Vec<T, bytes>;
+  constexpr std::int64_t chains = 4 * 32 / bytes, step = chains * V::size;
+  const auto count = static_cast<double>(n);
+  const T total = fold_row_here<T, T, bytes>(Unchanged(), SumOf(), T(0), at, n);
+  const T origin = static_cast<T>(
+      MomentsFold<T>::origin_of(static_cast<double>(total) / count, static_cast<double>(at[0])));
+  const V from(origin);
+  DistanceSums result;
+  for (std::int64_t i = 0; i < n;) {
+    const std::int64_t end = std::min(n, i + kDistances);
+    V sums[chains], squares[chains];
+    for (std::int64_t k = 0; k < chains; ++k) sums[k] = squares[k] = V(T(0));
+    for (; i + step <= end; i += step) {
+      for (std::int64_t k = 0; k < chains; ++k) {
+        const V distance = V::load(at + i + k * V::size) - from;
+        sums[k] = sums[k] + distance;
+        squares[k] = squares[k] + distance * distance;
+      }
+    }
+    for (; i + V::size <= end; i += V::size) {
+      const V distance = V::load(at + i) - from;
+      sums[0] = sums[0] + distance;
+      squares[0] = squares[0] + distance * distance;
+    }
+    join(sums, SumOf());
+    join(squares, SumOf());
+    result.sum += static_cast<double>(join_vector(sums[0], SumOf()));
+    result.squares += static_cast<double>(join_vector(squares[0], SumOf()));
+    for (; i < end; ++i) {
+      const double distance = static_cast<double>(at[i]) - static_cast<double>(origin);
+      result.sum += distance;
+      result.squares += distance * distance;
+    }
+  }
+  return result.from(static_cast<double>(origin), count);
+}
+template <bool scales, bool shifts, class T, int bytes>
+OPGEN_ALWAYS_INLINE void normalise_with(T* to, const T* from, std::int64_t n, T high, T low, T by,
+                                        const T* scale, const T* shift) {
+  using V = Vec<T, bytes>;
+  std::int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) {
+    V x = (V::load(from + i) - V(high) - V(low)) * V(by);
+    if constexpr (scales) x = x * V::load(scale + i);
+    if constexpr (shifts) x = x + V::load(shift + i);
+    x.store(to + i);
+  }
+  for (; i < n; ++i) {
+    T x = (from[i] - high - low) * by;
+    if constexpr (scales) x *= scale[i];
+    if constexpr (shifts) x += shift[i];
+    to[i] = x;
+  }
+}
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void normalise_row_here(T* to, const T* from, std::int64_t n, double mean,
+                                            double factor, const T* scale, const T* shift) {
+  // The mean has two parts, so that the difference is as exact as that of doubles.
+  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
+  const T by = static_cast<T>(factor);
+  if (scale == nullptr) {
+    if (shift == nullptr) {
+      normalise_with<false, false, T, bytes>(to, from, n, high, low, by, scale, shift);
+    } else {
+      normalise_with<false, true, T, bytes>(to, from, n, high, low, by, scale, shift);
+    }
+  } else if (shift == nullptr) {
+    normalise_with<true, false, T, bytes>(to, from, n, high, low, by, scale, shift);
+  } else {
+    normalise_with<true, true, T, bytes>(to, from, n, high, low, by, scale, shift);
+  }
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 Moments moments_of_row_avx2(const T* at, std::int64_t n) {
+  return moments_of_row_here<T, 32>(at, n);
+}
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void normalise_row_avx2(T* to, const T* from, std::int64_t n,
+                                                         double mean, double factor, const T* scale,
+                                                         const T* shift) {
+  normalise_row_here<T, 32>(to, from, n, mean, factor, scale, shift);
+}
+#endif
+
+}  // namespace detail
+
+// Returns the moments of n adjacent numbers: of float or double. Distances from the mean are
+// added in that type, 512 of them at a time, and then in doubles.
 template <class T>
 [[nodiscard]] Moments moments_of_row(const T* at, std::int64_t n) {
-  Moments total;
-  // The leaves are few: even of a million numbers, 512.
-  for (std::int64_t i = 0; i < n; i += detail::kMomentsRow) {
-    Moments part;
-    detail::MomentsFold<T>::rows(reinterpret_cast<const char*>(at + i),
-                                 std::min(detail::kMomentsRow, n - i), 0, 1, &part);
-    total.add(part);
+  if (n == 0) return {};
+#if OPGEN_LOOPS_AVX2
+  if (detail::use_avx2()) return detail::moments_of_row_avx2(at, n);
+#endif
+  return detail::moments_of_row_here<T, detail::kAnyVector>(at, n);
+}
+
+// Sets to[i] to (from[i] - mean) * factor * scale[i] + shift[i], for n adjacent numbers, of float
+// or double. `scale` and `shift` may be null; `to` may be `from`.
+template <class T>
+void normalise_row(T* to, const T* from, std::int64_t n, double mean, double factor,
+                   const T* scale = nullptr, const T* shift = nullptr) {
+#if OPGEN_LOOPS_AVX2
+  if (detail::use_avx2()) {
+    return detail::normalise_row_avx2(to, from, n, mean, factor, scale, shift);
   }
-  return total;
+#endif
+  detail::normalise_row_here<T, detail::kAnyVector>(to, from, n, mean, factor, scale, shift);
 }
 
 // Computes the moments of the elements of each output, of a floating type In, in doubles, and calls

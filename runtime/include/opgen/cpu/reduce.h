@@ -20,13 +20,15 @@
 // so a result has the same bits in every run.
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "opgen/core/bfloat16.h"
 #include "opgen/core/parallel.h"
 #include "opgen/core/parallel_reduce.h"
 #include "opgen/cpu/loops.h"
@@ -173,12 +175,38 @@ inline constexpr std::int64_t kStepLeaf = 128;
 inline constexpr std::int64_t kStepLanes = 8;
 inline constexpr std::int64_t kStepColumnLeaf = 16;
 
+// Whether rows of In are added without a copy that is converted to M: a sum would take half of its
+// time for that. (Other folds do not, so that all types share their loops.)
+template <class In, class M, class Combine>
+inline constexpr bool kAddsConverted =
+    std::is_same_v<Combine, SumOf>&& std::is_same_v<In, BFloat16>&& std::is_same_v<M, float>;
+
 struct Unchanged {
   template <class T>
   OPGEN_ALWAYS_INLINE T operator()(const T& x) const {
     return x;
   }
 };
+
+template <class T, std::int64_t count>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(count * std::int64_t(sizeof(T)))));
+};
+// A vector of M from adjacent elements of In, which is M or, for floats, BFloat16.
+template <class M, int bytes, class In>
+OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
+  using V = Vec<M, bytes>;
+  if constexpr (std::is_same_v<In, M>) {
+    return V::load(from);
+  } else {
+    static_assert(std::is_same_v<In, BFloat16> && std::is_same_v<M, float>);
+    using Words = typename VectorOf<std::uint32_t, V::size>::type;
+    typename VectorOf<std::uint16_t, V::size>::type halves;
+    std::memcpy(&halves, from, sizeof halves);
+    const Words words = __builtin_convertvector(halves, Words) << 16;
+    return V::of(std::bit_cast<typename V::Native>(words));
+  }
+}
 
 // Combines all of `parts` into parts[0].
 template <class T, std::int64_t count, class Combine>
@@ -190,9 +218,9 @@ OPGEN_ALWAYS_INLINE void join(T (&parts)[count], const Combine& combine) {
 
 // Folds the whole vectors of n adjacent elements, lane by lane. Sets `done` to the number of
 // elements that they hold. `map` and `combine` are functions of numbers and of vectors.
-template <class Acc, class M, int bytes, class Map, class Combine>
+template <class Acc, class M, int bytes, class In, class Map, class Combine>
 OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Combine& combine,
-                                                      Acc identity, const M* at, std::int64_t n,
+                                                      Acc identity, const In* at, std::int64_t n,
                                                       std::int64_t& done) {
   using V = Vec<M, bytes>;
   using A = Vec<Acc, bytes>;
@@ -203,21 +231,25 @@ OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Comb
   std::int64_t i = 0;
   while (i + step <= n) {
     A parts[chains];
-    const std::int64_t end = std::min(i + kFoldSteps * step, n - step + 1);
-    for (std::int64_t k = 0; k < chains; ++k) parts[k] = map(V::load(at + i + k * V::size));
+    const std::int64_t last = n - step + 1;
+    const std::int64_t end = i + kFoldSteps * step < last ? i + kFoldSteps * step : last;
+    for (std::int64_t k = 0; k < chains; ++k) {
+      parts[k] = map(load_vector<M, bytes>(at + i + k * V::size));
+    }
     for (i += step; i < end; i += step) {
       const char* ahead = reinterpret_cast<const char*>(at + i) + kFoldAhead;
-      for (std::int64_t k = 0; k < step * std::int64_t(sizeof(M)) / line; ++k) {
+      for (std::int64_t k = 0; k < step * std::int64_t(sizeof(In)) / line; ++k) {
         __builtin_prefetch(ahead + k * line);
       }
       for (std::int64_t k = 0; k < chains; ++k) {
-        parts[k] = combine(parts[k], A(map(V::load(at + i + k * V::size))));
+        parts[k] = combine(parts[k], A(map(load_vector<M, bytes>(at + i + k * V::size))));
       }
     }
     join(parts, combine);
     total = combine(total, parts[0]);
   }
-  for (; i + V::size <= n; i += V::size) total = combine(total, A(map(V::load(at + i))));
+  for (; i + V::size <= n; i += V::size)
+    total = combine(total, A(map(load_vector<M, bytes>(at + i))));
   done = i;
   return total;
 }
@@ -254,59 +286,82 @@ OPGEN_ALWAYS_INLINE void join_lanes(Vec<T, bytes>* vectors, const Combine& combi
   }
 }
 
+// Combines the lanes of one vector in registers, as `join` does.
+template <std::int64_t segment, class T, int bytes, class Combine, std::size_t... i>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> join_segment(const Vec<T, bytes>& v, const Combine& combine,
+                                               std::index_sequence<i...> lanes) {
+  const Vec<T, bytes> joined = combine(v, halves_of<segment, true>(v, v, lanes));
+  if constexpr (segment > 2) {
+    return join_segment<segment / 2>(joined, combine, lanes);
+  } else {
+    return joined;
+  }
+}
+template <class T, int bytes, class Combine>
+OPGEN_ALWAYS_INLINE T join_vector(const Vec<T, bytes>& v, const Combine& combine) {
+  constexpr std::int64_t size = Vec<T, bytes>::size;
+  if constexpr (sizeof(T) < 4) {
+    T lanes[size];
+    v.store(lanes);
+    join(lanes, combine);
+    return lanes[0];
+  } else {
+    return join_segment<size>(v, combine,
+                              std::make_index_sequence<static_cast<std::size_t>(size)>())[0];
+  }
+}
+
 // Folds n adjacent elements.
 template <class Acc, class M, int bytes, class Map, class Combine>
 OPGEN_ALWAYS_INLINE Acc fold_row_here(const Map& map, const Combine& combine, Acc identity,
                                       const M* at, std::int64_t n) {
-  using A = Vec<Acc, bytes>;
   std::int64_t i = 0;
-  const A total = fold_vectors_here<Acc, M, bytes>(map, combine, identity, at, n, i);
+  const Vec<Acc, bytes> total = fold_vectors_here<Acc, M, bytes>(map, combine, identity, at, n, i);
   Acc rest = identity;
   for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(at[i])));
-  Acc lanes[A::size];
-  total.store(lanes);
-  join(lanes, combine);
-  return combine(lanes[0], rest);
+  return combine(join_vector(total, combine), rest);
 }
 // Folds element k of `rows` rows into acc[k]; if `fresh`, sets acc[k].
-template <std::int64_t rows, class Acc, class M, int bytes, class Map, class Combine>
+template <std::int64_t rows, class Acc, class M, int bytes, class In, class Map, class Combine>
 OPGEN_ALWAYS_INLINE void fold_rows_into(const Map& map, const Combine& combine,
                                         const char* const* at, std::int64_t count, Acc* acc,
                                         bool fresh) {
   using V = Vec<M, bytes>;
   using A = Vec<Acc, bytes>;
-  const M* row[rows];
-  for (std::int64_t r = 0; r < rows; ++r) row[r] = reinterpret_cast<const M*>(at[r]);
+  const In* row[rows];
+  for (std::int64_t r = 0; r < rows; ++r) row[r] = reinterpret_cast<const In*>(at[r]);
   std::int64_t k = 0;
   for (; k + V::size <= count; k += V::size) {
     A parts[rows];
-    for (std::int64_t r = 0; r < rows; ++r) parts[r] = map(V::load(row[r] + k));
+    for (std::int64_t r = 0; r < rows; ++r) parts[r] = map(load_vector<M, bytes>(row[r] + k));
     join(parts, combine);
     if (!fresh) parts[0] = combine(A::load(acc + k), parts[0]);
     parts[0].store(acc + k);
   }
   for (; k < count; ++k) {
     Acc parts[rows];
-    for (std::int64_t r = 0; r < rows; ++r) parts[r] = static_cast<Acc>(map(row[r][k]));
+    for (std::int64_t r = 0; r < rows; ++r)
+      parts[r] = static_cast<Acc>(map(static_cast<M>(row[r][k])));
     join(parts, combine);
     acc[k] = fresh ? parts[0] : combine(acc[k], parts[0]);
   }
 }
-template <class Acc, class M, int bytes, class Map, class Combine>
+template <class Acc, class M, int bytes, class In = M, class Map, class Combine>
 OPGEN_ALWAYS_INLINE void fold_columns_here(const Map& map, const Combine& combine,
                                            const char* const* rows, std::int64_t n,
                                            std::int64_t count, Acc* acc) {
   std::int64_t i = 0;
   for (; i + kColumnRows <= n; i += kColumnRows) {
-    fold_rows_into<kColumnRows, Acc, M, bytes>(map, combine, rows + i, count, acc, i == 0);
+    fold_rows_into<kColumnRows, Acc, M, bytes, In>(map, combine, rows + i, count, acc, i == 0);
   }
   for (; i < n; ++i) {
-    fold_rows_into<1, Acc, M, bytes>(map, combine, rows + i, count, acc, i == 0);
+    fold_rows_into<1, Acc, M, bytes, In>(map, combine, rows + i, count, acc, i == 0);
   }
 }
 
-// The loops of cpu_reduce_vec that depend on the function only, for rows of type M.
-template <class Acc, class M, class Map, class Combine>
+// The loops of cpu_reduce_vec that depend on the function only, for rows of type In, whose vectors
+// are converted to M.
+template <class Acc, class M, class Map, class Combine, class In = M>
 struct VectorFold {
   Map map;
   Combine combine;
@@ -319,17 +374,17 @@ struct VectorFold {
     // together.
     using A = Vec<Acc, bytes>;
     // Lanes of fewer than four bytes cannot be moved so on any processor.
-    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : std::min<std::int64_t>(8, A::size);
+    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : A::size < 8 ? A::size : 8;
     for (std::int64_t k = 0; k < count; k += together) {
-      const std::int64_t some = std::min(together, count - k);
+      const std::int64_t some = together < count - k ? together : count - k;
       A totals[together];
       Acc rests[together];
       for (std::int64_t j = 0; j < some; ++j) {
-        const M* row = reinterpret_cast<const M*>(at + (k + j) * step);
+        const In* row = reinterpret_cast<const In*>(at + (k + j) * step);
         std::int64_t i = 0;
         totals[j] = fold_vectors_here<Acc, M, bytes>(map, combine, identity, row, n, i);
         Acc rest = identity;
-        for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(row[i])));
+        for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(static_cast<M>(row[i]))));
         rests[j] = rest;
       }
       if (some == together) {
@@ -342,10 +397,7 @@ struct VectorFold {
         }
       } else {
         for (std::int64_t j = 0; j < some; ++j) {
-          Acc lanes[A::size];
-          totals[j].store(lanes);
-          join(lanes, combine);
-          acc[k + j] = combine(lanes[0], rests[j]);
+          acc[k + j] = combine(join_vector(totals[j], combine), rests[j]);
         }
       }
     }
@@ -362,7 +414,7 @@ struct VectorFold {
 #if OPGEN_LOOPS_AVX2
     if (use_avx2()) return columns_avx2(rows, n, count, acc);
 #endif
-    fold_columns_here<Acc, M, kAnyVector>(map, combine, rows, n, count, acc);
+    fold_columns_here<Acc, M, kAnyVector, In>(map, combine, rows, n, count, acc);
   }
 #if OPGEN_LOOPS_AVX2
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 void rows_avx2(const char* at, std::int64_t n, std::int64_t step,
@@ -371,7 +423,7 @@ struct VectorFold {
   }
   OPGEN_NOINLINE OPGEN_TARGET_AVX2 void columns_avx2(const char* const* rows, std::int64_t n,
                                                      std::int64_t count, Acc* acc) const {
-    fold_columns_here<Acc, M, 32>(map, combine, rows, n, count, acc);
+    fold_columns_here<Acc, M, 32, In>(map, combine, rows, n, count, acc);
   }
 #endif
 };
@@ -520,10 +572,11 @@ void cpu_reduce_vec(TensorIteratorBase& iter, Acc identity, const Combine& combi
                     const Map& map = {}, const Project& project = {}) {
   static_assert(sizeof(Acc) == sizeof(M), "cpu_reduce_vec: vectors of as many elements");
   detail::check_kernel_dtypes<Out, In>(iter, 1);
-  using Fold = detail::VectorFold<Acc, M, Map, Combine>;
+  using Row = std::conditional_t<detail::kAddsConverted<In, M, Combine>, In, M>;
+  using Fold = detail::VectorFold<Acc, M, Map, Combine, Row>;
   const Fold fold{map, combine, identity};
   detail::run_reduction(detail::ReductionPlan(iter),
-                        detail::VectorLoops<Out, In, M, Acc, Fold, Project>(fold, project));
+                        detail::VectorLoops<Out, In, Row, Acc, Fold, Project>(fold, project));
 }
 
 // Adds in opmath_type<Out>, which is float for Half and BFloat16, and stores project(sum).

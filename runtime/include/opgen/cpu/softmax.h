@@ -3,7 +3,6 @@
 //   cpu_softmax<float>(out, self, dim);
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -27,11 +26,7 @@ struct SoftmaxRows {
   template <int bytes>
   OPGEN_ALWAYS_INLINE static void exp_here(M* to, const M* from, const Vec<M, bytes>& shift) {
     using V = Vec<M, bytes>;
-    if constexpr (std::is_same_v<M, float>) {
-      vec::exp(V::load(from) - shift).store(to);
-    } else {
-      for (std::int64_t k = 0; k < V::size; ++k) to[k] = std::exp(from[k] - shift[k]);
-    }
+    vec::exp(V::load(from) - shift).store(to);
   }
   // `to` may be `from`.
   template <int bytes>

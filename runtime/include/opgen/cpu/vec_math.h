@@ -3,7 +3,7 @@
 //
 //   vec::exp(x), vec::log(x), vec::log1p(x), vec::tanh(x), vec::sigmoid(x), vec::silu(x),
 //   vec::erf(x), vec::gelu(x), vec::gelu_tanh(x), vec::sin(x), vec::cos(x), vec::atan(x),
-//   vec::pow(x, y), vec::remainder(x, y)
+//   vec::pow(x, y), vec::remainder(x, y), vec::divide_floor(x, y)
 //
 // exp, log, log1p, tanh, erf, sin, cos, atan and pow are within one unit in the last place of the
 // exact value, for all numbers; infinities, NaN, zeros and subnormal numbers give what <cmath>
@@ -99,6 +99,12 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& s
   const Wrapping<bytes> bits = (n << 23) + (127u << 23);
   return Floats<bytes>::of(std::bit_cast<typename Floats<bytes>::Native>(bits));
 }
+// The same for n from -1022 to 1023.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(const WideWrapping<bytes>& shifted) noexcept {
+  const WideWrapping<bytes> bits = (shifted << 52) + (std::uint64_t(1023) << 52);
+  return Doubles<bytes>::of(std::bit_cast<typename Doubles<bytes>::Native>(bits));
+}
 // (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are not normal.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
@@ -110,15 +116,24 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
   return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(std::bit_cast<Mask>(other)) *
          scale_of<bytes>(half);
 }
+// exp(x + rest) is (1 + result) * 2^n, for a sum from -106 to 0. The low bits of `shifted` are n.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail_of(const Floats<bytes>& x, const Floats<bytes>& rest,
+                                              typename Floats<bytes>::Mask& shifted) noexcept {
+  using V = Floats<bytes>;
+  const V sum = multiply_add(x + rest, V(0x1.715476p+0f), V(kRounder));
+  const V n = sum - V(kRounder);
+  shifted = sum.bits();
+  return exp_of_rest(multiply_add(n, V(-0x1.62e4p-1f), x) +
+                     multiply_add(n, V(-0x1.7f7d1cp-20f), rest));
+}
 // exp(x + rest), for a sum from -87 to 0, without the rounding of the sum.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> small_exp(const Floats<bytes>& x,
                                             const Floats<bytes>& rest) noexcept {
-  using V = Floats<bytes>;
-  const V sum = multiply_add(x + rest, V(0x1.715476p+0f), V(kRounder));
-  const V n = sum - V(kRounder);
-  const V r = multiply_add(n, V(-0x1.62e4p-1f), x) + multiply_add(n, V(-0x1.7f7d1cp-20f), rest);
-  return (exp_of_rest(r) + V(1.0f)) * scale_of<bytes>(sum.bits());
+  typename Floats<bytes>::Mask shifted;
+  const Floats<bytes> tail = exp_tail_of(x, rest, shifted);
+  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(shifted);
 }
 
 // log(2^e * (1 + f)), for 1 + f from sqrt(1/2) to sqrt(2). `error`: what f lacks.
@@ -305,6 +320,37 @@ OPGEN_ALWAYS_INLINE Floats<bytes> exp(const Floats<bytes>& x) noexcept {
 }
 
 template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> exp(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  // 1 / k! from k = 2 on.
+  constexpr double c[] = {0x1p-1,
+                          0x1.5555555555555p-3,
+                          0x1.5555555555555p-5,
+                          0x1.1111111111111p-7,
+                          0x1.6c16c16c16c17p-10,
+                          0x1.a01a01a01a01ap-13,
+                          0x1.a01a01a01a01ap-16,
+                          0x1.71de3a556c734p-19,
+                          0x1.27e4fb7789f5cp-22,
+                          0x1.ae64567f544e4p-26,
+                          0x1.1eed8eff8d898p-29,
+                          0x1.6124613a86d09p-33};
+  const V bounded = min(V(710.0), max(V(-746.0), x));
+  const V sum = multiply_add(bounded, V(0x1.71547652b82fep+0), V(detail::kWideRounder));
+  const V n = sum - V(detail::kWideRounder);
+  // ln 2 in two parts; products with the first are exact.
+  V r = multiply_add(n, V(-0x1.62e42fefa38p-1), bounded);
+  r = multiply_add(n, V(-0x1.ef35793c7673p-45), r);
+  const V tail = multiply_add(r * r, detail::polynomial(r, c), r);
+  // 2^n in two steps, because 2^1024 and 2^-1076 are not normal. Low bits are integers.
+  const V half = multiply_add(n, V(0.5), V(detail::kWideRounder));
+  const auto lower = std::bit_cast<detail::WideWrapping<bytes>>(half.bits());
+  const auto other = std::bit_cast<detail::WideWrapping<bytes>>(sum.bits()) - lower;
+  return (tail + V(1.0)) * detail::wide_scale_of<bytes>(other) *
+         detail::wide_scale_of<bytes>(lower);
+}
+
+template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> log(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
   // Subnormal numbers are scaled.
@@ -349,13 +395,13 @@ OPGEN_ALWAYS_INLINE Floats<bytes> tanh(const Floats<bytes>& x) noexcept {
   return detail::with_sign(select(t < V(0.9f), near, far), x);
 }
 
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> sigmoid(const Floats<bytes>& x) noexcept {
-  return Floats<bytes>(1.0f) / (Floats<bytes>(1.0f) + exp(-x));
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> sigmoid(const Vec<T, bytes>& x) noexcept {
+  return Vec<T, bytes>(T(1)) / (Vec<T, bytes>(T(1)) + exp(-x));
 }
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> silu(const Floats<bytes>& x) noexcept {
-  return x / (Floats<bytes>(1.0f) + exp(-x));
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> silu(const Vec<T, bytes>& x) noexcept {
+  return x / (Vec<T, bytes>(T(1)) + exp(-x));
 }
 
 template <int bytes>
@@ -374,33 +420,28 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erf(const Floats<bytes>& x) noexcept {
   return detail::with_sign(select(t < V(0.95f), near, far), x);
 }
 
-// x times the normal distribution function at x, which is computed so that no digits cancel for
-// negative x.
+// x times the normal distribution function at x: max(x, 0) - |x| times the function's lower tail at
+// -|x|, so that no digits cancel for negative x.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
-  // The function is 1/2 + x * polynomial(x^2) near 0.
-  constexpr float small[] = {0x1.988454p-2f,  -0x1.105836p-4f,  0x1.46cf98p-7f, -0x1.372d26p-10f,
-                             0x1.e21d32p-14f, -0x1.2e3006p-17f, 0x1.f289c0p-22f};
-  // Its lower tail is exp(-t^2 / 2) * u * polynomial(u) with u = 1 / (3 + t).
-  constexpr float tail[] = {0x1.987e6cp-2f, 0x1.32d1eap+0f, 0x1.919938p+1f,  0x1.04a2c6p+3f,
-                            0x1.85b052p+0f, 0x1.3375cep+6f, -0x1.334ee6p+8f, 0x1.2de01cp+8f};
+  // The tail is exp(-t^2 / 2) * u * polynomial(u) with u = 1 / (4 + t).
+  constexpr float c[] = {0x1.9896dep-2f,   0x1.971ffcp+0f,  0x1.8a4c2cp+2f, 0x1.199d0cp+4f,
+                         0x1.86aab2p+6f,   -0x1.351754p+3f, 0x1.7264f6p+9f, 0x1.47e97p+11f,
+                         -0x1.dd165ap+13f, 0x1.0307cep+14f};
   const V t = min(V(14.6f), detail::magnitude(x));
-  const V near = multiply_add(x, detail::polynomial(x * x, small), V(0.5f));
-  const V u = V(1.0f) / (t + V(3.0f));
-  // t^2, and what its rounding loses: products of halves of t's bits are exact.
+  const V u = V(1.0f) / (t + V(4.0f));
+  // t^2 in two parts, the first of which is exact: a product of 12 bits.
   const V upper = V::from_bits(t.bits() & std::int32_t(0xfffff000u));
-  const V lower = t - upper;
-  const V square = t * t;
-  const V lost = ((upper * upper - square) + (upper + upper) * lower) + lower * lower;
+  const V half = t * V(-0.5f), upper_half = upper * V(-0.5f);
   typename V::Mask shifted;
-  const V exponential = detail::exp_tail(square * V(-0.5f), shifted);
-  const V e = detail::scaled(exponential, shifted);
-  const V density = multiply_add(e, lost * V(-0.5f), e);
-  const V ratio = u * detail::polynomial(u, tail);
-  // The product with x comes first: the density alone may be subnormal.
-  const V far = select(x < V(0.0f), x * ratio * density, x - x * ratio * density);
-  return select(detail::magnitude(x) < V(1.3f), x * near, far);
+  const V tail =
+      detail::exp_tail_of(upper * upper_half, (t - upper) * (half + upper_half), shifted);
+  const V ratio = t * (u * detail::polynomial(u, c));
+  // 2^(n + 60), and 2^-60 last: the density may be subnormal where the product with t is not.
+  const auto n = std::bit_cast<detail::Wrapping<bytes>>(shifted);
+  const V scale = V::from_bits(std::bit_cast<typename V::Mask>((n << 23) + (187u << 23)));
+  return max(x, V(0.0f)) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> gelu_tanh(const Floats<bytes>& x) noexcept {
@@ -502,6 +543,58 @@ OPGEN_ALWAYS_INLINE Floats<bytes> remainder(const Floats<bytes>& a,
                        detail::remainder_of(detail::upper_doubles(a), detail::upper_doubles(b)));
   // 0 has the sign of a, as fmod's.
   return select(rest == V(0.0f), detail::with_sign(detail::magnitude(rest), a), rest);
+}
+
+// a / b rounded down, as Python's //, for one float or double. Subtracts the remainder from `a`
+// before it divides, so the result is exact where the rounded quotient is not.
+template <class T>
+requires std::is_floating_point_v<T> T divide_floor(T a, T b)
+noexcept {
+  if (b == 0) return a / b;
+  const T rest = std::fmod(a, b);
+  T quotient = (a - rest) / b;
+  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(T(0), a / b);
+  T whole = std::floor(quotient);
+  if (quotient - whole > T(0.5)) whole += 1;
+  return whole;
+}
+
+namespace detail {
+
+// floor(a / b), for quotients below 2^28.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> floor_of(const Doubles<bytes>& a,
+                                            const Doubles<bytes>& b) noexcept {
+  using V = Doubles<bytes>;
+  const V whole = (a / b + V(kWideRounder)) - V(kWideRounder);
+  // Exact, as in remainder_of.
+  const V rest = a - whole * b;
+  return select((rest != V(0.0)) & ((rest < V(0.0)) != (b < V(0.0))), whole - V(1.0), whole);
+}
+
+}  // namespace detail
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> divide_floor(const Floats<bytes>& a,
+                                               const Floats<bytes>& b) noexcept {
+  using V = Floats<bytes>;
+  const V quotient = a / b;
+  const V divisor = detail::magnitude(b);
+  // Below 2^22, one element's method is exact, too.
+  if (OPGEN_UNLIKELY(detail::any(
+          ~((detail::magnitude(quotient) < V(0x1p22f)) & (divisor < V(detail::kInfinity)))))) {
+    float x[V::size], y[V::size];
+    a.store(x);
+    b.store(y);
+    for (std::int64_t i = 0; i < V::size; ++i) x[i] = divide_floor(x[i], y[i]);
+    return V::load(x);
+  }
+  const V whole =
+      detail::narrowed(detail::floor_of(detail::lower_doubles(a), detail::lower_doubles(b)),
+                       detail::floor_of(detail::upper_doubles(a), detail::upper_doubles(b)));
+  // 0 has the sign of the quotient.
+  return select(whole == V(0.0f), detail::with_sign(V(0.0f), quotient), whole);
 }
 
 }  // namespace opgen::vec

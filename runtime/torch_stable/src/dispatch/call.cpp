@@ -3,6 +3,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "shim.h"
 
@@ -48,6 +49,12 @@ void call_dispatcher(const char* name, const char* overload, Word* stack, bool h
   }
 }
 
+void copy_unrecorded(const TensorBase& to, const TensorBase& from) {
+  const NoGradScope no_grad(true);
+  OPGEN_SHIM(aoti_torch_copy_, to.unsafeGetTensorImpl()->handle(),
+             from.unsafeGetTensorImpl()->handle(), 0);
+}
+
 void count_write(const TensorBase& tensor) {
   if (!tensor.defined() || tensor.unsafeGetTensorImpl()->fake() != nullptr) return;
   // An operator that changes nothing, and counts as a write of its tensor.
@@ -61,7 +68,12 @@ void count_write(const TensorBase& tensor) {
   aoti_torch_delete_tensor_object(reinterpret_cast<AtenTensorHandle>(stack[0]));
 }
 
-void rethrow_as_standard() {
+namespace {
+
+// PyTorch's C functions lose the type of an exception, and before 2.13 also its text.
+thread_local std::exception_ptr below_failure;
+
+[[noreturn]] void convert_and_throw() {
   // Copied before the exception that holds the text is destroyed.
   std::string text;
   try {
@@ -76,6 +88,24 @@ void rethrow_as_standard() {
     text = error.msg();
   }
   throw std::runtime_error(text);
+}
+
+}  // namespace
+
+constinit thread_local bool BelowScope::active_ OPGEN_TLS = false;
+
+void BelowScope::rethrow() {
+  if (below_failure != nullptr) std::rethrow_exception(std::exchange(below_failure, nullptr));
+}
+
+void rethrow_as_standard() {
+  if (!BelowScope::is_active()) convert_and_throw();
+  try {
+    convert_and_throw();
+  } catch (...) {
+    below_failure = std::current_exception();
+    throw;
+  }
 }
 
 }  // namespace opgen::detail

@@ -5,7 +5,7 @@
 
 #include <cstring>
 #include <exception>
-#include <list>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,9 +67,40 @@ class Registrations {
     }
   }
 
+  // Knows the kernel at Autograd of the operator `name`, and registers it.
+  void add_autograd(const char* ns, const std::string& name, BoxedFunction kernel) {
+    if (!autograd_.try_emplace(name, AutogradEntry{ns, kernel, nullptr}).second) return;
+    set_autograd(name.c_str(), true);
+  }
+  // Registers the kernel at Autograd of the operator `name`, or undoes it.
+  void set_autograd(const char* name, bool is_registered) {
+    for (auto& [known, entry] : autograd_) {
+      if (name == nullptr || known == name) set_autograd(known, entry, is_registered);
+    }
+  }
+
   std::vector<RegisteredRows> rows;
 
  private:
+  struct AutogradEntry {
+    const char* ns;
+    BoxedFunction kernel;
+    TorchLibraryHandle library;  // null if it is not registered
+  };
+
+  void set_autograd(const std::string& name, AutogradEntry& entry, bool is_registered) {
+    if (!is_registered) {
+      if (entry.library != nullptr) aoti_torch_delete_library_object(entry.library);
+      entry.library = nullptr;
+    } else if (entry.library == nullptr && refusal_.empty()) {
+      shim::check(
+          aoti_torch_library_init_impl(entry.ns, "Autograd", path_.c_str(), 1, &entry.library),
+          "the library");
+      shim::check(torch_library_impl(entry.library, name.c_str(), entry.kernel, shim::kVersion),
+                  name.c_str());
+    }
+  }
+
   static std::string path_of_this_library() {
     Dl_info info{};
     const void* own = reinterpret_cast<const void*>(&Registrations::of_this_library);
@@ -99,6 +130,10 @@ class Registrations {
   }
 
   void undo() noexcept {
+    for (auto& [name, entry] : autograd_) {
+      if (entry.library != nullptr) aoti_torch_delete_library_object(entry.library);
+      entry.library = nullptr;
+    }
     while (!libraries_.empty()) {
       aoti_torch_delete_library_object(libraries_.back());
       libraries_.pop_back();
@@ -129,6 +164,7 @@ class Registrations {
   std::string path_;
   std::string refusal_;
   std::vector<TorchLibraryHandle> libraries_;
+  std::map<std::string, AutogradEntry> autograd_;
 };
 
 // The numbers of those tags that the running release can register.
@@ -162,6 +198,13 @@ void define(TorchLibraryHandle library, const SchemaRow& row) {
   } else {
     shim::check(aoti_torch_library_def(library, row.schema), row.schema);
   }
+}
+
+std::string full_name(const char* name, const char* overload) {
+  return *overload == '\0' ? name : std::string(name) + "." + overload;
+}
+void implement(TorchLibraryHandle library, const std::string& name, BoxedFunction boxed) {
+  shim::check(torch_library_impl(library, name.c_str(), boxed, shim::kVersion), name.c_str());
 }
 
 BoxedFunction boxed_for(const char* key, const KernelRow& row) noexcept {
@@ -201,11 +244,12 @@ KernelTable::KernelTable(const char* ns, const char* key, const KernelRow* rows,
       [&](TorchLibraryHandle library) {
         for (std::size_t i = 0; i < count; ++i) {
           const KernelRow& row = rows[i];
-          std::string name = row.name;
-          if (*row.overload != '\0') name += std::string(".") + row.overload;
-          shim::check(
-              torch_library_impl(library, name.c_str(), boxed_for(key, row), shim::kVersion),
-              name.c_str());
+          const BoxedFunction boxed = boxed_for(key, row);
+          const std::string name = full_name(row.name, row.overload);
+          implement(library, name, boxed);
+          if (row.below == nullptr) continue;
+          implement(library, full_name(row.below, row.overload), boxed);
+          all.add_autograd(ns, name, row.autograd);
         }
       });
 }
@@ -230,4 +274,10 @@ const KernelRow* detail::find_kernel(const char* name, const char* overload,
 // registered its operators.
 extern "C" __attribute__((used, visibility("default"))) const char* opgen_refusal() {
   return opgen::Registrations::of_this_library().refusal();
+}
+
+// Registers the library's kernel at Autograd of an operator, or takes it back; null: of all.
+extern "C" __attribute__((used, visibility("default"))) void opgen_set_autograd(
+    const char* name, std::int32_t is_registered) {
+  opgen::Registrations::of_this_library().set_autograd(name, is_registered != 0);
 }

@@ -80,6 +80,19 @@ void call_from_fake(const char* name, const char* overload, Word* stack) {
   if (python->call(name, overload, stack, 1) != 0) throw PythonError();
 }
 
+bool has_python() noexcept {
+  return imported.load(std::memory_order_acquire) != nullptr;
+}
+
+void rethrow_from_python() {
+  PythonFunctions* const functions = imported.load(std::memory_order_acquire);
+  if (functions == nullptr) return;
+  char text[2048] = {};
+  functions->take_error(text, sizeof text);
+  text[sizeof text - 1] = '\0';
+  if (text[0] != '\0') throw Error(text, std::strlen(text));
+}
+
 void call_by_python(const char* name, const char* overload, Word* stack) {
   PythonFunctions* const functions = imported.load(std::memory_order_acquire);
   OPGEN_CHECK(functions != nullptr, name,

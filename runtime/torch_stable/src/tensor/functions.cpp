@@ -380,6 +380,13 @@ TensorBase converted(const TensorBase& self, std::optional<ScalarType> dtype,
 TensorBase to_dtype(const TensorBase& self, ScalarType dtype) {
   if (self.scalar_type() == dtype) return self;
   if (is_dense_fake(self)) return empty_like(self, TensorOptions().dtype(dtype));
+  if (KernelScope::is_below_autograd() && !is_fake(self) && self.device().is_cpu() &&
+      self.layout() == kStrided && self.is_non_overlapping_and_dense()) {
+    // Two C functions take less time than one operator with seven arguments.
+    TensorBase made = allocate(self.sizes(), self.strides(), dtype, self.device(), false);
+    copy_unrecorded(made, self);
+    return made;
+  }
   return converted(self, dtype, std::nullopt);
 }
 TensorBase to_device(const TensorBase& self, Device device) {

@@ -25,6 +25,7 @@ from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
+from opgen.resolve.below_autograd import HIDDEN_PREFIX, has_form_below, name_below
 from opgen.resolve.fakes import lacks_fake
 from opgen.resolve.number_forms import takes_numbers, with_words
 from opgen.targets.tags import spell_tags
@@ -49,6 +50,7 @@ class OperatorStruct(Record, frozen=True):
     types: tuple[str, ...]
     kept: bool
     dispatched: str
+    below: str
 
     @property
     def comment(self) -> str:
@@ -279,6 +281,9 @@ def _schema_blocks(
                 if _has_hidden(context, f):
                     schema = context.spell.schema(with_words(f))
                     rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
+                if _has_form_below(context, f):
+                    schema = f"{HIDDEN_PREFIX}{context.spell.schema(f)}"
+                    rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
         found.append(
             SchemaBlock(namespace, context.library.name, file, tuple(rows), namespace in declared)
         )
@@ -334,8 +339,13 @@ def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
         dispatched=(
             f"{f.namespace}::{with_words(f).func.name.name}" if _has_hidden(context, f) else ""
         ),
+        below=name_below(f) if _has_form_below(context, f) else "",
     )
 
 
 def _has_hidden(context: Context, f: NativeFunction) -> bool:
     return not context.target.schema.passes_numbers and takes_numbers(f)
+
+
+def _has_form_below(context: Context, f: NativeFunction) -> bool:
+    return context.target.dispatch.has_forms_below_autograd and has_form_below(f)

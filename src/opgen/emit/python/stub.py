@@ -8,7 +8,7 @@ other's stub, as its C++ uses the other's class Tensor.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 
 from opgen.emit.common.base import GeneratedFile, Record, group_by
@@ -96,7 +96,7 @@ def _functions(functions: Iterable[PythonFunction], calls: PythonCalls) -> Itera
         yield from function_declarations(f, calls)
 
 
-def _package(calls: PythonCalls, modules: list[str], functions: Iterable[str]) -> Iterator[str]:
+def _package(calls: PythonCalls, modules: list[str], functions: Sequence[str]) -> Iterator[str]:
     """Yield the lines of __init__.pyi for a library that does not extend another one."""
     taken = {f.name for f in calls.functions if not f.method and f.module is None}
     parts: list[str] = []
@@ -107,6 +107,9 @@ def _package(calls: PythonCalls, modules: list[str], functions: Iterable[str]) -
             ends_in_blank_line = bool(parts) and parts[-1].endswith("\n")
             text = one.text.removeprefix("\n") if ends_in_blank_line else one.text
             parts += [text, *(member.text for member in one.members)]
+    first = functions[0] if functions else "\n"
+    if parts[-1].endswith('"""') and not first.startswith("\n"):
+        parts.append("")  # Black separates a documented function from the next one.
     parts += functions
     yield from _imports(_used(parts))
     own_parts = parts_of(calls)

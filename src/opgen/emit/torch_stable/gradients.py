@@ -10,6 +10,7 @@ from opgen.emit.common.base import GeneratedFile, Record
 from opgen.emit.common.context import Context
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
+from opgen.resolve.below_autograd import has_default_gradient
 from opgen.resolve.functional_forms import views_first_argument
 
 
@@ -108,17 +109,8 @@ def _tuple(items: Sequence[str]) -> str:
 
 
 def gradient_function(context: Context, f: NativeFunction) -> str | None:
-    """Return the function of _gradients that registers what autograd does for `f`; None if nothing is registered.
-
-    None for operators that decompose, that have an Autograd kernel of their author, or that have no gradient by their types.
-    """
-    types = [a.type for a in f.func.arguments.flat_all]
-    results = [r.type for r in f.func.returns]
-    if f.has_composite_implicit_autograd_kernel or not any(t.is_tensor_like() for t in types):
-        return None
-    if any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch):
-        return None
-    if not f.func.is_mutable and not any(t.is_tensor_like() for t in results):
+    """Return the function of _gradients that registers what autograd does for `f`; None if nothing is registered."""
+    if not has_default_gradient(f):
         return None
     if f.func.arguments.out:
         return "refuse_out"

@@ -17,12 +17,14 @@ from opgen.emit.torch_stable.gradients import (
     node_name,
 )
 from opgen.model.native_function import NativeFunction
+from opgen.model.types import BaseTy, BaseType
+from opgen.resolve.below_autograd import has_form_below
 from opgen.resolve.fakes import key_of_fake
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins, is_replaced
 from opgen.resolve.number_forms import takes_numbers, with_words
 
 # The modules without anything of the library but its name.
-_MODULES = ("fakes", "functional", "gradients", "numbers", "symbols", "words")
+_MODULES = ("below", "fakes", "functional", "gradients", "numbers", "symbols", "words")
 
 
 class Call(Record, frozen=True):
@@ -65,7 +67,7 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
     calls = [call for namespace in namespaces for call in namespace.calls]
     formulas = tuple(build_formulas(context))
     yield from formulas
-    modules = {"_fakes", *(["_formulas"] if formulas else [])}
+    modules = {"_below", "_fakes", *(["_formulas"] if formulas else [])}
     yield OperatorsModule(
         path=f"{folder}/_operators.py",
         template="operators.py.j2",
@@ -112,6 +114,21 @@ def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterato
                 for f in some
             )
             yield Call(f"_gradients.{name}", ("_library,", *_list(entries)))
+    yield from _below_autograd(context, [f for f in rest if _is_refused_below(context, f)])
+
+
+def _is_refused_below(context: Context, f: NativeFunction) -> bool:
+    """Whether C++ has the kernel at Autograd: it sees by the results, all of them tensors, that a gradient is required."""
+    is_plain = all(r.type == BaseType(BaseTy.Tensor) for r in f.func.returns)
+    return has_form_below(f) and is_plain and gradient_function(context, f) == "refuse"
+
+
+def _below_autograd(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
+    for key, some in group_by(functions, lambda f: key_of_fake(context.registry, f)).items():
+        word = "None" if key is None else f'b"{key.name}"'
+        yield Call(
+            "_below.register", ("_library,", f"{word},", *_list(f"{_quoted(f)}," for f in some))
+        )
 
 
 def _key_of_view(context: Context, f: NativeFunction) -> str:

@@ -139,12 +139,16 @@ class TorchBackend:
         composite = has(name, "CompositeImplicitAutograd") and not has(name, "CPU")
         meta = c._dispatch_has_computed_kernel_for_dispatch_key(name, "Meta")
         formulas = has(name, "Autograd") or has(name, "AutogradCPU")
+        on_cpu = c._dispatch_has_computed_kernel_for_dispatch_key(name, "CPU")
+        # A factory chooses its device, and a kernel for Autograd may call other operators.
+        on_cpu = on_cpu or formulas or has(name, "BackendSelect")
         return Facts(
             tags=tags,
             is_composite=bool(composite),
             has_meta=bool(meta),
             is_pointwise=POINTWISE in tags,
             formulas=bool(formulas) or None,
+            untestable="" if on_cpu else "it has no kernel for tensors of the CPU",
         )
 
     # Tensors.

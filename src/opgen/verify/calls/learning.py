@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from opgen.drawing.choices import RandomChoices
 from opgen.drawing.drawer import Undrawable
 from opgen.drawing.plans import Plan
+from opgen.verify.calls.refusals import Wishes
 from opgen.verify.calls.specs import DTYPES, Call
 from opgen.verify.calls.vocabulary import CallDrawer
 from opgen.verify.lab import Lab
@@ -95,6 +96,8 @@ class _Learner:
         self._last = last
         self._choices = RandomChoices(random.Random(f"{seed} {subject.name}"))
         self._found = Learned()
+        self._wishes = Wishes()
+        self._tensors = [a.name for a in subject.inputs if a.type.is_tensor_like()]
         # How many calls were drawn, and at which of them a plan was accepted for the first time.
         self._number = self._latest = 0
         # Accepted plans by their texts, and how often each plan was drawn and accepted.
@@ -107,6 +110,8 @@ class _Learner:
         drawer = CallDrawer(self._subject.inputs, self._subject.domain, self._choices)
         self._found.narrowings = (*drawer.narrowings(), *self._subject.domain.narrowings())
         while not self._is_enough(effort):
+            if not self._kept and self._number >= effort.least:
+                drawer.follow(self._wishes)
             # With few plans, new ones are worth more.
             drawer.explore(0.8 if len(self._kept) >= effort.plans else 0.6, 0.4)
             try:
@@ -168,6 +173,8 @@ class _Learner:
                 self._kept[text] = dict(plan)
                 self._latest = self._number
             return True
+        if not self._kept:
+            self._wishes.hear(outcome.message, call, self._tensors)
         reason = reason_of(outcome.message)
         found.reasons[reason] += 1
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:

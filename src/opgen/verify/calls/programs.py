@@ -8,7 +8,7 @@ from typing import Any
 
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.layouts import span
-from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec
+from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, tensors
 from opgen.verify.property import Finding
 from opgen.verify.subjects import Subject
 
@@ -164,11 +164,7 @@ class _Runtime(_Torch):
         )
 
     def helpers(self, finding: Finding) -> list[str]:
-        strided = any(
-            isinstance(v, TensorSpec) and v.layout is not None
-            for run in finding.runs
-            for v in run.call.values()
-        )
+        strided = any(spec.layout is not None for run in finding.runs for spec in tensors(run.call))
         if not strided:
             return []
         return [

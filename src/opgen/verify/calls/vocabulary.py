@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from opgen.drawing.choices import Choices
 from opgen.drawing.domains import Between, Domain
@@ -14,6 +15,7 @@ from opgen.drawing.drawer import Drawer, Vocabulary
 from opgen.drawing.plans import RANKS, SHAPES, Plan, product
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType
+from opgen.verify.calls.refusals import Wishes
 from opgen.verify.calls.specs import COMPLEX, FLOATS, Call, Fill, GeneratorSpec, Named, TensorSpec
 
 # The dtypes of calls, the frequent ones several times.
@@ -119,7 +121,9 @@ class SpecDraw:
         return self.choices.chance(0.5)
 
     def size(self, letter: str) -> int:
-        """Return the size that a letter stands for in this call."""
+        """Return the size that a letter stands for in this call. A number stands for itself."""
+        if letter.isdigit():
+            return int(letter)
         if letter not in self._sizes:
             self._sizes[letter] = self.choices.choice(_SIZES)
         return self._sizes[letter]
@@ -196,6 +200,7 @@ class CallDrawer:
         self.domain = domain
         self.choices = choices
         self._uniform = False
+        self._wished: Mapping[str, Sequence[str]] = {}
         vocabulary = Vocabulary(
             tensors=self._tensor_words,
             shapes=(*SHAPES, *_LETTERS),
@@ -214,12 +219,24 @@ class CallDrawer:
         """Set how often a plan that was accepted is drawn again, and how often one argument of it is drawn anew."""
         self._drawer.known, self._drawer.changed = known, changed
 
+    def follow(self, wishes: Wishes) -> None:
+        """Draw what refusals ask for."""
+        self._wished = wishes.dtypes
+        known = self._drawer.vocabulary
+        wanted = {name: " ".join(words) for name, words in wishes.shapes.items()}
+        ints = (
+            tuple(w for w in known.ints if w != "negative") if wishes.no_negatives else known.ints
+        )
+        self._drawer.vocabulary = replace(known, wanted=wanted, ints=ints)
+
     def narrowings(self) -> tuple[str, ...]:
         return self._drawer.narrowings()
 
     def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
         name = argument.name
         dtypes: tuple[str, ...] = _DTYPES
+        if wanted := self._wished.get(name):
+            return (choices.choice(wanted), choices.choice(_KINDS))
         if "index" in name or name.startswith("indices"):
             dtypes = ("int64", "int64", "int64", "main", "int32", "bool")
         elif self._uniform:

@@ -12,10 +12,21 @@ from msgspec.structs import replace
 from opgen.drawing.plans import product
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import Array, elements
-from opgen.verify.calls.specs import COMPLEX, Call, Place, TensorSpec, at, places, put, tensors
-from opgen.verify.lab import Outcome, Trial
-from opgen.verify.property import Finding, Run
+from opgen.verify.calls.specs import (
+    COMPLEX,
+    Call,
+    Fill,
+    Place,
+    TensorSpec,
+    at,
+    places,
+    put,
+    tensors,
+)
+from opgen.verify.lab import Lab, Outcome, Trial
+from opgen.verify.property import Finding, NotTested, Run
 from opgen.verify.results import Result
+from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
 
@@ -36,6 +47,13 @@ def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
     else:
         values = tuple(v.item() for v in flat)
     return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="")
+
+
+def reordered(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with its elements in another order. Those that an author has made stay together in their rows."""
+    numbers = elements(spec)
+    turned = numbers[::-1] if spec.values is not None and spec.shape else numbers.ravel()[::-1]
+    return explicit(spec, turned.reshape(spec.shape))
 
 
 def filled_with(spec: TensorSpec, value: float) -> TensorSpec:
@@ -139,6 +157,34 @@ def enlarged(trial: Trial, elements_: int) -> Call | None:
     return with_sizes(call, {chosen: size})
 
 
+def with_outs(lab: Lab, subject: Subject, call: Mapping[str, Any]) -> Call:
+    """Return the call with out arguments of the shapes and dtypes that the functional variant returns.
+
+    Their elements are from 5 to 6, so that it shows which are not written. Without such a variant, the call stays as it is.
+    Raises NotTested if the variant refuses the call, or returns no tensor.
+    """
+    functional = subject.functional
+    made = {name: value for name, value in call.items() if name not in subject.outs}
+    if not subject.outs or functional is None:
+        return dict(call)
+    found = lab.run(functional, made)
+    if found.error is not None:
+        raise NotTested(f"the functional variant refuses it: {found.message}")
+    returned = [found.returned] if len(functional.schema.returns) == 1 else list(found.returned)
+    for index, (name, value) in enumerate(zip(subject.outs, returned)):
+        made[name] = _like(lab, value, Fill(index + 1, 5, 6))
+    return made
+
+
+def _like(lab: Lab, value: Any, fill: Fill) -> Any:
+    if isinstance(value, list | tuple):
+        return [_like(lab, item, fill) for item in value]
+    if not lab.backend.is_tensor(value):
+        raise NotTested("the result is no tensor")
+    described = lab.backend.describe(value)
+    return TensorSpec(described.dtype, described.shape, fill)
+
+
 def has_differentiable(call: Call) -> bool:
     """Whether a tensor of the call has real or complex numbers."""
     return any(spec.is_differentiable for spec in tensors(call))
@@ -176,8 +222,10 @@ __all__ = [
     "is_checked_value",
     "layout_variants",
     "outcome_differs",
+    "reordered",
     "sizes_of",
     "tensors_of",
     "two_runs",
+    "with_outs",
     "with_sizes",
 ]

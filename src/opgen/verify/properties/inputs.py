@@ -20,6 +20,7 @@ from opgen.verify.properties.common import (
     layout_variants,
     outcome_differs,
     two_runs,
+    with_outs,
     with_sizes,
 )
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
@@ -82,7 +83,7 @@ def _strided(trial: Trial) -> Iterator[Finding]:
 
 
 def _expanded(trial: Trial) -> Iterator[Finding]:
-    tried = False
+    tried = refused = False
     if not trial.read_only():
         raise NotApplicable("no tensor is only read")
     for place, spec in trial.read_only():
@@ -96,6 +97,7 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
             expected = trial.run(plain)
             found = trial.run(call, "block")
             if expected.error is not None or found.error is not None:
+                refused = refused or expected.error is None
                 continue
             tried = True
             wrong = outcome_differs(found, expected, differ)
@@ -103,6 +105,8 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
                 how = f"{place_text(place)} expanded along dimension {dim}"
                 yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", plain))
                 return
+    if refused and not tried:
+        raise NotApplicable("it refuses expanded inputs")
     if not tried:
         raise NotTested("no input can be expanded")
 
@@ -135,7 +139,7 @@ def _empty(trial: Trial) -> Iterator[Finding]:
         call = with_sizes(trial.call, {size: 0})
         if trial.subject.outs:
             try:
-                call = _with_outs_of(trial, call)
+                call = with_outs(trial.lab, trial.subject, call)
             except NotTested:
                 continue
         found = trial.run(call)
@@ -148,22 +152,6 @@ def _empty(trial: Trial) -> Iterator[Finding]:
         yield from _written_everywhere(trial, call, how)
     if not tried:
         raise NotApplicable("it refuses inputs without elements")
-
-
-def _with_outs_of(trial: Trial, call: Call) -> Call:
-    """Return the call with out arguments of the shapes that the functional variant returns."""
-    functional = trial.subject.functional
-    if functional is None:
-        return call
-    inputs = {n: v for n, v in call.items() if n not in trial.subject.outs}
-    found = trial.lab.run(functional, inputs)
-    if found.error is not None:
-        raise NotTested("the functional variant refuses it")
-    made = dict(call)
-    for name, result in zip(trial.subject.outs, found.results):
-        if isinstance(made.get(name), TensorSpec) and result.described is not None:
-            made[name] = replace(made[name], shape=result.described.shape, values=None)
-    return made
 
 
 def _as_meta_says(
@@ -208,14 +196,15 @@ def _scalar(trial: Trial) -> Iterator[Finding]:
         raise NotTested("the call has no tensors")
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-        return explicit(spec, elements(replace(spec, shape=(1,))).reshape(shape))
+        whole = spec if spec.values else replace(spec, shape=(1,), values=None)
+        return explicit(spec, elements(whole).ravel()[:1].reshape(shape))
 
     found_places = [p for p, _ in trial.tensors()]
     line = changed(trial.call, found_places, lambda s: single(s, (1,)))
     point = changed(trial.call, found_places, lambda s: single(s, ()))
     if trial.subject.outs:
         try:
-            line, point = _with_outs_of(trial, line), _with_outs_of(trial, point)
+            line, point = (with_outs(trial.lab, trial.subject, c) for c in (line, point))
         except NotTested:
             raise NotApplicable("it refuses inputs without dimensions") from None
     expected, found = trial.run(line), trial.run(point)
@@ -312,7 +301,7 @@ def _broadcasting(trial: Trial) -> Iterator[Finding]:
                 continue
             if trial.subject.outs:
                 try:
-                    call = _with_outs_of(trial, call)
+                    call = with_outs(trial.lab, trial.subject, call)
                 except NotTested:
                     continue
             found = trial.run(call)

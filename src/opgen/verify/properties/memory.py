@@ -13,7 +13,7 @@ from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, put
 from opgen.verify.lab import PATTERNS, Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import changed, explicit, is_checked_value
+from opgen.verify.properties.common import changed, explicit, filled_with, is_checked_value
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
@@ -152,11 +152,8 @@ def _uninitialised(trial: Trial) -> Iterator[Finding]:
             yield trial.finding(f"the result depends on memory that was not written: {wrong}")
             return
     if trial.subject.outs:
-        other_outs = dict(trial.call)
-        for name in trial.subject.outs:
-            spec = other_outs[name]
-            if isinstance(spec, TensorSpec):
-                other_outs[name] = explicit(spec, np.zeros_like(elements(spec)))
+        outs = [place for place, _ in trial.tensors() if place[0] in trial.subject.outs]
+        other_outs = changed(trial.call, outs, lambda spec: filled_with(spec, 0))
         found = trial.run(other_outs)
         if found.error is None and trial.base.error is None:
             wrong = differ(found.everything, trial.base.everything)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from opgen.verify import codes
 from opgen.verify.calls import layouts
-from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put
+from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put, tensors
 from opgen.verify.lab import Outcome, Trial, leaves
 from opgen.verify.properties.common import (
     as_dtype,
@@ -192,7 +192,10 @@ def _meta_refuses(trial: Trial) -> Iterator[Finding]:
         raise NotTested("a number does not fit into the dtype")
     if isinstance(real.error, MemoryError):
         raise NotTested("there is not enough memory")
-    for other in _other_elements(trial.call):
+    is_made = trial.subject.domain.make is not None
+    if is_made and any(spec.is_integer for spec in tensors(trial.call)):
+        raise NotTested("the kernel may refuse it for an index")
+    for other in () if is_made else _other_elements(trial.call):
         if trial.run(other).error is None:
             raise NotTested("the kernel refuses it for its elements")
     yield trial.finding(f"Meta accepts what the kernel refuses: {real.message}")
@@ -276,6 +279,14 @@ class _Symbols:
         }
 
 
+def _can_change(trial: Trial, size: int) -> bool:
+    """Whether the kernel accepts another size in the place of this one: a box may have 4 numbers, and no others."""
+    calls = [
+        with_sizes(trial.call, {size: other}) for other in (size + 1, size + 2, size - 1, 2 * size)
+    ]
+    return any(trial.run(call).error is None for call in calls)
+
+
 def _symbolic(trial: Trial) -> Iterator[Finding]:
     sizes = sizes_of(trial.call)
     if not sizes or trial.base.error is not None:
@@ -295,9 +306,11 @@ def _symbolic(trial: Trial) -> Iterator[Finding]:
             yield trial.finding(f"sizes cannot be symbols: {first_line(error)}")
             return
         raise NotTested(f"Meta refuses it: {first_line(error)}") from None
-    for symint in symbols.symbols.values():
+    for size, symint in symbols.symbols.items():
         fixed = symbols.env.replacements.get(symint.node._expr)
         if fixed is not None and fixed.is_number:
+            if not _can_change(trial, size):
+                raise NotApplicable(f"it takes no other size than {size}")
             yield trial.finding(
                 f"size {fixed} is specialized: a graph for sizes {sizes} works for no others",
                 Run("traced", trial.call),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from opgen.verify import codes
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
 from opgen.verify.lab import Trial
-from opgen.verify.properties.common import enlarged, outcome_differs
+from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
@@ -59,16 +59,7 @@ def _enlarged(trial: Trial, count: int) -> Call:
     large = enlarged(trial, count)
     if large is None:
         raise NotTested("no size can grow")
-    functional = trial.subject.functional
-    if trial.subject.outs and functional is not None:
-        inputs = {n: v for n, v in large.items() if n not in trial.subject.outs}
-        found = trial.lab.run(functional, inputs)
-        if found.error is not None:
-            raise NotTested("it refuses large inputs")
-        for name, result in zip(trial.subject.outs, found.results):
-            if isinstance(large.get(name), TensorSpec) and result.described is not None:
-                large[name] = replace(large[name], shape=result.described.shape, values=None)
-    return large
+    return with_outs(trial.lab, trial.subject, large)
 
 
 def _repeatable(trial: Trial) -> Iterator[Finding]:
@@ -88,6 +79,8 @@ def _repeatable(trial: Trial) -> Iterator[Finding]:
 
 
 def _other(spec: TensorSpec) -> TensorSpec:
+    if spec.values is not None:
+        return reordered(spec)
     return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 17))
 
 

@@ -10,9 +10,19 @@ from msgspec.structs import replace
 from opgen.model.types import BaseTy
 from opgen.verify import codes
 from opgen.verify.calls import layouts
-from opgen.verify.calls.specs import COMPLEX, FLOATS, INTEGERS, Call, Fill, TensorSpec, at, put
+from opgen.verify.calls.specs import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    Call,
+    Fill,
+    Place,
+    TensorSpec,
+    at,
+    put,
+)
 from opgen.verify.lab import Outcome, Trial
-from opgen.verify.properties.common import is_checked_value
+from opgen.verify.properties.common import changed, is_checked_value
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
@@ -96,20 +106,11 @@ def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
     return [replace(r, label=label if len(results) == 1 else r.label) for r in results]
 
 
-def _outs(trial: Trial) -> list[tuple[str, TensorSpec]]:
-    found = []
-    for name in trial.subject.outs:
-        spec = trial.call.get(name)
-        if not isinstance(spec, TensorSpec):
-            raise NotTested("the out argument is a list")
-        found.append((name, spec))
+def _outs(trial: Trial) -> list[tuple[Place, TensorSpec]]:
+    found = [(p, spec) for p, spec in trial.tensors() if p[0] in trial.subject.outs]
+    if not found:
+        raise NotTested("the list of out arguments is empty")
     return found
-
-
-def _with_outs(call: Call, outs: list[tuple[str, TensorSpec]]) -> Call:
-    made = dict(call)
-    made.update(outs)
-    return made
 
 
 def _compare_outs(
@@ -145,7 +146,7 @@ def _out_agrees(trial: Trial) -> Iterator[Finding]:
     for how, change in (("with gaps", layouts.gapped), ("transposed", layouts.transposed)):
         if not any(spec.count > 1 for _, spec in outs):
             break
-        call = _with_outs(trial.call, [(n, change(s)) for n, s in outs])
+        call = changed(trial.call, [place for place, _ in outs], change)
         strided = trial.run(call, "block")
         if strided.error is None:
             yield from _compare_outs(trial, call, strided, expected, how)
@@ -168,7 +169,7 @@ def _out_resizes(trial: Trial) -> Iterator[Finding]:
     outs = _outs(trial)
     tried = False
     for how, change in _OTHER_SHAPES:
-        call = _with_outs(trial.call, [(n, change(s)) for n, s in outs])
+        call = changed(trial.call, [place for place, _ in outs], change)
         found = trial.run(call)
         if found.error is not None:
             continue
@@ -197,11 +198,11 @@ def _out_warns(trial: Trial) -> Iterator[Finding]:
     right = trial.run(warn=True)
     if right.error is None and _says_resized(right):
         yield trial.finding("warns of a resize, although out has the right shape")
-    empty = _with_outs(trial.call, [(n, _without_elements(s)) for n, s in outs])
+    empty = changed(trial.call, [place for place, _ in outs], _without_elements)
     found = trial.run(empty, warn=True)
     if found.error is None and _says_resized(found):
         yield trial.finding("warns of the resize of an out without elements", Run("call", empty))
-    other = _with_outs(trial.call, [(n, _misshapen(s)) for n, s in outs])
+    other = changed(trial.call, [place for place, _ in outs], _misshapen)
     found = trial.run(other, warn=True)
     if found.error is not None:
         raise NotApplicable("it refuses out arguments of another shape")
@@ -228,13 +229,13 @@ def _out_refuses(trial: Trial) -> Iterator[Finding]:
         raise NotTested("it refuses an out argument of the right dtype")
     outs = _outs(trial)
     tried = False
-    for name, spec in outs:
+    for place, spec in outs:
         dtype = _refused_dtype(spec.dtype)
         if dtype is None:
             continue
         tried = True
         wrong = replace(spec, dtype=dtype, fill=Fill(3, 0, 4))
-        call = put(trial.call, (name, None), wrong)
+        call = put(trial.call, place, wrong)
         found = trial.run(call, "block", prepare=_remember)
         if found.error is None:
             yield trial.finding(
@@ -265,11 +266,11 @@ def _out_keeps(trial: Trial) -> Iterator[Finding]:
         ("transposed", layouts.transposed),
         ("that begins inside of its storage", layouts.shifted),
     ):
-        call = _with_outs(trial.call, [(n, change(s)) for n, s in outs])
+        call = changed(trial.call, [place for place, _ in outs], change)
         before: list[Any] = []
 
         def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            kept += [trial.backend.describe(outcome.given[n]) for n, _ in outs]
+            kept += [trial.backend.describe(at(outcome.given, place)) for place, _ in outs]
 
         found = trial.run(call, "block", prepare=look)
         if found.error is not None:

@@ -14,10 +14,11 @@ from msgspec import Struct
 from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
 from opgen.verify.calls.learning import Effort, Learned, drawn_calls, learn, shrunk
 from opgen.verify.calls.programs import call_text, program
-from opgen.verify.calls.specs import Call, Fill, TensorSpec, tensors
+from opgen.verify.calls.specs import Call, tensors
 from opgen.verify.calls.spoiling import spoiled
 from opgen.verify.lab import Lab, Trial
 from opgen.verify.properties import BY_NAME, PROPERTIES
+from opgen.verify.properties.common import with_outs
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.runner.messages import (
@@ -51,10 +52,12 @@ PLANS = {
         Effort(least=200, most=12000, plans=24, patience=2000, dtypes_of=4), 150, 200, 300
     ),
 }
-# Calls that end the process are left out; after so many, the operator is given up.
-MOST_CRASHES = 8
+# Calls that end the process are left out; after so many outside of checks, or so many in all, the operator is given up.
+_MOST_CRASHES_OF_CALLS, MOST_CRASHES = 8, 24
 _MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
 _SPOILED_OF = 4
+# After so many mistakes that end the process, no others are made: the operator does not check its arguments.
+_MOST_FATAL_MISTAKES = 3
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
 
@@ -106,9 +109,13 @@ class Examination:
         report = OperatorReport(
             subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
         )
+        if subject.facts.untestable:
+            self._leave_out(report, done, subject.facts.untestable)
+            return
         self.lab.is_cautious = bool(mine)
         hangs = sum(crash.kind == HANG for crash in mine)
-        if len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
+        of_calls = sum(crash.stage != "check" for crash in mine)
+        if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
             self._give_up(subject, report, done, mine)
             return
         learned = self._learn(subject, mine)
@@ -214,7 +221,7 @@ class Examination:
                 continue
             self.journal.at(subject.name, "base", number)
             try:
-                made = self._with_outs(subject, call)
+                made = with_outs(self.lab, subject, call)
             except NotTested:
                 continue
             trial = Trial(self.lab, subject, made, number=number, mode=self.mode)
@@ -227,6 +234,8 @@ class Examination:
         mistakes = [call for call, _ in learned.refused]
         for trial in accepted[:_SPOILED_OF]:
             mistakes += list(spoiled(subject, trial.call))[: self.plan.refused]
+        if sum(crash > number for crash in skip) >= _MOST_FATAL_MISTAKES:
+            mistakes = []
         for call in mistakes[: 3 * self.plan.refused]:
             number += 1
             if len(refused) >= self.plan.refused:
@@ -236,7 +245,9 @@ class Examination:
             self.journal.at(subject.name, "base", number)
             try:
                 made = (
-                    call if all(n in call for n in subject.outs) else self._with_outs(subject, call)
+                    call
+                    if all(n in call for n in subject.outs)
+                    else with_outs(self.lab, subject, call)
                 )
             except NotTested:
                 continue
@@ -247,28 +258,6 @@ class Examination:
 
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
         return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
-
-    def _with_outs(self, subject: Subject, call: Call) -> Call:
-        """Return the call with out arguments like the results of the functional variant."""
-        functional = subject.functional
-        if not subject.outs or functional is None:
-            return call
-        found = self.lab.run(functional, call)
-        if found.error is not None:
-            raise NotTested(found.message)
-        made = dict(call)
-        results = iter(found.results)
-        for index, name in enumerate(subject.outs):
-            type_ = functional.schema.returns[index].type
-            if type_.is_list_like():
-                raise NotTested("the out argument is a list")
-            result = next(results)
-            if result.described is None:
-                raise NotTested("the result is no tensor")
-            made[name] = TensorSpec(
-                result.described.dtype, result.described.shape, Fill(index + 1, 5, 6)
-            )
-        return made
 
     # Verdicts.
 
@@ -365,7 +354,7 @@ class Examination:
 
             def fails(call: Call) -> bool:
                 try:
-                    made = self._with_outs(subject, call)
+                    made = with_outs(self.lab, subject, call)
                     again = Trial(self.lab, subject, made, number=trial.number, mode=self.mode)
                     if again.base.error is not None and not subject.is_out:
                         return False

@@ -45,6 +45,10 @@ def load(request: Request, guard: Guard | None) -> tuple[Backend, list[Subject]]
     formulas = _formulas(request, registry)
     for subject in subjects:
         subject.domain = _domain(subject, domains)
+    for subject in subjects:
+        if subject.functional is not None and subject.domain is EVERYTHING:
+            # Its calls are those of the functional variant.
+            subject.domain = subject.functional.domain
         f = functions_by_name.get(subject.name)
         if f is not None:
             subject.facts = _facts(subject, f, registry, formulas.get(subject.name, _Formulas()))
@@ -101,6 +105,7 @@ def _facts(
         # A kernel for Autograd that is written by hand counts, too.
         formulas=known.formulas or formulas.has_any,
         non_differentiable=formulas.non_differentiable,
+        untestable=known.untestable,
         file=f.span.source.path,
         line=f.span.source.location(f.span.start).line,
     )

@@ -119,6 +119,43 @@ void measure(const char* name, const F& f, const Exact& exact, Numbers x, Number
   std::printf("%s %.3f %d %a\n", name, worst, wrong, double(x[at]));
 }
 
+using D = opgen::Vec<double, kBytes>;
+TARGET __attribute__((noinline)) void exp_of(const std::vector<double>& x,
+                                             std::vector<double>& out) {
+  for (std::size_t i = 0; i + D::size <= x.size(); i += D::size) {
+    vec::exp(D::load(&x[i])).store(&out[i]);
+  }
+}
+void measure_exp_of_doubles(std::size_t count) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> x = {
+      0.0,   -0.0,   infinity, -infinity, std::numeric_limits<double>::quiet_NaN(),
+      709.7, 709.8,  -708.5,   -745.1,    -745.2,
+      1e300, -1e300, 1e-300,   -1e-310};
+  std::uniform_real_distribution<double> draw(-746, 710), small(-1, 1);
+  while (x.size() < count || x.size() % D::size != 0) {
+    x.push_back(draw(engine()));
+    x.push_back(small(engine()));
+  }
+  std::vector<double> out(x.size());
+  exp_of(x, out);
+  double worst = 0, at = 0;
+  int wrong = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const long double exact = std::exp(static_cast<long double>(x[i]));
+    const double nearest = static_cast<double>(exact);
+    if (!std::isfinite(nearest) || nearest == 0) {
+      wrong += !(out[i] == nearest || (std::isnan(out[i]) && std::isnan(nearest)));
+      continue;
+    }
+    const int exponent = std::max(std::ilogb(nearest), -1022);
+    const double error =
+        static_cast<double>(std::abs(out[i] - exact) / std::ldexp(1.0L, exponent - 52));
+    if (!(error <= worst)) worst = error, at = x[i];
+  }
+  std::printf("exp_of_doubles %.3f %d %a\n", worst, wrong, at);
+}
+
 }  // namespace
 
 #define MEASURE(name, exact, low, high)                                           \
@@ -170,4 +207,12 @@ int main(int, char** arguments) {
   measure("remainder", remainder, exact_remainder, x, y);
   measure("remainder", remainder, exact_remainder, between(-100, 100, count),
           between(-3, 3, count));
+  measure(
+      "divide_floor", [](const V& a, const V& b) { return vec::divide_floor(a, b); },
+      [=](double a, double b) {
+        const double whole = (a - exact_remainder(a, b)) / b;
+        return whole == 0 ? std::copysign(0.0, a / b) : whole;
+      },
+      between(-100, 100, count), between(-3, 3, count));
+  measure_exp_of_doubles(count);
 }

@@ -62,7 +62,9 @@ inline SymbolicTensor as_iterated(const SymbolicTensor& input, std::optional<Sca
 }  // namespace detail
 
 OPGEN_ONCE SymbolicIteratorBase::SymbolicIteratorBase() = default;
-OPGEN_ONCE SymbolicIteratorBase::~SymbolicIteratorBase() = default;
+OPGEN_ONCE SymbolicIteratorBase::~SymbolicIteratorBase() {
+  delete types_;
+}
 
 OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operands, int noutputs,
                                               const detail::IterationLayout& layout,
@@ -93,7 +95,8 @@ OPGEN_ONCE void SymbolicIteratorBase::iterate(std::vector<SymbolicTensor> operan
     const bool scalar = i >= nout && operands_[i].defined() && operands_[i].dim() == 0;
     stand_ins.push_back(scalar ? operands_[i] : detail::stand_in(operands_[i], ones));
   }
-  types_ = std::make_unique<detail::DtypeIterator>(nout);
+  delete types_;
+  types_ = new detail::DtypeIterator(nout);
   build_types(*types_, stand_ins.data());
 
   std::vector<SymbolicTensor> iterated = operands_;

@@ -2,7 +2,6 @@
 // symbolic_tensor.h includes it.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -29,8 +28,18 @@ class SymbolicList {
   [[nodiscard]] auto begin() const noexcept { return elements_.begin(); }
   [[nodiscard]] auto end() const noexcept { return elements_.end(); }
   [[nodiscard]] const Element& front() const { return elements_.front(); }
-  [[nodiscard]] std::vector<std::reference_wrapper<const Element>> materialize() const {
-    return {elements_.begin(), elements_.end()};
+  // A std::reference_wrapper without its header.
+  class Reference {
+   public:
+    explicit Reference(const Element& element) noexcept : element_(&element) {}
+    [[nodiscard]] const Element& get() const noexcept { return *element_; }
+    operator const Element&() const noexcept { return *element_; }  // NOLINT: implicit
+
+   private:
+    const Element* element_;
+  };
+  [[nodiscard]] std::vector<Reference> materialize() const {
+    return std::vector<Reference>(elements_.begin(), elements_.end());
   }
 
  private:

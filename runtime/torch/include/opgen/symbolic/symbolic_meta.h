@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -143,6 +142,8 @@ class SymbolicIteratorConfig {
 // which of two strides is larger, their order is kept.
 struct SymbolicIteratorBase : SymbolicMetaBase {
   SymbolicIteratorBase();
+  SymbolicIteratorBase(const SymbolicIteratorBase&) = delete;
+  SymbolicIteratorBase& operator=(const SymbolicIteratorBase&) = delete;
   ~SymbolicIteratorBase() override;
 
   void build(SymbolicIteratorConfig& config);
@@ -202,7 +203,7 @@ struct SymbolicIteratorBase : SymbolicMetaBase {
 
   std::vector<SymbolicTensor> operands_;
   int noutputs_ = 0;
-  std::unique_ptr<detail::DtypeIterator> types_;
+  detail::DtypeIterator* types_ = nullptr;  // owned; without <memory>, which takes long to read
 };
 
 }  // namespace opgen

@@ -20,6 +20,22 @@ namespace detail {
 // into Python's: IndexError, ValueError or RuntimeError.
 [[noreturn]] OPGEN_API OPGEN_COLD void rethrow_as_standard();
 
+// While an operator is called below Autograd, the exception of its kernel is kept: rethrow() throws
+// it again, if there was one.
+class OPGEN_API BelowScope {
+ public:
+  BelowScope() noexcept : outer_(active_) { active_ = true; }
+  ~BelowScope() { active_ = outer_; }
+  BelowScope(const BelowScope&) = delete;
+  BelowScope& operator=(const BelowScope&) = delete;
+  [[nodiscard]] static bool is_active() noexcept { return active_; }
+  OPGEN_COLD static void rethrow();
+
+ private:
+  static constinit thread_local bool active_ OPGEN_TLS;
+  bool outer_;
+};
+
 // While a kernel runs, calls of operators are not recorded by autograd, as below it in PyTorch.
 class OPGEN_API KernelScope {
  public:
@@ -35,6 +51,9 @@ class OPGEN_API KernelScope {
   static constinit thread_local bool below_autograd_ OPGEN_TLS;
   bool outer_;
 };
+
+// Copies the elements of a tensor to another one, without autograd, as in a kernel.
+OPGEN_API void copy_unrecorded(const TensorBase& to, const TensorBase& from);
 
 // Counts a write for autograd: PyTorch does not count those of other libraries' kernels.
 OPGEN_API void count_write(const TensorBase& tensor);

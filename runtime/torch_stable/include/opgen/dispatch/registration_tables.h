@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "opgen/dispatch/autograd_kernel.h"
 #include "opgen/dispatch/boxing.h"
 #include "opgen/dispatch/operator.h"
 
@@ -39,14 +40,27 @@ struct KernelRow {
   BoxedFunction call;
   BoxedFunction call_on_cpu;
   BoxedFunction call_composite;
-  void* function;  // of the operator's own signature
+  void* function;          // of the operator's own signature
+  const char* below;       // the hidden operator that has the same kernels; null if there is none
+  BoxedFunction autograd;  // what then runs at Autograd
 };
 
 template <class Op, typename Op::ptr_schema function>
 KernelRow kernel() noexcept {
   using Boxed = detail::BoxedKernel<Op, function>;
-  return {detail::dispatched_name<Op>(), Op::overload_name,      &Boxed::call,
-          &Boxed::call_on_cpu,           &Boxed::call_composite, reinterpret_cast<void*>(function)};
+  KernelRow row{detail::dispatched_name<Op>(),
+                Op::overload_name,
+                &Boxed::call,
+                &Boxed::call_on_cpu,
+                &Boxed::call_composite,
+                reinterpret_cast<void*>(function),
+                nullptr,
+                nullptr};
+  if constexpr (requires { Op::below_autograd; }) {
+    row.below = Op::below_autograd;
+    row.autograd = &detail::AutogradKernel<Op>::call;
+  }
+  return row;
 }
 
 // Kernels for one key of PyTorch, by its name. Those for Meta are not registered: the Python part

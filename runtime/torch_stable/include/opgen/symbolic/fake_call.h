@@ -45,6 +45,11 @@ struct FakeDescription {
   std::int32_t is_resized;
 };
 
+// Whether the Python part of the library is imported.
+[[nodiscard]] OPGEN_API bool has_python() noexcept;
+// Throws Error with the text of the exception that Python keeps, if it does.
+OPGEN_API OPGEN_COLD void rethrow_from_python();
+
 // Called by call_dispatcher() while a meta function runs for fakes.
 OPGEN_API void call_from_fake(const char* name, const char* overload, Word* stack);
 // Called by call_dispatcher() for operators with numbers.

@@ -2,7 +2,6 @@
 // of Tensor and its lists, whose sizes are SymInt.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -503,6 +503,7 @@ def set_printoptions(
     at each end of a dimension. Rows longer than linewidth continue on the next line. profile="default" resets all of
     these, and "full" shows all elements.
     """
+
 def scale(
     input: Tensor,
     factor: _Number = 2,

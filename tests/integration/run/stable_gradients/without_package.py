@@ -1,0 +1,52 @@
+"""Call operators of a library for torch-stable without its Python package: a gradient is an error, never zero.
+
+Argument: the library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def main() -> None:
+    torch.ops.load_library(sys.argv[1])
+    ops = torch.ops.graded
+    x = torch.ones(4, dtype=torch.float64)
+    # Each with and without a gradient of the first argument.
+    calls: dict[str, Callable[[torch.Tensor], Any]] = {
+        "plain": ops.plain,
+        "plain_": ops.plain_,
+        "plain_into": lambda t: ops.plain_into(t, torch.zeros_like(x)),
+        "bump": ops.bump,
+        "bump.out": lambda t: ops.bump.out(t, out=torch.empty_like(x)),
+        "sin_cos": ops.sin_cos,
+        "every_other": ops.every_other,
+    }
+    for name, call in calls.items():
+        call(x.clone())
+        for given in (x.clone().requires_grad_(), x.clone().requires_grad_() * 1):
+            with torch.no_grad():
+                call(given.detach().clone())
+            try:
+                call(given)
+            except RuntimeError as error:
+                assert f"graded::{name}: an argument requires a gradient" in str(error), error
+            else:
+                raise AssertionError(f"{name}: no error")
+    written = x.clone().requires_grad_()
+    try:
+        ops.bump.out(x, out=written)
+    except RuntimeError as error:
+        assert "graded::bump.out: an argument requires a gradient" in str(error), error
+    else:
+        raise AssertionError("out= with a tensor that requires a gradient: no error")
+    assert written.tolist() == x.tolist()
+
+
+if __name__ == "__main__":
+    main()
+    print("ok")
