@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from differential.array_api.calls import DTYPES, Call, all_calls, filled
 from differential.array_api.comparison import difference, functions_of, standard_functions
+from support.build import REPOSITORY
 from support.library import own_operators, own_package
 
 pytestmark = [pytest.mark.slow, pytest.mark.whole_library]
@@ -248,3 +250,11 @@ else:
 """
     environment = {"PYTHONPATH": str(own_operators().packages)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_the_page_for_users(namespace: Any) -> None:
+    """Protects the session of docs/guides/array-api.md."""
+    page = REPOSITORY / "docs/guides/array-api.md"
+    text = page.read_text(encoding="utf-8").replace("mylib", "aten")
+    test = doctest.DocTestParser().get_doctest(text.replace("```", ""), {}, page.name, None, 0)
+    assert test.examples and doctest.DocTestRunner().run(test).failed == 0
