@@ -598,6 +598,7 @@ OPGEN_KERNEL(nan_to_num_out)
               "nan_to_num: dtype of out: ", out.scalar_type(),
               " should be same as input: ", self.scalar_type());
   if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
+    if (out.is_same(self)) return out;
     resize_out(out, self.sizes());
     opgen::copy_(out, self);
     return out;
