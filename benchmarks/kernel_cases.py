@@ -180,6 +180,11 @@ def _vector(d: Draw) -> torch.Tensor:
     return d.tensor((d.side,))
 
 
+def _classes(d: Draw) -> tuple[int, int]:
+    """The shape of rows with a number for each of 64 classes."""
+    return d.count // 64, 64
+
+
 def _truths(d: Draw) -> torch.Tensor:
     return d.tensor(d.shape, torch.bool)
 
@@ -213,8 +218,11 @@ ARGUMENTS: Mapping[str, Rule] = {
     ":correction": lambda d: 1,
     ":min": lambda d: -0.5 if d.dtype.is_floating_point else 20,
     ":max": lambda d: 0.5 if d.dtype.is_floating_point else 60,
-    "clamp.Tensor:min": lambda d: d.tensor(d.shape),
-    "clamp.Tensor:max": lambda d: d.tensor(d.shape),
+    **{
+        f"{name}.Tensor:{bound}": lambda d: d.tensor(d.shape)
+        for name in ("clamp", "clip")
+        for bound in ("min", "max")
+    },
     ":negative_slope": lambda d: 0.01,
     ":fill_value": lambda d: 1.5 if d.dtype.is_floating_point else 1,
     ":exponent": lambda d: 2.5 if d.dtype.is_floating_point else 3,
@@ -263,7 +271,7 @@ ARGUMENTS: Mapping[str, Rule] = {
     "view_copy:size": lambda d: (d.count,),
     **{
         f"{name}:self": _matrix
-        for name in ("t", "t_", "t_copy", "triu", "tril", "mm", "mv", "diagonal")
+        for name in ("t", "t_", "t_copy", "triu", "tril", "mm", "mv", "diagonal", "trace")
     },
     "diagonal:dim1": lambda d: 0,
     "diagonal:dim2": lambda d: 1,
@@ -272,11 +280,17 @@ ARGUMENTS: Mapping[str, Rule] = {
     "addmm:self": _matrix,
     "addmm:mat1": _matrix,
     "addmm:mat2": _matrix,
+    "baddbmm:self": _batch,
+    "baddbmm:batch1": _batch,
+    "baddbmm:batch2": _batch,
     "bmm:self": _batch,
     "bmm:mat2": _batch,
     "mv:vec": _vector,
     "dot:self": _line,
     "dot:tensor": _line,
+    "diag:self": _vector,
+    "ger:self": _vector,
+    "ger:vec2": _vector,
     "outer:self": _vector,
     "outer:vec2": _vector,
     "matmul:self": _batch,
@@ -295,12 +309,27 @@ ARGUMENTS: Mapping[str, Rule] = {
     "index_put:values": lambda d: d.tensor(d.shape),
     "_index_put_impl:values": lambda d: d.tensor(d.shape),
     "take:index": lambda d: d.index((d.count,), d.count),
+    "searchsorted.Scalar:sorted_sequence": lambda d: _line(d).sort().values,
+    "bucketize:boundaries": lambda d: d.values((256,)).sort().values,
+    "bincount:self": lambda d: d.index((d.count,), 100),
+    "multinomial:self": lambda d: torch.rand(_classes(d), generator=d.generator).to(d.dtype),
     "masked_fill:value": lambda d: 1,
     "masked_fill.Tensor:value": lambda d: d.values(()),
     "fill.Tensor:value": lambda d: d.values(()),
     "embedding:weight": lambda d: d.tensor((d.count // 64, 64)),
     "embedding:indices": lambda d: d.index((d.count // 64,), d.count // 64),
     # Images and layers.
+    **{f"{name}:self": lambda d: d.tensor(_classes(d)) for name in ("nll_loss", "nll_loss_nd")},
+    **{
+        f"{name}:target": lambda d: d.index((_classes(d)[0],), _classes(d)[1])
+        for name in ("nll_loss", "nll_loss_nd")
+    },
+    **{f"{name}:weight": lambda d: d.values((64,)) for name in ("nll_loss", "nll_loss_nd")},
+    "conv1d:input": lambda d: d.tensor((2, 8, d.count // 16)),
+    "conv2d:input": _image,
+    "conv3d:input": lambda d: d.tensor((1, 8, *3 * (round((d.count / 8) ** (1 / 3)),))),
+    **{f"conv{n}d:weight": lambda d, n=n: d.values((8, 8, *n * (3,))) for n in (1, 2, 3)},
+    **{f"conv{n}d:bias": lambda d: d.values((8,)) for n in (1, 2, 3)},
     **{f"{name}:self": _image for name in ("avg_pool2d", "max_pool2d", "max_pool2d_with_indices")},
     ":kernel_size": lambda d: 2,
     "upsample_nearest1d:self": lambda d: d.tensor((4, 4, d.count // 32)),

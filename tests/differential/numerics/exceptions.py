@@ -42,6 +42,7 @@ LENIENT: dict[str, str] = {
     "var.correction_out": "as std.out",
     "gelu_backward": "PyTorch's library for half types refuses a grad_output of integers",
     "pad": "PyTorch mirrors and repeats elements of some dtypes only",
+    "scaled_dot_product_attention": "PyTorch refuses a mask of fewer than two dimensions with tensors of four",
     **dict.fromkeys(
         ("conv1d", "conv2d", "conv3d"), "PyTorch convolves integers only in some cases"
     ),
@@ -80,6 +81,7 @@ OTHER_STRIDES: dict[str, str] = {
         for form in ("", ".padding")
     },
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
+    "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",
     "mse_loss.out": "PyTorch gives a new output the strides of the difference, also if they are permuted",
 }
 

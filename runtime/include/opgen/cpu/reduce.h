@@ -200,10 +200,10 @@ OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
     return V::load(from);
   } else {
     static_assert(std::is_same_v<In, BFloat16> && std::is_same_v<M, float>);
-    using Words = typename VectorOf<std::uint32_t, V::size>::type;
+    using Bits32 = typename VectorOf<std::uint32_t, V::size>::type;
     typename VectorOf<std::uint16_t, V::size>::type halves;
     std::memcpy(&halves, from, sizeof halves);
-    const Words words = __builtin_convertvector(halves, Words) << 16;
+    const Bits32 words = __builtin_convertvector(halves, Bits32) << 16;
     return V::of(std::bit_cast<typename V::Native>(words));
   }
 }
