@@ -239,6 +239,9 @@ OPGEN_KERNEL(kthvalue)(const Tensor& self, int64_t k, int64_t dim, bool keepdim)
 OPGEN_KERNEL(kthvalue_out)
 (const Tensor& self, int64_t k, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
   const auto [value, index] = at::kthvalue(self, k, dim, keepdim);
+  // Before values are written.
+  OPGEN_CHECK(indices.scalar_type() == kLong, "kthvalue: indices must be of dtype Long, got ",
+              indices.scalar_type());
   copy_result(values, value, "kthvalue");
   copy_result(indices, index, "kthvalue");
   return {values, indices};
