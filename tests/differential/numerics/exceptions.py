@@ -81,6 +81,7 @@ OTHER_STRIDES: dict[str, str] = {
         for form in ("", ".padding")
     },
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
+    "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
     "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",
     "mse_loss.out": "PyTorch gives a new output the strides of the difference, also if they are permuted",
 }
