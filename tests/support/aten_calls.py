@@ -81,4 +81,5 @@ def _struct(f: NativeFunction, spell: Speller) -> OperatorStruct:
         types=tuple(signature.type_list),
         kept=True,
         dispatched="",
+        below="",
     )
