@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from opgen.diagnostics import Diagnostics
+from opgen.model.cpp_identifier import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.schema_spelling import spell
 from opgen.parse.schema.library_parser import LibraryReader
@@ -55,7 +56,7 @@ class TorchBackend:
         names = set(self.torch._C._dispatch_get_all_op_names())
         new = {name.partition("::")[0] for name in names - before}
         self.namespaces = tuple(namespaces) or tuple(sorted(new))
-        self._names = sorted(n for n in names if n.partition("::")[0] in self.namespaces)
+        self._names = sorted(n for n in names if self._is_verified(n))
         self.head = (
             *(f"import sys; sys.path.insert(0, {folder!r})" for folder in folders),
             "import torch",
@@ -72,6 +73,11 @@ class TorchBackend:
         self._names_of_dtypes = {value: name for name, value in self._dtypes.items()}
         self._generator = torch.default_generator
         torch.set_warn_always(True)
+
+    def _is_verified(self, name: str) -> bool:
+        """Whether an operator is of the namespaces, and not one that opgen's code calls for others."""
+        namespace, _, base = name.partition("::")
+        return namespace in self.namespaces and not base.startswith(RESERVED_PREFIX)
 
     def _load(self, name: str) -> None:
         if name.endswith(".py") and os.path.exists(name):
