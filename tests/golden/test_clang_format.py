@@ -38,9 +38,6 @@ EXCEPTIONS = {
         r"opgen::(Adapt|Device\w+|From\w+|FunctionalFrom\w+|InplaceFrom\w+|Existing)<"
         r"|opgen::(Functionalize|FunctionalTwin|WriterTwin|DecomposeToWriter)<|static_cast<"
     ),
-    "a result whose arguments take three lines, or two after a line end before the call": re.compile(
-        r"^  auto opgen_result = at::_ops::\w+::call\("
-    ),
     "a conditional expression as an argument": re.compile(r" \? ::std::make_optional\("),
 }
 

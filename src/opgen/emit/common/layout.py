@@ -331,14 +331,17 @@ def wrap_statement(text: str, *, indent: int) -> str:
     line = f"{' ' * indent}{text}"
     if len(line) <= WIDTH:
         return line
-    left, equals, right = text.partition(" = ")
-    if equals and indent + 4 + len(right) <= WIDTH:
-        return f"{' ' * indent}{left} =\n{' ' * (indent + 4)}{right}"
     before, bracket, rest = line.partition("(")
-    if not bracket:
-        return line
     arguments, after = _arguments(rest)
-    return wrap_call(f"{before}(", arguments, after, indent=indent)
+    found = wrap_call(f"{before}(", arguments, after, indent=indent) if bracket else line
+    left, equals, right = text.partition(" = ")
+    if not equals:
+        return found
+    # A line end after the sign costs less than one between arguments.
+    below = wrap_statement(right, indent=indent + 4)
+    if "\n" in found and below.count("\n") >= found.count("\n"):
+        return found
+    return f"{' ' * indent}{left} =\n{below}"
 
 
 def wrap_template(text: str, tail: str, *, indent: int) -> str:
