@@ -546,7 +546,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> remainder(const Floats<bytes>& a,
 }
 
 // a / b rounded down, as Python's //, for one float or double. Subtracts the remainder from `a`
-// before it divides, so the result is exact where the rounded quotient is not.
+// before it divides, so the result is exact where the rounded quotient is not; of quotients of 2^22
+// or more, it is within two units in the last place, as PyTorch's.
 template <class T>
 requires std::is_floating_point_v<T> T divide_floor(T a, T b)
 noexcept {

@@ -207,12 +207,19 @@ int main(int, char** arguments) {
   measure("remainder", remainder, exact_remainder, x, y);
   measure("remainder", remainder, exact_remainder, between(-100, 100, count),
           between(-3, 3, count));
-  measure(
-      "divide_floor", [](const V& a, const V& b) { return vec::divide_floor(a, b); },
-      [=](double a, double b) {
-        const double whole = (a - exact_remainder(a, b)) / b;
-        return whole == 0 ? std::copysign(0.0, a / b) : whole;
-      },
-      between(-100, 100, count), between(-3, 3, count));
+  const auto divide_floor = [](const V& a, const V& b) { return vec::divide_floor(a, b); };
+  const auto exact_divide_floor = [=](double a, double b) {
+    const double whole = (a - exact_remainder(a, b)) / b;
+    return whole == 0 ? std::copysign(0.0, a / b) : whole;
+  };
+  // Divisors that keep the quotients below 2^22.
+  measure("divide_floor", divide_floor, exact_divide_floor, between(-100, 100, count),
+          between(0.001f, 3, count));
+  measure("divide_floor", divide_floor, exact_divide_floor, between(-100, 100, count),
+          between(-3, -0.001f, count));
+  measure("divide_floor_of_large", divide_floor, exact_divide_floor, between(-100, 100, count),
+          between(-3, 3, count));
+  measure("divide_floor_of_large", divide_floor, exact_divide_floor, between(-100, 100, count),
+          between(-1e-5f, 1e-5f, count));
   measure_exp_of_doubles(count);
 }
