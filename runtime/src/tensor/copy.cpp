@@ -1,7 +1,6 @@
 // copy.cpp: copies and converts elements. Rows are plain loops, which compilers vectorise at -O3.
 #include "opgen/tensor/copy.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -24,10 +23,6 @@ namespace {
 
 using Row1d = void (*)(char** data, const std::int64_t* strides, std::int64_t n);
 
-struct Bytes16 {
-  std::uint64_t parts[2];
-};
-
 // The unsigned integer of T's size. All dtypes of a size share the loops that only store elements.
 template <class T>
 struct BitsOf {
@@ -36,7 +31,7 @@ struct BitsOf {
       std::conditional_t<
           sizeof(T) == 2, std::uint16_t,
           std::conditional_t<sizeof(T) == 4, std::uint32_t,
-                             std::conditional_t<sizeof(T) == 8, std::uint64_t, Bytes16>>>>;
+                             std::conditional_t<sizeof(T) == 8, std::uint64_t, SixteenBytes>>>>;
 };
 template <class Bits>
 OPGEN_NOINLINE void fill_adjacent(Bits* to, std::int64_t n, Bits value) {
@@ -100,11 +95,10 @@ Row1d find_convert_row(ScalarType from) {
 // Elements are copied as integers of their size, if the dtype does not change.
 template <class Bits>
 void move_row(char** data, const std::int64_t* strides, std::int64_t n) {
-  constexpr std::int64_t item = sizeof(Bits);
-  if (strides[0] == item && strides[1] == 0) {
-    std::fill_n(reinterpret_cast<Bits*>(data[0]), n, *reinterpret_cast<const Bits*>(data[1]));
+  if (strides[1] == 0) {
+    fill_bits(data[0], strides[0], n, *reinterpret_cast<const Bits*>(data[1]));
   } else {
-    move_elements(data[0], strides[0], data[1], strides[1], n, item);
+    move_elements(data[0], strides[0], data[1], strides[1], n, sizeof(Bits));
   }
 }
 Row1d move_row_of(std::size_t itemsize) {
@@ -118,7 +112,7 @@ Row1d move_row_of(std::size_t itemsize) {
     case 8:
       return &move_row<std::uint64_t>;
     default:
-      return &move_row<Bytes16>;
+      return &move_row<SixteenBytes>;
   }
 }
 
