@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from .. import _C, Tensor
-from ._common import Axes, axes_of, cast, flattened, ops, promoted
+from ._common import Axes, axes_of, cast, flattened, ops, promoted, shape_of
 
 __all__ = [
     "broadcast_arrays",
@@ -121,7 +121,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 
     copy=True always copies. With copy=False, raises ValueError if a copy is necessary.
     """
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    shape = shape_of(shape)
     found = ops.reshape(x, shape)
     is_view = found.storage() is x.storage()
     if copy is False and not is_view:

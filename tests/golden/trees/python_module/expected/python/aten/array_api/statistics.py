@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .. import _C, Tensor, dtype
 from ._common import Axes, accumulates_in, axes_of, cast, ops
 
@@ -44,11 +46,7 @@ def cumulative_prod(
     """Return the product of each element and those before it; with include_initial, after a 1."""
     axis, given = _accumulated(x, axis, dtype)
     found = _products(given, axis)
-    return (
-        ops.cat([ops.ones(_initial(x, axis), dtype=given.dtype, device=x.device), found], axis)
-        if include_initial
-        else found
-    )
+    return _after(ops.ones, found, axis) if include_initial else found
 
 
 def cumulative_sum(
@@ -62,11 +60,7 @@ def cumulative_sum(
     """Return the sum of each element and those before it; with include_initial, after a 0."""
     axis, given = _accumulated(x, axis, dtype)
     found = ops.cumsum(given, axis)
-    return (
-        ops.cat([ops.zeros(_initial(x, axis), dtype=given.dtype, device=x.device), found], axis)
-        if include_initial
-        else found
-    )
+    return _after(ops.zeros, found, axis) if include_initial else found
 
 
 def _accumulated(x: Tensor, axis: int | None, dtype: dtype | None) -> tuple[int, Tensor]:
@@ -76,8 +70,10 @@ def _accumulated(x: Tensor, axis: int | None, dtype: dtype | None) -> tuple[int,
     return axis, cast(x, accumulates_in(x.dtype) if dtype is None else dtype)
 
 
-def _initial(x: Tensor, axis: int) -> tuple[int, ...]:
-    return (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+def _after(create: Callable[..., Tensor], x: Tensor, axis: int) -> Tensor:
+    """Return the tensor with an element that `create` makes in front of those along an axis."""
+    shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    return ops.cat([create(shape, dtype=x.dtype, device=x.device), x], axis)
 
 
 def _products(x: Tensor, axis: int) -> Tensor:
