@@ -21,7 +21,7 @@
 #include <opgen/cpu/softmax.h>
 #include <opgen/cpu/vec_math.h>
 
-#include "common.h"
+#include "composite.h"
 
 using namespace kernels;
 
@@ -231,39 +231,29 @@ OPGEN_IMPL_FUNC(softmax_cpu_out)
                           [&] { opgen::cpu_softmax<scalar_t>(out, self, dim); });
 }
 
-namespace {
-
-Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
-  // Call the operator `to`, because softmax is composite.
-  return dtype.has_value() ? self.to(*dtype, false, false, std::nullopt) : Tensor(self);
-}
-
-}  // namespace
-
 OPGEN_KERNEL(softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  return at::_softmax(in_dtype(self, dtype), dim, false);
+  return at::_softmax(in_dtype(self, dtype.value_or(self.scalar_type())), dim, false);
 }
 OPGEN_KERNEL(softmax_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  return at::_softmax_out(out, in_dtype(self, dtype), dim, false);
+  return at::_softmax_out(out, in_dtype(self, dtype.value_or(self.scalar_type())), dim, false);
 }
 
 // ---- log_softmax ----
 
 OPGEN_KERNEL(log_softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const Tensor input = in_dtype(self, dtype);
+  const Tensor input = in_dtype(self, dtype.value_or(self.scalar_type()));
   const ScalarType kind = input.scalar_type();
   wrap_dim(dim, input.dim());
   if (input.numel() == 0) return input.clone(MemoryFormat::Contiguous);
   OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
   // Half types are computed in float, and rounded once.
-  const bool half = kind == opgen::kHalf || kind == opgen::kBFloat16;
-  Tensor wide = in_dtype(input, half ? std::optional(opgen::kFloat) : std::nullopt);
+  Tensor wide = in_dtype(input, opgen::toOpMathType(kind));
   if (!wide.is_contiguous()) wide = wide.clone(MemoryFormat::Contiguous);
   // The logarithm of a sum near 1 keeps its digits, because the largest number is 0.
   const Tensor shifted = wide.sub(at::amax(wide.detach(), dim, /*keepdim=*/true));
   const Tensor result = shifted.sub(shifted.exp().sum(dim, /*keepdim=*/true).log());
-  return in_dtype(result, half ? std::optional(kind) : std::nullopt);
+  return in_dtype(result, kind);
 }
 OPGEN_KERNEL(log_softmax_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {

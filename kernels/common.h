@@ -144,6 +144,12 @@ inline void resize_factory_out(const Tensor& out, IntArrayRef sizes) {
   }
 }
 
+// Checks that a result of dtype `result` may be written to an out tensor of dtype `out`.
+inline void check_can_cast(ScalarType result, ScalarType out) {
+  OPGEN_CHECK(canCast(result, out), "result type ", result,
+              " can't be cast to the desired output type ", out);
+}
+
 // Checks the dtype of a composite's out tensor, resizes it and copies the result to it.
 inline Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
   OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name,

@@ -63,8 +63,6 @@
 #include <aten/ops/moveaxis_native.h>
 #include <aten/ops/movedim.h>
 #include <aten/ops/movedim_native.h>
-#include <aten/ops/mse_loss.h>
-#include <aten/ops/mse_loss_native.h>
 #include <aten/ops/msort.h>
 #include <aten/ops/msort_native.h>
 #include <aten/ops/mul.h>
@@ -368,11 +366,10 @@ OPGEN_KERNEL(std_mean)(const Tensor& self, OptionalIntArrayRef dim, bool unbiase
 
 OPGEN_KERNEL(logsumexp)(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const ScalarType kind = self.scalar_type();
-  const bool half = kind == opgen::kHalf || kind == opgen::kBFloat16;
   const bool integral = isIntegralType(kind, /*include_bool=*/true);
   const ScalarType result = integral ? opgen::get_default_dtype() : kind;
   // Half types are computed in float, and rounded once.
-  const Tensor x = to_dtype(self, half ? opgen::kFloat : result);
+  const Tensor x = to_dtype(self, integral ? result : opgen::toOpMathType(kind));
   if (x.numel() == 0) return to_dtype(x.exp().sum(dim, keepdim, std::nullopt).log(), result);
   // The largest exponential is 1. Infinite numbers are not subtracted from themselves.
   const Tensor largest =
@@ -391,30 +388,8 @@ OPGEN_KERNEL(logsumexp_out)(const Tensor& self, IntArrayRef dim, bool keepdim, T
   const bool integral = isIntegralType(self.scalar_type(), /*include_bool=*/true);
   const Tensor input = integral ? to_dtype(self, out.scalar_type()) : self;
   const Tensor result = at::logsumexp(input, dim, keepdim);
-  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
-              result.scalar_type(), " can't be cast to the desired output type ",
-              out.scalar_type());
+  check_can_cast(result.scalar_type(), out.scalar_type());
   return copy_result(out, to_dtype(result, out.scalar_type()), "logsumexp");
-}
-
-// ---- Losses: `reduction` is 0 for none, 1 for the mean, 2 for the sum ----
-
-OPGEN_KERNEL(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
-  const ScalarType kind = opgen::result_type_of(self, target);
-  OPGEN_CHECK(opgen::isFloatingType(kind), "mse_loss is not implemented for ", kind);
-  const Tensor difference =
-      self.to(kind, false, false, std::nullopt).sub(target.to(kind, false, false, std::nullopt));
-  const Tensor squares = difference.mul(difference);
-  if (reduction == 1) return squares.mean();
-  return reduction == 2 ? squares.sum() : squares;
-}
-OPGEN_KERNEL(mse_loss_out)
-(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
-  const Tensor result = at::mse_loss(self, target, reduction);
-  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
-              result.scalar_type(), " can't be cast to the desired output type ",
-              out.scalar_type());
-  return copy_result(out, result.to(out.scalar_type(), false, false, std::nullopt), "mse_loss");
 }
 
 // ---- Second names: the operators of the first names have the kernels and the gradients ----

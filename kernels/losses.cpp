@@ -1,5 +1,5 @@
-// losses.cpp: losses by classes, and scaled_dot_product_attention. `reduction` is 0 for none, 1 for
-// the mean, 2 for the sum.
+// losses.cpp: losses by distances and by classes, and scaled_dot_product_attention. `reduction` is
+// 0 for none, 1 for the mean, 2 for the sum.
 #include <opgen/kernel.h>
 
 #include <cmath>
@@ -11,6 +11,8 @@
 #include <aten/ops/l1_loss_native.h>
 #include <aten/ops/log_softmax.h>
 #include <aten/ops/matmul.h>
+#include <aten/ops/mse_loss.h>
+#include <aten/ops/mse_loss_native.h>
 #include <aten/ops/nll_loss.h>
 #include <aten/ops/nll_loss_native.h>
 #include <aten/ops/nll_loss_nd.h>
@@ -20,7 +22,7 @@
 #include <aten/ops/scaled_dot_product_attention_native.h>
 #include <aten/ops/softmax.h>
 
-#include "common.h"
+#include "composite.h"
 
 using namespace kernels;
 
@@ -28,15 +30,15 @@ namespace {
 
 enum Reduction : int64_t { kNone, kMean, kSum };
 
-Tensor in_dtype(const Tensor& self, ScalarType kind) {
-  return self.scalar_type() == kind ? self : self.to(kind, false, false, std::nullopt);
-}
-
 // The loss of each place, and the weight that it has in a mean.
 struct Weighted {
   Tensor loss, weight;
 };
 
+Tensor reduced(const Tensor& each, int64_t reduction) {
+  if (reduction == kMean) return each.mean();
+  return reduction == kSum ? each.sum() : each;
+}
 Tensor reduced(const Weighted& each, int64_t reduction) {
   if (reduction == kNone) return each.loss;
   const Tensor sum = each.loss.sum();
@@ -49,8 +51,7 @@ int64_t class_dim(const Tensor& self) {
 
 // Half types are computed in float, and rounded once.
 ScalarType wide_dtype(const Tensor& self) {
-  const ScalarType kind = self.scalar_type();
-  return kind == opgen::kHalf || kind == opgen::kBFloat16 ? opgen::kFloat : kind;
+  return opgen::toOpMathType(self.scalar_type());
 }
 
 // Picks the number of each place's class, with the weight of the class, and zeros where the class
@@ -162,9 +163,20 @@ OPGEN_KERNEL(cross_entropy_loss)
 }
 
 OPGEN_KERNEL(l1_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
-  const Tensor distance = self.sub(target).abs();
-  if (reduction == kMean) return distance.mean();
-  return reduction == kSum ? distance.sum() : distance;
+  return reduced(self.sub(target).abs(), reduction);
+}
+
+OPGEN_KERNEL(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
+  const ScalarType kind = opgen::result_type_of(self, target);
+  OPGEN_CHECK(opgen::isFloatingType(kind), "mse_loss is not implemented for ", kind);
+  const Tensor difference = in_dtype(self, kind).sub(in_dtype(target, kind));
+  return reduced(difference.mul(difference), reduction);
+}
+OPGEN_KERNEL(mse_loss_out)
+(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
+  const Tensor result = at::mse_loss(self, target, reduction);
+  check_can_cast(result.scalar_type(), out.scalar_type());
+  return copy_result(out, in_dtype(result, out.scalar_type()), "mse_loss");
 }
 
 // ---- scaled_dot_product_attention ----

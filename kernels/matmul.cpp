@@ -266,6 +266,16 @@ void check_dtypes(const Tensor& a, const Tensor& b) {
   check_same_device("a matrix product", a, b);
 }
 
+// The same for batches of matrices, and their dtypes.
+void check_batches(const Tensor& a, const Tensor& b) {
+  OPGEN_CHECK(a.dim() == 3, "batch1 must be a 3D tensor");
+  OPGEN_CHECK(b.dim() == 3, "batch2 must be a 3D tensor");
+  OPGEN_CHECK(a.size(0) == b.size(0) && a.size(2) == b.size(1),
+              "Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ",
+              a.size(2), "] but got: [", b.size(0), ", ", b.size(1), "].");
+  check_dtypes(a, b);
+}
+
 }  // namespace
 
 OPGEN_META_FUNC(mm)(const Tensor& self, const Tensor& mat2) {
@@ -285,12 +295,7 @@ OPGEN_IMPL_FUNC(mm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor
 }
 
 OPGEN_META_FUNC(bmm)(const Tensor& self, const Tensor& mat2) {
-  OPGEN_CHECK(self.dim() == 3, "batch1 must be a 3D tensor");
-  OPGEN_CHECK(mat2.dim() == 3, "batch2 must be a 3D tensor");
-  OPGEN_CHECK(self.size(0) == mat2.size(0) && self.size(2) == mat2.size(1),
-              "Expected size for first two dimensions of batch2 tensor to be: [", self.size(0),
-              ", ", self.size(2), "] but got: [", mat2.size(0), ", ", mat2.size(1), "].");
-  check_dtypes(self, mat2);
+  check_batches(self, mat2);
   set_output_raw_strided(0, {self.size(0), self.size(1), mat2.size(2)}, {}, self.options());
 }
 OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
@@ -369,12 +374,7 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
 OPGEN_META_FUNC(baddbmm)
 (const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& /*beta*/,
  const Scalar& /*alpha*/) {
-  OPGEN_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
-  OPGEN_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
-  OPGEN_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
-              "Expected size for first two dimensions of batch2 tensor to be: [", batch1.size(0),
-              ", ", batch1.size(2), "] but got: [", batch2.size(0), ", ", batch2.size(1), "].");
-  check_dtypes(batch1, batch2);
+  check_batches(batch1, batch2);
   check_same_device("baddbmm", self, batch1);
   OPGEN_CHECK(self.scalar_type() == batch1.scalar_type(),
               "Input dtypes must be the same, got: input ", self.scalar_type(),

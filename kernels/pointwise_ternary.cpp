@@ -33,8 +33,7 @@ void build_clamp(TensorIteratorBase& iter, const Tensor& self, OptionalScalarRef
   OPGEN_CHECK(!isComplexType(common), "clamp is not supported for complex types");
   // The common dtype must be castable to the output's dtype.
   const TensorBase& out = iter.maybe_get_output();
-  OPGEN_CHECK(!out.defined() || canCast(common, out.scalar_type()), "result type ", common,
-              " can't be cast to the desired output type ", out.scalar_type());
+  if (out.defined()) check_can_cast(common, out.scalar_type());
   iter.build_unary_op(out, to_dtype(self, common));
 }
 

@@ -356,9 +356,7 @@ OPGEN_KERNEL(abs_out)(const Tensor& self, Tensor& out) {
     });
     return out;
   }
-  OPGEN_CHECK(canCast(toRealValueType(self.scalar_type()), out.scalar_type()), "result type ",
-              toRealValueType(self.scalar_type()), " can't be cast to the desired output type ",
-              out.scalar_type());
+  check_can_cast(toRealValueType(self.scalar_type()), out.scalar_type());
   if (out.scalar_type() != toRealValueType(self.scalar_type())) {
     Tensor modulus = at::abs(self);
     resize_out(out, modulus.sizes());

@@ -120,8 +120,7 @@ OPGEN_META_FUNC2(mean, dim)
               dtype.has_value() ? "Optional" : "Input",
               " dtype must be either a floating point or complex dtype. Got: ", kind);
   const ScalarType result = dtype.has_value() || !out.defined() ? kind : out.scalar_type();
-  OPGEN_CHECK(canCast(kind, result), "result type ", kind,
-              " can't be cast to the desired output type ", result);
+  check_can_cast(kind, result);
   check_same_dtype("mean", out, result);
   set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of(dim, self.dim()), keepdim), {},
                          self.options().dtype(result));
@@ -410,8 +409,7 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
               "(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
               "reduction dim with the "
               "'dim' argument.");
-  OPGEN_CHECK(canCast(self.scalar_type(), out.scalar_type()), "result type ", self.scalar_type(),
-              " can't be cast to the desired output type ", out.scalar_type());
+  check_can_cast(self.scalar_type(), out.scalar_type());
   resize_out(out, {});
   if (out.is_meta()) return;
   const bool casts = out.scalar_type() != self.scalar_type();
@@ -559,13 +557,18 @@ void accumulate_into(const char* name, const Tensor& self, int64_t dim, const Te
   });
 }
 
+template <class Meta>
+void set_accumulated_output(Meta& meta, const Tensor& self, int64_t dim,
+                            std::optional<ScalarType> dtype) {
+  const ScalarType result = sum_dtype(self, dtype, meta.maybe_get_output());
+  wrap_dim(dim, self.dim());
+  meta.set_output_raw_strided(0, self.sizes(), {}, self.options().dtype(result));
+}
+
 }  // namespace
 
 OPGEN_META_FUNC(cumsum)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const TensorBase& out = maybe_get_output();
-  const ScalarType result = sum_dtype(self, dtype, out);
-  wrap_dim(dim, self.dim());
-  set_output_raw_strided(0, self.sizes(), {}, self.options().dtype(result));
+  set_accumulated_output(*this, self, dim, dtype);
 }
 OPGEN_IMPL_FUNC(cumsum_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
@@ -573,10 +576,7 @@ OPGEN_IMPL_FUNC(cumsum_out)
 }
 
 OPGEN_META_FUNC(cumprod)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const TensorBase& out = maybe_get_output();
-  const ScalarType result = sum_dtype(self, dtype, out);
-  wrap_dim(dim, self.dim());
-  set_output_raw_strided(0, self.sizes(), {}, self.options().dtype(result));
+  set_accumulated_output(*this, self, dim, dtype);
 }
 OPGEN_IMPL_FUNC(cumprod_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
@@ -679,9 +679,7 @@ Tensor& var_or_std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
           ? to_dtype(self, opgen::promote_types(self.scalar_type(), out.scalar_type()))
           : self;
   const Tensor result = var_or_std(input, dim, correction, keepdim, root);
-  OPGEN_CHECK(canCast(result.scalar_type(), out.scalar_type()), "result type ",
-              result.scalar_type(), " can't be cast to the desired output type ",
-              out.scalar_type());
+  check_can_cast(result.scalar_type(), out.scalar_type());
   resize_out(out, result.sizes());
   opgen::copy_(out, result);
   return out;

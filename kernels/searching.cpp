@@ -114,6 +114,16 @@ Tensor dense(const Tensor& self, ScalarType dtype) {
   return opgen::contiguous(to_dtype(self, dtype));
 }
 
+// A new tensor for places.
+Tensor new_places(const Tensor& like, bool out_int32) {
+  return opgen::empty({0}, like.options().dtype(out_int32 ? kInt : kLong));
+}
+
+void check_boundaries(const Tensor& boundaries) {
+  OPGEN_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+              boundaries.dim(), ")");
+}
+
 }  // namespace
 
 OPGEN_KERNEL(searchsorted_out)
@@ -147,38 +157,36 @@ OPGEN_KERNEL(searchsorted_out)
 OPGEN_KERNEL(searchsorted)
 (const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
  std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
-  Tensor out = opgen::empty({0}, self.options().dtype(out_int32 ? opgen::kInt : opgen::kLong));
+  Tensor out = new_places(self, out_int32);
   return at::searchsorted_out(out, sorted_sequence, self, out_int32, right, side, sorter);
 }
 OPGEN_KERNEL(searchsorted_out)
 (const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
  std::optional<std::string_view> side, const std::optional<Tensor>& sorter, Tensor& out) {
-  const Tensor value = number(self).to(sorted_sequence.device(), number(self).scalar_type());
+  const Tensor plain = number(self);
+  const Tensor value = plain.to(sorted_sequence.device(), plain.scalar_type());
   return at::searchsorted_out(out, sorted_sequence, value, out_int32, right, side, sorter);
 }
 OPGEN_KERNEL(searchsorted)
 (const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
  std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
-  Tensor out =
-      opgen::empty({0}, sorted_sequence.options().dtype(out_int32 ? opgen::kInt : opgen::kLong));
+  Tensor out = new_places(sorted_sequence, out_int32);
   return at::searchsorted_out(out, sorted_sequence, self, out_int32, right, side, sorter);
 }
 
 OPGEN_KERNEL(bucketize_out)
 (const Tensor& self, const Tensor& boundaries, bool out_int32, bool right, Tensor& out) {
-  OPGEN_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
-              boundaries.dim(), ")");
+  check_boundaries(boundaries);
   return at::searchsorted_out(out, boundaries, self, out_int32, right, std::nullopt, std::nullopt);
 }
 OPGEN_KERNEL(bucketize)
 (const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
-  Tensor out = opgen::empty({0}, self.options().dtype(out_int32 ? opgen::kInt : opgen::kLong));
+  Tensor out = new_places(self, out_int32);
   return at::bucketize_out(out, self, boundaries, out_int32, right);
 }
 OPGEN_KERNEL(bucketize)
 (const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
-  OPGEN_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
-              boundaries.dim(), ")");
+  check_boundaries(boundaries);
   return at::searchsorted(boundaries, self, out_int32, right, std::nullopt, std::nullopt);
 }
 
