@@ -15,7 +15,6 @@
 #include <aten/ops/flip.h>
 #include <aten/ops/matmul.h>
 #include <aten/ops/stack.h>
-#include <aten/ops/sum.h>
 
 #include "common.h"
 #include "devices.h"
@@ -271,7 +270,9 @@ Tensor weight_gradient(const Tensor& grad, const Tensor& input, const Tensor& we
   const Tensor columns = columns_of(input, weight.sizes().slice(2), out, window, groups);
   const Tensor grads =
       grad.reshape({grad.size(0), groups, weight.size(0) / groups, columns.size(3)});
-  return at::matmul(grads, columns.conj().transpose(-1, -2)).sum({0}).reshape(weight.sizes());
+  return at::matmul(grads, columns.conj().transpose(-1, -2))
+      .sum({0}, false, grad.scalar_type())
+      .reshape(weight.sizes());
 }
 
 Tensor without_first_dim(const Tensor& result, bool alone) {
@@ -396,7 +397,7 @@ OPGEN_KERNEL(convolution_backward)
   if (output_mask[2]) {
     DimVector dims = {0};
     for (int64_t d = 2; d < grad_output.dim(); ++d) dims.push_back(d);
-    std::get<2>(grads) = grad_output.sum(dims);
+    std::get<2>(grads) = grad_output.sum(dims, false, grad_output.scalar_type());
   }
   return grads;
 }

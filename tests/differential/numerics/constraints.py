@@ -855,6 +855,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     },
     "convolution_backward:grad_output": convolved,
     "convolution_backward:bias_sizes": lambda d: (made_channels(d),),
+    # PyTorch sometimes computes the gradient of the weight although the mask leaves it out.
+    "convolution_backward:output_mask": lambda d: (d.chance(0.7), True, d.chance(0.7)),
     **{
         f"conv{n}d.padding:padding": (
             lambda d: "same" if set(d["stride"]) == {1} and d.chance(0.7) else "valid"
