@@ -19,7 +19,7 @@
 #include <aten/ops/softmax_native.h>
 #include <aten/ops/softplus_native.h>
 #include <opgen/cpu/softmax.h>
-#include <opgen/cpu/vec_math.h>
+#include <opgen/cpu/vec_functions.h>
 
 #include "composite.h"
 
@@ -124,6 +124,13 @@ OPGEN_IMPL_FUNC(elu_out)
     using wide = wide_t<scalar_t>;
     const wide above = scale.to<wide>(), inner = input_scale.to<wide>();
     const wide below = alpha.to<wide>() * above;
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [=](auto x) {
+        using V = decltype(x);
+        return select(x < V(0.0f), opgen::vec::expm1(x * V(inner)) * V(below), x * V(above));
+      });
+      return;
+    }
     opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element);
       return static_cast<scalar_t>(x < 0 ? std::expm1(x * inner) * below : x * above);
@@ -136,6 +143,10 @@ OPGEN_META_FUNC(mish)(const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(mish_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING(common_dtype(), "mish", [&] {
+    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::mish(x); });
+      return;
+    }
     opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
       const auto x = widen(element);
       return static_cast<scalar_t>(x * std::tanh(std::log1p(std::exp(x))));
@@ -152,6 +163,14 @@ OPGEN_IMPL_FUNC(softplus_out)
   OPGEN_DISPATCH_FLOATING(common_dtype(), "softplus", [&] {
     using wide = wide_t<scalar_t>;
     const wide steepness = beta.to<wide>(), linear_from = threshold.to<wide>();
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [=](auto x) {
+        using V = decltype(x);
+        const V scaled = x * V(steepness);
+        return select(scaled > V(linear_from), x, opgen::vec::softplus(scaled) / V(steepness));
+      });
+      return;
+    }
     opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element), scaled = x * steepness;
       return static_cast<scalar_t>(scaled > linear_from ? x

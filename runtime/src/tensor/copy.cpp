@@ -12,6 +12,7 @@
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/shape_utils.h"
+#include "tensor/copy_row.h"
 
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -20,8 +21,6 @@
 namespace opgen::detail {
 
 namespace {
-
-using Row1d = void (*)(char** data, const std::int64_t* strides, std::int64_t n);
 
 // The unsigned integer of T's size. All dtypes of a size share the loops that only store elements.
 template <class T>
@@ -79,7 +78,7 @@ void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
 }
 
 template <class To>
-Row1d find_convert_row(ScalarType from) {
+CopyRow find_convert_row(ScalarType from) {
   switch (from) {
 #define OPGEN_CASE(type, name, number) \
   case ScalarType::name:               \
@@ -101,7 +100,7 @@ void move_row(char** data, const std::int64_t* strides, std::int64_t n) {
     move_elements(data[0], strides[0], data[1], strides[1], n, sizeof(Bits));
   }
 }
-Row1d move_row_of(std::size_t itemsize) {
+CopyRow move_row_of(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
       return &move_row<std::uint8_t>;
@@ -126,7 +125,7 @@ void convert_row_fma(char** data, const std::int64_t* strides, std::int64_t n) {
     convert_row<To, From>(data, strides, n);
   }
 }
-Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
+CopyRow find_convert_row_fma(ScalarType to, ScalarType from) {
   switch (to) {
     case kFloat:
       switch (from) {
@@ -153,11 +152,13 @@ Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
 }
 #endif
 
-Row1d copy_row(ScalarType to, ScalarType from) {
+}  // namespace
+
+CopyRow copy_row(ScalarType to, ScalarType from) {
   if (to == from) return move_row_of(elementSize(to));
 #if OPGEN_LOOPS_AVX2
   if (use_fma()) {
-    if (const Row1d found = find_convert_row_fma(to, from); found != nullptr) return found;
+    if (const CopyRow found = find_convert_row_fma(to, from); found != nullptr) return found;
   }
 #endif
   switch (to) {
@@ -171,6 +172,8 @@ Row1d copy_row(ScalarType to, ScalarType from) {
   }
   return nullptr;
 }
+
+namespace {
 
 void copy_bytes(char* to, const char* from, std::size_t bytes) {
   constexpr std::int64_t grain = 1 << 18;

@@ -120,8 +120,16 @@ concept HasVectorForm = requires {
   typename F::VectorForm;
 };
 
+// What a loop keeps of a function: a copy of a small one, so that the compiler can hold what it
+// captured in registers, and choose between its branches before the loop. Through a reference, each
+// store of an element might change what was captured.
+template <class F>
+using Kept = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F,
+                                const F&>;
+
 template <class F, class Out, class... In>
-OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In... in) {
+OPGEN_ALWAYS_INLINE void dense_row_here(const F& given, std::int64_t n, Out* out, In... in) {
+  Kept<F> f = given;
   std::int64_t i = 0;
   if constexpr (HasVectorForm<F>) {
     for (; i + Vec<Out>::size <= n; i += Vec<Out>::size) f.vector(in.vec(i)...).store(out + i);
@@ -311,8 +319,11 @@ template <class T, class F, std::size_t... I>
 void run_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain,
                 std::index_sequence<I...>) {
   using M = opmath_type<T>;
-  run_rows<Row<T, Repeat<T, I>...>>(
-      iter, [&f](Repeat<M, I>... in) -> M { return static_cast<M>(f(in...)); }, grain);
+  struct Widened {
+    Kept<F> f;
+    M operator()(Repeat<M, I>... in) const { return static_cast<M>(f(in...)); }
+  };
+  run_rows<Row<T, Repeat<T, I>...>>(iter, Widened{f}, grain);
 }
 
 }  // namespace detail
@@ -374,32 +385,43 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 
 namespace detail {
 
-// A row of contiguous elements; the last ones are computed with the rest of a vector unused.
+// A row of contiguous elements; the last ones are computed with the rest of a vector unused. Calls
+// `g` in one place, because its code may be long.
 template <class M, int bytes, class G, std::size_t... I>
-OPGEN_ALWAYS_INLINE void vector_row_here(const G& g, std::int64_t n, M* out, const M* const* in,
-                                         std::index_sequence<I...>) {
+OPGEN_ALWAYS_INLINE void vector_row_here(const G& given, std::int64_t n, M* out,
+                                         const M* const* in, std::index_sequence<I...>) {
   using V = Vec<M, bytes>;
-  std::int64_t i = 0;
-  for (; i + V::size <= n; i += V::size) g(V::load(in[I] + i)...).store(out + i);
-  if (i == n) return;
-  M lanes[sizeof...(I)][V::size];
-  for (std::int64_t k = 0; k < V::size; ++k) {
-    ((lanes[I][k] = in[I][i + k < n ? i + k : i]), ...);
+  Kept<G> g = given;
+  M lanes[sizeof...(I)][V::size], results[V::size];
+  const M* at[] = {in[I]...};
+  M* to = out;
+  std::int64_t left = n;
+  while (left > 0) {
+    if (OPGEN_UNLIKELY(left < V::size)) {
+      for (std::int64_t k = 0; k < V::size; ++k) ((lanes[I][k] = at[I][k < left ? k : 0]), ...);
+      ((at[I] = lanes[I]), ...);
+      to = results;
+    }
+    g(V::load(at[I])...).store(to);
+    left -= V::size;
+    to += V::size;
+    ((at[I] += V::size), ...);
   }
-  M results[V::size];
-  g(V::load(lanes[I])...).store(results);
-  for (std::int64_t k = 0; i + k < n; ++k) out[i + k] = results[k];
+  left += V::size;
+  for (std::int64_t k = 0; left < V::size && k < left; ++k) out[n - left + k] = results[k];
 }
+// Flattened, because `g` must be compiled for the same instruction set, and may be too long to be
+// inlined otherwise.
 template <class M, class G, std::size_t... I>
-OPGEN_NOINLINE void vector_row(const G& g, std::int64_t n, M* out, const M* const* in,
-                               std::index_sequence<I...> all) {
+OPGEN_NOINLINE __attribute__((flatten)) void vector_row(const G& g, std::int64_t n, M* out,
+                                                        const M* const* in,
+                                                        std::index_sequence<I...> all) {
   vector_row_here<M, 16>(g, n, out, in, all);
 }
 #if OPGEN_LOOPS_AVX2
 template <class M, class G, std::size_t... I>
-OPGEN_NOINLINE OPGEN_TARGET_FMA void vector_row_fma(const G& g, std::int64_t n, M* out,
-                                                    const M* const* in,
-                                                    std::index_sequence<I...> all) {
+OPGEN_NOINLINE OPGEN_TARGET_FMA __attribute__((flatten)) void vector_row_fma(
+    const G& g, std::int64_t n, M* out, const M* const* in, std::index_sequence<I...> all) {
   vector_row_here<M, 32>(g, n, out, in, all);
 }
 #endif
@@ -526,8 +548,8 @@ struct WithVectorForm<F, V, Row<R, In...>> {
   static_assert((std::is_same_v<R, In> && ...),
                 "cpu_kernel_vec: the inputs and the output must have the same type");
   using VectorForm = V;
-  const F& scalar;
-  const V& vector;
+  Kept<F> scalar;
+  Kept<V> vector;
   OPGEN_ALWAYS_INLINE R operator()(In... in) const { return scalar(in...); }
 };
 
