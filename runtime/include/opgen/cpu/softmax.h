@@ -1,10 +1,15 @@
-// softmax.h: cpu_softmax, exp(x) divided by the sum of exp along a dimension, and its gradient.
+// softmax.h: cpu_softmax, exp(x) divided by the sum of exp along a dimension, its logarithm, and its
+// gradient.
 //
 //   cpu_softmax<float>(out, self, dim);
+//   cpu_log_softmax<float>(out, self, dim);
 //   cpu_softmax_backward<float>(grad_input, grad_output, output, dim);
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <vector>
 
 #include "opgen/cpu/reduce.h"
@@ -20,14 +25,43 @@ namespace opgen {
 namespace detail {
 
 // Softmax of adjacent elements in a row, and along the columns of rows that were collected in
-// memory, which is padded to whole vectors.
-template <class M>
+// memory, which is padded to whole vectors; or its logarithm.
+template <class M, bool logarithm>
 struct SoftmaxRows {
   // Sets a vector to exp(from - shift).
   template <int bytes>
   OPGEN_ALWAYS_INLINE static void exp_here(M* to, const M* from, const Vec<M, bytes>& shift) {
     using V = Vec<M, bytes>;
     vec::exp(V::load(from) - shift).store(to);
+  }
+  // The sum of exp(x - shift).
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static double sum_of_exp_here(const M* from, std::int64_t n,
+                                                    const Vec<M, bytes>& shift) {
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t chains = 4, part = 64 * V::size;
+    double total = 0;
+    for (std::int64_t i = 0; i < n; i += part) {
+      const std::int64_t end = std::min(n, i + part);
+      V sums[chains];
+      for (std::int64_t k = 0; k < chains; ++k) sums[k] = V(M(0));
+      std::int64_t k = i;
+      for (; k + chains * V::size <= end; k += chains * V::size) {
+        for (std::int64_t c = 0; c < chains; ++c) {
+          sums[c] = sums[c] + vec::exp(V::load(from + k + c * V::size) - shift);
+        }
+      }
+      for (; k < end; k += V::size) {
+        M last[V::size];
+        for (std::int64_t c = 0; c < V::size; ++c) {
+          last[c] = k + c < end ? from[k + c] : -std::numeric_limits<M>::infinity();
+        }
+        sums[0] = sums[0] + vec::exp(V::load(last) - shift);
+      }
+      join(sums, SumOf());
+      total += static_cast<double>(join_vector(sums[0], SumOf()));
+    }
+    return total;
   }
   // `to` may be `from`.
   template <int bytes>
@@ -36,6 +70,14 @@ struct SoftmaxRows {
     const std::int64_t whole = n / V::size * V::size;
     const V most(fold_row_here<M, M, bytes>(Unchanged(), LargestOf(),
                                             -std::numeric_limits<M>::infinity(), from, n));
+    if constexpr (logarithm) {
+      const M shift = static_cast<M>(std::log(sum_of_exp_here<bytes>(from, n, most)));
+      for (std::int64_t i = 0; i < whole; i += V::size) {
+        (V::load(from + i) - most - V(shift)).store(to + i);
+      }
+      for (std::int64_t i = whole; i < n; ++i) to[i] = from[i] - most[0] - shift;
+      return;
+    }
     for (std::int64_t i = 0; i < whole; i += V::size) exp_here<bytes>(to + i, from + i, most);
     if (whole < n) {
       M last[V::size];
@@ -70,18 +112,26 @@ struct SoftmaxRows {
       for (std::int64_t i = r; i < end; ++i) {
         M* row = rows + i * width;
         for (std::int64_t k = 0; k < width; k += V::size) {
-          exp_here<bytes>(row + k, row + k, V::load(most + k));
-          (V::load(sub + k) + V::load(row + k)).store(sub + k);
+          const V power = vec::exp(V::load(row + k) - V::load(most + k));
+          if constexpr (!logarithm) power.store(row + k);
+          (V::load(sub + k) + power).store(sub + k);
         }
       }
       for (std::int64_t k = 0; k < width; k += V::size) {
         (V::load(sums + k) + V::load(sub + k)).store(sums + k);
       }
     }
+    if constexpr (logarithm) {
+      for (std::int64_t k = 0; k < width; ++k) sums[k] = std::log(sums[k]);
+    }
     for (std::int64_t r = 0; r < n; ++r) {
       M* row = rows + r * width;
       for (std::int64_t k = 0; k < width; k += V::size) {
-        (V::load(row + k) / V::load(sums + k)).store(row + k);
+        if constexpr (logarithm) {
+          (V::load(row + k) - V::load(most + k) - V::load(sums + k)).store(row + k);
+        } else {
+          (V::load(row + k) / V::load(sums + k)).store(row + k);
+        }
       }
     }
   }
@@ -181,16 +231,15 @@ struct Lines {
 
 }  // namespace detail
 
-// Sets `out` to the softmax of `self` along `dim`, which counts from the front. Both have the
-// dtype of T, a floating type, and the same sizes, and at least one element. Half types are
-// computed as floats.
-template <class T>
-void cpu_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
+namespace detail {
+
+template <class T, bool logarithm>
+void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
   using M = opmath_type<T>;
-  using Rows = detail::SoftmaxRows<M>;
+  using Rows = SoftmaxRows<M, logarithm>;
   constexpr std::int64_t pad = Vec<M>::size;
   const auto padded = [](std::int64_t n) { return (n + pad - 1) / pad * pad; };
-  const detail::Lines lines({&self, &out}, dim);
+  const Lines lines({&self, &out}, dim);
   const char* from = static_cast<const char*>(self.data_ptr());
   char* to = static_cast<char*>(out.data_ptr());
   const std::int64_t n = lines.length;
@@ -218,24 +267,39 @@ void cpu_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
         continue;
       }
       if (!by_columns) {
-        detail::load_elements<T, M>(block.data(), x, lines.strides[0], n);
+        load_elements<T, M>(block.data(), x, lines.strides[0], n);
         Rows::row(block.data(), block.data(), n);
-        detail::store_elements<T, M>(y, lines.strides[1], block.data(), n);
+        store_elements<T, M>(y, lines.strides[1], block.data(), n);
         continue;
       }
       const std::int64_t count = std::min(most, lines.across - first);
       const std::int64_t width = padded(count);
       for (std::int64_t r = 0; r < n; ++r) {
-        detail::load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
+        load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
                                     lines.across_strides[0], count);
       }
       Rows::columns(block.data(), n, width, states.data(), states.data() + width);
       for (std::int64_t r = 0; r < n; ++r) {
-        detail::store_elements<T, M>(y + r * lines.strides[1], lines.across_strides[1],
+        store_elements<T, M>(y + r * lines.strides[1], lines.across_strides[1],
                                      block.data() + r * width, count);
       }
     }
   });
+}
+
+}  // namespace detail
+
+// Sets `out` to the softmax of `self` along `dim`, which counts from the front. Both have the
+// dtype of T, a floating type, and the same sizes, and at least one element. Half types are
+// computed as floats.
+template <class T>
+void cpu_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
+  detail::run_softmax<T, false>(out, self, dim);
+}
+// Does the same for the logarithm of the softmax.
+template <class T>
+void cpu_log_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
+  detail::run_softmax<T, true>(out, self, dim);
 }
 
 // Sets `to` to (grad - sum of grad * output along `dim`) * output: the gradient of a softmax whose
