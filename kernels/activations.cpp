@@ -1,9 +1,10 @@
 // activations.cpp: relu and its relatives, silu, gelu, mish, softplus, softmax and log_softmax.
 #include <opgen/kernel.h>
 
+#include <aten/ops/_log_softmax.h>
+#include <aten/ops/_log_softmax_native.h>
 #include <aten/ops/_softmax.h>
 #include <aten/ops/_softmax_native.h>
-#include <aten/ops/amax.h>
 #include <aten/ops/clamp.h>
 #include <aten/ops/elu_native.h>
 #include <aten/ops/gelu_native.h>
@@ -11,7 +12,6 @@
 #include <aten/ops/hardtanh.h>
 #include <aten/ops/hardtanh_native.h>
 #include <aten/ops/leaky_relu_native.h>
-#include <aten/ops/log_softmax.h>
 #include <aten/ops/log_softmax_native.h>
 #include <aten/ops/mish_native.h>
 #include <aten/ops/relu_native.h>
@@ -260,21 +260,24 @@ OPGEN_KERNEL(softmax_out)
 
 // ---- log_softmax ----
 
+OPGEN_META_FUNC(_log_softmax)(const Tensor& self, int64_t dim, bool half_to_float) {
+  OPGEN_CHECK(!half_to_float, "log_softmax with half to float conversion is not supported on CPU");
+  wrap_dim(dim, self.dim());
+  set_output_raw_strided(0, self.sizes(), {},
+                         self.options().memory_format(MemoryFormat::Contiguous));
+}
+OPGEN_IMPL_FUNC(log_softmax_cpu_out)
+(const Tensor& self, int64_t dim, bool /*half_to_float*/, const Tensor& out) {
+  if (self.numel() == 0) return;
+  dim = wrap_dim(dim, self.dim());
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "log_softmax",
+                          [&] { opgen::cpu_log_softmax<scalar_t>(out, self, dim); });
+}
+
 OPGEN_KERNEL(log_softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const Tensor input = in_dtype(self, dtype.value_or(self.scalar_type()));
-  const ScalarType kind = input.scalar_type();
-  wrap_dim(dim, input.dim());
-  if (input.numel() == 0) return input.clone(MemoryFormat::Contiguous);
-  OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
-  // Half types are computed in float, and rounded once.
-  Tensor wide = in_dtype(input, opgen::toOpMathType(kind));
-  if (!wide.is_contiguous()) wide = wide.clone(MemoryFormat::Contiguous);
-  // The logarithm of a sum near 1 keeps its digits, because the largest number is 0.
-  const Tensor shifted = wide.sub(at::amax(wide.detach(), dim, /*keepdim=*/true));
-  const Tensor result = shifted.sub(shifted.exp().sum(dim, /*keepdim=*/true).log());
-  return in_dtype(result, kind);
+  return at::_log_softmax(in_dtype(self, dtype.value_or(self.scalar_type())), dim, false);
 }
 OPGEN_KERNEL(log_softmax_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  return copy_result(out, at::log_softmax(self, dim, dtype), "log_softmax");
+  return at::_log_softmax_out(out, in_dtype(self, dtype.value_or(self.scalar_type())), dim, false);
 }

@@ -249,8 +249,7 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
   OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
     using wide = wide_t<scalar_t>;
     if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this,
-                                      [](auto a, auto b) { return vec::remainder(a, b); });
+      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto a, auto b) { return vec::remainder(a, b); });
       return;
     }
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
@@ -496,8 +495,7 @@ OPGEN_META_FUNC2(copysign, Tensor)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_IMPL_FUNC(copysign_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING(common_dtype(), "copysign", [&] {
-    opgen::cpu_kernel(*this,
-                      [](scalar_t x, scalar_t y) -> scalar_t { return with_sign_of(x, y); });
+    opgen::cpu_kernel(*this, [](scalar_t x, scalar_t y) -> scalar_t { return with_sign_of(x, y); });
   });
 }
 OPGEN_KERNEL(copysign)(const Tensor& self, const Scalar& other) {

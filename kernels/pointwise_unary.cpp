@@ -67,6 +67,7 @@
 #include <opgen/cpu/vec_functions.h>
 
 #include "common.h"
+#include "either.h"
 #include "special.h"
 
 using namespace kernels;
@@ -200,22 +201,28 @@ OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_FUNCTION(std, erfc), OPGEN_FUNCTION(
 OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1(), OPGEN_FUNCTION(vec, expm1))
 OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2(), OPGEN_FUNCTION(vec, exp2))
 OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2(), OPGEN_FUNCTION(vec, log2))
-OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_FUNCTION(std, log10), OPGEN_FUNCTION(vec, log10))
-OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_FUNCTION(std, asin), OPGEN_FUNCTION(vec, asin))
-OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_FUNCTION(std, acos), OPGEN_FUNCTION(vec, acos))
+OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_FUNCTION(std, log10),
+                  OPGEN_FUNCTION(vec, log10))
+OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_FUNCTION(std, asin),
+                  OPGEN_FUNCTION(vec, asin))
+OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_FUNCTION(std, acos),
+                  OPGEN_FUNCTION(vec, acos))
 OPGEN_UNARY_FLOAT(tan, map_floating_or_complex, OPGEN_FUNCTION(std, tan), OPGEN_FUNCTION(vec, tan))
-OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_FUNCTION(std, sinh), OPGEN_FUNCTION(vec, sinh))
-OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh), OPGEN_FUNCTION(vec, cosh))
+OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_FUNCTION(std, sinh),
+                  OPGEN_FUNCTION(vec, sinh))
+OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh),
+                  OPGEN_FUNCTION(vec, cosh))
 OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_FUNCTION(std, asinh))
 OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_FUNCTION(std, acosh))
-OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh), OPGEN_FUNCTION(vec, atanh))
+OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh),
+                  OPGEN_FUNCTION(vec, atanh))
 OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_FUNCTION(std, lgamma))
-OPGEN_UNARY_FLOAT(digamma, map_floating,
-                  [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
-                  OPGEN_FUNCTION(vec, digamma))
-OPGEN_UNARY_FLOAT(erfinv, map_floating,
-                  [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
-                  OPGEN_FUNCTION(vec, erfinv))
+OPGEN_UNARY_FLOAT(
+    digamma, map_floating, [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
+    OPGEN_FUNCTION(vec, digamma))
+OPGEN_UNARY_FLOAT(
+    erfinv, map_floating, [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
+    OPGEN_FUNCTION(vec, erfinv))
 OPGEN_UNARY_FLOAT(
     special_entr, map_floating,
     [](auto x) {
@@ -613,9 +620,8 @@ struct Replacements {
   T operator()(T x) const {
     constexpr auto infinity = std::numeric_limits<wide_t<T>>::infinity();
     const auto w = widen(x);
-    T result = w == infinity ? posinf : x;
-    result = w == -infinity ? neginf : result;
-    return w != w ? nan : result;  // NOLINT(misc-redundant-expression)
+    const T finite = either(w == -infinity, neginf, either(w == infinity, posinf, x));
+    return either(w != w, nan, finite);  // NOLINT(misc-redundant-expression)
   }
   opgen::complex<T> operator()(opgen::complex<T> z) const {
     return opgen::complex<T>((*this)(z.real()), (*this)(z.imag()));

@@ -150,13 +150,14 @@ OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIterato
 // in the caller's tensor, `to`, while it is in the cache, and the temporary is not touched.
 OPGEN_NOINLINE void for_each_converted_row(TensorIteratorBase& iter, const TensorBase& to,
                                            TensorIteratorBase::loop1d_t row, std::int64_t grain) {
-  constexpr std::int64_t block_size = 512, largest = 16;
+  constexpr std::int64_t block_bytes = 8192, most = 2048;
   const std::int64_t item = iter.element_size(0);
+  const std::int64_t block_size = std::min(most, block_bytes / item);
   const std::int64_t to_item = static_cast<std::int64_t>(to.itemsize());
   const CopyRow convert = copy_row(to.scalar_type(), iter.dtype(0));
   char* const first = static_cast<char*>(to.data_ptr());
   const auto in_blocks = [&](char** data, const std::int64_t* strides, std::int64_t n) {
-    alignas(64) char block[block_size * largest];
+    alignas(64) char block[block_bytes];
     TensorIteratorBase::PtrVector at(data, data + iter.ntensors());
     // The temporary's element tells which one this is.
     char* out = first + (data[0] - static_cast<char*>(iter.data_ptr(0))) / item * to_item;
@@ -176,8 +177,17 @@ OPGEN_NOINLINE void for_each_converted_row(TensorIteratorBase& iter, const Tenso
 
 }  // namespace
 
+const TensorBase* find_output_of(const TensorIteratorBase& iter, ScalarType dtype) noexcept {
+  const TensorBase* found = IteratorBuilder::find_convertible_output(iter);
+  return found != nullptr && found->scalar_type() == dtype ? found : nullptr;
+}
+void drop_temporary_output(TensorIteratorBase& iter) {
+  IteratorBuilder::end_temporaries(iter, /*copy=*/false);
+}
+
 void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
-  if (const TensorBase* to = IteratorBuilder::find_convertible_output(iter); OPGEN_UNLIKELY(to != nullptr)) {
+  if (const TensorBase* to = IteratorBuilder::find_convertible_output(iter);
+      OPGEN_UNLIKELY(to != nullptr)) {
     return for_each_converted_row(iter, *to, row, grain);
   }
   int n = iter.ntensors();

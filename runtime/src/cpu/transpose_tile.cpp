@@ -120,8 +120,8 @@ inline void block_8x8(std::uint8_t* to, const char* from, std::int64_t step, std
   }
 }
 
-// T is float or double, or an unsigned integer, and stands for all elements of that size. block<T> transposes Size x Size
-// elements.
+// T is float or double, or an unsigned integer, and stands for all elements of that size. block<T>
+// transposes Size x Size elements.
 template <class T, int Size, void (*block)(T*, const char*, std::int64_t, std::int64_t)>
 OPGEN_ALWAYS_INLINE void transpose_here(char* to, const char* from, std::int64_t step,
                                         std::int64_t rows, std::int64_t columns) {

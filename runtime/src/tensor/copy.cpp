@@ -125,7 +125,40 @@ void convert_row_fma(char** data, const std::int64_t* strides, std::int64_t n) {
     convert_row<To, From>(data, strides, n);
   }
 }
+// A bool is 0 or 1: its negative has no bit or all bits set.
+template <class To>
+OPGEN_TARGET_AVX2 void convert_bools_avx2(char** data, const std::int64_t* strides,
+                                          std::int64_t n) {
+  using Bits = typename BitsOf<To>::type;
+  if (strides[0] != std::int64_t(sizeof(To)) || strides[1] != 1) {
+    return convert_row<To, bool>(data, strides, n);
+  }
+  const Bits one = std::bit_cast<Bits>(convert<To>(true));
+  Bits* to = reinterpret_cast<Bits*>(data[0]);
+  const std::uint8_t* from = reinterpret_cast<const std::uint8_t*>(data[1]);
+  OPGEN_IVDEP
+  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Bits>(Bits(0) - Bits(from[i])) & one;
+}
+CopyRow find_convert_bools_avx2(ScalarType to) {
+  switch (to) {
+    case kFloat:
+      return &convert_bools_avx2<float>;
+    case kDouble:
+      return &convert_bools_avx2<double>;
+    case kHalf:
+      return &convert_bools_avx2<Half>;
+    case kBFloat16:
+      return &convert_bools_avx2<BFloat16>;
+    case kInt:
+      return &convert_bools_avx2<std::int32_t>;
+    case kLong:
+      return &convert_bools_avx2<std::int64_t>;
+    default:
+      return nullptr;
+  }
+}
 CopyRow find_convert_row_fma(ScalarType to, ScalarType from) {
+  if (from == kBool) return find_convert_bools_avx2(to);
   switch (to) {
     case kFloat:
       switch (from) {
@@ -135,17 +168,13 @@ CopyRow find_convert_row_fma(ScalarType to, ScalarType from) {
           return &convert_row_fma<float, Half>;
         case kBFloat16:
           return &convert_row_fma<float, BFloat16>;
-        case kBool:
-          return &convert_row_fma<float, std::uint8_t>;  // compilers vectorise this
         default:
           return nullptr;
       }
     case kDouble:
       return from == kFloat ? &convert_row_fma<double, float> : nullptr;
     case kBFloat16:
-      return from == kFloat  ? &convert_row_fma<BFloat16, float>
-             : from == kBool ? &convert_row_fma<BFloat16, std::uint8_t>
-                             : nullptr;
+      return from == kFloat ? &convert_row_fma<BFloat16, float> : nullptr;
     default:
       return nullptr;
   }

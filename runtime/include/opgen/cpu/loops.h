@@ -30,6 +30,7 @@
 // version runs on processors that have it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <tuple>
@@ -124,8 +125,8 @@ concept HasVectorForm = requires {
 // captured in registers, and choose between its branches before the loop. Through a reference, each
 // store of an element might change what was captured.
 template <class F>
-using Kept = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F,
-                                const F&>;
+using Kept =
+    std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
 
 template <class F, class Out, class... In>
 OPGEN_ALWAYS_INLINE void dense_row_here(const F& given, std::int64_t n, Out* out, In... in) {
@@ -287,9 +288,67 @@ void check_row(const TensorIteratorBase& iter, Row<Out, In...>*) {
   check_kernel_dtypes<Out, In...>(iter, 1);
 }
 
+#if OPGEN_LOOPS_AVX2
+// `f`, a condition, as a number.
+template <class T, class F>
+struct NumberOf {
+  Kept<F> f;
+  template <class... In>
+  OPGEN_ALWAYS_INLINE T operator()(In... in) const {
+    const bool is_true = f(in...);
+    if constexpr (sizeof(T) == 2) {
+      // Without the arithmetic of a conversion to a half type.
+      const auto mask = static_cast<std::uint16_t>(0 - static_cast<int>(is_true));
+      return std::bit_cast<T>(
+          static_cast<std::uint16_t>(mask & std::bit_cast<std::uint16_t>(static_cast<T>(1.0f))));
+    } else {
+      return static_cast<T>(is_true);
+    }
+  }
+};
+// Runs a condition on floats whose result goes to a tensor of their dtype, as in eq_(), without a
+// temporary of bools; returns false if the operands need another way. The last input may be a
+// single number.
+template <class Row, class F>
+struct ConditionRows {
+  static bool run(TensorIteratorBase&, const F&, std::int64_t) { return false; }
+};
+template <class T, class... In, class F>
+requires(!std::is_integral_v<T> && sizeof...(In) <= 1 &&
+         (std::is_same_v<T, In> && ...)) struct ConditionRows<Row<bool, T, In...>, F> {
+  static bool run(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
+    constexpr int last = 1 + static_cast<int>(sizeof...(In));
+    const TensorBase* to = use_avx2() ? find_output_of(iter, scalar_type_of<T>) : nullptr;
+    if (to == nullptr) return false;
+    const std::int64_t item = sizeof(T), step = iter.strides(last)[0];
+    if ((step != item && step != 0) || iter.strides(1)[0] != item) return false;
+    T* const out = static_cast<T*>(to->data_ptr());
+    const char* const first = static_cast<const char*>(iter.data_ptr(1));
+    const char* const second = static_cast<const char*>(iter.data_ptr(last));
+    const NumberOf<T, F> number{f};
+    parallel_for(0, iter.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
+      const RowInput<T, false> a(first + begin * item);
+      if constexpr (last == 1) {
+        dense_row_avx2(number, end - begin, out + begin, a);
+      } else if (step == 0) {
+        dense_row_avx2(number, end - begin, out + begin, a, RowInput<T, true>(second));
+      } else {
+        dense_row_avx2(number, end - begin, out + begin, a,
+                       RowInput<T, false>(second + begin * item));
+      }
+    });
+    drop_temporary_output(iter);
+    return true;
+  }
+};
+#endif
+
 template <class RowType, class F>
 OPGEN_NOINLINE void run_general_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   check_row(iter, static_cast<RowType*>(nullptr));
+#if OPGEN_LOOPS_AVX2
+  if (ConditionRows<RowType, F>::run(iter, f, grain)) return;
+#endif
   bool wide = use_avx2();
   for_each_row(
       iter,
@@ -388,8 +447,8 @@ namespace detail {
 // A row of contiguous elements; the last ones are computed with the rest of a vector unused. Calls
 // `g` in one place, because its code may be long.
 template <class M, int bytes, class G, std::size_t... I>
-OPGEN_ALWAYS_INLINE void vector_row_here(const G& given, std::int64_t n, M* out,
-                                         const M* const* in, std::index_sequence<I...>) {
+OPGEN_ALWAYS_INLINE void vector_row_here(const G& given, std::int64_t n, M* out, const M* const* in,
+                                         std::index_sequence<I...>) {
   using V = Vec<M, bytes>;
   Kept<G> g = given;
   M lanes[sizeof...(I)][V::size], results[V::size];

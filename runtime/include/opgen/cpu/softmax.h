@@ -1,11 +1,12 @@
-// softmax.h: cpu_softmax, exp(x) divided by the sum of exp along a dimension, its logarithm, and its
-// gradient.
+// softmax.h: cpu_softmax, exp(x) divided by the sum of exp along a dimension, its logarithm, and
+// its gradient.
 //
 //   cpu_softmax<float>(out, self, dim);
 //   cpu_log_softmax<float>(out, self, dim);
 //   cpu_softmax_backward<float>(grad_input, grad_output, output, dim);
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -276,12 +277,12 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
       const std::int64_t width = padded(count);
       for (std::int64_t r = 0; r < n; ++r) {
         load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
-                                    lines.across_strides[0], count);
+                            lines.across_strides[0], count);
       }
       Rows::columns(block.data(), n, width, states.data(), states.data() + width);
       for (std::int64_t r = 0; r < n; ++r) {
         store_elements<T, M>(y + r * lines.strides[1], lines.across_strides[1],
-                                     block.data() + r * width, count);
+                             block.data() + r * width, count);
       }
     }
   });
@@ -349,7 +350,8 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
         if (direct[k]) return;
         detail::load_elements<T, M>(row(k, r), at[k] + r * lines.strides[k], steps[k], count);
       };
-      M sums[widest] = {};
+      M sums[widest];
+      if (by_columns) std::fill_n(sums, count, M(0));
       for (std::int64_t r = 0; r < rows; ++r) {
         load(0, r);
         load(1, r);

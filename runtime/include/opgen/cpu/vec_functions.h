@@ -1,5 +1,5 @@
-// vec_functions.h: more functions of vectors of floats, in namespace opgen::vec, built from those of
-// vec_math.h.
+// vec_functions.h: more functions of vectors of floats, in namespace opgen::vec, built from those
+// of vec_math.h.
 //
 //   vec::expm1(x), vec::exp2(x), vec::log2(x), vec::log10(x), vec::sinh(x), vec::cosh(x),
 //   vec::tan(x), vec::asin(x), vec::acos(x), vec::atanh(x), vec::atan2(y, x), vec::erfc(x),
@@ -64,13 +64,14 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp_of(const Doubles<bytes>& x) noexcept {
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> expm1(const Floats<bytes>& x) noexcept {
   using V = Floats<bytes>;
-  constexpr float c[] = {0.5f,           0x1.555556p-3f,  0x1.555556p-5f, 0x1.110fccp-7f,
-                         0x1.6c15b8p-10f, 0x1.a2a342p-13f, 0x1.a22552p-16f};
+  constexpr float c[] = {0.5f,           0x1.555556p-3f,  0x1.555556p-5f,
+                         0x1.110fccp-7f, 0x1.6c15b8p-10f, 0x1.a2a342p-13f,
+                         0x1.a22552p-16f};
   const V bounded = min(V(89.0f), max(V(-20.0f), x));
   // As exp_tail, but n is 0 up to 1/2, where the difference from 1 would cancel digits.
   const V near(detail::kRounder);
-  const V sum = select(detail::magnitude(x) < V(0.5f), near,
-                       multiply_add(bounded, V(0x1.715476p+0f), near));
+  const V sum =
+      select(detail::magnitude(x) < V(0.5f), near, multiply_add(bounded, V(0x1.715476p+0f), near));
   const V n = sum - near;
   V r = multiply_add(n, V(-0x1.62e4p-1f), bounded);
   r = multiply_add(n, V(-0x1.7f7d1cp-20f), r);
@@ -98,8 +99,10 @@ namespace detail {
 // log2(x) times `factor`.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scaled_log2(const Floats<bytes>& x, double factor) noexcept {
-  const Floats<bytes> y = by_doubles<bytes>(
-      [factor](const Doubles<bytes>& a) OPGEN_INLINE_LAMBDA { return log2_of(a) * Doubles<bytes>(factor); }, x);
+  const Floats<bytes> y =
+      by_doubles<bytes>([factor](const Doubles<bytes>& a)
+                            OPGEN_INLINE_LAMBDA { return log2_of(a) * Doubles<bytes>(factor); },
+                        x);
   return log_or_special(x, y);
 }
 
@@ -254,14 +257,14 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erfc(const Floats<bytes>& x) noexcept {
   using D = Doubles<bytes>;
   const V y = detail::by_doubles<bytes>(
       [](const D& a) OPGEN_INLINE_LAMBDA {
-        // exp(t^2) erfc(t), divided by u = 1 / (t + 2).
-        constexpr double c[] = {
-            0x1.20de59b6f3f65p-1, 0x1.20c1355be6c76p+0,  0x1.fc98df41e08aap+0, 0x1.4ff3f987d5795p+1,
-            0x1.3034ff5c381b1p+2, -0x1.e4d02546eeae6p+3, 0x1.08b75ab52bbbcp+6, -0x1.03c3f265b6875p+8,
-            0x1.0628491362bcbp+9, -0x1.12e840e361e39p+9, 0x1.fc2b47d319e5ep+7, 0x1.938fbc7d29a76p+3,
-            -0x1.3e7a12db7f596p+5};
+        // exp(t^2) erfc(t), divided by u = 1 / (t + 3).
+        constexpr double c[] = {0x1.20d0cd408aa46p-1,   0x1.b2f0a9cf46646p+0,
+                                0x1.26f48c301be47p+2,   0x1.fac9ddb324766p+3,
+                                -0x1.68bcb5e3b340fp+1,  0x1.33380304207cfp+8,
+                                -0x1.f9e1eb06fe64dp+9,  0x1.c485c076a4923p+11,
+                                -0x1.6fc85688fc5c8p+12, 0x1.a485d36c151aep+11};
         const D t = min(D(10.2), detail::magnitude(a));
-        const D u = D(1.0) / (t + D(2.0));
+        const D u = D(1.0) / (t + D(3.0));
         const D tail = detail::exp_of(-t * t) * (u * detail::polynomial(u, c));
         return select(a < D(0.0), D(2.0) - tail, tail);
       },
@@ -276,15 +279,16 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erfinv(const Floats<bytes>& x) noexcept {
   const V y = detail::by_doubles<bytes>(
       [](const D& a) OPGEN_INLINE_LAMBDA {
         // erfinv(x) / x as polynomials in w = -log(1 - x^2), and in its root.
-        constexpr double c[] = {0x1.c5bf891fdde9fp-1,  0x1.db29f71873b1fp-3,  0x1.7a754eed81676p-7,
-                                -0x1.3233ffd4a5e05p-9, -0x1.087cfe6048c1ap-13, 0x1.75df8937c5fe2p-15,
-                                0x1.bf17e87f92e17p-19, -0x1.976067aa5b351p-20, 0x1.15b9f39b5dd1cp-24,
-                                0x1.641ad7aa42ff8p-26, -0x1.96fd94ffd7cfbp-29, 0x1.0f810cd458b53p-33};
+        constexpr double c[] = {
+            0x1.c5bf891fdde9fp-1,  0x1.db29f71873b1fp-3,   0x1.7a754eed81676p-7,
+            -0x1.3233ffd4a5e05p-9, -0x1.087cfe6048c1ap-13, 0x1.75df8937c5fe2p-15,
+            0x1.bf17e87f92e17p-19, -0x1.976067aa5b351p-20, 0x1.15b9f39b5dd1cp-24,
+            0x1.641ad7aa42ff8p-26, -0x1.96fd94ffd7cfbp-29, 0x1.0f810cd458b53p-33};
         constexpr double outer[] = {
-            0x1.95cbe0cc47aa6p+1,   -0x1.77a61dcb17b08p+3, 0x1.a517663c7b31bp+4,
-            -0x1.0c2040471ff74p+5,  0x1.be65a97523b06p+4,  -0x1.fc7491e7f321dp+3,
-            0x1.981b96d9f30c7p+2,   -0x1.d3fa7e106f42ap+0, 0x1.7e7b421976c15p-2,
-            -0x1.b46f1cca92214p-5,  0x1.4b12f0cea6eb1p-8,  -0x1.2c98ebe2dbee4p-12,
+            0x1.95cbe0cc47aa6p+1,  -0x1.77a61dcb17b08p+3, 0x1.a517663c7b31bp+4,
+            -0x1.0c2040471ff74p+5, 0x1.be65a97523b06p+4,  -0x1.fc7491e7f321dp+3,
+            0x1.981b96d9f30c7p+2,  -0x1.d3fa7e106f42ap+0, 0x1.7e7b421976c15p-2,
+            -0x1.b46f1cca92214p-5, 0x1.4b12f0cea6eb1p-8,  -0x1.2c98ebe2dbee4p-12,
             0x1.ef0fb39d0ad1fp-18};
         const D w = detail::log2_of((D(1.0) - a) * (D(1.0) + a)) * D(-detail::kLog2);
         const typename D::Mask central = w < D(5.0);
@@ -402,11 +406,13 @@ OPGEN_ALWAYS_INLINE Floats<bytes> hypot(const Floats<bytes>& x, const Floats<byt
   using V = Floats<bytes>;
   using D = Doubles<bytes>;
   const V z = detail::by_doubles<bytes>(
-      [](const D& a, const D& b) OPGEN_INLINE_LAMBDA { return detail::root(multiply_add(a, a, b * b)); }, x, y);
+      [](const D& a, const D& b)
+          OPGEN_INLINE_LAMBDA { return detail::root(multiply_add(a, a, b * b)); },
+      x, y);
   const V most(std::numeric_limits<float>::max());
   // An infinity wins over NaN.
-  return select((detail::magnitude(x) > most) | (detail::magnitude(y) > most),
-                V(detail::kInfinity), z);
+  return select((detail::magnitude(x) > most) | (detail::magnitude(y) > most), V(detail::kInfinity),
+                z);
 }
 
 namespace detail {
@@ -430,8 +436,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> fmod(const Floats<bytes>& a, const Floats<byte
   using V = Floats<bytes>;
   using D = Doubles<bytes>;
   const V divisor = detail::magnitude(b);
-  if (OPGEN_UNLIKELY(detail::any(~((detail::magnitude(a / b) < V(0x1p28f)) &
-                                   (divisor < V(detail::kInfinity)))))) {
+  if (OPGEN_UNLIKELY(detail::any(
+          ~((detail::magnitude(a / b) < V(0x1p28f)) & (divisor < V(detail::kInfinity)))))) {
     float x[V::size], y[V::size];
     a.store(x);
     b.store(y);

@@ -1,5 +1,6 @@
-// errors.cpp: print the largest error of each function of vec_math.h and vec_functions.h, in units in the last place of
-// the exact value: "exp 0.95 0". The last number counts wrong infinities, NaN, zeros and signs.
+// errors.cpp: print the largest error of each function of vec_math.h and vec_functions.h, in units
+// in the last place of the exact value: "exp 0.95 0". The last number counts wrong infinities, NaN,
+// zeros and signs.
 //
 //   errors N     N random numbers from all floats and N from the range of the function
 //
@@ -255,7 +256,8 @@ int main(int, char** arguments) {
   MEASURE(erfc, std::erfc(x), -4, 10.1)
   MEASURE(erfinv, erfinv(x), -1, 1)
   // Away from its zeros.
-  for (auto [low, high] : {std::pair(1.6f, 20.0f), std::pair(20.0f, 1e6f), std::pair(-0.45f, 1.3f)}) {
+  for (auto [low, high] :
+       {std::pair(1.6f, 20.0f), std::pair(20.0f, 1e6f), std::pair(-0.45f, 1.3f)}) {
     measure(
         "digamma", [](const V& x, const V&) { return vec::digamma(x); },
         [](double x, double) { return digamma(x); }, between(low, high, count), {});
@@ -297,7 +299,8 @@ int main(int, char** arguments) {
   measure(
       "log_add_exp", [](const V& a, const V& b) { return vec::log_add_exp(a, b); },
       [](double a, double b) {
-        return a == b ? a + std::log(2.0) : std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+        return a == b ? a + std::log(2.0)
+                      : std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b)));
       },
       between(0, 90, count), between(0, 90, count));
   measure(
