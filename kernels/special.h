@@ -70,8 +70,8 @@ inline double digamma(double x) {
   return result + std::log(x) - 0.5 / x - series;
 }
 
-// The sum of (x + k)^-2 over k >= 0, for x of at least 1/2: its first ten terms as one fraction, and
-// the rest with the Euler-Maclaurin formula.
+// The sum of (x + k)^-2 over k >= 0, for x of at least 1/2: its first ten terms as one fraction,
+// and the rest with the Euler-Maclaurin formula.
 inline double trigamma_of_positive(double x) {
   double upper = 0, lower = 1;
   // For larger numbers, the series alone is exact, and the product of the squares might overflow.

@@ -295,15 +295,10 @@ struct NumberOf {
   Kept<F> f;
   template <class... In>
   OPGEN_ALWAYS_INLINE T operator()(In... in) const {
-    const bool is_true = f(in...);
-    if constexpr (sizeof(T) == 2) {
-      // Without the arithmetic of a conversion to a half type.
-      const auto mask = static_cast<std::uint16_t>(0 - static_cast<int>(is_true));
-      return std::bit_cast<T>(
-          static_cast<std::uint16_t>(mask & std::bit_cast<std::uint16_t>(static_cast<T>(1.0f))));
-    } else {
-      return static_cast<T>(is_true);
-    }
+    // By bits, so that compilers vectorise the loop, without the arithmetic of a conversion.
+    using Bits = std::make_unsigned_t<typename LaneOf<sizeof(T)>::type>;
+    const auto mask = static_cast<Bits>(Bits(0) - static_cast<Bits>(f(in...)));
+    return std::bit_cast<T>(static_cast<Bits>(mask & std::bit_cast<Bits>(static_cast<T>(1.0f))));
   }
 };
 // Runs a condition on floats whose result goes to a tensor of their dtype, as in eq_(), without a
@@ -314,7 +309,7 @@ struct ConditionRows {
   static bool run(TensorIteratorBase&, const F&, std::int64_t) { return false; }
 };
 template <class T, class... In, class F>
-requires(!std::is_integral_v<T> && sizeof...(In) <= 1 &&
+requires(std::is_floating_point_v<opmath_type<T>> && sizeof...(In) <= 1 &&
          (std::is_same_v<T, In> && ...)) struct ConditionRows<Row<bool, T, In...>, F> {
   static bool run(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
     constexpr int last = 1 + static_cast<int>(sizeof...(In));

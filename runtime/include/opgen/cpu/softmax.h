@@ -230,6 +230,35 @@ struct Lines {
   [[nodiscard]] OPGEN_API std::int64_t offset(int operand, std::int64_t i) const noexcept;
 };
 
+// The parts of groups of lines in order, without a division for each.
+class LineParts {
+ public:
+  // Begins with part `i` of all, if a group has `parts`.
+  LineParts(const Lines& lines, int operands, std::int64_t parts, std::int64_t i)
+      : lines_(lines), operands_(operands), parts_(parts), group_(i / parts), part_(i % parts) {
+    locate();
+  }
+  [[nodiscard]] std::int64_t part() const noexcept { return part_; }
+  // The offset of the group's first element.
+  [[nodiscard]] std::int64_t offset(int operand) const noexcept { return offsets_[operand]; }
+  void next() {
+    if (++part_ < parts_) return;
+    part_ = 0;
+    ++group_;
+    locate();
+  }
+
+ private:
+  void locate() {
+    for (int k = 0; k < operands_; ++k) offsets_[k] = lines_.offset(k, group_);
+  }
+
+  const Lines& lines_;
+  const int operands_;
+  const std::int64_t parts_;
+  std::int64_t group_, part_, offsets_[Lines::kMost];
+};
+
 }  // namespace detail
 
 namespace detail {
@@ -259,10 +288,11 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
     std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most : direct ? 0 : n));
     std::vector<M> states(static_cast<std::size_t>(by_columns ? 3 * most : 0));
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t first = i % blocks * most;
-      const char* x = from + lines.offset(0, i / blocks) + first * lines.across_strides[0];
-      char* y = to + lines.offset(1, i / blocks) + first * lines.across_strides[1];
+    LineParts parts(lines, 2, blocks, begin);
+    for (std::int64_t i = begin; i < end; ++i, parts.next()) {
+      const std::int64_t first = parts.part() * most;
+      const char* x = from + parts.offset(0) + first * lines.across_strides[0];
+      char* y = to + parts.offset(1) + first * lines.across_strides[1];
       if (direct) {
         Rows::row(reinterpret_cast<M*>(y), reinterpret_cast<const M*>(x), n);
         continue;
@@ -335,12 +365,13 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
     for (int k = 0, used = 0; k < 3; ++k) {
       if (!direct[k]) buffers[k] = buffer.data() + used++ * rows * most;
     }
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t first = i % blocks * (by_columns ? most : 1);
+    detail::LineParts parts(lines, 3, blocks, begin);
+    for (std::int64_t i = begin; i < end; ++i, parts.next()) {
+      const std::int64_t first = parts.part() * (by_columns ? most : 1);
       const std::int64_t count = by_columns ? std::min(most, lines.across - first) : n;
       char* at[3];
       for (int k = 0; k < 3; ++k) {
-        at[k] = data[k] + lines.offset(k, i / blocks) + first * lines.across_strides[k];
+        at[k] = data[k] + parts.offset(k) + first * lines.across_strides[k];
       }
       const auto row = [&](int k, std::int64_t r) {
         char* address = at[k] + r * lines.strides[k];
