@@ -17,7 +17,8 @@ _ALLOWED = {
     **dict.fromkeys(("exp", "log", "log1p", "tanh", "erf", "sin", "cos", "atan", "pow"), 1.0),
     **dict.fromkeys(("expm1", "exp2", "tan", "trigamma", "digamma", "log_add_exp"), 1.0),
     **dict.fromkeys(("log2", "log10", "sinh", "cosh", "asin", "acos", "atanh"), 0.52),
-    **dict.fromkeys(("atan2", "hypot", "erfc", "erfinv"), 0.52),
+    **dict.fromkeys(("atan2", "hypot", "erfinv"), 0.52),
+    "erfc": 0.7,
     "fmod": 0.0,
     "softplus": 1.6,
     "mish": 4.0,
@@ -35,12 +36,22 @@ _ALLOWED = {
     "exp_of_doubles": 1.01,
 }
 # Without fused multiply-add, products are rounded.
-_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2}
+_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1}
 
 
 def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[str, float]:
     program = tmp_path / "errors"
-    command = [compiler, "-std=c++20", "-O3", "-fno-math-errno", *flags, f"-I{INCLUDE}", _SOURCE, "-o", program]
+    command = [
+        compiler,
+        "-std=c++20",
+        "-O3",
+        "-fno-math-errno",
+        *flags,
+        f"-I{INCLUDE}",
+        _SOURCE,
+        "-o",
+        program,
+    ]
     run(command)
     worst: dict[str, float] = {}
     for line in run([program, str(count)]).splitlines():

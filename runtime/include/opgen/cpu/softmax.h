@@ -350,14 +350,17 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
   // What is read and written row by row: `rows` of up to `most` elements.
   const std::int64_t* const steps = by_columns ? lines.across_strides : lines.strides;
   const std::int64_t rows = by_columns ? n : 1;
-  const std::int64_t most = by_columns ? std::min(lines.across, widest) : n;
-  const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
   bool direct[3];
   std::int64_t collected = 0;
   for (int k = 0; k < 3; ++k) {
     direct[k] = std::is_same_v<T, M> && steps[k] == item;
     collected += direct[k] ? 0 : 1;
   }
+  // Columns that are collected stay in the cache.
+  const std::int64_t fitting = std::clamp<std::int64_t>(12288 / n, 32, widest);
+  const std::int64_t most =
+      by_columns ? std::min(lines.across, collected == 0 ? widest : fitting) : n;
+  const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (rows * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
     std::vector<M> buffer(static_cast<std::size_t>(collected * rows * most));
