@@ -15,7 +15,8 @@ _SOURCE = Path(__file__).parent / "vec_math" / "errors.cpp"
 # The largest errors in units in the last place. PyTorch's are in benchmarks/RESULTS.md.
 _ALLOWED = {
     **dict.fromkeys(("exp", "log", "log1p", "tanh", "erf", "sin", "cos", "atan", "pow"), 1.0),
-    **dict.fromkeys(("expm1", "exp2", "tan", "trigamma", "digamma", "log_add_exp"), 1.0),
+    **dict.fromkeys(("exp2", "tan", "trigamma", "digamma", "log_add_exp"), 1.0),
+    "expm1": 1.02,
     **dict.fromkeys(("log2", "log10", "sinh", "cosh", "asin", "acos", "atanh"), 0.52),
     **dict.fromkeys(("atan2", "hypot", "erfinv"), 0.52),
     "erfc": 0.7,

@@ -356,17 +356,14 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
     direct[k] = std::is_same_v<T, M> && steps[k] == item;
     collected += direct[k] ? 0 : 1;
   }
-  // Columns that are collected stay in the cache.
-  const std::int64_t fitting = std::clamp<std::int64_t>(12288 / n, 32, widest);
-  const std::int64_t most =
-      by_columns ? std::min(lines.across, collected == 0 ? widest : fitting) : n;
+  const std::int64_t most = by_columns ? std::min(lines.across, widest) : n;
   const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (rows * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<M> buffer(static_cast<std::size_t>(collected * rows * most));
+    std::vector<M> buffer(static_cast<std::size_t>(collected * most));
     M* buffers[3] = {};
     for (int k = 0, used = 0; k < 3; ++k) {
-      if (!direct[k]) buffers[k] = buffer.data() + used++ * rows * most;
+      if (!direct[k]) buffers[k] = buffer.data() + used++ * most;
     }
     detail::LineParts parts(lines, 3, blocks, begin);
     for (std::int64_t i = begin; i < end; ++i, parts.next()) {
@@ -378,7 +375,7 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
       }
       const auto row = [&](int k, std::int64_t r) {
         char* address = at[k] + r * lines.strides[k];
-        return direct[k] ? reinterpret_cast<M*>(address) : buffers[k] + r * most;
+        return direct[k] ? reinterpret_cast<M*>(address) : buffers[k];
       };
       const auto load = [&](int k, std::int64_t r) {
         if (direct[k]) return;
@@ -393,6 +390,9 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
       }
       for (std::int64_t r = 0; r < rows; ++r) {
         if (by_columns) {
+          // Again: the elements are in the cache, where those of all rows, converted, are not.
+          load(0, r);
+          load(1, r);
           Gradient::row_of_sums(row(2, r), row(1, r), row(0, r), sums, count);
         } else {
           Gradient::row(row(2, r), row(1, r), row(0, r), count);
