@@ -358,12 +358,16 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
   }
   const std::int64_t most = by_columns ? std::min(lines.across, widest) : n;
   const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
+  // Rows that were collected are kept for the second pass if the cache keeps them, too.
+  constexpr std::int64_t cached = 32768;
+  const std::int64_t kept = rows * most * collected <= cached ? rows : 1;
+  const std::int64_t step = kept == 1 ? 0 : most;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (rows * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<M> buffer(static_cast<std::size_t>(collected * most));
+    std::vector<M> buffer(static_cast<std::size_t>(collected * kept * most));
     M* buffers[3] = {};
     for (int k = 0, used = 0; k < 3; ++k) {
-      if (!direct[k]) buffers[k] = buffer.data() + used++ * most;
+      if (!direct[k]) buffers[k] = buffer.data() + used++ * kept * most;
     }
     detail::LineParts parts(lines, 3, blocks, begin);
     for (std::int64_t i = begin; i < end; ++i, parts.next()) {
@@ -375,7 +379,7 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
       }
       const auto row = [&](int k, std::int64_t r) {
         char* address = at[k] + r * lines.strides[k];
-        return direct[k] ? reinterpret_cast<M*>(address) : buffers[k];
+        return direct[k] ? reinterpret_cast<M*>(address) : buffers[k] + r * step;
       };
       const auto load = [&](int k, std::int64_t r) {
         if (direct[k]) return;
@@ -390,9 +394,10 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
       }
       for (std::int64_t r = 0; r < rows; ++r) {
         if (by_columns) {
-          // Again: the elements are in the cache, where those of all rows, converted, are not.
-          load(0, r);
-          load(1, r);
+          if (kept == 1) {
+            load(0, r);
+            load(1, r);
+          }
           Gradient::row_of_sums(row(2, r), row(1, r), row(0, r), sums, count);
         } else {
           Gradient::row(row(2, r), row(1, r), row(0, r), count);
