@@ -1,9 +1,10 @@
 // activations.cpp: relu and its relatives, silu, gelu, mish, softplus, softmax and log_softmax.
 #include <opgen/kernel.h>
 
+#include <aten/ops/_log_softmax.h>
+#include <aten/ops/_log_softmax_native.h>
 #include <aten/ops/_softmax.h>
 #include <aten/ops/_softmax_native.h>
-#include <aten/ops/amax.h>
 #include <aten/ops/clamp.h>
 #include <aten/ops/elu_native.h>
 #include <aten/ops/gelu_native.h>
@@ -11,7 +12,6 @@
 #include <aten/ops/hardtanh.h>
 #include <aten/ops/hardtanh_native.h>
 #include <aten/ops/leaky_relu_native.h>
-#include <aten/ops/log_softmax.h>
 #include <aten/ops/log_softmax_native.h>
 #include <aten/ops/mish_native.h>
 #include <aten/ops/relu_native.h>
@@ -19,7 +19,7 @@
 #include <aten/ops/softmax_native.h>
 #include <aten/ops/softplus_native.h>
 #include <opgen/cpu/softmax.h>
-#include <opgen/cpu/vec_math.h>
+#include <opgen/cpu/vec_functions.h>
 
 #include "composite.h"
 
@@ -124,6 +124,13 @@ OPGEN_IMPL_FUNC(elu_out)
     using wide = wide_t<scalar_t>;
     const wide above = scale.to<wide>(), inner = input_scale.to<wide>();
     const wide below = alpha.to<wide>() * above;
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [=](auto x) {
+        using V = decltype(x);
+        return select(x < V(0.0f), opgen::vec::expm1(x * V(inner)) * V(below), x * V(above));
+      });
+      return;
+    }
     opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element);
       return static_cast<scalar_t>(x < 0 ? std::expm1(x * inner) * below : x * above);
@@ -136,6 +143,10 @@ OPGEN_META_FUNC(mish)(const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(mish_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING(common_dtype(), "mish", [&] {
+    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::mish(x); });
+      return;
+    }
     opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
       const auto x = widen(element);
       return static_cast<scalar_t>(x * std::tanh(std::log1p(std::exp(x))));
@@ -152,6 +163,14 @@ OPGEN_IMPL_FUNC(softplus_out)
   OPGEN_DISPATCH_FLOATING(common_dtype(), "softplus", [&] {
     using wide = wide_t<scalar_t>;
     const wide steepness = beta.to<wide>(), linear_from = threshold.to<wide>();
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [=](auto x) {
+        using V = decltype(x);
+        const V scaled = x * V(steepness);
+        return select(scaled > V(linear_from), x, opgen::vec::softplus(scaled) / V(steepness));
+      });
+      return;
+    }
     opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
       const wide x = static_cast<wide>(element), scaled = x * steepness;
       return static_cast<scalar_t>(scaled > linear_from ? x
@@ -241,21 +260,24 @@ OPGEN_KERNEL(softmax_out)
 
 // ---- log_softmax ----
 
+OPGEN_META_FUNC(_log_softmax)(const Tensor& self, int64_t dim, bool half_to_float) {
+  OPGEN_CHECK(!half_to_float, "log_softmax with half to float conversion is not supported on CPU");
+  wrap_dim(dim, self.dim());
+  set_output_raw_strided(0, self.sizes(), {},
+                         self.options().memory_format(MemoryFormat::Contiguous));
+}
+OPGEN_IMPL_FUNC(log_softmax_cpu_out)
+(const Tensor& self, int64_t dim, bool /*half_to_float*/, const Tensor& out) {
+  if (self.numel() == 0) return;
+  dim = wrap_dim(dim, self.dim());
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "log_softmax",
+                          [&] { opgen::cpu_log_softmax<scalar_t>(out, self, dim); });
+}
+
 OPGEN_KERNEL(log_softmax)(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  const Tensor input = in_dtype(self, dtype.value_or(self.scalar_type()));
-  const ScalarType kind = input.scalar_type();
-  wrap_dim(dim, input.dim());
-  if (input.numel() == 0) return input.clone(MemoryFormat::Contiguous);
-  OPGEN_CHECK(opgen::isFloatingType(kind), "log_softmax is not implemented for ", kind);
-  // Half types are computed in float, and rounded once.
-  Tensor wide = in_dtype(input, opgen::toOpMathType(kind));
-  if (!wide.is_contiguous()) wide = wide.clone(MemoryFormat::Contiguous);
-  // The logarithm of a sum near 1 keeps its digits, because the largest number is 0.
-  const Tensor shifted = wide.sub(at::amax(wide.detach(), dim, /*keepdim=*/true));
-  const Tensor result = shifted.sub(shifted.exp().sum(dim, /*keepdim=*/true).log());
-  return in_dtype(result, kind);
+  return at::_log_softmax(in_dtype(self, dtype.value_or(self.scalar_type())), dim, false);
 }
 OPGEN_KERNEL(log_softmax_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  return copy_result(out, at::log_softmax(self, dim, dtype), "log_softmax");
+  return at::_log_softmax_out(out, in_dtype(self, dtype.value_or(self.scalar_type())), dim, false);
 }

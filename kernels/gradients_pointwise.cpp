@@ -20,7 +20,7 @@
 #include <aten/ops/threshold_backward_meta.h>
 #include <aten/ops/threshold_backward_native.h>
 
-#include <opgen/cpu/row_buffers.h>
+#include <opgen/cpu/softmax.h>
 
 #include "common.h"
 #include "devices.h"
@@ -187,112 +187,6 @@ OPGEN_META_FUNC(_softmax_backward_data)
   set_output_raw_strided(0, grad_output.sizes(), {},
                          options.memory_format(MemoryFormat::Contiguous));
 }
-namespace {
-
-// Adjacent lines that are computed together.
-constexpr int64_t kLines = 256;
-
-// Adds g * y to `sums`, or to the only one for a line of adjacent elements.
-template <class T>
-void add_products(const T* g, const T* y, int64_t n, T* sums) {
-  for (int64_t k = 0; k < n; ++k) sums[k] += g[k] * y[k];
-}
-template <class T>
-T sum_of_line(const T* g, const T* y, int64_t n) {
-  constexpr int64_t lanes = 8;
-  T sums[lanes] = {};
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    for (int64_t k = 0; k < lanes; ++k) sums[k] += g[i + k] * y[i + k];
-  }
-  for (int64_t k = 0; i < n; ++i, ++k) sums[k] += g[i] * y[i];
-  T total = 0;
-  for (T sum : sums) total += sum;
-  return total;
-}
-
-// The gradients of a line, or of up to kLines lines that lie next to each other in memory, where
-// `steps` are the strides of the softmax's dimension.
-template <class T>
-void softmax_backward_lines(const T* g, const T* y, T* to, int64_t count, int64_t lines,
-                            const std::array<int64_t, 3>& steps) {
-  using wide = wide_t<T>;
-  wide sums[kLines] = {}, g_buffer[kLines], y_buffer[kLines];
-  const auto g_row = [&](int64_t i) {
-    return opgen::row_as<wide>(g + i * steps[0], lines, g_buffer);
-  };
-  const auto y_row = [&](int64_t i) {
-    return opgen::row_as<wide>(y + i * steps[1], lines, y_buffer);
-  };
-  for (int64_t i = 0; i < count; ++i) add_products(g_row(i), y_row(i), lines, sums);
-  for (int64_t i = 0; i < count; ++i) {
-    const wide *x = g_row(i), *z = y_row(i);
-    wide results[kLines];
-    for (int64_t k = 0; k < lines; ++k) results[k] = (x[k] - sums[k]) * z[k];
-    opgen::store_row_as(to + i * steps[2], results, lines);
-  }
-}
-template <class T>
-void softmax_backward_line(const T* g, const T* y, T* to, int64_t count) {
-  using wide = wide_t<T>;
-  wide g_buffer[kLines], y_buffer[kLines], results[kLines], sum = 0;
-  for (int64_t i = 0; i < count; i += kLines) {
-    const int64_t n = std::min(kLines, count - i);
-    sum += sum_of_line(opgen::row_as<wide>(g + i, n, g_buffer),
-                       opgen::row_as<wide>(y + i, n, y_buffer), n);
-  }
-  for (int64_t i = 0; i < count; i += kLines) {
-    const int64_t n = std::min(kLines, count - i);
-    const wide* x = opgen::row_as<wide>(g + i, n, g_buffer);
-    const wide* z = opgen::row_as<wide>(y + i, n, y_buffer);
-    for (int64_t k = 0; k < n; ++k) results[k] = (x[k] - sum) * z[k];
-    opgen::store_row_as(to + i, results, n);
-  }
-}
-
-template <class T>
-void softmax_backward_into(const Tensor& grad_output, const Tensor& output, int64_t dim,
-                           const Tensor& grad_input) {
-  const std::array<const Tensor*, 3> tensors = {&grad_output, &output, &grad_input};
-  const int64_t ndim = grad_output.dim();
-  DimVector sizes(grad_output.sizes());
-  std::array<IntArrayRef, 3> strides;
-  std::array<int64_t, 3> steps = {1, 1, 1};
-  for (size_t k = 0; k < 3; ++k) {
-    strides[k] = tensors[k]->strides();
-    if (ndim != 0) steps[k] = strides[k][static_cast<size_t>(dim)];
-  }
-  const auto adjacent = [&](int64_t d) {
-    return std::all_of(tensors.begin(), tensors.end(),
-                       [d](const Tensor* tensor) { return tensor->stride(d) == 1; });
-  };
-  const int64_t count = ndim == 0 ? 1 : sizes[static_cast<size_t>(dim)];
-  const bool is_line = ndim == 0 || adjacent(dim);
-  // The dimension in which lines lie next to each other.
-  int64_t across = -1;
-  for (int64_t d = 0; d < ndim; ++d) {
-    if (!is_line && d != dim && sizes[static_cast<size_t>(d)] > 1 && adjacent(d)) across = d;
-  }
-  const int64_t width = across < 0 ? 1 : sizes[static_cast<size_t>(across)];
-  if (ndim != 0) sizes[static_cast<size_t>(dim)] = 1;
-  if (across >= 0) sizes[static_cast<size_t>(across)] = 1;
-  const T* g = grad_output.const_data_ptr<T>();
-  const T* y = output.const_data_ptr<T>();
-  T* to = grad_input.mutable_data_ptr<T>();
-  for_each_index<3>(
-      sizes, strides,
-      [&](const std::array<int64_t, 3>& at) {
-        if (is_line) return softmax_backward_line(g + at[0], y + at[1], to + at[2], count);
-        for (int64_t k = 0; k < width; k += kLines) {
-          softmax_backward_lines(g + at[0] + k, y + at[1] + k, to + at[2] + k, count,
-                                 std::min(kLines, width - k), steps);
-        }
-      },
-      count * width);
-}
-
-}  // namespace
-
 OPGEN_IMPL_FUNC(softmax_backward_cpu_out)
 (const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType /*input_dtype*/,
  const Tensor& grad_input) {
@@ -302,8 +196,7 @@ OPGEN_IMPL_FUNC(softmax_backward_cpu_out)
               " and ", grad_input.scalar_type());
   dim = wrap_dim(dim, grad_output.dim());
   OPGEN_DISPATCH_FLOATING(output.scalar_type(), "_softmax_backward_data", [&] {
-    softmax_backward_into<scalar_t>(opgen::contiguous(grad_output), opgen::contiguous(output), dim,
-                                    grad_input);
+    opgen::cpu_softmax_backward<scalar_t>(grad_input, grad_output, output, dim);
   });
 }
 

@@ -220,6 +220,17 @@ T magnitude_of(T x) {
   }
 }
 
+// |x| with the sign of y, for floats. A half type needs only its bits.
+template <class T>
+T with_sign_of(T x, T y) {
+  if constexpr (is_half_v<T>) {
+    constexpr unsigned sign = 0x8000;
+    return T::from_bits(static_cast<uint16_t>((x.x & ~sign) | (y.x & sign)));
+  } else {
+    return std::copysign(x, y);
+  }
+}
+
 // -1, 0 or 1.
 template <class T>
 T sign_of(T x) {

@@ -30,11 +30,12 @@
 #include <aten/ops/sub_native.h>
 #include <aten/ops/xlogy.h>
 #include <aten/ops/xlogy_native.h>
-#include <opgen/cpu/vec_math.h>
+#include <opgen/cpu/vec_functions.h>
 
 #include "common.h"
 
 using namespace kernels;
+namespace vec = opgen::vec;
 
 namespace {
 
@@ -167,13 +168,13 @@ void div_true(TensorIteratorBase& iter) {
 template <class T>
 void div_floor(TensorIteratorBase& iter) {
   if constexpr (!std::is_same_v<wide_t<T>, float>) {
-    map_wide<T>(iter, [](auto a, auto b) { return opgen::vec::divide_floor(a, b); });
+    map_wide<T>(iter, [](auto a, auto b) { return vec::divide_floor(a, b); });
     return;
   } else if (const std::optional<float> divisor = wide_number<T>(iter)) {
     opgen::cpu_kernel_vec<T>(
-        iter, [b = *divisor](auto a) { return opgen::vec::divide_floor(a, decltype(a)(b)); });
+        iter, [b = *divisor](auto a) { return vec::divide_floor(a, decltype(a)(b)); });
   } else {
-    opgen::cpu_kernel_vec<T>(iter, [](auto a, auto b) { return opgen::vec::divide_floor(a, b); });
+    opgen::cpu_kernel_vec<T>(iter, [](auto a, auto b) { return vec::divide_floor(a, b); });
   }
 }
 
@@ -248,8 +249,7 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
   OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
     using wide = wide_t<scalar_t>;
     if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this,
-                                      [](auto a, auto b) { return opgen::vec::remainder(a, b); });
+      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto a, auto b) { return vec::remainder(a, b); });
       return;
     }
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
@@ -308,7 +308,7 @@ void power(TensorIteratorBase& iter) {
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
     if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return opgen::vec::pow(a, b); });
+      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return vec::pow(a, b); });
       return;
     }
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
@@ -395,7 +395,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
       const auto power = widen(exponent.to<scalar_t>());
       if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
         opgen::cpu_kernel_vec<scalar_t>(
-            *this, [power](auto x) { return opgen::vec::pow(x, decltype(x)(power)); });
+            *this, [power](auto x) { return vec::pow(x, decltype(x)(power)); });
         return;
       }
       opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
@@ -453,6 +453,22 @@ template <class F>
 void map_two(TensorIteratorBase& iter, const char* name, F f) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_wide<scalar_t>(iter, f); });
 }
+// Floats, and half types as floats, are computed by `v`, a function of vectors; others by `f`.
+template <class T, class F, class V>
+void map_two_by_vectors(TensorIteratorBase& iter, F f, V v) {
+  if constexpr (!std::is_same_v<wide_t<T>, float>) {
+    map_wide<T>(iter, f);
+  } else if (const std::optional<float> second = wide_number<T>(iter)) {
+    opgen::cpu_kernel_vec<T>(iter, [v, b = *second](auto a) { return v(a, decltype(a)(b)); });
+  } else {
+    opgen::cpu_kernel_vec<T>(iter, v);
+  }
+}
+template <class F, class V>
+void map_two(TensorIteratorBase& iter, const char* name, F f, V v) {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
+                          [&] { map_two_by_vectors<scalar_t>(iter, f, v); });
+}
 
 }  // namespace
 
@@ -460,21 +476,27 @@ OPGEN_META_FUNC(atan2)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_float_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(atan2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(*this, "atan2", [](auto y, auto x) { return std::atan2(y, x); });
+  map_two(
+      *this, "atan2", [](auto y, auto x) { return std::atan2(y, x); },
+      [](auto y, auto x) { return vec::atan2(y, x); });
 }
 
 OPGEN_META_FUNC(hypot)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(hypot_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(*this, "hypot", [](auto x, auto y) { return std::hypot(x, y); });
+  map_two(
+      *this, "hypot", [](auto x, auto y) { return std::hypot(x, y); },
+      [](auto x, auto y) { return vec::hypot(x, y); });
 }
 
 OPGEN_META_FUNC2(copysign, Tensor)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_float_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(copysign_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(*this, "copysign", [](auto x, auto y) { return std::copysign(x, y); });
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "copysign", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x, scalar_t y) -> scalar_t { return with_sign_of(x, y); });
+  });
 }
 OPGEN_KERNEL(copysign)(const Tensor& self, const Scalar& other) {
   return at::copysign(self, number(other));
@@ -517,8 +539,10 @@ OPGEN_META_FUNC(logaddexp)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp",
-                                      [&] { map_wide<scalar_t>(*this, LogAddExp()); });
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp", [&] {
+    map_two_by_vectors<scalar_t>(*this, LogAddExp(),
+                                 [](auto x, auto y) { return vec::log_add_exp(x, y); });
+  });
 }
 
 OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {
@@ -566,7 +590,9 @@ OPGEN_IMPL_FUNC(fmod_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
     });
     return;
   }
-  map_two(*this, "fmod", [](auto a, auto b) { return std::fmod(a, b); });
+  map_two(
+      *this, "fmod", [](auto a, auto b) { return std::fmod(a, b); },
+      [](auto a, auto b) { return vec::fmod(a, b); });
 }
 OPGEN_KERNEL(fmod)(const Tensor& self, const Scalar& other) {
   return at::fmod(self, number(other));
@@ -588,7 +614,7 @@ OPGEN_META_FUNC(fmax)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(fmax_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "fmax", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
-      return is_nan(a) ? b : is_nan(b) ? a : greater_of(a, b);
+      return (widen(a) < widen(b)) | is_nan(a) ? b : a;
     });
   });
 }
@@ -601,7 +627,7 @@ OPGEN_META_FUNC(fmin)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(fmin_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "fmin", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
-      return is_nan(a) ? b : is_nan(b) ? a : lesser_of(a, b);
+      return (widen(b) < widen(a)) | is_nan(a) ? b : a;
     });
   });
 }

@@ -64,9 +64,10 @@
 #include <aten/ops/tanh_native.h>
 #include <aten/ops/trunc_native.h>
 #include <aten/ops/zeros_like.h>
-#include <opgen/cpu/vec_math.h>
+#include <opgen/cpu/vec_functions.h>
 
 #include "common.h"
+#include "either.h"
 #include "special.h"
 
 using namespace kernels;
@@ -115,6 +116,18 @@ void map_with_doubles(TensorIteratorBase& iter, const char* name, F f, V v) {
 template <class F, class V>
 void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_by_vectors<scalar_t>(iter, f, v); });
+}
+
+// Half types are computed by `half`, a function of vectors that has the digits of those.
+template <class F, class V, class H>
+void map_with_halves(TensorIteratorBase& iter, const char* name, F f, V v, H half) {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name, [&] {
+    if constexpr (is_half_v<scalar_t>) {
+      opgen::cpu_kernel_vec<scalar_t>(iter, half);
+    } else {
+      map_by_vectors<scalar_t>(iter, f, v);
+    }
+  });
 }
 
 struct Expm1 {
@@ -171,8 +184,10 @@ OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, OPGEN_FUNCTION(std, sqrt))
 OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex,
                   [](auto x) { return decltype(x)(1) / std::sqrt(x); })
 OPGEN_UNARY_FLOAT(reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; })
-OPGEN_UNARY_FLOAT(sin, map_floating_or_complex, OPGEN_FUNCTION(std, sin), OPGEN_FUNCTION(vec, sin))
-OPGEN_UNARY_FLOAT(cos, map_floating_or_complex, OPGEN_FUNCTION(std, cos), OPGEN_FUNCTION(vec, cos))
+OPGEN_UNARY_FLOAT(sin, map_with_halves, OPGEN_FUNCTION(std, sin), OPGEN_FUNCTION(vec, sin),
+                  OPGEN_FUNCTION(vec, sin_of_half))
+OPGEN_UNARY_FLOAT(cos, map_with_halves, OPGEN_FUNCTION(std, cos), OPGEN_FUNCTION(vec, cos),
+                  OPGEN_FUNCTION(vec, cos_of_half))
 OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_FUNCTION(std, atan),
                   OPGEN_FUNCTION(vec, atan))
 OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_FUNCTION(std, tanh),
@@ -182,24 +197,32 @@ OPGEN_UNARY_FLOAT(
     [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); },
     OPGEN_FUNCTION(vec, sigmoid))
 OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_FUNCTION(std, erf), OPGEN_FUNCTION(vec, erf))
-OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_FUNCTION(std, erfc))
-OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1())
-OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2())
-OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2())
-OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_FUNCTION(std, log10))
-OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_FUNCTION(std, asin))
-OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_FUNCTION(std, acos))
-OPGEN_UNARY_FLOAT(tan, map_floating_or_complex, OPGEN_FUNCTION(std, tan))
-OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_FUNCTION(std, sinh))
-OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh))
+OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_FUNCTION(std, erfc), OPGEN_FUNCTION(vec, erfc))
+OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1(), OPGEN_FUNCTION(vec, expm1))
+OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2(), OPGEN_FUNCTION(vec, exp2))
+OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2(), OPGEN_FUNCTION(vec, log2))
+OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_FUNCTION(std, log10),
+                  OPGEN_FUNCTION(vec, log10))
+OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_FUNCTION(std, asin),
+                  OPGEN_FUNCTION(vec, asin))
+OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_FUNCTION(std, acos),
+                  OPGEN_FUNCTION(vec, acos))
+OPGEN_UNARY_FLOAT(tan, map_floating_or_complex, OPGEN_FUNCTION(std, tan), OPGEN_FUNCTION(vec, tan))
+OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_FUNCTION(std, sinh),
+                  OPGEN_FUNCTION(vec, sinh))
+OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh),
+                  OPGEN_FUNCTION(vec, cosh))
 OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_FUNCTION(std, asinh))
 OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_FUNCTION(std, acosh))
-OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh))
+OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh),
+                  OPGEN_FUNCTION(vec, atanh))
 OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_FUNCTION(std, lgamma))
-OPGEN_UNARY_FLOAT(digamma, map_floating,
-                  [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); })
-OPGEN_UNARY_FLOAT(erfinv, map_floating,
-                  [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); })
+OPGEN_UNARY_FLOAT(
+    digamma, map_floating, [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
+    OPGEN_FUNCTION(vec, digamma))
+OPGEN_UNARY_FLOAT(
+    erfinv, map_floating, [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
+    OPGEN_FUNCTION(vec, erfinv))
 OPGEN_UNARY_FLOAT(
     special_entr, map_floating,
     [](auto x) {
@@ -224,8 +247,14 @@ OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
   build_borrowing_unary_float_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& /*out*/) {
-  map_floating(*this, "polygamma",
-               [n](auto x) { return static_cast<decltype(x)>(kernels::polygamma(n, x)); });
+  const auto of_element = [n](auto x) {
+    return static_cast<decltype(x)>(kernels::polygamma(n, x));
+  };
+  if (n == 1) {
+    map_floating(*this, "polygamma", of_element, [](auto x) { return vec::trigamma(x); });
+  } else {
+    map_floating(*this, "polygamma", of_element);
+  }
 }
 OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) {
   return at::polygamma_out(self, n, self);
@@ -382,11 +411,7 @@ namespace {
 
 template <class F>
 void map_to_bool(const Tensor& out, const Tensor& self, const char* name, F f) {
-  TensorIterator iter = opgen::TensorIteratorConfig()
-                            .add_output(out)
-                            .add_const_input(self)
-                            .check_all_same_dtype(false)
-                            .build();
+  TensorIterator iter = TensorIterator::unary_force_boolean_op(out, self);
   if (out.is_meta()) return;
   OPGEN_DISPATCH_ALL(self.scalar_type(), name,
                      [&] { opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(x); }); });
@@ -402,15 +427,7 @@ OPGEN_KERNEL(logical_not_)(Tensor& self) {
   return at::logical_not_out(self, self);
 }
 OPGEN_KERNEL(logical_not_out)(const Tensor& self, Tensor& out) {
-  auto is_zero = [](auto x) { return x == decltype(x)(0); };
-  if (out.scalar_type() == kBool) {
-    map_to_bool(out, self, "logical_not", is_zero);
-    return out;
-  }
-  Tensor answer = opgen::empty({0}, self.options().dtype(kBool));
-  map_to_bool(answer, self, "logical_not", is_zero);
-  resize_out(out, answer.sizes());
-  opgen::copy_(out, answer);
+  map_to_bool(out, self, "logical_not", [](auto x) { return x == decltype(x)(0); });
   return out;
 }
 
@@ -420,10 +437,11 @@ OPGEN_KERNEL(isnan)(const Tensor& self) {
   return out;
 }
 
-// NaN * 0 and infinity * 0 are NaN, so only finite values pass.
 OPGEN_KERNEL(isfinite)(const Tensor& self) {
-  Tensor zero = at::mul(self, Scalar(0));
-  return at::eq(zero, zero);
+  Tensor out = opgen::empty({0}, self.options().dtype(kBool));
+  // An infinity minus itself is NaN, as NaN is.
+  map_to_bool(out, self, "isfinite", [](auto x) { return !is_nan(minus(x, x)); });
+  return out;
 }
 
 OPGEN_KERNEL(square)(const Tensor& self) {
@@ -549,41 +567,64 @@ OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& /*out*/) {
       [](auto x) { return x < decltype(x)(0); });
 }
 
+namespace {
+
+template <class T>
+bool is_infinite([[maybe_unused]] T x) {
+  if constexpr (is_complex_v<T>) {
+    return is_infinite(x.real()) | is_infinite(x.imag());
+  } else if constexpr (is_float_v<T>) {
+    return std::abs(widen(x)) == std::numeric_limits<wide_t<T>>::infinity();
+  } else {
+    return false;
+  }
+}
+
+}  // namespace
+
 OPGEN_KERNEL(isinf)(const Tensor& self) {
   if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
     return at::zeros_like(self, self.options().dtype(kBool));
   }
-  // The modulus of a complex number is infinite if one of its parts is.
-  return at::eq(at::abs(self), Scalar(std::numeric_limits<double>::infinity()));
+  // A complex number is infinite if one of its parts is.
+  Tensor out = opgen::empty({0}, self.options().dtype(kBool));
+  map_to_bool(out, self, "isinf", [](auto x) { return is_infinite(x); });
+  return out;
 }
 
 // ---- nan_to_num ----
 
 namespace {
 
-struct Replacements {
-  std::optional<double> nan, posinf, neginf;
+template <class T>
+T largest() {
+  // Half types have no numeric_limits.
+  if constexpr (std::is_same_v<T, BFloat16>) return static_cast<T>(3.38953138925153547e38f);
+  if constexpr (std::is_same_v<T, Half>) return static_cast<T>(65504.0f);
+  return static_cast<T>(std::numeric_limits<wide_t<T>>::max());
+}
 
-  template <class T>
+// T is a real type.
+template <class T>
+struct Replacements {
+  T nan, posinf, neginf;
+
+  Replacements(std::optional<double> of_nan, std::optional<double> of_posinf,
+               std::optional<double> of_neginf)
+      : nan(static_cast<T>(of_nan.value_or(0))),
+        posinf(of_posinf.has_value() ? static_cast<T>(*of_posinf) : largest<T>()),
+        neginf(of_neginf.has_value() ? static_cast<T>(*of_neginf)
+                                     : static_cast<T>(-widen(largest<T>()))) {}
+
+  // Without branches, so that compilers vectorise the loop.
   T operator()(T x) const {
+    constexpr auto infinity = std::numeric_limits<wide_t<T>>::infinity();
     const auto w = widen(x);
-    if (std::isnan(w)) return static_cast<T>(nan.value_or(0));
-    if (!std::isinf(w)) return x;
-    if (w > 0) return posinf.has_value() ? static_cast<T>(*posinf) : largest<T>();
-    return neginf.has_value() ? static_cast<T>(*neginf) : static_cast<T>(-widen(largest<T>()));
+    const T finite = either(w == -infinity, neginf, either(w == infinity, posinf, x));
+    return either(w != w, nan, finite);  // NOLINT(misc-redundant-expression)
   }
-  template <class T>
   opgen::complex<T> operator()(opgen::complex<T> z) const {
     return opgen::complex<T>((*this)(z.real()), (*this)(z.imag()));
-  }
-
- private:
-  template <class T>
-  static T largest() {
-    // Half types have no numeric_limits.
-    if constexpr (std::is_same_v<T, BFloat16>) return static_cast<T>(3.38953138925153547e38f);
-    if constexpr (std::is_same_v<T, Half>) return static_cast<T>(65504.0f);
-    return static_cast<T>(std::numeric_limits<wide_t<T>>::max());
   }
 };
 
@@ -604,7 +645,7 @@ OPGEN_KERNEL(nan_to_num_out)
   TensorIterator iter = TensorIterator::unary_op(out, self);
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "nan_to_num", [&] {
-    const Replacements replaced{nan, posinf, neginf};
+    const Replacements<real_t<scalar_t>> replaced(nan, posinf, neginf);
     opgen::cpu_kernel(iter, [replaced](scalar_t x) -> scalar_t { return replaced(x); });
   });
   return out;

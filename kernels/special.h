@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace kernels {
 
@@ -71,13 +70,12 @@ inline double digamma(double x) {
   return result + std::log(x) - 0.5 / x - series;
 }
 
-// The sum of (x + k)^-2 over k >= 0, for x of at least 1/2: its first terms, ten for the digits of
-// a double and four for those of a float, as one fraction, and the rest with the Euler-Maclaurin
-// formula.
-inline double trigamma_of_positive(double x, int terms) {
+// The sum of (x + k)^-2 over k >= 0, for x of at least 1/2: its first ten terms as one fraction,
+// and the rest with the Euler-Maclaurin formula.
+inline double trigamma_of_positive(double x) {
   double upper = 0, lower = 1;
   // For larger numbers, the series alone is exact, and the product of the squares might overflow.
-  for (int k = 0; k < terms && x < 16; ++k, x += 1) {
+  for (int k = 0; k < 10 && x < 16; ++k, x += 1) {
     upper = upper * (x * x) + lower;
     lower *= x * x;
   }
@@ -90,20 +88,18 @@ inline double trigamma_of_positive(double x, int terms) {
   return upper / lower + (u + z / 2 + series);
 }
 
-inline double trigamma(double x, int terms = 10) {
+inline double trigamma(double x) {
   if (std::isinf(x)) return x > 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
-  if (x >= 0.5 || std::isnan(x)) return trigamma_of_positive(x, terms);
+  if (x >= 0.5 || std::isnan(x)) return trigamma_of_positive(x);
   if (x == std::floor(x)) return std::numeric_limits<double>::infinity();
   const double sine = std::sin(pi * x);
-  return pi * pi / (sine * sine) - trigamma_of_positive(1 - x, terms);
+  return pi * pi / (sine * sine) - trigamma_of_positive(1 - x);
 }
 
-// The n-th derivative of digamma, with the digits of a float or double.
-template <class T>
-double polygamma(int64_t n, T number) {
-  const auto x = static_cast<double>(number);
+// The n-th derivative of digamma.
+inline double polygamma(int64_t n, double x) {
   if (n == 0) return digamma(x);
-  if (n == 1) return trigamma(x, std::is_same_v<T, float> ? 4 : 10);
+  if (n == 1) return trigamma(x);
   const double order = static_cast<double>(n);
   const double value = std::exp(std::lgamma(order + 1)) * hurwitz_zeta(order + 1, x);
   return n % 2 == 0 ? -value : value;

@@ -168,6 +168,36 @@ TEST(comparisons_are_boolean) {
   CHECK_EQ(values(out), (std::vector<double>{1, 1, 0, 0}));
 }
 
+// Rows of outputs of another dtype are converted in blocks, others afterwards.
+TEST(outputs_of_another_dtype_are_converted) {
+  for (std::int64_t n : {1, 511, 512, 513, 200'000}) {
+    Tensor a = arange({n}), limit = scalar(100, kFloat);
+    std::vector<double> expected(static_cast<std::size_t>(n), 0.0);
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(n, 100); ++i) expected[std::size_t(i)] = 1;
+    const auto less = [](float x, float y) { return x < y; };
+    for (ScalarType dtype : {kFloat, kDouble, kBFloat16, kLong}) {
+      Tensor out = empty({n}, dtype);
+      TensorIterator into = TensorIterator::comparison_op(out, a, limit);
+      cpu_kernel(into, less);
+      CHECK_EQ(values(out), expected);
+      Tensor gaps = strided(empty({2 * n}, dtype), {n}, {2}, 0);
+      TensorIterator into_gaps = TensorIterator::comparison_op(gaps, a, limit);
+      cpu_kernel(into_gaps, less);
+      CHECK_EQ(values(gaps), expected);
+    }
+    // In place: each block is read before it is written.
+    TensorIterator in_place = TensorIterator::comparison_op(a, a, limit);
+    cpu_kernel(in_place, less);
+    CHECK_EQ(values(a), expected);
+  }
+  Tensor matrix = arange({70, 30}), rows = t(empty({30, 70}, kFloat));
+  TensorIterator transposed = TensorIterator::comparison_op(rows, matrix, scalar(40, kFloat));
+  cpu_kernel(transposed, [](float x, float y) { return x < y; });
+  std::vector<double> expected(2100, 0.0);
+  std::fill_n(expected.begin(), 40, 1.0);
+  CHECK_EQ(values(rows), expected);
+}
+
 TEST(outputs_of_the_caller) {
   Tensor a = arange({2, 3});
   Tensor out = t(empty({3, 2}));

@@ -408,6 +408,38 @@ TEST(moments_of_an_infinity) {
   }
 }
 
+TEST(log_softmax_and_the_gradient_of_softmax) {
+  for (ScalarType dtype : {kFloat, kDouble, kHalf}) {
+    for (const Tensor& self : layouts_of(dtype, false)) {
+      for (std::int64_t d = 0; d < self.dim(); ++d) {
+        Tensor logarithm = empty(self.sizes(), dtype), gradient = empty(self.sizes(), dtype);
+        // Any numbers will do as the gradient and the result of a softmax.
+        OPGEN_DISPATCH_FLOATING(dtype, "softmax", [&] {
+          opgen::cpu_log_softmax<scalar_t>(logarithm, self, d);
+          opgen::cpu_softmax_backward<scalar_t>(gradient, self, self, d);
+        });
+        const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), self.dim());
+        const auto inputs = slices(self, mask), logarithms = slices(logarithm, mask);
+        const auto gradients = slices(gradient, mask);
+        const double allowed = dtype == kHalf ? 1e-3 : dtype == kFloat ? 1e-6 : 1e-12;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+          double total = 0, products = 0;
+          for (double x : inputs[i]) total += std::exp(x - 8), products += x * x;
+          for (std::size_t k = 0; k < inputs[i].size(); ++k) {
+            const double x = inputs[i][k];
+            const double exact = x - 8 - std::log(total);
+            CHECK(std::fabs(logarithms[i][k] - exact) <= allowed * (std::fabs(exact) + 8));
+            const double slope = (x - products) * x;
+            // The largest numbers of a half type are finite.
+            if (dtype == kHalf && std::fabs(slope) > 60000) continue;
+            CHECK(std::fabs(gradients[i][k] - slope) <= allowed * products * (1 + std::fabs(x)));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(softmax_of_every_dimension) {
   for (ScalarType dtype : {kFloat, kDouble, kHalf}) {
     for (const Tensor& self : layouts_of(dtype, false)) {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "cpu/transpose_tile.h"
+#include "iterator/builder.h"
+#include "tensor/copy_row.h"
 
 namespace opgen::detail {
 
@@ -144,9 +146,50 @@ OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIterato
       grain);
 }
 
+// Runs an iteration of one dimension whose output is a temporary: each block of results is stored
+// in the caller's tensor, `to`, while it is in the cache, and the temporary is not touched.
+OPGEN_NOINLINE void for_each_converted_row(TensorIteratorBase& iter, const TensorBase& to,
+                                           TensorIteratorBase::loop1d_t row, std::int64_t grain) {
+  constexpr std::int64_t block_bytes = 8192, most = 2048;
+  const std::int64_t item = iter.element_size(0);
+  const std::int64_t block_size = std::min(most, block_bytes / item);
+  const std::int64_t to_item = static_cast<std::int64_t>(to.itemsize());
+  const CopyRow convert = copy_row(to.scalar_type(), iter.dtype(0));
+  char* const first = static_cast<char*>(to.data_ptr());
+  const auto in_blocks = [&](char** data, const std::int64_t* strides, std::int64_t n) {
+    alignas(64) char block[block_bytes];
+    TensorIteratorBase::PtrVector at(data, data + iter.ntensors());
+    // The temporary's element tells which one this is.
+    char* out = first + (data[0] - static_cast<char*>(iter.data_ptr(0))) / item * to_item;
+    for (std::int64_t i = 0; i < n; i += block_size) {
+      const std::int64_t count = std::min(block_size, n - i);
+      at[0] = block;
+      row(at.data(), strides, count);
+      char* pair[2] = {out + i * to_item, block};
+      const std::int64_t steps[2] = {to_item, item};
+      convert(pair, steps, count);
+      for (std::size_t k = 1; k < at.size(); ++k) at[k] += count * strides[k];
+    }
+  };
+  iter.for_each(in_blocks, grain);
+  IteratorBuilder::end_temporaries(iter, /*copy=*/false);
+}
+
 }  // namespace
 
+const TensorBase* find_output_of(const TensorIteratorBase& iter, ScalarType dtype) noexcept {
+  const TensorBase* found = IteratorBuilder::find_convertible_output(iter);
+  return found != nullptr && found->scalar_type() == dtype ? found : nullptr;
+}
+void drop_temporary_output(TensorIteratorBase& iter) {
+  IteratorBuilder::end_temporaries(iter, /*copy=*/false);
+}
+
 void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
+  if (const TensorBase* to = IteratorBuilder::find_convertible_output(iter);
+      OPGEN_UNLIKELY(to != nullptr)) {
+    return for_each_converted_row(iter, *to, row, grain);
+  }
   int n = iter.ntensors();
   std::int64_t numel = iter.numel();
   bool small = n <= 4 && numel <= grain && numel <= 1024 && numel != 0;

@@ -3,19 +3,20 @@
 
 namespace opgen::detail {
 
-Lines::Lines(const TensorBase& in, const TensorBase& out, std::int64_t dim) {
-  const TensorBase* tensors[] = {&in, &out};
+Lines::Lines(std::initializer_list<const TensorBase*> tensors, std::int64_t dim) {
+  const TensorBase& model = **tensors.begin();
   // The last dimension but `dim` is across, because it is the fastest of most tensors.
-  const std::int64_t ndim = in.dim();
+  const std::int64_t ndim = model.dim();
   std::int64_t beside = ndim - 1;
-  while (beside >= 0 && (beside == dim || in.size(beside) == 1)) --beside;
+  while (beside >= 0 && (beside == dim || model.size(beside) == 1)) --beside;
   for (std::int64_t d = 0; d < ndim; ++d) {
     if (d != dim && d != beside) {
-      sizes.push_back(in.size(d));
-      others *= in.size(d);
+      sizes.push_back(model.size(d));
+      others *= model.size(d);
     }
-    for (int k = 0; k < 2; ++k) {
-      const std::int64_t stride = tensors[k]->stride(d) * std::int64_t(in.element_size());
+    std::size_t k = 0;
+    for (const TensorBase* tensor : tensors) {
+      const std::int64_t stride = tensor->stride(d) * std::int64_t(tensor->element_size());
       if (d == dim) {
         strides[k] = stride;
       } else if (d == beside) {
@@ -23,10 +24,11 @@ Lines::Lines(const TensorBase& in, const TensorBase& out, std::int64_t dim) {
       } else {
         other_strides[k].push_back(stride);
       }
+      ++k;
     }
   }
-  if (dim < ndim) length = in.size(dim);
-  if (beside >= 0) across = in.size(beside);
+  if (dim < ndim) length = model.size(dim);
+  if (beside >= 0) across = model.size(beside);
 }
 
 std::int64_t Lines::offset(int operand, std::int64_t i) const noexcept {

@@ -41,6 +41,14 @@ class IteratorBuilder {
                                            ArrayRef<const TensorBase*> tensors, unsigned owned,
                                            const IteratorSettings& settings);
 
+  // If the only output is a temporary, and element i of the caller's tensor, in memory, belongs to
+  // element i of the iteration, returns the caller's tensor, else null.
+  [[nodiscard]] static const TensorBase* find_convertible_output(
+      const TensorIteratorBase& iter) noexcept;
+  // Ends the use of temporaries of outputs; copies them to the tensors that they replace unless
+  // the loop has written those.
+  static void end_temporaries(TensorIteratorBase& iter, bool copy);
+
  private:
   // These return false, and leave the iterator Unbuilt, if the operands need another form. They
   // take their data as arguments, for speed, because most calls end here.

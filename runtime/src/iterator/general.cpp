@@ -320,6 +320,41 @@ void IteratorBuilder::set_output(int i, IntArrayRef sizes, IntArrayRef strides,
   }
 }
 
+const TensorBase* IteratorBuilder::find_convertible_output(
+    const TensorIteratorBase& iter) noexcept {
+  const IteratorState& state = iter.state_;
+  if (OPGEN_LIKELY(!state.has_temporaries) || state.num_outputs != 1 || state.is_meta) {
+    return nullptr;
+  }
+  const DimVector& shape = state.general->shape;
+  const OperandInfo& op = state.general->operands[0];
+  if (shape.size() != 1 || op.stride_bytes[0] != std::int64_t(elementSize(op.current_dtype))) {
+    return nullptr;
+  }
+  const TensorBase& original = op.original_tensor();
+  const bool same_order =
+      original.sizes() == op.owned.sizes() && original.strides() == op.owned.strides();
+  return same_order && original.numel() == shape[0] ? &original : nullptr;
+}
+
+void IteratorBuilder::end_temporaries(TensorIteratorBase& iter, bool copy) {
+  IteratorState& state = iter.state_;
+  state.has_temporaries = false;
+  for (OperandInfo& op : state.general->operands) {
+    if (!op.is_output || !op.replaced) continue;
+    TensorBase temporary = std::move(op.owned);
+    op.borrowed = op.original_borrowed;
+    op.owned = std::move(op.original_owned);
+    op.replaced = false;
+    op.current_dtype = op.tensor().scalar_type();
+    op.target_dtype = op.current_dtype;
+    if (state.is_meta) continue;
+    // Outputs of reductions are views of another shape with the same elements.
+    if (copy) opgen::copy_(op.tensor(), temporary);
+    op.data = op.tensor().data_ptr();
+  }
+}
+
 }  // namespace detail
 
 void TensorIteratorBase::opgen_note_output(std::int64_t index) {
@@ -338,20 +373,7 @@ void TensorIteratorBase::opgen_note_output(std::int64_t index) {
 }
 
 void TensorIteratorBase::copy_temporaries() {
-  state_.has_temporaries = false;
-  for (OperandInfo& op : state_.general->operands) {
-    if (!op.is_output || !op.replaced) continue;
-    TensorBase temporary = std::move(op.owned);
-    op.borrowed = op.original_borrowed;
-    op.owned = std::move(op.original_owned);
-    op.replaced = false;
-    op.current_dtype = op.tensor().scalar_type();
-    op.target_dtype = op.current_dtype;
-    if (state_.is_meta) continue;
-    // Outputs of reductions are views of another shape with the same elements.
-    opgen::copy_(op.tensor(), temporary);
-    op.data = op.tensor().data_ptr();
-  }
+  detail::IteratorBuilder::end_temporaries(*this, /*copy=*/true);
 }
 
 }  // namespace opgen

@@ -12,6 +12,7 @@
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/shape_utils.h"
+#include "tensor/copy_row.h"
 
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -20,8 +21,6 @@
 namespace opgen::detail {
 
 namespace {
-
-using Row1d = void (*)(char** data, const std::int64_t* strides, std::int64_t n);
 
 // The unsigned integer of T's size. All dtypes of a size share the loops that only store elements.
 template <class T>
@@ -79,7 +78,7 @@ void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
 }
 
 template <class To>
-Row1d find_convert_row(ScalarType from) {
+CopyRow find_convert_row(ScalarType from) {
   switch (from) {
 #define OPGEN_CASE(type, name, number) \
   case ScalarType::name:               \
@@ -101,7 +100,7 @@ void move_row(char** data, const std::int64_t* strides, std::int64_t n) {
     move_elements(data[0], strides[0], data[1], strides[1], n, sizeof(Bits));
   }
 }
-Row1d move_row_of(std::size_t itemsize) {
+CopyRow move_row_of(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
       return &move_row<std::uint8_t>;
@@ -126,7 +125,40 @@ void convert_row_fma(char** data, const std::int64_t* strides, std::int64_t n) {
     convert_row<To, From>(data, strides, n);
   }
 }
-Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
+// A bool is 0 or 1: its negative has no bit or all bits set.
+template <class To>
+OPGEN_TARGET_AVX2 void convert_bools_avx2(char** data, const std::int64_t* strides,
+                                          std::int64_t n) {
+  using Bits = typename BitsOf<To>::type;
+  if (strides[0] != std::int64_t(sizeof(To)) || strides[1] != 1) {
+    return convert_row<To, bool>(data, strides, n);
+  }
+  const Bits one = std::bit_cast<Bits>(convert<To>(true));
+  Bits* to = reinterpret_cast<Bits*>(data[0]);
+  const std::uint8_t* from = reinterpret_cast<const std::uint8_t*>(data[1]);
+  OPGEN_IVDEP
+  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Bits>(Bits(0) - Bits(from[i])) & one;
+}
+CopyRow find_convert_bools_avx2(ScalarType to) {
+  switch (to) {
+    case kFloat:
+      return &convert_bools_avx2<float>;
+    case kDouble:
+      return &convert_bools_avx2<double>;
+    case kHalf:
+      return &convert_bools_avx2<Half>;
+    case kBFloat16:
+      return &convert_bools_avx2<BFloat16>;
+    case kInt:
+      return &convert_bools_avx2<std::int32_t>;
+    case kLong:
+      return &convert_bools_avx2<std::int64_t>;
+    default:
+      return nullptr;
+  }
+}
+CopyRow find_convert_row_fma(ScalarType to, ScalarType from) {
+  if (from == kBool) return find_convert_bools_avx2(to);
   switch (to) {
     case kFloat:
       switch (from) {
@@ -136,28 +168,26 @@ Row1d find_convert_row_fma(ScalarType to, ScalarType from) {
           return &convert_row_fma<float, Half>;
         case kBFloat16:
           return &convert_row_fma<float, BFloat16>;
-        case kBool:
-          return &convert_row_fma<float, std::uint8_t>;  // compilers vectorise this
         default:
           return nullptr;
       }
     case kDouble:
       return from == kFloat ? &convert_row_fma<double, float> : nullptr;
     case kBFloat16:
-      return from == kFloat  ? &convert_row_fma<BFloat16, float>
-             : from == kBool ? &convert_row_fma<BFloat16, std::uint8_t>
-                             : nullptr;
+      return from == kFloat ? &convert_row_fma<BFloat16, float> : nullptr;
     default:
       return nullptr;
   }
 }
 #endif
 
-Row1d copy_row(ScalarType to, ScalarType from) {
+}  // namespace
+
+CopyRow copy_row(ScalarType to, ScalarType from) {
   if (to == from) return move_row_of(elementSize(to));
 #if OPGEN_LOOPS_AVX2
   if (use_fma()) {
-    if (const Row1d found = find_convert_row_fma(to, from); found != nullptr) return found;
+    if (const CopyRow found = find_convert_row_fma(to, from); found != nullptr) return found;
   }
 #endif
   switch (to) {
@@ -171,6 +201,8 @@ Row1d copy_row(ScalarType to, ScalarType from) {
   }
   return nullptr;
 }
+
+namespace {
 
 void copy_bytes(char* to, const char* from, std::size_t bytes) {
   constexpr std::int64_t grain = 1 << 18;

@@ -30,6 +30,7 @@
 // version runs on processors that have it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <tuple>
@@ -120,8 +121,16 @@ concept HasVectorForm = requires {
   typename F::VectorForm;
 };
 
+// What a loop keeps of a function: a copy of a small one, so that the compiler can hold what it
+// captured in registers, and choose between its branches before the loop. Through a reference, each
+// store of an element might change what was captured.
+template <class F>
+using Kept =
+    std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
+
 template <class F, class Out, class... In>
-OPGEN_ALWAYS_INLINE void dense_row_here(const F& f, std::int64_t n, Out* out, In... in) {
+OPGEN_ALWAYS_INLINE void dense_row_here(const F& given, std::int64_t n, Out* out, In... in) {
+  Kept<F> f = given;
   std::int64_t i = 0;
   if constexpr (HasVectorForm<F>) {
     for (; i + Vec<Out>::size <= n; i += Vec<Out>::size) f.vector(in.vec(i)...).store(out + i);
@@ -279,9 +288,62 @@ void check_row(const TensorIteratorBase& iter, Row<Out, In...>*) {
   check_kernel_dtypes<Out, In...>(iter, 1);
 }
 
+#if OPGEN_LOOPS_AVX2
+// `f`, a condition, as a number.
+template <class T, class F>
+struct NumberOf {
+  Kept<F> f;
+  template <class... In>
+  OPGEN_ALWAYS_INLINE T operator()(In... in) const {
+    // By bits, so that compilers vectorise the loop, without the arithmetic of a conversion.
+    using Bits = std::make_unsigned_t<typename LaneOf<sizeof(T)>::type>;
+    const auto mask = static_cast<Bits>(Bits(0) - static_cast<Bits>(f(in...)));
+    return std::bit_cast<T>(static_cast<Bits>(mask & std::bit_cast<Bits>(static_cast<T>(1.0f))));
+  }
+};
+// Runs a condition on floats whose result goes to a tensor of their dtype, as in eq_(), without a
+// temporary of bools; returns false if the operands need another way. The last input may be a
+// single number.
+template <class Row, class F>
+struct ConditionRows {
+  static bool run(TensorIteratorBase&, const F&, std::int64_t) { return false; }
+};
+template <class T, class... In, class F>
+requires(std::is_floating_point_v<opmath_type<T>> && sizeof...(In) <= 1 &&
+         (std::is_same_v<T, In> && ...)) struct ConditionRows<Row<bool, T, In...>, F> {
+  static bool run(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
+    constexpr int last = 1 + static_cast<int>(sizeof...(In));
+    const TensorBase* to = use_avx2() ? find_output_of(iter, scalar_type_of<T>) : nullptr;
+    if (to == nullptr) return false;
+    const std::int64_t item = sizeof(T), step = iter.strides(last)[0];
+    if ((step != item && step != 0) || iter.strides(1)[0] != item) return false;
+    T* const out = static_cast<T*>(to->data_ptr());
+    const char* const first = static_cast<const char*>(iter.data_ptr(1));
+    const char* const second = static_cast<const char*>(iter.data_ptr(last));
+    const NumberOf<T, F> number{f};
+    parallel_for(0, iter.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
+      const RowInput<T, false> a(first + begin * item);
+      if constexpr (last == 1) {
+        dense_row_avx2(number, end - begin, out + begin, a);
+      } else if (step == 0) {
+        dense_row_avx2(number, end - begin, out + begin, a, RowInput<T, true>(second));
+      } else {
+        dense_row_avx2(number, end - begin, out + begin, a,
+                       RowInput<T, false>(second + begin * item));
+      }
+    });
+    drop_temporary_output(iter);
+    return true;
+  }
+};
+#endif
+
 template <class RowType, class F>
 OPGEN_NOINLINE void run_general_rows(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
   check_row(iter, static_cast<RowType*>(nullptr));
+#if OPGEN_LOOPS_AVX2
+  if (ConditionRows<RowType, F>::run(iter, f, grain)) return;
+#endif
   bool wide = use_avx2();
   for_each_row(
       iter,
@@ -311,8 +373,11 @@ template <class T, class F, std::size_t... I>
 void run_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain,
                 std::index_sequence<I...>) {
   using M = opmath_type<T>;
-  run_rows<Row<T, Repeat<T, I>...>>(
-      iter, [&f](Repeat<M, I>... in) -> M { return static_cast<M>(f(in...)); }, grain);
+  struct Widened {
+    Kept<F> f;
+    M operator()(Repeat<M, I>... in) const { return static_cast<M>(f(in...)); }
+  };
+  run_rows<Row<T, Repeat<T, I>...>>(iter, Widened{f}, grain);
 }
 
 }  // namespace detail
@@ -374,32 +439,43 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 
 namespace detail {
 
-// A row of contiguous elements; the last ones are computed with the rest of a vector unused.
+// A row of contiguous elements; the last ones are computed with the rest of a vector unused. Calls
+// `g` in one place, because its code may be long.
 template <class M, int bytes, class G, std::size_t... I>
-OPGEN_ALWAYS_INLINE void vector_row_here(const G& g, std::int64_t n, M* out, const M* const* in,
+OPGEN_ALWAYS_INLINE void vector_row_here(const G& given, std::int64_t n, M* out, const M* const* in,
                                          std::index_sequence<I...>) {
   using V = Vec<M, bytes>;
-  std::int64_t i = 0;
-  for (; i + V::size <= n; i += V::size) g(V::load(in[I] + i)...).store(out + i);
-  if (i == n) return;
-  M lanes[sizeof...(I)][V::size];
-  for (std::int64_t k = 0; k < V::size; ++k) {
-    ((lanes[I][k] = in[I][i + k < n ? i + k : i]), ...);
+  Kept<G> g = given;
+  M lanes[sizeof...(I)][V::size], results[V::size];
+  const M* at[] = {in[I]...};
+  M* to = out;
+  std::int64_t left = n;
+  while (left > 0) {
+    if (OPGEN_UNLIKELY(left < V::size)) {
+      for (std::int64_t k = 0; k < V::size; ++k) ((lanes[I][k] = at[I][k < left ? k : 0]), ...);
+      ((at[I] = lanes[I]), ...);
+      to = results;
+    }
+    g(V::load(at[I])...).store(to);
+    left -= V::size;
+    to += V::size;
+    ((at[I] += V::size), ...);
   }
-  M results[V::size];
-  g(V::load(lanes[I])...).store(results);
-  for (std::int64_t k = 0; i + k < n; ++k) out[i + k] = results[k];
+  left += V::size;
+  for (std::int64_t k = 0; left < V::size && k < left; ++k) out[n - left + k] = results[k];
 }
+// Flattened, because `g` must be compiled for the same instruction set, and may be too long to be
+// inlined otherwise.
 template <class M, class G, std::size_t... I>
-OPGEN_NOINLINE void vector_row(const G& g, std::int64_t n, M* out, const M* const* in,
-                               std::index_sequence<I...> all) {
+OPGEN_NOINLINE __attribute__((flatten)) void vector_row(const G& g, std::int64_t n, M* out,
+                                                        const M* const* in,
+                                                        std::index_sequence<I...> all) {
   vector_row_here<M, 16>(g, n, out, in, all);
 }
 #if OPGEN_LOOPS_AVX2
 template <class M, class G, std::size_t... I>
-OPGEN_NOINLINE OPGEN_TARGET_FMA void vector_row_fma(const G& g, std::int64_t n, M* out,
-                                                    const M* const* in,
-                                                    std::index_sequence<I...> all) {
+OPGEN_NOINLINE OPGEN_TARGET_FMA __attribute__((flatten)) void vector_row_fma(
+    const G& g, std::int64_t n, M* out, const M* const* in, std::index_sequence<I...> all) {
   vector_row_here<M, 32>(g, n, out, in, all);
 }
 #endif
@@ -526,8 +602,8 @@ struct WithVectorForm<F, V, Row<R, In...>> {
   static_assert((std::is_same_v<R, In> && ...),
                 "cpu_kernel_vec: the inputs and the output must have the same type");
   using VectorForm = V;
-  const F& scalar;
-  const V& vector;
+  Kept<F> scalar;
+  Kept<V> vector;
   OPGEN_ALWAYS_INLINE R operator()(In... in) const { return scalar(in...); }
 };
 

@@ -18,6 +18,12 @@ OPGEN_API void throw_kernel_dtypes(const TensorIteratorBase& iter,
 // same for all operands.
 OPGEN_API void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
                             std::int64_t grain);
+// If the only output is a temporary, the caller's tensor has this dtype, and its element i, in
+// memory, belongs to element i of the iteration, returns the caller's tensor, else null.
+[[nodiscard]] OPGEN_API const TensorBase* find_output_of(const TensorIteratorBase& iter,
+                                                         ScalarType dtype) noexcept;
+// Ends the use of that temporary: the loop has written the caller's tensor.
+OPGEN_API void drop_temporary_output(TensorIteratorBase& iter);
 // Calls `row` for all elements in the iterator's order, in this thread.
 inline void for_each_row_in_order(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row) {
   iter.serial_for_each(row, 0, iter.numel());

@@ -1,5 +1,6 @@
-// errors.cpp: print the largest error of each function of vec_math.h, in units in the last place of
-// the exact value: "exp 0.95 0". The last number counts wrong infinities, NaN, zeros and signs.
+// errors.cpp: print the largest error of each function of vec_math.h and vec_functions.h, in units
+// in the last place of the exact value: "exp 0.95 0". The last number counts wrong infinities, NaN,
+// zeros and signs.
 //
 //   errors N     N random numbers from all floats and N from the range of the function
 //
@@ -12,13 +13,13 @@
 #include <random>
 #include <vector>
 
-#include "opgen/cpu/vec_math.h"
+#include "opgen/cpu/vec_functions.h"
 
 #if defined(BASELINE)
-#define TARGET
+#define TARGET __attribute__((flatten))
 constexpr int kBytes = 16;
 #else
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET __attribute__((target("avx2,fma"), flatten))
 constexpr int kBytes = 32;
 #endif
 
@@ -156,6 +157,68 @@ void measure_exp_of_doubles(std::size_t count) {
   std::printf("exp_of_doubles %.3f %d %a\n", worst, wrong, at);
 }
 
+// All finite numbers of the half types of up to 11 bits: bfloat16, and float16 with its exponents.
+Numbers all_halves() {
+  Numbers numbers;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const std::uint32_t wide = bits << 16;
+    float one;
+    std::memcpy(&one, &wide, sizeof one);
+    if (std::isfinite(one)) numbers.push_back(one);
+  }
+  for (int significand = 1024; significand < 2048; ++significand) {
+    for (int exponent = -24; exponent <= 5; ++exponent) {
+      numbers.push_back(std::ldexp(static_cast<float>(significand), exponent));
+      numbers.push_back(-numbers.back());
+    }
+  }
+  return numbers;
+}
+
+double digamma(double x) {
+  constexpr long double pi = 3.14159265358979323846L;
+  if (std::isinf(x)) return x > 0 ? x : std::nan("");
+  if (x == 0) return std::copysign(INFINITY, -x);
+  if (x < 0) {
+    if (x == std::floor(x)) return std::nan("");
+    return static_cast<double>(digamma(1 - x) -
+                               pi / std::tan(pi * static_cast<long double>(x - std::nearbyint(x))));
+  }
+  long double sum = 0, at = x;
+  for (int k = 0; k < 100; ++k, at += 1) sum += 1 / at;
+  const long double z = 1 / (at * at);
+  return static_cast<double>(std::log(at) - 0.5L / at -
+                             z * (1.0L / 12 - z * (1.0L / 120 - z / 252)) - sum);
+}
+
+// By Newton's method, from the logarithm of the tail.
+double erfinv(double y) {
+  if (!(std::abs(y) < 1)) return std::abs(y) == 1 ? std::copysign(INFINITY, y) : std::nan("");
+  const long double t = std::abs(static_cast<long double>(y));
+  long double x = t < 0.5L ? t : std::sqrt(-std::log(1 - t));
+  for (int step = 0; step < 60; ++step) {
+    const long double slope = 2 / std::sqrt(3.14159265358979323846L) * std::exp(-x * x);
+    const long double off = t < 0.5L ? std::erf(x) - t : (1 - t) - std::erfc(x);
+    x -= off / slope;
+  }
+  return std::copysign(static_cast<double>(x), y);
+}
+
+// The sum of (x + k)^-2: a hundred terms, and an asymptotic series.
+double trigamma(double x) {
+  constexpr long double pi = 3.14159265358979323846L;
+  if (std::isinf(x)) return x > 0 ? 0 : std::nan("");
+  if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::infinity();
+  if (x < 0) {
+    const long double sine = std::sin(pi * static_cast<long double>(x - std::nearbyint(x)));
+    return static_cast<double>(pi * pi / (sine * sine) - trigamma(1 - x));
+  }
+  long double sum = 0, at = x;
+  for (int k = 0; k < 100; ++k, at += 1) sum += 1 / (at * at);
+  const long double z = 1 / (at * at);
+  return static_cast<double>(sum + 1 / at + z / 2 + z / at * (1.0L / 6 - z * (1.0L / 30 - z / 42)));
+}
+
 }  // namespace
 
 #define MEASURE(name, exact, low, high)                                           \
@@ -177,6 +240,34 @@ int main(int, char** arguments) {
   MEASURE(cos, std::cos(x), -10, 10)
   MEASURE(cos, std::cos(x), -1e6, 1e6)
   MEASURE(atan, std::atan(x), -3, 3)
+  MEASURE(trigamma, trigamma(x), -3, 20)
+  MEASURE(trigamma, trigamma(x), 0, 3)
+  MEASURE(expm1, std::expm1(x), -2, 2)
+  MEASURE(exp2, std::exp2(x), -150, 128)
+  MEASURE(log2, std::log2(x), 0.5, 2)
+  MEASURE(log10, std::log10(x), 0.5, 2)
+  MEASURE(sinh, std::sinh(x), -3, 3)
+  MEASURE(cosh, std::cosh(x), -90, 90)
+  MEASURE(tan, std::tan(x), -10, 10)
+  MEASURE(tan, std::tan(x), -1e6, 1e6)
+  MEASURE(asin, std::asin(x), -1, 1)
+  MEASURE(acos, std::acos(x), -1, 1)
+  MEASURE(atanh, std::atanh(x), -1, 1)
+  MEASURE(erfc, std::erfc(x), -4, 10.1)
+  MEASURE(erfinv, erfinv(x), -1, 1)
+  // Away from its zeros.
+  for (auto [low, high] :
+       {std::pair(1.6f, 20.0f), std::pair(20.0f, 1e6f), std::pair(-0.45f, 1.3f)}) {
+    measure(
+        "digamma", [](const V& x, const V&) { return vec::digamma(x); },
+        [](double x, double) { return digamma(x); }, between(low, high, count), {});
+  }
+  measure(
+      "sin_of_half", [](const V& x, const V&) { return vec::sin_of_half(x); },
+      [](double x, double) { return std::sin(x); }, all_halves(), {});
+  measure(
+      "cos_of_half", [](const V& x, const V&) { return vec::cos_of_half(x); },
+      [](double x, double) { return std::cos(x); }, all_halves(), {});
   for (float bound : {2.0f, 80.0f}) {
     measure(
         "sigmoid", [](const V& x, const V&) { return vec::sigmoid(x); },
@@ -189,6 +280,36 @@ int main(int, char** arguments) {
       "gelu", [](const V& x, const V&) { return vec::gelu(x); },
       [](double x, double) { return x * std::erfc(-x * std::sqrt(0.5)) / 2; },
       between(-12, 12, count), {});
+  Numbers any_x = everything(count), any_y = everything(count);
+  for (float a : kSpecial) {
+    for (float b : kSpecial) any_x.push_back(a), any_y.push_back(b);
+  }
+  const Numbers small_x = between(-3, 3, count), small_y = between(-3, 3, count);
+  for (const auto& [x, y] : {std::pair(any_x, any_y), std::pair(small_x, small_y)}) {
+    measure(
+        "atan2", [](const V& a, const V& b) { return vec::atan2(a, b); },
+        [](double a, double b) { return std::atan2(a, b); }, x, y);
+    measure(
+        "hypot", [](const V& a, const V& b) { return vec::hypot(a, b); },
+        [](double a, double b) { return std::hypot(a, b); }, x, y);
+    measure(
+        "fmod", [](const V& a, const V& b) { return vec::fmod(a, b); },
+        [](double a, double b) { return std::fmod(a, b); }, x, y);
+  }
+  measure(
+      "log_add_exp", [](const V& a, const V& b) { return vec::log_add_exp(a, b); },
+      [](double a, double b) {
+        return a == b ? a + std::log(2.0)
+                      : std::fmax(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+      },
+      between(0, 90, count), between(0, 90, count));
+  measure(
+      "softplus", [](const V& a, const V&) { return vec::softplus(a); },
+      [](double a, double) { return std::log1p(std::exp(a)); }, between(-80, 20, count), {});
+  measure(
+      "mish", [](const V& a, const V&) { return vec::mish(a); },
+      [](double a, double) { return a * std::tanh(std::log1p(std::exp(a))); },
+      between(-80, 30, count), {});
   // Any power of any number, small powers of small numbers, and all pairs of special numbers.
   const auto pow = [](const V& x, const V& y) { return vec::pow(x, y); };
   const auto exact_pow = [](double x, double y) { return std::pow(x, y); };

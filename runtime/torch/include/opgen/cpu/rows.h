@@ -60,6 +60,11 @@ void for_each_row_in_order(TensorIteratorBase& iter, const Row& row) {
 constexpr const TensorBase* const* contiguous_tensors(const TensorIteratorBase&) {
   return nullptr;
 }
+// ATen's iterator computes comparisons in the dtype of an output that the caller gave.
+constexpr const TensorBase* find_output_of(const TensorIteratorBase&, ScalarType) {
+  return nullptr;
+}
+constexpr void drop_temporary_output(const TensorIteratorBase&) {}
 [[nodiscard]] inline bool use_avx2() noexcept {
 #if defined(__x86_64__)
   static const bool can = __builtin_cpu_supports("avx2") != 0;
