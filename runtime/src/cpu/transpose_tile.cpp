@@ -74,8 +74,44 @@ __attribute__((target("avx2"))) inline void block_4x4(double* to, const char* fr
   }
 }
 
-// T is float or double, and stands for all elements of that size. block<T> transposes Size x Size
-// elements.
+// Interleaves the rows of two halves three times, which brings the columns together.
+inline void block_8x8(std::uint16_t* to, const char* from, std::int64_t step,
+                      std::int64_t columns) {
+  __m128i r[8], t[8];
+  for (int i = 0; i < 8; ++i) {
+    r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * step));
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      t[2 * i] = _mm_unpacklo_epi16(r[i], r[i + 4]);
+      t[2 * i + 1] = _mm_unpackhi_epi16(r[i], r[i + 4]);
+    }
+    for (int i = 0; i < 8; ++i) r[i] = t[i];
+  }
+  for (int i = 0; i < 8; ++i) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * columns), r[i]);
+  }
+}
+
+inline void block_8x8(std::uint8_t* to, const char* from, std::int64_t step, std::int64_t columns) {
+  __m128i r[8], t[4];
+  for (int i = 0; i < 8; ++i) {
+    r[i] = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + i * step));
+  }
+  for (int i = 0; i < 4; ++i) t[i] = _mm_unpacklo_epi8(r[i], r[i + 4]);
+  // t[i] has elements of rows i and i + 4 by turns.
+  const __m128i a = _mm_unpacklo_epi8(t[0], t[2]), b = _mm_unpackhi_epi8(t[0], t[2]);
+  const __m128i c = _mm_unpacklo_epi8(t[1], t[3]), d = _mm_unpackhi_epi8(t[1], t[3]);
+  const __m128i pairs[4] = {_mm_unpacklo_epi8(a, c), _mm_unpackhi_epi8(a, c),
+                            _mm_unpacklo_epi8(b, d), _mm_unpackhi_epi8(b, d)};
+  for (int i = 0; i < 4; ++i) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 2 * i * columns), pairs[i]);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + (2 * i + 1) * columns),
+                     _mm_unpackhi_epi64(pairs[i], pairs[i]));
+  }
+}
+
+// T stands for all elements of its size. block<T> transposes Size x Size elements.
 template <class T, int Size, void (*block)(T*, const char*, std::int64_t, std::int64_t)>
 __attribute__((target("avx2"))) void transpose_avx2(char* to, const char* from, std::int64_t step,
                                                     std::int64_t rows, std::int64_t columns) {
@@ -98,8 +134,14 @@ TransposeTile transpose_tile_of(std::size_t itemsize) noexcept {
   [[maybe_unused]] bool wide = get_cpu_capability() >= CPUCapability::AVX2;
   switch (itemsize) {
     case 1:
+#if OPGEN_TILE_AVX2
+      if (wide) return &transpose_avx2<std::uint8_t, 8, &block_8x8>;
+#endif
       return &transpose_plain<std::uint8_t>;
     case 2:
+#if OPGEN_TILE_AVX2
+      if (wide) return &transpose_avx2<std::uint16_t, 8, &block_8x8>;
+#endif
       return &transpose_plain<std::uint16_t>;
     case 4:
 #if OPGEN_TILE_AVX2
