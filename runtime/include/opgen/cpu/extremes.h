@@ -61,7 +61,16 @@ struct ExtremesFold {
       std::int64_t bits[words];
       std::memcpy(bits, &any, sizeof bits);
       join(bits, [](std::int64_t a, std::int64_t b) { return a | b; });
-      if (bits[0] != 0) break;
+      if (bits[0] == 0) continue;
+      // One of these vectors has it: find which, so that few elements are looked at one by one.
+      for (std::int64_t k = 0; k < chains - 1; ++k, i += V::size) {
+        const V x = V::load(at + i);
+        typename V::Mask here = nan ? (x != x) : (x == wanted);
+        std::memcpy(bits, &here, sizeof bits);
+        join(bits, [](std::int64_t a, std::int64_t b) { return a | b; });
+        if (bits[0] != 0) break;
+      }
+      break;
     }
     for (; i < n; ++i) {
       if (nan ? is_nan(at[i]) : at[i] == value) return i;
