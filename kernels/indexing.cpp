@@ -520,16 +520,19 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
   start_scatter(self, result);
   const int64_t* place = places.const_data_ptr<int64_t>();
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_add_", [&] {
-    const scalar_t factor = alpha.to<scalar_t>();
+    using wide = opgen::opmath_type<scalar_t>;  // so that a sum is rounded once
+    const wide factor = alpha.to<wide>();
     const scalar_t* from = source.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    opgen::for_each_sheet(source.sizes(), dim, {out.strides(), source.strides()}, Divide::kOthers,
-                          [&](const opgen::Sheet& sheet) {
-                            opgen::update_sheet(sheet, to, from, place,
-                                                [factor](scalar_t& element, const scalar_t& added) {
-                                                  element = plus(element, times(factor, added));
-                                                });
-                          });
+    opgen::for_each_sheet(
+        source.sizes(), dim, {out.strides(), source.strides()}, Divide::kOthers,
+        [&](const opgen::Sheet& sheet) {
+          opgen::update_sheet(
+              sheet, to, from, place, [factor](scalar_t& element, const scalar_t& added) {
+                element = static_cast<scalar_t>(
+                    plus(static_cast<wide>(element), times(factor, static_cast<wide>(added))));
+              });
+        });
   });
 }
 

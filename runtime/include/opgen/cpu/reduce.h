@@ -122,8 +122,7 @@ struct ExtremeOf {
     if constexpr (std::is_integral_v<T>) {
       return select(low < high, b, a);
     } else {
-      // The inner choice is one instruction.
-      return select(b != b, b, select(low < high, b, a));
+      return select((low < high) | (b != b), b, a);
     }
   }
 };
