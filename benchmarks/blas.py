@@ -16,7 +16,6 @@ import argparse
 import ctypes
 import importlib
 import json
-import os
 import statistics
 import sys
 import time
@@ -128,9 +127,9 @@ def cases(own: Any, direct: Direct) -> Iterator[tuple[str, str, str, Call, Call,
             a, v = numbers(dtype, m, n), numbers(dtype, n)
             out, theirs = np.zeros(m, dtype), np.zeros(m, dtype)
             x, y, o = (own.from_dlpack(each) for each in (a, v, out))
-            yield "mv", f"{m} x {n}", dtype, lambda x=x, y=y, o=o: own.mv(
-                x, y, out=o
-            ), direct.gemv(a, v, theirs), out, theirs
+            yield "mv", f"{m} x {n}", dtype, lambda x=x, y=y, o=o: own.mv(x, y, out=o), direct.gemv(
+                a, v, theirs
+            ), out, theirs
         for n in (1 << 14, 1 << 20):
             a, v = numbers(dtype, n), numbers(dtype, n)
             out = np.zeros((), dtype)
@@ -185,7 +184,8 @@ def main() -> None:
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        return measure(given)
+        measure(given)
+        return
     if not given.no_build:
         build(given.build)
     command: list[str | Path] = [sys.executable, Path(__file__).resolve(), given.library, "--child"]
