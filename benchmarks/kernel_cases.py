@@ -167,6 +167,15 @@ def _image(d: Draw) -> torch.Tensor:
     return d.tensor((2, 8, side, side))
 
 
+def _signal(d: Draw) -> torch.Tensor:
+    return d.tensor((2, 8, d.count // 16))
+
+
+def _volume(d: Draw) -> torch.Tensor:
+    side = round((d.count / 8) ** (1 / 3))
+    return d.tensor((1, 8, side, side, side))
+
+
 def _line(d: Draw) -> torch.Tensor:
     return d.tensor((d.count // 2,))
 
@@ -325,11 +334,23 @@ ARGUMENTS: Mapping[str, Rule] = {
         for name in ("nll_loss", "nll_loss_nd")
     },
     **{f"{name}:weight": lambda d: d.values((64,)) for name in ("nll_loss", "nll_loss_nd")},
-    "conv1d:input": lambda d: d.tensor((2, 8, d.count // 16)),
-    "conv2d:input": _image,
-    "conv3d:input": lambda d: d.tensor((1, 8, *3 * (round((d.count / 8) ** (1 / 3)),))),
-    **{f"conv{n}d:weight": lambda d, n=n: d.values((8, 8, *n * (3,))) for n in (1, 2, 3)},
-    **{f"conv{n}d:bias": lambda d: d.values((8,)) for n in (1, 2, 3)},
+    **{
+        f"{name}{n}d:{argument}": rule
+        for name in ("conv", "conv_transpose")
+        for n, input in ((1, _signal), (2, _image), (3, _volume))
+        for argument, rule in {
+            "input": input,
+            "weight": lambda d, n=n: d.values((8, 8, *n * (3,))),
+            "bias": lambda d: d.values((8,)),
+        }.items()
+    },
+    "convolution:input": _image,
+    "convolution:weight": lambda d: d.values((8, 8, 3, 3)),
+    "convolution:bias": lambda d: d.values((8,)),
+    **{f"convolution:{name}": lambda d: (1, 1) for name in ("stride", "padding", "dilation")},
+    "convolution:transposed": lambda d: False,
+    "convolution:output_padding": lambda d: (0, 0),
+    "convolution:groups": lambda d: 1,
     **{f"{name}:self": _image for name in ("avg_pool2d", "max_pool2d", "max_pool2d_with_indices")},
     ":kernel_size": lambda d: 2,
     "upsample_nearest1d:self": lambda d: d.tensor((4, 4, d.count // 32)),

@@ -1,23 +1,30 @@
-// convolution.cpp: conv1d, conv2d and conv3d by one product of matrices, as composites: the
-// gradients are those of the operators that they call.
+// convolution.cpp: convolutions and their gradients. conv1d to conv3d and conv_transpose1d to
+// conv_transpose3d are composites of convolution.
 #include <opgen/kernel.h>
 
 #include <aten/ops/constant_pad_nd.h>
-#include <aten/ops/conv1d.h>
 #include <aten/ops/conv1d_native.h>
-#include <aten/ops/conv2d.h>
 #include <aten/ops/conv2d_native.h>
-#include <aten/ops/conv3d.h>
 #include <aten/ops/conv3d_native.h>
+#include <aten/ops/conv_transpose1d_native.h>
+#include <aten/ops/conv_transpose2d_native.h>
+#include <aten/ops/conv_transpose3d_native.h>
+#include <aten/ops/convolution.h>
+#include <aten/ops/convolution_backward_native.h>
+#include <aten/ops/convolution_native.h>
+#include <aten/ops/flip.h>
 #include <aten/ops/matmul.h>
 #include <aten/ops/stack.h>
 
 #include "common.h"
+#include "devices.h"
+#include "direct_convolution.h"
 
 using namespace kernels;
 
 namespace {
 
+// The numbers of each spatial dimension.
 struct Window {
   DimVector stride, padding_front, padding_back, dilation;
 };
@@ -31,145 +38,417 @@ DimVector per_dim(IntArrayRef given, size_t spatial, const char* what) {
   return all;
 }
 
-void check_convolution(const char* name, const Tensor& input, const Tensor& weight,
-                       const std::optional<Tensor>& bias, int64_t spatial, int64_t groups) {
-  OPGEN_CHECK(input.dim() == spatial + 1 || input.dim() == spatial + 2, "Expected ", spatial + 1,
-              "D (unbatched) or ", spatial + 2, "D (batched) input to ", name,
-              ", but got input of size: ", input.sizes());
-  OPGEN_CHECK(weight.dim() == spatial + 2, "Expected ", spatial + 2, "-dimensional weight for ",
-              name, ", but got weight of size ", weight.sizes());
-  const int64_t channels = input.size(-spatial - 1);
+// Whether a convolution with this weight makes `weight.size(0)` channels, or, transposed, reads
+// them.
+void check_convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                       int64_t groups, bool transposed) {
+  OPGEN_CHECK(weight.dim() >= 3, "weight should have at least three dimensions");
+  OPGEN_CHECK(input.dim() == weight.dim(), "Expected ", weight.dim(), "-dimensional input for ",
+              weight.dim(), "-dimensional weight ", weight.sizes(), ", but got ", input.dim(),
+              "-dimensional input of size ", input.sizes(), " instead");
   OPGEN_CHECK(groups > 0, "non-positive groups is not supported");
-  OPGEN_CHECK(weight.size(1) * groups == channels, "Given groups=", groups, ", weight of size ",
-              weight.sizes(), ", expected input", input.sizes(), " to have ",
-              weight.size(1) * groups, " channels, but got ", channels, " channels instead");
-  OPGEN_CHECK(weight.size(0) >= groups && weight.size(0) % groups == 0, "Given groups=", groups,
+  const int64_t first = weight.size(0), second = weight.size(1), channels = input.size(1);
+  const int64_t read = transposed ? first : second * groups;
+  const int64_t made = transposed ? second * groups : first;
+  OPGEN_CHECK(read == channels, "Given groups=", groups, ", weight of size ", weight.sizes(),
+              ", expected input", input.sizes(), " to have ", read, " channels, but got ", channels,
+              " channels instead");
+  OPGEN_CHECK(first >= groups && first % groups == 0, "Given groups=", groups,
               ", expected weight to be divisible by ", groups,
               " at dimension 0, but got weight of size ", weight.sizes(), " instead");
-  OPGEN_CHECK(!bias.has_value() || (bias->dim() == 1 && bias->size(0) == weight.size(0)),
+  OPGEN_CHECK(!bias.has_value() || (bias->dim() == 1 && bias->size(0) == made),
               "Given weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ",
-              weight.size(0), " elements, but got bias of size ",
+              made, " elements, but got bias of size ",
               bias.has_value() ? bias->sizes() : IntArrayRef(), " instead");
   OPGEN_CHECK(input.scalar_type() == weight.scalar_type(), "Input type (", input.scalar_type(),
               ") and weight type (", weight.scalar_type(), ") should be the same");
   OPGEN_CHECK(!bias.has_value() || input.scalar_type() == bias->scalar_type(), "Input type (",
               input.scalar_type(), ") and bias type (",
               bias.has_value() ? bias->scalar_type() : input.scalar_type(), ") should be the same");
+  check_same_device("convolution", input, weight);
+  if (bias.has_value()) check_same_device("convolution", input, *bias);
 }
 
-Tensor convolved(const char* name, const Tensor& given, const Tensor& weight,
-                 const std::optional<Tensor>& bias, const Window& window, int64_t groups) {
-  const auto spatial = static_cast<int64_t>(window.stride.size());
-  check_convolution(name, given, weight, bias, spatial, groups);
-  const bool alone = given.dim() == spatial + 1;
-  Tensor input = alone ? given.unsqueeze(0) : given;
-  const int64_t batch = input.size(0), channels = input.size(1), made = weight.size(0);
-  DimVector pad, out, kernel;
-  for (int64_t i = 0; i < spatial; ++i) {
-    const auto d = static_cast<size_t>(i);
-    const int64_t size = input.size(2 + i) + window.padding_front[d] + window.padding_back[d];
-    const int64_t width = window.dilation[d] * (weight.size(2 + i) - 1) + 1;
+// Returns the sizes of the result's spatial dimensions.
+DimVector convolved_sizes(const Tensor& input, const Tensor& weight, const Window& window) {
+  DimVector out;
+  for (size_t d = 0; d < window.stride.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d) + 2;
+    const int64_t size = input.size(dim) + window.padding_front[d] + window.padding_back[d];
+    const int64_t width = window.dilation[d] * (weight.size(dim) - 1) + 1;
     OPGEN_CHECK(window.stride[d] > 0, "non-positive stride is not supported");
-    OPGEN_CHECK(window.padding_front[d] >= 0, "negative padding is not supported");
     OPGEN_CHECK(window.dilation[d] > 0, "dilation should be greater than zero");
-    OPGEN_CHECK(weight.size(2 + i) > 0 && size >= width,
+    OPGEN_CHECK(weight.size(dim) > 0 && size >= width,
                 "Calculated padded input size per channel: ", size, ". Kernel size: ", width,
                 ". Kernel size can't be greater than actual input size");
     out.push_back((size - width) / window.stride[d] + 1);
-    kernel.push_back(weight.size(2 + i));
-    pad.insert(pad.begin(), window.padding_back[d]);
-    pad.insert(pad.begin(), window.padding_front[d]);
   }
-  if (std::any_of(pad.begin(), pad.end(), [](int64_t each) { return each != 0; })) {
-    input = at::constant_pad_nd(input, pad, Scalar(0));
+  return out;
+}
+
+Tensor padded(const Tensor& input, const Window& window) {
+  DimVector pad;
+  for (size_t d = window.stride.size(); d-- > 0;) {
+    pad.push_back(window.padding_front[d]);
+    pad.push_back(window.padding_back[d]);
   }
-  // One view of the input for each element of the kernel; together they are the columns.
+  if (std::all_of(pad.begin(), pad.end(), [](int64_t each) { return each == 0; })) return input;
+  return at::constant_pad_nd(input, pad, Scalar(0));
+}
+
+// Calls f(index) for each index of `sizes` in row-major order.
+template <class F>
+void for_each_place(IntArrayRef sizes, const F& f) {
+  DimVector index(sizes.size(), 0);
+  for (int64_t i = opgen::multiply_integers(sizes); i > 0; --i) {
+    f(index);
+    for (size_t d = sizes.size(); d-- > 0;) {
+      if (++index[d] < sizes[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+// Returns batch x groups x (channels of a group x elements of the kernel) x places: for each place
+// of the result, the elements of the input that the kernel meets there.
+Tensor columns_of(const Tensor& given, IntArrayRef kernel, IntArrayRef out, const Window& window,
+                  int64_t groups) {
+  const Tensor input = padded(given, window);
   std::vector<Tensor> parts;
-  DimVector at(static_cast<size_t>(spatial), 0);
-  const int64_t elements = opgen::multiply_integers(kernel), places = opgen::multiply_integers(out);
-  for (int64_t k = 0; k < elements; ++k) {
+  for_each_place(kernel, [&](const DimVector& at) {
     Tensor part = input;
-    int64_t rest = k;
-    for (int64_t i = spatial - 1; i >= 0; --i) {
-      const auto d = static_cast<size_t>(i);
-      const int64_t first = rest % kernel[d] * window.dilation[d];
-      rest /= kernel[d];
-      part =
-          part.slice(2 + i, first, first + (out[d] - 1) * window.stride[d] + 1, window.stride[d]);
+    for (size_t d = 0; d < at.size(); ++d) {
+      const int64_t first = at[d] * window.dilation[d];
+      part = part.slice(static_cast<int64_t>(d) + 2, first,
+                        first + (out[d] - 1) * window.stride[d] + 1, window.stride[d]);
     }
     parts.push_back(part);
-  }
-  const int64_t inner = channels / groups * elements;
-  const Tensor columns =
-      (elements == 1 ? parts[0] : at::stack(parts, 2)).reshape({batch, groups, inner, places});
-  const Tensor matrices = weight.reshape({groups, made / groups, inner});
-  DimVector shape = {batch, made};
+  });
+  const auto elements = static_cast<int64_t>(parts.size());
+  const int64_t batch = input.size(0), inner = input.size(1) / groups * elements;
+  return (elements == 1 ? parts[0] : at::stack(parts, 2))
+      .reshape({batch, groups, inner, opgen::multiply_integers(out)});
+}
+
+Tensor convolved_by_products(const Tensor& input, const Tensor& weight,
+                             const std::optional<Tensor>& bias, const Window& window,
+                             int64_t groups, IntArrayRef out) {
+  const int64_t made = weight.size(0);
+  const Tensor columns = columns_of(input, weight.sizes().slice(2), out, window, groups);
+  const Tensor matrices = weight.reshape({groups, made / groups, columns.size(2)});
+  DimVector shape = {input.size(0), made};
   for (int64_t size : out) shape.push_back(size);
-  Tensor result = at::matmul(matrices, columns).reshape(shape);
-  if (bias.has_value()) {
-    DimVector ones(static_cast<size_t>(spatial), 1);
-    ones.insert(ones.begin(), made);
-    result = result.add(bias->reshape(ones));
+  const Tensor result = at::matmul(matrices, columns).reshape(shape);
+  if (!bias.has_value()) return result;
+  DimVector ones(out.size(), 1);
+  ones.insert(ones.begin(), made);
+  return result.add(bias->reshape(ones));
+}
+
+// The input as direct convolutions read it: padded, and in each row first the elements 0, stride,
+// 2 * stride, ..., then 1, 1 + stride, .... Rows may be read kConvolutionSlack elements beyond
+// their end.
+struct PreparedInput {
+  Tensor memory;
+  DimVector strides;  // of the batch, the channels and the spatial dimensions but the last
+  int64_t phase;      // the elements of a row with the same remainder
+
+  PreparedInput(const Tensor& input, const Window& window, ScalarType dtype) {
+    const size_t spatial = window.stride.size(), last = spatial - 1;
+    const int64_t step = window.stride[last], dim = input.dim() - 1;
+    DimVector sizes(input.sizes());
+    bool pads = false;
+    for (size_t d = 0; d < spatial; ++d) {
+      sizes[d + 2] += window.padding_front[d] + window.padding_back[d];
+      pads |= window.padding_front[d] != 0 || window.padding_back[d] != 0;
+    }
+    phase = (sizes.back() + step - 1) / step;
+    sizes.back() = phase * step;
+    strides = opgen::contiguous_strides(sizes);
+    const int64_t count = opgen::multiply_integers(sizes);
+    memory = opgen::empty({count + kConvolutionSlack}, input.options().dtype(dtype));
+    if (pads || step > 1) memory.zero_();
+    Tensor inner = input;
+    Tensor rows = memory.slice(0, 0, count).view(sizes);
+    for (size_t d = 0; d < spatial; ++d) {
+      const auto at = static_cast<int64_t>(d) + 2;
+      const int64_t front = window.padding_front[d];
+      // Negative padding leaves out elements.
+      inner = inner.slice(at, std::max<int64_t>(0, -front),
+                          input.size(at) + std::min<int64_t>(0, window.padding_back[d]));
+      if (d != last)
+        rows = rows.slice(at, std::max<int64_t>(0, front)).slice(at, 0, inner.size(at));
+    }
+    if (inner.numel() == 0) return;
+    const int64_t front = std::max<int64_t>(0, window.padding_front[last]);
+    for (int64_t first = 0; first < std::min(step, inner.size(dim)); ++first) {
+      const Tensor part = inner.slice(dim, first, inner.size(dim), step);
+      const int64_t begin = (front + first) % step * phase + (front + first) / step;
+      rows.slice(dim, begin, begin + part.size(dim)).copy_(part);
+    }
   }
+};
+
+template <class W>
+Tensor convolved_directly(const Tensor& input, const Tensor& weight,
+                          const std::optional<Tensor>& bias, const Window& window, int64_t groups,
+                          IntArrayRef out) {
+  const ScalarType dtype = opgen::scalar_type_of<W>;
+  const size_t last = out.size() - 1;
+  const PreparedInput prepared(input, window, dtype);
+  const Tensor factors = opgen::contiguous(to_dtype(weight, dtype));
+  const Tensor added = bias.has_value() ? opgen::contiguous(to_dtype(*bias, dtype)) : Tensor();
+  DimVector shape = {input.size(0), weight.size(0)};
+  for (int64_t size : out) shape.push_back(size);
+  const Tensor result = opgen::empty(shape, input.options().dtype(dtype));
+
+  DirectConvolution<W> work;
+  work.input = prepared.memory.template const_data_ptr<W>();
+  work.weight = factors.template const_data_ptr<W>();
+  work.bias = added.defined() ? added.template const_data_ptr<W>() : nullptr;
+  work.output = result.template mutable_data_ptr<W>();
+  work.batch = input.size(0);
+  work.groups = groups;
+  work.made = weight.size(0) / groups;
+  work.width = out[last];
+  work.input_batch = prepared.strides[0];
+  work.input_group = prepared.strides[1] * weight.size(1);
+  for_each_place(weight.sizes().slice(1), [&](const DimVector& at) {
+    int64_t offset = at[0] * prepared.strides[1];
+    for (size_t d = 0; d < last; ++d)
+      offset += at[d + 1] * window.dilation[d] * prepared.strides[d + 2];
+    const int64_t x = at[last + 1] * window.dilation[last], step = window.stride[last];
+    work.offsets.push_back(offset + x % step * prepared.phase + x / step);
+  });
+  for_each_place(out.slice(0, last), [&](const DimVector& at) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < last; ++d) offset += at[d] * window.stride[d] * prepared.strides[d + 2];
+    work.rows.push_back(offset);
+  });
+  work.run();
+  return to_dtype(result, input.scalar_type());
+}
+
+// Puts stride - 1 zeros between the elements of the spatial dimensions.
+Tensor spread(const Tensor& input, IntArrayRef stride) {
+  if (std::all_of(stride.begin(), stride.end(), [](int64_t each) { return each == 1; })) {
+    return input;
+  }
+  DimVector apart(input.sizes().slice(0, 2)), joined = apart, pad;
+  for (size_t d = 0; d < stride.size(); ++d) {
+    const int64_t size = input.size(static_cast<int64_t>(d) + 2);
+    apart.push_back(size);
+    apart.push_back(1);
+    joined.push_back(size * stride[d]);
+  }
+  for (size_t d = stride.size(); d-- > 0;) {
+    for (int64_t each : {int64_t(0), stride[d] - 1, int64_t(0), int64_t(0)}) pad.push_back(each);
+  }
+  Tensor result = at::constant_pad_nd(input.reshape(apart), pad, Scalar(0)).reshape(joined);
+  for (size_t d = 0; d < stride.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d) + 2;
+    result = result.slice(dim, 0, std::max<int64_t>(0, result.size(dim) - stride[d] + 1));
+  }
+  return result;
+}
+
+// Returns the weight of the convolution that a transposed one is.
+Tensor turned(const Tensor& weight, int64_t groups) {
+  DimVector shape = {groups, weight.size(0) / groups}, dims;
+  for (int64_t d = 1; d < weight.dim(); ++d) shape.push_back(weight.size(d));
+  for (int64_t d = 2; d < weight.dim(); ++d) dims.push_back(d);
+  DimVector joined(weight.sizes());
+  joined[0] = groups * weight.size(1);
+  joined[1] = weight.size(0) / groups;
+  return at::flip(weight.reshape(shape).transpose(1, 2).reshape(joined), dims);
+}
+
+// Returns the gradient of the weight of a convolution of `input`.
+Tensor weight_gradient(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                       const Window& window, int64_t groups) {
+  const IntArrayRef out = grad.sizes().slice(2);
+  const Tensor columns = columns_of(input, weight.sizes().slice(2), out, window, groups);
+  const Tensor grads =
+      grad.reshape({grad.size(0), groups, weight.size(0) / groups, columns.size(3)});
+  return at::matmul(grads, columns.conj().transpose(-1, -2))
+      .sum({0}, false, grad.scalar_type())
+      .reshape(weight.sizes());
+}
+
+Tensor without_first_dim(const Tensor& result, bool alone) {
   return alone ? result.squeeze(0) : result;
 }
 
-Tensor convolved(const char* name, const Tensor& input, const Tensor& weight,
-                 const std::optional<Tensor>& bias, size_t spatial, IntArrayRef stride,
-                 IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  const DimVector pad = per_dim(padding, spatial, "padding");
-  const Window window{per_dim(stride, spatial, "stride"), pad, pad,
-                      per_dim(dilation, spatial, "dilation")};
-  return convolved(name, input, weight, bias, window, groups);
+// conv1d to conv3d, and conv_transpose1d to conv_transpose3d.
+Tensor composed(const char* name, const Tensor& given, const Tensor& weight,
+                const std::optional<Tensor>& bias, int64_t spatial, IntArrayRef stride,
+                IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                IntArrayRef output_padding, int64_t groups) {
+  OPGEN_CHECK(given.dim() == spatial + 1 || given.dim() == spatial + 2, "Expected ", spatial + 1,
+              "D (unbatched) or ", spatial + 2, "D (batched) input to ", name,
+              ", but got input of size: ", given.sizes());
+  OPGEN_CHECK(weight.dim() == spatial + 2, "Expected ", spatial + 2, "-dimensional weight for ",
+              name, ", but got weight of size ", weight.sizes());
+  const bool alone = given.dim() == spatial + 1;
+  return without_first_dim(at::convolution(alone ? given.unsqueeze(0) : given, weight, bias, stride,
+                                           padding, dilation, transposed, output_padding, groups),
+                           alone);
 }
 
 // "same" keeps the size of the input; of an odd number of zeros, the greater half is at the end.
-Tensor convolved(const char* name, const Tensor& input, const Tensor& weight,
-                 const std::optional<Tensor>& bias, size_t spatial, IntArrayRef stride,
-                 std::string_view padding, IntArrayRef dilation, int64_t groups) {
+Tensor composed(const char* name, const Tensor& given, const Tensor& weight,
+                const std::optional<Tensor>& bias, int64_t spatial, IntArrayRef stride,
+                std::string_view padding, IntArrayRef dilation, int64_t groups) {
   OPGEN_CHECK(padding == "same" || padding == "valid", "Invalid padding string: '", padding, "'");
-  Window window{per_dim(stride, spatial, "stride"), DimVector(spatial, 0), DimVector(spatial, 0),
-                per_dim(dilation, spatial, "dilation")};
-  OPGEN_CHECK(weight.dim() == static_cast<int64_t>(spatial) + 2, "Expected ", spatial + 2,
-              "-dimensional weight for ", name, ", but got weight of size ", weight.sizes());
-  for (size_t d = 0; padding == "same" && d < spatial; ++d) {
-    OPGEN_CHECK(window.stride[d] == 1, "padding='same' is not supported for strided convolutions");
-    const int64_t zeros = window.dilation[d] * (weight.size(static_cast<int64_t>(d) + 2) - 1);
-    window.padding_front[d] = zeros / 2;
-    window.padding_back[d] = zeros - zeros / 2;
+  OPGEN_CHECK(weight.dim() == spatial + 2, "Expected ", spatial + 2, "-dimensional weight for ",
+              name, ", but got weight of size ", weight.sizes());
+  const auto dims = static_cast<size_t>(spatial);
+  const DimVector steps = per_dim(stride, dims, "stride"),
+                  apart = per_dim(dilation, dims, "dilation");
+  DimVector even(dims, 0), odd(2 * dims, 0);
+  bool uneven = false;
+  for (size_t d = 0; padding == "same" && d < dims; ++d) {
+    OPGEN_CHECK(steps[d] == 1, "padding='same' is not supported for strided convolutions");
+    const int64_t zeros = apart[d] * (weight.size(static_cast<int64_t>(d) + 2) - 1);
+    even[d] = zeros / 2;
+    odd[2 * (dims - 1 - d) + 1] = zeros % 2;
+    uneven |= zeros % 2 != 0;
   }
-  return convolved(name, input, weight, bias, window, groups);
+  return composed(name, uneven ? at::constant_pad_nd(given, odd, Scalar(0)) : given, weight, bias,
+                  spatial, steps, even, apart, false, DimVector(dims, 0), groups);
 }
 
 }  // namespace
 
+OPGEN_KERNEL(convolution)
+(const Tensor& given, const Tensor& given_weight, const std::optional<Tensor>& bias,
+ IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+ IntArrayRef output_padding, int64_t groups) {
+  check_convolution(given, given_weight, bias, groups, transposed);
+  const auto spatial = static_cast<size_t>(given.dim() - 2);
+  const DimVector pad = per_dim(padding, spatial, "padding");
+  const DimVector more = per_dim(output_padding, spatial, "output_padding");
+  Window window{per_dim(stride, spatial, "stride"), pad, pad,
+                per_dim(dilation, spatial, "dilation")};
+  Tensor input = given, weight = given_weight;
+  for (size_t d = 0; d < spatial; ++d) {
+    OPGEN_CHECK(pad[d] >= 0, "negative padding is not supported");
+    OPGEN_CHECK(more[d] >= 0, "negative output_padding is not supported");
+    if (!transposed) continue;
+    OPGEN_CHECK(window.stride[d] > 0, "non-positive stride is not supported");
+    OPGEN_CHECK(more[d] < std::max(window.stride[d], window.dilation[d]),
+                "output padding must be smaller than either stride or dilation, but got "
+                "output_padding: ",
+                more, ", stride: ", window.stride, " and dilation: ", window.dilation);
+    const int64_t zeros =
+        window.dilation[d] * (weight.size(static_cast<int64_t>(d) + 2) - 1) - pad[d];
+    window.padding_front[d] = zeros;
+    window.padding_back[d] = zeros + more[d];
+  }
+  if (transposed) {
+    input = spread(given, window.stride);
+    weight = turned(given_weight, groups);
+    window.stride.assign(spatial, 1);
+  }
+  const DimVector out = convolved_sizes(input, weight, window);
+  DimVector shape = {input.size(0), weight.size(0)};
+  for (int64_t size : out) shape.push_back(size);
+  if (input.is_meta() || opgen::multiply_integers(shape) == 0) {
+    return opgen::empty(shape, input.options());
+  }
+  const bool narrow = opgen::multiply_integers(weight.sizes().slice(2)) == 1;
+  const ScalarType dtype = input.scalar_type();
+  if (!narrow && dtype == kDouble) {
+    return convolved_directly<double>(input, weight, bias, window, groups, out);
+  }
+  if (!narrow && (dtype == kFloat || opgen::isReducedFloatingType(dtype))) {
+    return convolved_directly<float>(input, weight, bias, window, groups, out);
+  }
+  return convolved_by_products(input, weight, bias, window, groups, out);
+}
+
+OPGEN_KERNEL(convolution_backward)
+(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
+ OptionalIntArrayRef /*bias_sizes*/, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
+ bool transposed, IntArrayRef /*output_padding*/, int64_t groups, std::array<bool, 3> output_mask) {
+  const auto spatial = static_cast<size_t>(input.dim() - 2);
+  const DimVector pad = per_dim(padding, spatial, "padding");
+  const Window window{per_dim(stride, spatial, "stride"), pad, pad,
+                      per_dim(dilation, spatial, "dilation")};
+  std::tuple<Tensor, Tensor, Tensor> grads;
+  if (output_mask[0]) {
+    // The sizes that the input has beyond those that the transposed convolution makes.
+    DimVector beyond(spatial, 0);
+    for (size_t d = 0; !transposed && d < spatial; ++d) {
+      const auto dim = static_cast<int64_t>(d) + 2;
+      beyond[d] = input.size(dim) + 2 * pad[d] - (grad_output.size(dim) - 1) * window.stride[d] -
+                  window.dilation[d] * (weight.size(dim) - 1) - 1;
+    }
+    Tensor grad = at::convolution(grad_output, weight.conj(), std::nullopt, stride, padding,
+                                  dilation, !transposed, beyond, groups);
+    for (int64_t d = 2; d < input.dim(); ++d) grad = grad.slice(d, 0, input.size(d));
+    std::get<0>(grads) = grad;
+  }
+  if (output_mask[1]) {
+    std::get<1>(grads) = transposed
+                             ? weight_gradient(input, grad_output, weight, window, groups).conj()
+                             : weight_gradient(grad_output, input, weight, window, groups);
+  }
+  if (output_mask[2]) {
+    DimVector dims = {0};
+    for (int64_t d = 2; d < grad_output.dim(); ++d) dims.push_back(d);
+    std::get<2>(grads) = grad_output.sum(dims, false, grad_output.scalar_type());
+  }
+  return grads;
+}
+
 OPGEN_KERNEL(conv1d)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
  IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  return convolved("conv1d", input, weight, bias, 1, stride, padding, dilation, groups);
+  return composed("conv1d", input, weight, bias, 1, stride, padding, dilation, false, {0}, groups);
 }
 OPGEN_KERNEL(conv1d)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
  std::string_view padding, IntArrayRef dilation, int64_t groups) {
-  return convolved("conv1d", input, weight, bias, 1, stride, padding, dilation, groups);
+  return composed("conv1d", input, weight, bias, 1, stride, padding, dilation, groups);
 }
+OPGEN_KERNEL(conv_transpose1d)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
+ IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
+  return composed("conv_transpose1d", input, weight, bias, 1, stride, padding, dilation, true,
+                  output_padding, groups);
+}
+
 OPGEN_KERNEL(conv2d)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
  IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  return convolved("conv2d", input, weight, bias, 2, stride, padding, dilation, groups);
+  return composed("conv2d", input, weight, bias, 2, stride, padding, dilation, false, {0}, groups);
 }
 OPGEN_KERNEL(conv2d)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
  std::string_view padding, IntArrayRef dilation, int64_t groups) {
-  return convolved("conv2d", input, weight, bias, 2, stride, padding, dilation, groups);
+  return composed("conv2d", input, weight, bias, 2, stride, padding, dilation, groups);
 }
+OPGEN_KERNEL(conv_transpose2d)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
+ IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
+  return composed("conv_transpose2d", input, weight, bias, 2, stride, padding, dilation, true,
+                  output_padding, groups);
+}
+
 OPGEN_KERNEL(conv3d)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
  IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
-  return convolved("conv3d", input, weight, bias, 3, stride, padding, dilation, groups);
+  return composed("conv3d", input, weight, bias, 3, stride, padding, dilation, false, {0}, groups);
 }
 OPGEN_KERNEL(conv3d)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
  std::string_view padding, IntArrayRef dilation, int64_t groups) {
-  return convolved("conv3d", input, weight, bias, 3, stride, padding, dilation, groups);
+  return composed("conv3d", input, weight, bias, 3, stride, padding, dilation, groups);
+}
+OPGEN_KERNEL(conv_transpose3d)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
+ IntArrayRef padding, IntArrayRef output_padding, int64_t groups, IntArrayRef dilation) {
+  return composed("conv_transpose3d", input, weight, bias, 3, stride, padding, dilation, true,
+                  output_padding, groups);
 }

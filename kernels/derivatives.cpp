@@ -5,6 +5,7 @@
 #include <aten/ops/arange.h>
 #include <aten/ops/cat.h>
 #include <aten/ops/constant_pad_nd.h>
+#include <aten/ops/convolution.h>
 #include <aten/ops/embedding_dense_backward.h>
 #include <aten/ops/index_put.h>
 #include <aten/ops/isnan.h>
@@ -673,6 +674,22 @@ Tensor parameter_sum(const Tensor& tensor, const Axes& axes) {
 }
 
 }  // namespace
+
+Tensor convolution_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
+                           const Tensor& weight, const Tensor& bias_t, IntArrayRef stride,
+                           IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                           IntArrayRef output_padding, int64_t groups) {
+  const auto convolved = [&](const Tensor& a, const Tensor& b, const std::optional<Tensor>& bias) {
+    return at::convolution(a, b, bias, stride, padding, dilation, transposed, output_padding,
+                           groups);
+  };
+  const auto added = bias_t.defined() ? std::optional<Tensor>(bias_t) : std::nullopt;
+  if (!weight_t.defined()) {
+    return convolved(input_t.defined() ? input_t : at::zeros_like(input), weight, added);
+  }
+  const Tensor of_weight = convolved(input, weight_t, added);
+  return input_t.defined() ? convolved(input_t, weight, std::nullopt) + of_weight : of_weight;
+}
 
 Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
                           const Tensor& weight, const Tensor& bias_t, const Tensor& mean,

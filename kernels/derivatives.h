@@ -154,6 +154,11 @@ using namespace opgen::types;
 // ---- Normalisation -----------------------------------------------------------------------------
 
 // Tangents and the weight may be undefined.
+[[nodiscard]] Tensor convolution_tangent(const Tensor& input_t, const Tensor& input,
+                                         const Tensor& weight_t, const Tensor& weight,
+                                         const Tensor& bias_t, IntArrayRef stride,
+                                         IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                                         IntArrayRef output_padding, int64_t groups);
 [[nodiscard]] Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input,
                                         const Tensor& weight_t, const Tensor& weight,
                                         const Tensor& bias_t, const Tensor& mean,

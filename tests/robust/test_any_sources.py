@@ -106,7 +106,7 @@ def test_changed_sources(tmp_path: Path, record_property: Callable[[str, object]
 def test_more_changed_sources(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    run_changes(tmp_path, range(1000, 4000), record_property)
+    run_changes(tmp_path, range(1000, 2500), record_property)
 
 
 SHAPES = {

@@ -7,6 +7,7 @@ type.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -131,21 +132,66 @@ def classes(draw: Draw) -> TensorValue:
     return draw.integers((sizes[0], *sizes[2:]), sizes[1])
 
 
+def spatial_dims(draw: Draw) -> int:
+    """The number of dimensions that a convolution slides over, from its name or its input."""
+    named = re.fullmatch(r"conv(?:_transpose)?(\d)d", draw.operator)
+    return int(named[1]) if named else len(draw.tensor("input").sizes) - 2
+
+
+def is_transposed(draw: Draw) -> bool:
+    return draw.operator.startswith("conv_transpose") or bool(draw.get("transposed"))
+
+
 def kernel(draw: Draw) -> TensorValue:
     """The weight of a convolution: its groups divide the channels of the input."""
-    channels = draw.tensor("input").sizes[-1 - len(draw["stride"])]
+    spatial = spatial_dims(draw)
+    channels = draw.tensor("input").sizes[-1 - spatial]
     groups = draw["groups"]
     if channels % groups:
         raise Refused
-    widths = [draw.between(1, 3) for _ in draw["stride"]]
-    return draw.make((groups * draw.between(1, 3), channels // groups, *widths), None, "small")
+    widths = [draw.between(1, 3) for _ in range(spatial)]
+    first, second = groups * draw.between(1, 3), channels // groups
+    if is_transposed(draw):
+        first, second = channels, draw.between(1, 3)
+    return draw.make((first, second, *widths), None, "small")
+
+
+def made_channels(draw: Draw) -> int:
+    first, second = draw.tensor("weight").sizes[:2]
+    return second * draw["groups"] if is_transposed(draw) else first
 
 
 def spatial(least: int, most: int) -> Callable[[Draw], Value]:
     def rule(draw: Draw) -> Value:
-        return tuple(draw.between(least, most) for _ in range(int(draw.operator[4])))
+        return tuple(draw.between(least, most) for _ in range(spatial_dims(draw)))
 
     return rule
+
+
+def output_padding(draw: Draw) -> Shape:
+    if not is_transposed(draw):
+        return (0,) * spatial_dims(draw)
+    return tuple(
+        draw.below(max(stride, dilation))
+        for stride, dilation in zip(draw["stride"], draw["dilation"])
+    )
+
+
+def convolved(draw: Draw) -> TensorValue:
+    """The gradient of what a convolution makes of its input."""
+    batch, _, *sizes = draw.tensor("input").sizes
+    widths = draw.tensor("weight").sizes[2:]
+    made = []
+    for d, (size, width) in enumerate(zip(sizes, widths)):
+        stride, padding = draw["stride"][d], draw["padding"][d]
+        reach = draw["dilation"][d] * (width - 1)
+        if is_transposed(draw):
+            made.append((size - 1) * stride - 2 * padding + reach + draw["output_padding"][d] + 1)
+        else:
+            made.append((size + 2 * padding - reach - 1) // stride + 1)
+    if min(made) < 1:
+        raise Refused
+    return draw.make((batch, made_channels(draw), *made), None, "small")
 
 
 def inside(draw: Draw) -> tuple[Shape, Shape, int | None]:
@@ -562,6 +608,11 @@ def dim_of(name: str) -> Callable[[Draw], Value]:
     return rule
 
 
+_CONVOLUTIONS = (
+    *(f"conv{n}d" for n in (1, 2, 3)),
+    *(f"conv_transpose{n}d" for n in (1, 2, 3)),
+    *("convolution", "convolution_backward"),
+)
 ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     # Dimensions.
     ":dim": lambda d: d.dim(),
@@ -790,17 +841,22 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "scaled_dot_product_attention:scale": lambda d: d.choose(None, 0.5),
     ":enable_gqa": lambda d: False,
     **{
-        f"conv{n}d:{argument}": rule
-        for n in (1, 2, 3)
+        f"{name}:{argument}": rule
+        for name in _CONVOLUTIONS
         for argument, rule in {
             "weight": kernel,
-            "bias": lambda d: d.choose(None, d.make((d.tensor("weight").sizes[0],), None, "small")),
+            "bias": lambda d: d.choose(None, d.make((made_channels(d),), None, "small")),
             "stride": spatial(1, 2),
             "padding": spatial(0, 2),
             "dilation": spatial(1, 2),
+            "output_padding": output_padding,
             "groups": lambda d: d.choose(1, 1, 1, 2, 3),
         }.items()
     },
+    "convolution_backward:grad_output": convolved,
+    "convolution_backward:bias_sizes": lambda d: (made_channels(d),),
+    # PyTorch sometimes computes the gradient of the weight although the mask leaves it out.
+    "convolution_backward:output_mask": lambda d: (d.chance(0.7), True, d.chance(0.7)),
     **{
         f"conv{n}d.padding:padding": (
             lambda d: "same" if set(d["stride"]) == {1} and d.chance(0.7) else "valid"
@@ -974,6 +1030,11 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "conv1d": ({"input": "NCW"}, {"input": "CW"}),
     "conv2d": ({"input": "NCHW"}, {"input": "CHW"}),
     "conv3d": ({"input": "NCHWD"}, {"input": "CHWD"}),
+    "conv_transpose1d": ({"input": "NCW"}, {"input": "CW"}),
+    "conv_transpose2d": ({"input": "NCHW"}, {"input": "CHW"}),
+    "conv_transpose3d": ({"input": "NCHWD"}, {"input": "CHWD"}),
+    "convolution": ({"input": "NCW"}, {"input": "NCHW"}, {"input": "NCHWD"}),
+    "convolution_backward": ({"input": "NCW"}, {"input": "NCHW"}, {"input": "NCHWD"}),
     "searchsorted.Tensor": (
         {"sorted_sequence": "I", "self": "*J"},
         {"sorted_sequence": "*I", "self": "*J"},
@@ -1025,7 +1086,7 @@ TENSOR_DTYPES: Mapping[str, str] = {
             *("native_layer_norm", "native_layer_norm_backward", "layer_norm"),
             *("_softmax_backward_data", "avg_pool2d_backward", "gather_backward"),
             *("nll_loss", "nll_loss_nd", "cross_entropy_loss", "scaled_dot_product_attention"),
-            *("conv1d", "conv2d", "conv3d"),
+            *_CONVOLUTIONS,
             *("max_pool2d_with_indices_backward", "masked_select_backward"),
         ),
         "same",
@@ -1054,7 +1115,7 @@ DOMAINS: Mapping[str, str] = {
         f"scaled_dot_product_attention:{tensor}": "finite"
         for tensor in ("query", "key", "value", "attn_mask")
     },
-    **{f"conv{n}d:input": "small" for n in (1, 2, 3)},
+    **{f"{name}:input": "small" for name in _CONVOLUTIONS},
     "cumprod:self": "small",
     "multinomial:self": "positive",
     "sort.stable:self": "any",

@@ -31,6 +31,12 @@ UNSPECIFIED = frozenset(
 # Operators whose results never have elements.
 EMPTY_ONLY = frozenset({"set", "set_", "set.out"})
 
+_CONVOLUTIONS = (
+    *(f"conv{n}d" for n in (1, 2, 3)),
+    *("conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input"),
+    *("convolution", "convolution.out", "convolution_backward"),
+)
+
 # Operators that accept some calls that PyTorch rejects; this is not a failure.
 LENIENT: dict[str, str] = {
     "linear": "PyTorch takes a one-dimensional weight only without a bias",
@@ -43,9 +49,7 @@ LENIENT: dict[str, str] = {
     "gelu_backward": "PyTorch's library for half types refuses a grad_output of integers",
     "pad": "PyTorch mirrors and repeats elements of some dtypes only",
     "scaled_dot_product_attention": "PyTorch refuses a mask of fewer than two dimensions with tensors of four",
-    **dict.fromkeys(
-        ("conv1d", "conv2d", "conv3d"), "PyTorch convolves integers only in some cases"
-    ),
+    **dict.fromkeys(_CONVOLUTIONS, "PyTorch convolves integers only in some cases"),
     "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
 }
@@ -75,11 +79,10 @@ OUT_IS_WRONG: dict[str, str] = {
 OTHER_STRIDES: dict[str, str] = {
     "abs.out": "for complex tensors, PyTorch computes into a contiguous tensor first, and a new output takes its strides",
     "absolute.out": "as abs.out",
-    **{
-        f"conv{n}d{form}": "PyTorch keeps the order of dimensions in memory of some inputs"
-        for n in (1, 2, 3)
-        for form in ("", ".padding")
-    },
+    **dict.fromkeys(
+        (*_CONVOLUTIONS, *(f"conv{n}d.padding" for n in (1, 2, 3))),
+        "PyTorch keeps the order of dimensions in memory of some inputs",
+    ),
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
     "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
     "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",

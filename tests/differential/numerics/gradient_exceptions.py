@@ -167,6 +167,13 @@ WRITES_OUTSIDE: frozenset[str] = frozenset({"max_pool2d", "max_pool2d_with_indic
 
 # By operator: the part that is not compared, the calls, the reason. "all" stands for every part.
 CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = {
+    "convolution_backward": (
+        (
+            "requires_grad",
+            lambda a: True,
+            "PyTorch's is one operator: with any argument all its results require a gradient",
+        ),
+    ),
     "addcmul": (
         (
             "all",

@@ -49,6 +49,11 @@ each_mistake = pytest.mark.parametrize(
 each_formula = pytest.mark.parametrize(
     "mistake", MISTAKES_IN_FORMULAS, ids=lambda mistake: mistake.name
 )
+each_formula_once = pytest.mark.parametrize(
+    ("mistake", "compiler"),
+    each_once(MISTAKES_IN_FORMULAS, compilers()),
+    ids=lambda value: value.name,
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +95,7 @@ def test_a_formula_on_the_runtime(mistake: Mistake, compiler: Compiler, tmp_path
 
 
 @pytest.mark.slow
-@each_compiler
-@each_formula
+@each_formula_once
 def test_a_formula_on_libtorch(mistake: Mistake, compiler: Compiler, tmp_path: Path) -> None:
     require_torch()
     (tmp_path / FORMULAS).write_text(mistake.source)

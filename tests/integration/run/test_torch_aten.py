@@ -53,7 +53,7 @@ def test_many_inputs_of_all(tmp_path: Path) -> None:
     print(run_script(HERE / "compare.py", library, yaml, "1000"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_gradients_of_some(tmp_path: Path) -> None:
     """Protects PyTorch's formulas under another namespace: gradients, their gradients, and tangents, as ATen's."""
     assert operators_with_gradients(tmp_path, FEW, "few.cpp", "30") >= 30

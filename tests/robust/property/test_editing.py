@@ -413,7 +413,7 @@ def test_edits_that_affect_other_entries_need_whole_runs(
     "examples",
     [
         pytest.param(8, id="8"),
-        pytest.param(20, id="20", marks=pytest.mark.slow),
+        pytest.param(12, id="12", marks=pytest.mark.slow),
         pytest.param(3000, id="3000", marks=pytest.mark.nightly),
     ],
 )

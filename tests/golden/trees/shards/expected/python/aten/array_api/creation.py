@@ -148,7 +148,7 @@ def linspace(
     return ops.linspace(start, stop, num + 1, dtype=dtype, device=device)[:num]
 
 
-def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
     """Return the coordinates of the points of a grid, one tensor for each of the one-dimensional `arrays`."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
@@ -162,7 +162,7 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
         sizes = [1] * len(lines)
         sizes[order.index(i)] = -1
         found.append(ops.broadcast_to(ops.reshape(line, sizes), shape))
-    return tuple(found)
+    return found
 
 
 def ones(shape: Shape, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
