@@ -98,6 +98,8 @@
 #include <aten/ops/vstack.h>
 #include <aten/ops/vstack_native.h>
 
+#include <opgen/cpu/truth.h>
+
 #include "common.h"
 
 using namespace kernels;
@@ -345,7 +347,13 @@ OPGEN_KERNEL(msort_out)(const Tensor& self, Tensor& out) {
 // ---- Reductions ----
 
 OPGEN_KERNEL(count_nonzero_cpu)(const Tensor& self, IntArrayRef dim) {
-  return at::sum(at::ne(self, Scalar(0)), dim, /*keepdim=*/false, std::nullopt);
+  const DimMask mask = mask_of(dim, self.dim());
+  Tensor out = opgen::empty(reduced_shape(self.sizes(), mask, /*keepdim=*/false),
+                            self.options().dtype(opgen::kLong));
+  if (out.is_meta()) return out;
+  TensorIterator iter = opgen::make_reduction(out, self, mask);
+  opgen::cpu_count(iter);
+  return out;
 }
 OPGEN_KERNEL(count_nonzero)(const Tensor& self, std::optional<int64_t> dim) {
   return dim.has_value() ? at::count_nonzero(self, IntArrayRef{*dim})

@@ -73,6 +73,44 @@ bool is_skipped(const TensorBase& tensor) {
   return tensor.dim() == 1 && tensor.size(0) == 0;
 }
 
+// Joins contiguous tensors of the output's dtype as rows of bytes, block by block, so that all
+// tensors write to a block while it is in the cache. Returns false for other tensors, and for long
+// rows, which are copied by several threads.
+bool join_rows(const ITensorListRef& tensors, int64_t dim, const Tensor& out) {
+  constexpr int64_t block_bytes = 1 << 14, long_row = 1 << 16;
+  if (!out.is_contiguous()) return false;
+  const int64_t row = opgen::multiply_integers(out.sizes().slice(static_cast<size_t>(dim))) *
+                      static_cast<int64_t>(out.itemsize());
+  if (row > long_row || row == 0) return false;
+  const int64_t rows = static_cast<int64_t>(out.nbytes()) / row;
+  struct Part {
+    const char* from;
+    int64_t bytes;  // of its part of a row
+  };
+  opgen::SmallVector<Part, 8> parts;
+  for (const Tensor& tensor : tensors) {
+    if (is_skipped(tensor)) continue;
+    if (tensor.scalar_type() != out.scalar_type() || !tensor.is_contiguous()) return false;
+    if (opgen::get_overlap_status(out, tensor) != opgen::MemOverlapStatus::No) return false;
+    parts.push_back({static_cast<const char*>(tensor.const_data_ptr()),
+                     rows == 0 ? 0 : static_cast<int64_t>(tensor.nbytes()) / rows});
+  }
+  char* to = static_cast<char*>(out.mutable_data_ptr());
+  const int64_t block = std::max<int64_t>(1, block_bytes / row);
+  opgen::parallel_for(
+      0, rows, std::max(block, 4 * opgen::kGrainSize / row), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i += block) {
+          char* at = to + i * row;
+          for (const Part& part : parts) {
+            opgen::copy_rows(at, row, part.from + i * part.bytes, part.bytes,
+                             std::min(block, end - i), static_cast<size_t>(part.bytes));
+            at += part.bytes;
+          }
+        }
+      });
+  return true;
+}
+
 }  // namespace
 
 OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
@@ -114,7 +152,7 @@ OPGEN_PRECOMPUTE_META_FUNC(cat)(const ITensorListRef& tensors, int64_t dim) {
 OPGEN_IMPL_FUNC(cat_out_cpu)
 (const ITensorListRef& tensors, int64_t dim, int64_t valid, MemoryFormat /*memory_format*/,
  const Tensor& out) {
-  if (valid < 0) return;
+  if (valid < 0 || join_rows(tensors, dim, out)) return;
   DimVector sizes(out.sizes());
   int64_t start = out.storage_offset();
   for (const Tensor& tensor : tensors) {
@@ -482,16 +520,19 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
   start_scatter(self, result);
   const int64_t* place = places.const_data_ptr<int64_t>();
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_add_", [&] {
-    const scalar_t factor = alpha.to<scalar_t>();
+    using wide = opgen::opmath_type<scalar_t>;  // so that a sum is rounded once
+    const wide factor = alpha.to<wide>();
     const scalar_t* from = source.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    opgen::for_each_sheet(source.sizes(), dim, {out.strides(), source.strides()}, Divide::kOthers,
-                          [&](const opgen::Sheet& sheet) {
-                            opgen::update_sheet(sheet, to, from, place,
-                                                [factor](scalar_t& element, const scalar_t& added) {
-                                                  element = plus(element, times(factor, added));
-                                                });
-                          });
+    opgen::for_each_sheet(
+        source.sizes(), dim, {out.strides(), source.strides()}, Divide::kOthers,
+        [&](const opgen::Sheet& sheet) {
+          opgen::update_sheet(
+              sheet, to, from, place, [factor](scalar_t& element, const scalar_t& added) {
+                element = static_cast<scalar_t>(
+                    plus(static_cast<wide>(element), times(factor, static_cast<wide>(added))));
+              });
+        });
   });
 }
 

@@ -252,11 +252,58 @@ bool blas_addmm(const Tensor& addend, const Tensor& mat1, const Tensor& mat2, co
   return blas_gemm(left, right, result, beta, alpha);
 }
 
+// With alpha 0, NaN in the factors is ignored, too, except for half types, as in PyTorch.
+template <class scalar_t>
+bool ignores_product(const Scalar& alpha) {
+  return alpha.to<sum_t<scalar_t>>() == sum_t<scalar_t>(0) && !is_half_v<scalar_t>;
+}
+
+// Computes out = beta * addend + alpha * a * b without a BLAS.
+template <class scalar_t>
+void add_product(const MatrixView& addend, const MatrixView& a, const MatrixView& b,
+                 const MatrixView& out, const Scalar& beta, const Scalar& alpha) {
+  using wide = sum_t<scalar_t>;
+  const wide times_product = alpha.to<wide>(), times_addend = beta.to<wide>();
+  const bool ignored = times_addend == wide(0);  // the addend is, even if it contains NaN
+  const scalar_t* from = static_cast<const scalar_t*>(addend.data);
+  scalar_t* to = static_cast<scalar_t*>(out.data);
+  const int64_t from_row = addend.row_stride, from_column = addend.column_stride;
+  const int64_t to_row = out.row_stride, to_column = out.column_stride;
+  const auto finish = [=](int64_t i, int64_t j, wide product) {
+    const wide value =
+        ignored ? product
+                : plus(product, times(times_addend,
+                                      static_cast<wide>(from[i * from_row + j * from_column])));
+    to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
+  };
+  if (ignores_product<scalar_t>(alpha)) {
+    for (int64_t i = 0; i < out.rows; ++i) {
+      for (int64_t j = 0; j < out.columns; ++j) finish(i, j, wide(0));
+    }
+    return;
+  }
+  product<scalar_t>(
+      a, b, [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(times_product, sum)); });
+}
+
 void check_matrices(const Tensor& a, const Tensor& b, const char* name) {
   OPGEN_CHECK(a.dim() == 2, name, ": self must be a matrix, but it has ", a.dim(), " dimensions");
   OPGEN_CHECK(b.dim() == 2, name, ": mat2 must be a matrix, but it has ", b.dim(), " dimensions");
   OPGEN_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
               a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+}
+
+// Calls f(i) for each product of a batch, of which the first is a * b = out. Threads divide the
+// batch if there are enough products, else each product; a BLAS has threads of its own.
+template <class F>
+void for_each_matrix(const MatrixView& a, const MatrixView& b, const MatrixView& out, int64_t batch,
+                     const F& f) {
+  const int64_t work = a.rows * a.columns * b.columns;
+  const auto run = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  };
+  if (batch < opgen::get_num_threads() || opgen::blas_takes(a, b, out)) return run(0, batch);
+  opgen::parallel_for(0, batch, std::max<int64_t>(1, 8 * opgen::kGrainSize / (work + 1)), run);
 }
 
 void check_dtypes(const Tensor& a, const Tensor& b) {
@@ -304,21 +351,12 @@ OPGEN_IMPL_FUNC(bmm_out_cpu)(const Tensor& self, const Tensor& mat2, const Tenso
     return;
   }
   OPGEN_DISPATCH_ALL_BUT_BOOL(self.scalar_type(), "bmm", [&] {
-    const int64_t batches = self.size(0);
-    const auto run = [&](int64_t begin, int64_t end) {
-      for (int64_t n = begin; n < end; ++n) {
-        const MatrixView left(self, n), right(mat2, n), result(out, n);
-        if (!blas_gemm(left, right, result)) product_into<scalar_t>(left, right, result);
-      }
-    };
-    // Threads divide the batches, if there are enough of them, else each product. A BLAS has
-    // threads of its own.
-    const MatrixView first(self, 0), second(mat2, 0), result(out, 0);
-    if (batches < opgen::get_num_threads() || opgen::blas_takes(first, second, result)) {
-      return run(0, batches);
-    }
-    const int64_t work = first.rows * first.columns * second.columns;
-    opgen::parallel_for(0, batches, std::max<int64_t>(1, 8 * opgen::kGrainSize / (work + 1)), run);
+    for_each_matrix(MatrixView(self, 0), MatrixView(mat2, 0), MatrixView(out, 0), self.size(0),
+                    [&](int64_t n) {
+                      const MatrixView left(self, n), right(mat2, n), result(out, n);
+                      if (!blas_gemm(left, right, result))
+                        product_into<scalar_t>(left, right, result);
+                    });
   });
 }
 
@@ -342,32 +380,13 @@ OPGEN_IMPL_FUNC(addmm_out_cpu)
 (const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
  const Scalar& alpha, const Tensor& out) {
   if (out.numel() == 0) return;
+  const Tensor addend = self.expand(out.sizes());
   OPGEN_DISPATCH_ALL_BUT_BOOL(mat1.scalar_type(), "addmm", [&] {
-    using wide = sum_t<scalar_t>;
-    const wide a = alpha.to<wide>(), b = beta.to<wide>();
-    const bool ignored = b == wide(0);  // `self` is ignored, even if it contains NaN
-    const Tensor addend = self.expand(out.sizes());
-    const scalar_t* from = addend.const_data_ptr<scalar_t>();
-    scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t from_row = addend.stride(0), from_column = addend.stride(1);
-    const int64_t to_row = out.stride(0), to_column = out.stride(1);
-    const auto finish = [=](int64_t i, int64_t j, wide product) {
-      const wide value =
-          ignored
-              ? product
-              : plus(product, times(b, static_cast<wide>(from[i * from_row + j * from_column])));
-      to[i * to_row + j * to_column] = static_cast<scalar_t>(value);
-    };
-    if (a == wide(0) && !is_half_v<scalar_t>) {
-      // With alpha 0, NaN in the factors is ignored, too, except for half types, as in PyTorch.
-      for (int64_t i = 0; i < out.size(0); ++i) {
-        for (int64_t j = 0; j < out.size(1); ++j) finish(i, j, wide(0));
-      }
+    if (!ignores_product<scalar_t>(alpha) && blas_addmm(addend, mat1, mat2, beta, alpha, out)) {
       return;
     }
-    if (blas_addmm(addend, mat1, mat2, beta, alpha, out)) return;
-    product<scalar_t>(MatrixView(mat1), MatrixView(mat2),
-                      [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(a, sum)); });
+    add_product<scalar_t>(MatrixView(addend), MatrixView(mat1), MatrixView(mat2), MatrixView(out),
+                          beta, alpha);
   });
 }
 
@@ -387,12 +406,23 @@ OPGEN_META_FUNC(baddbmm)
 OPGEN_IMPL_FUNC(baddbmm_out_cpu)
 (const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
  const Scalar& alpha, const Tensor& out) {
+  if (out.numel() == 0) return;
   const Tensor addend = self.expand(out.sizes());
-  for (int64_t i = 0; i < out.size(0); ++i) {
-    Tensor matrix = out.select(0, i);
-    at::addmm_out(matrix, addend.select(0, i), batch1.select(0, i), batch2.select(0, i), beta,
-                  alpha);
+  const MatrixView first(batch1, 0), second(batch2, 0), result(out, 0);
+  if (opgen::blas_takes(first, second, result)) {
+    for (int64_t i = 0; i < out.size(0); ++i) {
+      Tensor matrix = out.select(0, i);
+      at::addmm_out(matrix, addend.select(0, i), batch1.select(0, i), batch2.select(0, i), beta,
+                    alpha);
+    }
+    return;
   }
+  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "baddbmm", [&] {
+    for_each_matrix(first, second, result, out.size(0), [&](int64_t i) {
+      add_product<scalar_t>(MatrixView(addend, i), MatrixView(batch1, i), MatrixView(batch2, i),
+                            MatrixView(out, i), beta, alpha);
+    });
+  });
 }
 
 // ---- Vectors ----

@@ -1,6 +1,7 @@
 // reductions.cpp: sums, products, extremes and norms along dimensions, and running sums.
 #include <opgen/kernel.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include <aten/ops/all.h>
@@ -34,6 +35,7 @@
 #include <aten/ops/var_native.h>
 
 #include <opgen/cpu/extremes.h>
+#include <opgen/cpu/indexed.h>
 #include <opgen/cpu/moments.h>
 #include <opgen/cpu/reduce.h>
 #include <opgen/cpu/truth.h>
@@ -530,6 +532,65 @@ OPGEN_IMPL_FUNC(argmin_out)
 
 namespace {
 
+// A result waits for the one before it, so several lines take turns. Their number is a constant, so
+// that their results stay in registers.
+template <int64_t lines, class total, class T, class F>
+void accumulate_lines(const T* from, int64_t step, int64_t run_step, T* to, int64_t to_step,
+                      int64_t to_run_step, int64_t count, total start, const F& f) {
+  total results[lines];
+  for (total& each : results) each = start;
+  for (int64_t i = 0; i < count; ++i) {
+#pragma GCC unroll 4
+    for (int64_t j = 0; j < lines; ++j) {
+      results[j] = f(results[j], static_cast<total>(from[j * run_step]));
+      to[j * to_run_step] = static_cast<T>(results[j]);
+    }
+    from += step;
+    to += to_step;
+  }
+}
+// Lines that lie next to each other, which are vectors.
+template <class total, class T, class F>
+void accumulate_rows(const T* from, int64_t step, T* to, int64_t to_step, int64_t lines,
+                     int64_t count, total start, const F& f) {
+  constexpr int64_t most = 64;
+  total results[most];
+  for (int64_t first = 0; first < lines; first += most) {
+    const int64_t n = std::min(most, lines - first);
+    for (int64_t j = 0; j < n; ++j) results[j] = start;
+    for (int64_t i = 0; i < count; ++i) {
+      const T* x = from + i * step + first;
+      T* y = to + i * to_step + first;
+      for (int64_t j = 0; j < n; ++j) {
+        results[j] = f(results[j], static_cast<total>(x[j]));
+        y[j] = static_cast<T>(results[j]);
+      }
+    }
+  }
+}
+
+template <class total, class T, class F>
+void accumulate_sheet(const opgen::Sheet& sheet, const T* from, T* to, int64_t count, total start,
+                      const F& f) {
+  constexpr int64_t together = 4;
+  from += sheet.offsets[0];
+  to += sheet.offsets[1];
+  const int64_t step = sheet.steps[0], to_step = sheet.steps[1];
+  const int64_t run_step = sheet.run_steps[0], to_run_step = sheet.run_steps[1];
+  if (sheet.has_rows(2)) {
+    return accumulate_rows(from, step, to, to_step, sheet.run, count, start, f);
+  }
+  int64_t j = 0;
+  for (; j + together <= sheet.run; j += together) {
+    accumulate_lines<together>(from + j * run_step, step, run_step, to + j * to_run_step, to_step,
+                               to_run_step, count, start, f);
+  }
+  for (; j < sheet.run; ++j) {
+    accumulate_lines<1>(from + j * run_step, step, 0, to + j * to_run_step, to_step, 0, count,
+                        start, f);
+  }
+}
+
 // Writes f(…f(f(start, x0), x1)…) along `dim`.
 template <class F>
 void accumulate_into(const char* name, const Tensor& self, int64_t dim, const Tensor& out,
@@ -541,19 +602,17 @@ void accumulate_into(const char* name, const Tensor& self, int64_t dim, const Te
     opgen::copy_(out, self);
     return;
   }
-  const int64_t count = self.size(dim), in_stride = input.stride(dim), out_stride = out.stride(dim);
+  const int64_t count = self.size(dim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), name, [&] {
     // A running result cannot be computed pairwise; it is kept in the next wider type instead.
     using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
     const scalar_t* from = input.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    for_each_line<2>(dim, {&input, &out}, [&](const std::array<int64_t, 2>& at) {
-      total result(start);
-      for (int64_t i = 0; i < count; ++i) {
-        result = f(result, static_cast<total>(from[at[0] + i * in_stride]));
-        to[at[1] + i * out_stride] = static_cast<scalar_t>(result);
-      }
-    });
+    const auto loop = [&](const opgen::Sheet& sheet) {
+      accumulate_sheet<total>(sheet, from, to, count, static_cast<total>(start), f);
+    };
+    opgen::for_each_sheet(self.sizes(), dim, {input.strides(), out.strides()},
+                          opgen::Divide::kOthers, loop);
   });
 }
 

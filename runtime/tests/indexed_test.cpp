@@ -100,6 +100,22 @@ TEST(runs) {
   }
 }
 
+TEST(rows_of_bytes) {
+  for (std::size_t length = 0; length < 2100; length += length < 70 ? 1 : 97) {
+    constexpr std::int64_t count = 3;
+    const auto to_step = static_cast<std::int64_t>(length) + 5;
+    const auto from_step = static_cast<std::int64_t>(length) + 2;
+    std::vector<char> from(static_cast<std::size_t>(count * from_step));
+    std::iota(from.begin(), from.end(), static_cast<char>(1));
+    std::vector<char> to(static_cast<std::size_t>(count * to_step), '\0'), expected = to;
+    for (std::int64_t k = 0; k < count; ++k) {
+      std::memcpy(expected.data() + k * to_step, from.data() + k * from_step, length);
+    }
+    opgen::copy_rows(to.data(), to_step, from.data(), from_step, count, length);
+    CHECK(to == expected);
+  }
+}
+
 TEST(gathering_and_scattering) {
   const std::vector<std::int64_t> indices{4, 0, 4, 2};
   for (std::int64_t columns : {1, 2, 3, 4, 8, 16, 33}) {

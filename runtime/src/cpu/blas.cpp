@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "opgen/core/error.h"
 #include "opgen/core/parallel.h"
@@ -22,6 +23,10 @@ template <class T, class Int>
 using Gemm = void (*)(const char* transa, const char* transb, const Int* m, const Int* n,
                       const Int* k, const T* alpha, const T* a, const Int* lda, const T* b,
                       const Int* ldb, const T* beta, T* c, const Int* ldc);
+template <class T, class Int>
+using Gemv = void (*)(const char* trans, const Int* m, const Int* n, const T* alpha, const T* a,
+                      const Int* lda, const T* x, const Int* incx, const T* beta, T* y,
+                      const Int* incy);
 using Axpy = void (*)(const std::int64_t* n, const float* a, const float* x,
                       const std::int64_t* incx, float* y, const std::int64_t* incy);
 
@@ -29,10 +34,12 @@ struct Blas {
   std::string name;
   std::string problem;
   bool has_wide_integers = false;
-  void* sgemm = nullptr;
-  void* dgemm = nullptr;
-  void* cgemm = nullptr;
-  void* zgemm = nullptr;
+  // Products of two matrices, and of a matrix and a vector, of one dtype.
+  struct Products {
+    void* gemm = nullptr;
+    void* gemv = nullptr;
+  };
+  Products of_float, of_double, of_complex_float, of_complex_double;
   void (*set_threads)(int) = nullptr;  // OpenBLAS, MKL
 
   // Finds the functions, whose names have this prefix and suffix. Returns whether all exist.
@@ -41,11 +48,14 @@ struct Blas {
       return ::dlsym(library, (prefix + base + suffix).c_str());
     };
     auto axpy = reinterpret_cast<Axpy>(function("saxpy"));
-    sgemm = function("sgemm");
-    dgemm = function("dgemm");
-    cgemm = function("cgemm");
-    zgemm = function("zgemm");
-    if (!axpy || !sgemm || !dgemm || !cgemm || !zgemm) return false;
+    of_float = {function("sgemm"), function("sgemv")};
+    of_double = {function("dgemm"), function("dgemv")};
+    of_complex_float = {function("cgemm"), function("cgemv")};
+    of_complex_double = {function("zgemm"), function("zgemv")};
+    if (!axpy) return false;
+    for (const Products& each : {of_float, of_double, of_complex_float, of_complex_double}) {
+      if (!each.gemm || !each.gemv) return false;
+    }
     // In 32 bits, this length is 1; in 64 bits, it is negative, for which saxpy does nothing.
     const std::int64_t length = 1 - (std::int64_t(1) << 32), one = 1;
     const float factor = 1, x = 1;
@@ -65,7 +75,7 @@ struct Blas {
     // OpenBLAS with 64-bit integers adds a suffix; the builds for SciPy also have a prefix.
     if (!find(library, "", "_") && !find(library, "", "_64_") && !find(library, "scipy_", "_") &&
         !find(library, "scipy_", "_64_")) {
-      problem = "it has no saxpy_, sgemm_, dgemm_, cgemm_ and zgemm_";
+      problem = "it has no saxpy_, or no gemm and gemv of four dtypes";
       return false;
     }
     for (const char* setter : {"openblas_set_num_threads", "openblas_set_num_threads64_",
@@ -147,34 +157,72 @@ struct Product {
   }
 
   template <class T>
-  void run(void* gemm, const Scalar& beta, const Scalar& alpha) const {
+  void run(const Blas::Products& use, const Scalar& beta, const Scalar& alpha) const {
     if (blas().has_wide_integers) {
-      run_with(reinterpret_cast<Gemm<T, std::int64_t>>(gemm), beta, alpha);
+      run_with<T, std::int64_t>(use, beta.to<T>(), alpha.to<T>());
     } else {
-      run_with(reinterpret_cast<Gemm<T, int>>(gemm), beta, alpha);
+      run_with<T, int>(use, beta.to<T>(), alpha.to<T>());
     }
   }
 
  private:
+  static char flip(char transposed) noexcept { return transposed == 'N' ? 'T' : 'N'; }
+
   template <class T, class Int>
-  void run_with(Gemm<T, Int> gemm, const Scalar& beta, const Scalar& alpha) const {
+  void run_with(const Blas::Products& use, T beta, T alpha) const {
+    // A product of matrices takes three to four times as long as one of a matrix and a vector.
+    if (b.columns == 1) {
+      return multiply_vector<T, Int>(use.gemv, left, a, b.data, b.row_stride, out.row_stride, beta,
+                                     alpha);
+    }
+    if (a.rows == 1) {
+      Operand turned = right;
+      turned.transposed = flip(turned.transposed);
+      return multiply_vector<T, Int>(use.gemv, turned, transposed_of(b), a.data, a.column_stride,
+                                     out.column_stride, beta, alpha);
+    }
+    multiply_matrices<T, Int>(use.gemm, beta, alpha);
+  }
+
+  static MatrixView transposed_of(MatrixView matrix) noexcept {
+    std::swap(matrix.rows, matrix.columns);
+    std::swap(matrix.row_stride, matrix.column_stride);
+    return matrix;
+  }
+
+  // Computes the vector out = beta * out + alpha * matrix * x. `operand` says how the matrix lies.
+  template <class T, class Int>
+  void multiply_vector(void* gemv, const Operand& operand, const MatrixView& matrix, const void* x,
+                       std::int64_t x_stride, std::int64_t out_stride, T beta, T alpha) const {
+    const bool plain = operand.transposed == 'N';
+    const Int m = static_cast<Int>(plain ? matrix.rows : matrix.columns);
+    const Int n = static_cast<Int>(plain ? matrix.columns : matrix.rows);
+    const Int lead = static_cast<Int>(operand.lead);
+    // The stride of a single number does not matter, and others are positive if they fit.
+    const Int x_step = static_cast<Int>(matrix.columns == 1 ? 1 : x_stride);
+    const Int out_step = static_cast<Int>(matrix.rows == 1 ? 1 : out_stride);
+    reinterpret_cast<Gemv<T, Int>>(gemv)(
+        &operand.transposed, &m, &n, &alpha, static_cast<const T*>(matrix.data), &lead,
+        static_cast<const T*>(x), &x_step, &beta, static_cast<T*>(out.data), &out_step);
+  }
+
+  template <class T, class Int>
+  void multiply_matrices(void* gemm, T beta, T alpha) const {
     // A row-major result is computed as out^T = b^T * a^T, which is column-major.
-    bool swap = result.transposed == 'T';
-    auto flip = [](char c) { return c == 'N' ? 'T' : 'N'; };
-    char trans_first = swap ? flip(right.transposed) : left.transposed;
-    char trans_second = swap ? flip(left.transposed) : right.transposed;
-    Int m = static_cast<Int>(swap ? out.columns : out.rows);
-    Int n = static_cast<Int>(swap ? out.rows : out.columns);
-    Int k = static_cast<Int>(a.columns);
-    Int first_lead = static_cast<Int>(swap ? right.lead : left.lead);
-    Int second_lead = static_cast<Int>(swap ? left.lead : right.lead);
-    Int lead = static_cast<Int>(result.lead);
-    T times = alpha.to<T>();
-    T kept = beta.to<T>();
+    const bool swap = result.transposed == 'T';
+    const char trans_first = swap ? flip(right.transposed) : left.transposed;
+    const char trans_second = swap ? flip(left.transposed) : right.transposed;
+    const Int m = static_cast<Int>(swap ? out.columns : out.rows);
+    const Int n = static_cast<Int>(swap ? out.rows : out.columns);
+    const Int k = static_cast<Int>(a.columns);
+    const Int first_lead = static_cast<Int>(swap ? right.lead : left.lead);
+    const Int second_lead = static_cast<Int>(swap ? left.lead : right.lead);
+    const Int lead = static_cast<Int>(result.lead);
     const T* first = static_cast<const T*>(swap ? b.data : a.data);
     const T* second = static_cast<const T*>(swap ? a.data : b.data);
-    gemm(&trans_first, &trans_second, &m, &n, &k, &times, first, &first_lead, second, &second_lead,
-         &kept, static_cast<T*>(out.data), &lead);
+    reinterpret_cast<Gemm<T, Int>>(gemm)(&trans_first, &trans_second, &m, &n, &k, &alpha, first,
+                                         &first_lead, second, &second_lead, &beta,
+                                         static_cast<T*>(out.data), &lead);
   }
 };
 
@@ -220,16 +268,16 @@ bool blas_gemm(const MatrixView& a, const MatrixView& b, const MatrixView& out, 
   }
   switch (out.dtype) {
     case kFloat:
-      product.run<float>(blas().sgemm, beta, alpha);
+      product.run<float>(blas().of_float, beta, alpha);
       break;
     case kDouble:
-      product.run<double>(blas().dgemm, beta, alpha);
+      product.run<double>(blas().of_double, beta, alpha);
       break;
     case kComplexFloat:
-      product.run<complex<float>>(blas().cgemm, beta, alpha);
+      product.run<complex<float>>(blas().of_complex_float, beta, alpha);
       break;
     default:
-      product.run<complex<double>>(blas().zgemm, beta, alpha);
+      product.run<complex<double>>(blas().of_complex_double, beta, alpha);
   }
   return true;
 }

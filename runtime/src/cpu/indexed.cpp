@@ -223,40 +223,73 @@ void with_size(std::size_t size, const F& f) {
   }
 }
 
-template <class Chunk>
-void copy_rows(char* to, std::int64_t to_step, const std::int64_t* to_rows, const char* from,
-               std::int64_t from_step, const std::int64_t* from_rows, std::int64_t begin,
-               std::int64_t end) {
-  for (std::int64_t k = begin; k < end; ++k) {
-    std::memcpy(to + (to_rows != nullptr ? to_rows[k] : k) * to_step,
-                from + (from_rows != nullptr ? from_rows[k] : k) * from_step, sizeof(Chunk));
+// Copies at least sizeof(V) bytes; the last vector may overlap the one before.
+template <class V>
+OPGEN_ALWAYS_INLINE void copy_by(char* to, const char* from, std::size_t length) noexcept {
+  const std::size_t last = length - sizeof(V);
+  V part;
+  for (std::size_t i = 0; i < last; i += sizeof(V)) {
+    std::memcpy(&part, from + i, sizeof(V));
+    std::memcpy(to + i, &part, sizeof(V));
   }
+  std::memcpy(&part, from + last, sizeof(V));
+  std::memcpy(to + last, &part, sizeof(V));
 }
-template <std::size_t n>
-struct Chunk {
-  char bytes[n];
+
+// Rows of `length` bytes. Row k of a side is at rows[k] * step, or at k * step if `rows` is null.
+struct Rows {
+  char* to;
+  std::int64_t to_step;
+  const std::int64_t* to_rows;
+  const char* from;
+  std::int64_t from_step;
+  const std::int64_t* from_rows;
+  std::int64_t begin, end;
+  std::size_t length;
+
+  template <class Copy>
+  OPGEN_ALWAYS_INLINE void for_each(const Copy& copy) const {
+    for (std::int64_t k = begin; k < end; ++k) {
+      copy(to + (to_rows != nullptr ? to_rows[k] : k) * to_step,
+           from + (from_rows != nullptr ? from_rows[k] : k) * from_step);
+    }
+  }
+  template <class V>
+  OPGEN_ALWAYS_INLINE void copy_here() const {
+    // Not `length` itself, which the compiler would read anew for each row.
+    const std::size_t bytes = length;
+    for_each([bytes](char* row, const char* other) { copy_by<V>(row, other, bytes); });
+  }
 };
 
-// Copies rows of `length` bytes between positions that may be selected by indices.
-void copy_any_rows(char* to, std::int64_t to_step, const std::int64_t* to_rows, const char* from,
-                   std::int64_t from_step, const std::int64_t* from_rows, std::int64_t begin,
-                   std::int64_t end, std::size_t length) {
-  switch (length) {
-    case 8:
-      return copy_rows<Chunk<8>>(to, to_step, to_rows, from, from_step, from_rows, begin, end);
-    case 16:
-      return copy_rows<Chunk<16>>(to, to_step, to_rows, from, from_step, from_rows, begin, end);
-    case 32:
-      return copy_rows<Chunk<32>>(to, to_step, to_rows, from, from_step, from_rows, begin, end);
-    case 64:
-      return copy_rows<Chunk<64>>(to, to_step, to_rows, from, from_step, from_rows, begin, end);
-    default:
-      break;
+typedef char Vector16 __attribute__((vector_size(16)));
+#if OPGEN_LOOPS_AVX2
+typedef char Vector32 __attribute__((vector_size(32)));
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void copy_rows_avx2(const Rows& rows) {
+  rows.copy_here<Vector32>();
+}
+#endif
+template <class V>
+OPGEN_NOINLINE void copy_rows_by(const Rows& rows) {
+  rows.copy_here<V>();
+}
+
+void copy_any_rows(const Rows& rows) {
+  // Longer rows are worth the call of a function for each.
+  constexpr std::size_t most = 1024;
+  const std::size_t length = rows.length;
+  if (length > most) {
+    return rows.for_each(
+        [length](char* row, const char* other) { std::memcpy(row, other, length); });
   }
-  for (std::int64_t k = begin; k < end; ++k) {
-    std::memcpy(to + (to_rows != nullptr ? to_rows[k] : k) * to_step,
-                from + (from_rows != nullptr ? from_rows[k] : k) * from_step, length);
-  }
+#if OPGEN_LOOPS_AVX2
+  if (length >= sizeof(Vector32) && detail::use_avx2()) return copy_rows_avx2(rows);
+#endif
+  if (length >= 16) return copy_rows_by<Vector16>(rows);
+  if (length >= 8) return copy_rows_by<std::uint64_t>(rows);
+  if (length >= 4) return copy_rows_by<std::uint32_t>(rows);
+  if (length >= 2) return copy_rows_by<std::uint16_t>(rows);
+  if (length == 1) return copy_rows_by<std::uint8_t>(rows);
 }
 
 }  // namespace
@@ -272,14 +305,20 @@ void copy_run(char* to, std::int64_t to_stride, const char* from, std::int64_t f
   });
 }
 
+void copy_rows(char* to, std::int64_t to_step, const char* from, std::int64_t from_step,
+               std::int64_t count, std::size_t length) noexcept {
+  copy_any_rows({to, to_step, nullptr, from, from_step, nullptr, 0, count, length});
+}
+
 void gather_sheet(const Sheet& sheet, char* to, const char* from, const std::int64_t* indices,
                   std::size_t size) noexcept {
   const auto bytes = static_cast<std::int64_t>(size);
   to += sheet.offsets[0] * bytes;
   from += sheet.offsets[1] * bytes;
   if (sheet.has_rows(2)) {
-    return copy_any_rows(to, sheet.steps[0] * bytes, nullptr, from, sheet.steps[1] * bytes, indices,
-                         sheet.begin, sheet.end, static_cast<std::size_t>(sheet.run) * size);
+    return copy_any_rows({to, sheet.steps[0] * bytes, nullptr, from, sheet.steps[1] * bytes,
+                          indices, sheet.begin, sheet.end,
+                          static_cast<std::size_t>(sheet.run) * size});
   }
   if (sheet.has_faster_run()) {
     for (std::int64_t k = sheet.begin; k < sheet.end; ++k) {
@@ -309,9 +348,9 @@ void scatter_sheet(const Sheet& sheet, char* to, const char* from, const std::in
                    std::size_t size) noexcept {
   const auto bytes = static_cast<std::int64_t>(size);
   if (sheet.has_rows(2)) {
-    return copy_any_rows(to + sheet.offsets[0] * bytes, sheet.steps[0] * bytes, indices,
-                         from + sheet.offsets[1] * bytes, sheet.steps[1] * bytes, nullptr,
-                         sheet.begin, sheet.end, static_cast<std::size_t>(sheet.run) * size);
+    return copy_any_rows({to + sheet.offsets[0] * bytes, sheet.steps[0] * bytes, indices,
+                          from + sheet.offsets[1] * bytes, sheet.steps[1] * bytes, nullptr,
+                          sheet.begin, sheet.end, static_cast<std::size_t>(sheet.run) * size});
   }
   with_size(size, [&](auto element) {
     using T = decltype(element);

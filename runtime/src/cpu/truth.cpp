@@ -1,4 +1,5 @@
-// truth.cpp: any and all look at the bits of elements, so that all dtypes of a size share a loop.
+// truth.cpp: any, all and count look at the bits of elements, so that all dtypes of a size share a
+// loop.
 #include "opgen/cpu/truth.h"
 
 #include <cstdint>
@@ -66,37 +67,171 @@ void truth_of_pairs(TensorIteratorBase& iter, bool all) {
                         decltype(result)>(false, step, combine, result));
 }
 
-void truth(TensorIteratorBase& iter, bool all) {
-  const ScalarType result = iter.dtype(0), dtype = iter.dtype(1);
-  OPGEN_CHECK(iter.ntensors() == 2 && (result == kBool || result == kByte),
-              all ? "cpu_all" : "cpu_any", ": expected an output of dtype Bool or Byte, got ",
-              result);
+// Counts numbers that are found, in lanes of their size, which are emptied before they overflow.
+template <class Bits>
+struct CountFold {
+  Found<Bits> found;
+  static constexpr std::int64_t kMost = 127;
+
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE std::int64_t row_here(const Bits* at, std::int64_t n) const {
+    using V = Vec<Bits, bytes>;
+    constexpr std::int64_t chains = 4, step = chains * V::size;
+    std::int64_t count = 0, i = 0;
+    while (i + step <= n) {
+      V lanes[chains] = {V(Bits(0)), V(Bits(0)), V(Bits(0)), V(Bits(0))};
+      const std::int64_t last =
+          n - step < i + (kMost - 1) * step ? n - step : i + (kMost - 1) * step;
+      for (; i <= last; i += step) {
+        for (std::int64_t k = 0; k < chains; ++k) {
+          lanes[k] = V::of(lanes[k].values - found(V::load(at + i + k * V::size)).values);
+        }
+      }
+      for (const V& each : lanes) {
+        for (std::int64_t k = 0; k < V::size; ++k) count += each[k];
+      }
+    }
+    for (; i < n; ++i) count -= found(at[i]);
+    return count;
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE void rows_here(const char* at, std::int64_t n, std::int64_t step,
+                                     std::int64_t count, std::int64_t* states) const {
+    for (std::int64_t k = 0; k < count; ++k) {
+      states[k] = row_here<bytes>(reinterpret_cast<const Bits*>(at + k * step), n);
+    }
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE void columns_here(const char* const* rows, std::int64_t n, std::int64_t count,
+                                        std::int64_t* states) const {
+    using V = Vec<Bits, bytes>;
+    static_assert(detail::kColumnLeaf <= kMost);
+    std::int64_t k = 0;
+    for (; k + V::size <= count; k += V::size) {
+      V lanes(Bits(0));
+      for (std::int64_t r = 0; r < n; ++r) {
+        const Bits* row = reinterpret_cast<const Bits*>(rows[r]);
+        lanes = V::of(lanes.values - found(V::load(row + k)).values);
+      }
+      for (std::int64_t j = 0; j < V::size; ++j) states[k + j] = lanes[j];
+    }
+    for (; k < count; ++k) {
+      states[k] = 0;
+      for (std::int64_t r = 0; r < n; ++r) {
+        states[k] -= found(reinterpret_cast<const Bits*>(rows[r])[k]);
+      }
+    }
+  }
+#if OPGEN_LOOPS_AVX2
+  OPGEN_NOINLINE OPGEN_TARGET_AVX2 void rows_avx2(const char* at, std::int64_t n, std::int64_t step,
+                                                  std::int64_t count, std::int64_t* states) const {
+    rows_here<32>(at, n, step, count, states);
+  }
+  OPGEN_NOINLINE OPGEN_TARGET_AVX2 void columns_avx2(const char* const* rows, std::int64_t n,
+                                                     std::int64_t count,
+                                                     std::int64_t* states) const {
+    columns_here<32>(rows, n, count, states);
+  }
+#endif
+};
+
+template <class Bits>
+class CountLoops final : public detail::TypedLoops<Bits, Bits, std::int64_t> {
+ public:
+  explicit CountLoops(std::uint64_t significant)
+      : detail::TypedLoops<Bits, Bits, std::int64_t>(detail::kFoldRow, detail::kColumnLeaf),
+        fold_{{static_cast<Bits>(significant), Bits(0)}} {}
+  void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count, std::int64_t,
+            void* states) const override {
+    auto* counts = static_cast<std::int64_t*>(states);
+#if OPGEN_LOOPS_AVX2
+    if (detail::use_avx2()) return fold_.rows_avx2(at, n, step, count, counts);
+#endif
+    fold_.template rows_here<detail::kAnyVector>(at, n, step, count, counts);
+  }
+  void columns(const char* const* rows, std::int64_t n, std::int64_t count, std::int64_t,
+               void* states) const override {
+    auto* counts = static_cast<std::int64_t*>(states);
+#if OPGEN_LOOPS_AVX2
+    if (detail::use_avx2()) return fold_.columns_avx2(rows, n, count, counts);
+#endif
+    fold_.template columns_here<detail::kAnyVector>(rows, n, count, counts);
+  }
+  void combine(void* states, const void* later, std::int64_t count) const override {
+    for (std::int64_t k = 0; k < count; ++k) {
+      static_cast<std::int64_t*>(states)[k] += static_cast<const std::int64_t*>(later)[k];
+    }
+  }
+  void clear(void* states, std::int64_t count) const override {
+    for (std::int64_t k = 0; k < count; ++k) static_cast<std::int64_t*>(states)[k] = 0;
+  }
+  void store(char* out, std::int64_t stride, const void* states,
+             std::int64_t count) const override {
+    for (std::int64_t k = 0; k < count; ++k) {
+      *reinterpret_cast<std::int64_t*>(out + k * stride) =
+          static_cast<const std::int64_t*>(states)[k];
+    }
+  }
+
+ private:
+  CountFold<Bits> fold_;
+};
+
+void count_pairs(TensorIteratorBase& iter) {
+  using Pair = types::complex<double>;
+  const auto step = [](std::int64_t count, Pair x) {
+    return count + (x.real() != 0 || x.imag() != 0 ? 1 : 0);
+  };
+  const auto result = [](std::int64_t count) { return count; };
+  detail::run_reduction(
+      detail::ReductionPlan(iter),
+      detail::StepLoops<std::int64_t, Pair, std::int64_t, decltype(step), SumOf, decltype(result)>(
+          0, step, SumOf(), result));
+}
+
+// Calls f(zero, significant) for numbers of this dtype: `zero` has the type of their bits. Calls
+// pairs() for the dtype of 16 bytes.
+template <class F, class Pairs>
+void with_bits(ScalarType dtype, const F& f, const Pairs& pairs) {
   constexpr std::uint64_t bits = ~std::uint64_t(0), half = bits >> 33;
   switch (dtype) {
     case kComplexDouble:
-      return truth_of_pairs(iter, all);
+      return pairs();
     case kComplexFloat:
-      return truth_of_bits<std::int64_t>(iter, all, half << 32 | half);
+      return f(std::int64_t(), half << 32 | half);
     case kDouble:
-      return truth_of_bits<std::int64_t>(iter, all, bits >> 1);
+      return f(std::int64_t(), bits >> 1);
     case kFloat:
-      return truth_of_bits<std::int32_t>(iter, all, bits >> 33);
+      return f(std::int32_t(), bits >> 33);
     case kHalf:
     case kBFloat16:
-      return truth_of_bits<std::int16_t>(iter, all, bits >> 49);
+      return f(std::int16_t(), bits >> 49);
     default:
       break;
   }
   switch (elementSize(dtype)) {
     case 1:
-      return truth_of_bits<std::int8_t>(iter, all, bits);
+      return f(std::int8_t(), bits);
     case 2:
-      return truth_of_bits<std::int16_t>(iter, all, bits);
+      return f(std::int16_t(), bits);
     case 4:
-      return truth_of_bits<std::int32_t>(iter, all, bits);
+      return f(std::int32_t(), bits);
     default:
-      return truth_of_bits<std::int64_t>(iter, all, bits);
+      return f(std::int64_t(), bits);
   }
+}
+
+void truth(TensorIteratorBase& iter, bool all) {
+  const ScalarType result = iter.dtype(0);
+  OPGEN_CHECK(iter.ntensors() == 2 && (result == kBool || result == kByte),
+              all ? "cpu_all" : "cpu_any", ": expected an output of dtype Bool or Byte, got ",
+              result);
+  with_bits(
+      iter.dtype(1),
+      [&](auto zero, std::uint64_t significant) {
+        truth_of_bits<decltype(zero)>(iter, all, significant);
+      },
+      [&] { truth_of_pairs(iter, all); });
 }
 
 }  // namespace
@@ -106,6 +241,17 @@ void cpu_any(TensorIteratorBase& iter) {
 }
 void cpu_all(TensorIteratorBase& iter) {
   truth(iter, true);
+}
+
+void cpu_count(TensorIteratorBase& iter) {
+  OPGEN_CHECK(iter.ntensors() == 2 && iter.dtype(0) == kLong,
+              "cpu_count: expected an output of dtype Long, got ", iter.dtype(0));
+  with_bits(
+      iter.dtype(1),
+      [&](auto zero, std::uint64_t significant) {
+        detail::run_reduction(detail::ReductionPlan(iter), CountLoops<decltype(zero)>(significant));
+      },
+      [&] { count_pairs(iter); });
 }
 
 }  // namespace opgen

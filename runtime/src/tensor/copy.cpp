@@ -7,6 +7,7 @@
 
 #include "opgen/core/atomic.h"
 #include "opgen/core/convert_element.h"
+#include "opgen/cpu/indexed.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/tensor/factories.h"
@@ -219,6 +220,14 @@ bool same_dense_layout(const TensorBase& a, const TensorBase& b) {
           (a.strides() == b.strides() && a.is_non_overlapping_and_dense()));
 }
 
+// Whether many rows follow one another that are contiguous memory on both sides.
+bool has_short_rows(const TensorIterator& iter) {
+  constexpr std::int64_t few = 1024;
+  if (iter.small_strides() != nullptr && iter.numel() <= few) return false;
+  const std::int64_t item = iter.element_size(0);
+  return iter.ndim() >= 2 && iter.strides(0)[0] == item && iter.strides(1)[0] == item;
+}
+
 void copy_cpu(const TensorBase& dst, const TensorBase& src) {
   if (dst.scalar_type() == src.scalar_type() && same_dense_layout(dst, src)) {
     if (dst.data_ptr() == src.data_ptr()) return;
@@ -231,6 +240,14 @@ void copy_cpu(const TensorBase& dst, const TensorBase& src) {
   config.add_borrowed_output(dst).add_borrowed_input(src).resize_outputs(false);
   config.check_all_same_dtype(false);
   TensorIterator iter = config.build();
+  if (dst.scalar_type() == src.scalar_type() && has_short_rows(iter)) {
+    const std::int64_t item = static_cast<std::int64_t>(dst.itemsize());
+    return iter.for_each(
+        [item](char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) {
+          copy_rows(data[0], strides[2], data[1], strides[3], outer,
+                    static_cast<std::size_t>(inner * item));
+        });
+  }
   for_each_row(iter, copy_row(dst.scalar_type(), src.scalar_type()), kGrainSize);
 }
 

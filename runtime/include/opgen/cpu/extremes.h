@@ -68,13 +68,41 @@ struct ExtremesFold {
     }
     return 0;
   }
+  // The same for rows of a few vectors: without branches, which a processor cannot predict. The
+  // last vectors come first, so that the first position is kept.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static std::int64_t find_in_short(const M* at, std::int64_t n, M value) {
+    using V = Vec<M, bytes>;
+    using L = Vec<Lane, bytes>;
+    const V wanted(value);
+    const std::int64_t whole = n / V::size * V::size;
+    Lane rest = 0;
+    for (std::int64_t i = n; i-- > whole;) rest = at[i] == value ? static_cast<Lane>(i) : rest;
+    L places;
+    for (std::int64_t k = 0; k < V::size; ++k) {
+      places.values[k] = static_cast<Lane>(whole + k);
+    }
+    const Lane none = std::numeric_limits<Lane>::max();
+    L found(none);
+    for (std::int64_t i = whole; i > 0;) {
+      i -= V::size;
+      places = places - L(static_cast<Lane>(V::size));
+      found = select(V::load(at + i) == wanted, places, found);
+    }
+    const Lane first = join_vector(found, SmallestOf());
+    return first == none ? rest : first;
+  }
   template <int bytes>
   OPGEN_ALWAYS_INLINE static void rows_here(const char* at, std::int64_t n, std::int64_t step,
                                             std::int64_t count, std::int64_t first, State* states) {
     for (std::int64_t k = 0; k < count; ++k) {
       const M* row = reinterpret_cast<const M*>(at + k * step);
       const M value = fold_row_here<M, M, bytes>(Unchanged(), Best(), worst(), row, n);
-      states[k] = {value, first + find<bytes>(row, n, value)};
+      constexpr std::int64_t few = 32;
+      const bool is_short = sizeof(M) >= 4 && n <= few * Vec<M, bytes>::size && !is_nan(value);
+      const std::int64_t place =
+          is_short ? find_in_short<bytes>(row, n, value) : find<bytes>(row, n, value);
+      states[k] = {value, first + place};
     }
   }
   template <int bytes>

@@ -175,11 +175,12 @@ inline constexpr std::int64_t kStepLeaf = 128;
 inline constexpr std::int64_t kStepLanes = 8;
 inline constexpr std::int64_t kStepColumnLeaf = 16;
 
-// Whether rows of In are added without a copy that is converted to M: a sum would take half of its
-// time for that. (Other folds do not, so that all types share their loops.)
+// Whether rows of In are folded without a copy that is converted to M: a sum or an extreme would
+// take half of its time for that. (Other folds do not, so that all types share their loops.)
 template <class In, class M, class Combine>
-inline constexpr bool kAddsConverted =
-    std::is_same_v<Combine, SumOf>&& std::is_same_v<In, BFloat16>&& std::is_same_v<M, float>;
+inline constexpr bool kFoldsConverted =
+    (std::is_same_v<Combine, SumOf> || std::is_same_v<Combine, LargestOf> ||
+     std::is_same_v<Combine, SmallestOf>)&&std::is_same_v<In, BFloat16>&& std::is_same_v<M, float>;
 
 struct Unchanged {
   template <class T>
@@ -572,7 +573,7 @@ void cpu_reduce_vec(TensorIteratorBase& iter, Acc identity, const Combine& combi
                     const Map& map = {}, const Project& project = {}) {
   static_assert(sizeof(Acc) == sizeof(M), "cpu_reduce_vec: vectors of as many elements");
   detail::check_kernel_dtypes<Out, In>(iter, 1);
-  using Row = std::conditional_t<detail::kAddsConverted<In, M, Combine>, In, M>;
+  using Row = std::conditional_t<detail::kFoldsConverted<In, M, Combine>, In, M>;
   using Fold = detail::VectorFold<Acc, M, Map, Combine, Row>;
   const Fold fold{map, combine, identity};
   detail::run_reduction(detail::ReductionPlan(iter),
