@@ -208,7 +208,7 @@ OPGEN_KERNEL(batch_norm_cpu)
   }
   const MemoryFormat format = format_of(input, all_dense);
   const Tensor out = opgen::empty(input.sizes(), input.options().memory_format(format));
-  const IntArrayRef saved = training ? IntArrayRef(channels) : IntArrayRef(int64_t(0));
+  const DimVector saved{training ? channels : 0};
   const Tensor save_mean =
       opgen::empty(saved, input.options().dtype(training ? kind : input.scalar_type()));
   const Tensor save_invstd = opgen::empty(saved, save_mean.options());
