@@ -247,8 +247,11 @@ OPGEN_META_FUNC(threshold)
 OPGEN_IMPL_FUNC(threshold_out)
 (const Tensor&, const Scalar& threshold, const Scalar& value, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL(common_dtype(), "threshold", [&] {
-    const scalar_t limit = threshold.to<scalar_t>(), other = value.to<scalar_t>();
-    opgen::cpu_kernel(*this, [=](scalar_t x) -> scalar_t { return x <= limit ? other : x; });
+    using wide = wide_t<scalar_t>;
+    const wide limit = static_cast<wide>(threshold.to<scalar_t>());
+    const scalar_t other = value.to<scalar_t>();
+    opgen::cpu_kernel(
+        *this, [=](scalar_t x) -> scalar_t { return static_cast<wide>(x) <= limit ? other : x; });
   });
 }
 
