@@ -1,23 +1,39 @@
-// activations.cpp: relu and its relatives, silu, gelu, mish, softplus, softmax and log_softmax.
+// activations.cpp: relu and its relatives, thresholds, silu, gelu, glu, mish, softplus,
+// log_sigmoid, softmax and log_softmax.
 #include <opgen/kernel.h>
 
 #include <aten/ops/_log_softmax.h>
 #include <aten/ops/_log_softmax_native.h>
+#include <aten/ops/_prelu_kernel.h>
+#include <aten/ops/_prelu_kernel_native.h>
 #include <aten/ops/_softmax.h>
 #include <aten/ops/_softmax_native.h>
+#include <aten/ops/amax.h>
+#include <aten/ops/celu_native.h>
 #include <aten/ops/clamp.h>
+#include <aten/ops/elu.h>
 #include <aten/ops/elu_native.h>
 #include <aten/ops/gelu_native.h>
+#include <aten/ops/glu_native.h>
+#include <aten/ops/hardshrink_native.h>
+#include <aten/ops/hardsigmoid_native.h>
 #include <aten/ops/hardswish_native.h>
 #include <aten/ops/hardtanh.h>
 #include <aten/ops/hardtanh_native.h>
 #include <aten/ops/leaky_relu_native.h>
+#include <aten/ops/log_sigmoid_native.h>
+#include <aten/ops/log_softmax.h>
 #include <aten/ops/log_softmax_native.h>
 #include <aten/ops/mish_native.h>
+#include <aten/ops/prelu_native.h>
+#include <aten/ops/relu6_native.h>
 #include <aten/ops/relu_native.h>
+#include <aten/ops/selu_native.h>
 #include <aten/ops/silu_native.h>
 #include <aten/ops/softmax_native.h>
 #include <aten/ops/softplus_native.h>
+#include <aten/ops/softshrink_native.h>
+#include <aten/ops/threshold_native.h>
 #include <opgen/cpu/softmax.h>
 #include <opgen/cpu/vec_functions.h>
 
@@ -232,6 +248,208 @@ OPGEN_KERNEL(hardtanh)(const Tensor& self, const Scalar& min_val, const Scalar& 
 }
 OPGEN_KERNEL(hardtanh_)(Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   return at::hardtanh_out(self, self, min_val, max_val);
+}
+
+// ---- Thresholds ----
+
+OPGEN_META_FUNC(threshold)
+(const Tensor& self, const Scalar& /*threshold*/, const Scalar& /*value*/) {
+  opgen::TensorIteratorConfig config;
+  // A second call changes nothing: elements may share memory.
+  config.set_check_mem_overlap(false)
+      .add_output(maybe_get_output())
+      .add_const_input(self)
+      .promote_inputs_to_common_dtype(true)
+      .cast_common_dtype_to_outputs(true)
+      .enforce_safe_casting_to_output(true)
+      .allow_cpu_scalars(true);
+  build(config);
+}
+OPGEN_IMPL_FUNC(threshold_out)
+(const Tensor&, const Scalar& threshold, const Scalar& value, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_REAL(common_dtype(), "threshold", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide limit = static_cast<wide>(threshold.to<scalar_t>());
+    const scalar_t other = value.to<scalar_t>();
+    opgen::cpu_kernel(
+        *this, [=](scalar_t x) -> scalar_t { return static_cast<wide>(x) <= limit ? other : x; });
+  });
+}
+
+OPGEN_META_FUNC(hardshrink)(const Tensor& self, const Scalar& /*lambd*/) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(hardshrink_out)(const Tensor&, const Scalar& lambd, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "hardshrink", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide limit = static_cast<wide>(lambd.to<scalar_t>());
+    opgen::cpu_kernel(*this, [limit](scalar_t x) -> scalar_t {
+      const wide w = static_cast<wide>(x);
+      return w >= -limit && w <= limit ? scalar_t(0) : x;
+    });
+  });
+}
+
+OPGEN_META_FUNC(softshrink)(const Tensor& self, const Scalar& lambd) {
+  OPGEN_CHECK(lambd.to<double>() >= 0, "lambda must be greater or equal to 0, but found to be ",
+              lambd.to<double>(), ".");
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(softshrink_out)(const Tensor&, const Scalar& lambd, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "softshrink", [&] {
+    using wide = wide_t<scalar_t>;
+    const wide limit = static_cast<wide>(lambd.to<scalar_t>());
+    opgen::cpu_kernel(*this, [limit](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element);
+      // NaN stays NaN.
+      return static_cast<scalar_t>(x > limit ? x - limit : x < -limit ? x + limit : x * wide(0));
+    });
+  });
+}
+
+OPGEN_META_FUNC(hardsigmoid)(const Tensor& self) {
+  build_borrowing_unary_op(maybe_get_output(), self);
+}
+OPGEN_IMPL_FUNC(hardsigmoid_out)(const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "hardsigmoid", [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element) + wide(3);
+      return static_cast<scalar_t>(lesser_of(greater_of(x, wide(0)), wide(6)) / wide(6));
+    });
+  });
+}
+
+// ---- Composites of the above ----
+
+OPGEN_KERNEL(celu)(const Tensor& self, const Scalar& alpha) {
+  OPGEN_CHECK(alpha.to<double>() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return at::elu(self, alpha, 1, Scalar(1 / alpha.to<double>()));
+}
+OPGEN_KERNEL(celu_)(Tensor& self, const Scalar& alpha) {
+  OPGEN_CHECK(alpha.to<double>() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return at::elu_(self, alpha, 1, Scalar(1 / alpha.to<double>()));
+}
+
+namespace {
+
+// With these, a layer keeps the mean 0 and the variance 1 of its input.
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
+}  // namespace
+
+OPGEN_KERNEL(selu)(const Tensor& self) {
+  return at::elu(self, kSeluAlpha, kSeluScale, 1);
+}
+OPGEN_KERNEL(selu_)(Tensor& self) {
+  return at::elu_(self, kSeluAlpha, kSeluScale, 1);
+}
+OPGEN_KERNEL(relu6)(const Tensor& self) {
+  return at::hardtanh(self, 0, 6);
+}
+OPGEN_KERNEL(relu6_)(Tensor& self) {
+  return at::hardtanh_(self, 0, 6);
+}
+
+// ---- prelu ----
+
+OPGEN_KERNEL(_prelu_kernel)(const Tensor& self, const Tensor& weight) {
+  OPGEN_CHECK(self.scalar_type() == weight.scalar_type(),
+              "prelu: Type promoting not supported. Got ", self.scalar_type(), " and ",
+              weight.scalar_type());
+  Tensor out = opgen::empty_like(self);
+  TensorIterator iter = TensorIterator::binary_op(out, self, weight);
+  if (out.is_meta()) return out;
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "prelu", [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel(iter, [](scalar_t x, scalar_t slope) -> scalar_t {
+      const wide w = static_cast<wide>(x);
+      const auto y = static_cast<scalar_t>(w * static_cast<wide>(slope));
+      return w > 0 ? x : y;
+    });
+  });
+  return out;
+}
+OPGEN_KERNEL(prelu)(const Tensor& self, const Tensor& weight) {
+  OPGEN_CHECK(self.scalar_type() == weight.scalar_type(),
+              "prelu: Type promoting not supported. Got ", self.scalar_type(), " and ",
+              weight.scalar_type());
+  if (weight.numel() != 1) {
+    OPGEN_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
+    const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+    OPGEN_CHECK(weight.numel() == channels,
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+                weight.numel(), " and channel size = ", channels, ".");
+  }
+  OPGEN_CHECK(
+      weight.dim() <= 1,
+      "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  if (self.dim() == weight.dim()) return at::_prelu_kernel(self, weight);
+  DimVector shape(static_cast<size_t>(self.dim()), 1);
+  if (self.dim() > 1) shape[1] = weight.numel();
+  return at::_prelu_kernel(self, weight.reshape(shape));
+}
+
+// ---- glu, log_sigmoid ----
+
+OPGEN_META_FUNC(glu)(const Tensor& self, int64_t dim) {
+  OPGEN_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
+  const int64_t along = wrap_dim(dim, self.dim()), size = self.size(along);
+  OPGEN_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", along, " is size ",
+              size);
+  build_binary_op(maybe_get_output(), self.narrow(along, 0, size / 2),
+                  self.narrow(along, size / 2, size / 2));
+}
+OPGEN_IMPL_FUNC(glu_out)(const Tensor&, int64_t /*dim*/, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "glu", [&] {
+    opgen::cpu_kernel_vec<scalar_t>(*this,
+                                    [](auto a, auto b) { return a * opgen::vec::sigmoid(b); });
+  });
+}
+
+namespace {
+
+struct LogSigmoid {
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE opgen::Vec<float, bytes> operator()(const opgen::Vec<float, bytes>& x) const {
+    using V = opgen::Vec<float, bytes>;
+    const auto negative = x < V(0.0f);
+    // The exponential of a number below 0 does not overflow.
+    return select(negative, x, V(0.0f)) -
+           opgen::vec::log1p(opgen::vec::exp(select(negative, x, -x)));
+  }
+};
+
+void log_sigmoid_into(Tensor& out, const Tensor& self) {
+  TensorIterator iter = TensorIterator::unary_op(out, self);
+  if (out.is_meta()) return;
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "log_sigmoid", [&] {
+    using wide = wide_t<scalar_t>;
+    if constexpr (std::is_same_v<wide, float>) {
+      opgen::cpu_kernel_vec<scalar_t>(iter, LogSigmoid());
+      return;
+    }
+    opgen::cpu_kernel(iter, [](scalar_t element) -> scalar_t {
+      const wide x = static_cast<wide>(element);
+      return static_cast<scalar_t>(lesser_of(x, wide(0)) - std::log1p(std::exp(-std::abs(x))));
+    });
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(log_sigmoid)(const Tensor& self) {
+  Tensor out = opgen::empty(self.sizes(), self.options());
+  log_sigmoid_into(out, self);
+  return out;
+}
+OPGEN_KERNEL(log_sigmoid_out)(const Tensor& self, Tensor& out) {
+  OPGEN_CHECK(out.scalar_type() == self.scalar_type(), "expected scalar type ", self.scalar_type(),
+              " but found ", out.scalar_type());
+  opgen::resize_(out, self.sizes());
+  log_sigmoid_into(out, self);
+  return out;
 }
 
 // ---- softmax ----

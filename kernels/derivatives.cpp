@@ -16,6 +16,7 @@
 #include <aten/ops/pow.h>
 #include <aten/ops/roll.h>
 #include <aten/ops/sigmoid.h>
+#include <aten/ops/sign.h>
 #include <aten/ops/softplus.h>
 #include <aten/ops/stack.h>
 #include <aten/ops/where.h>
@@ -443,6 +444,85 @@ Tensor clamp_tangent(const Tensor& self, const Tensor& self_t, const Tensor& min
   return at::where(max < min, max_t, at::where(self < min, min_t, within));
 }
 
+Tensor glu_gradient(const Tensor& grad, const Tensor& self, int64_t dim) {
+  const std::vector<Tensor> halves = self.chunk(2, dim);
+  const Tensor gate = at::sigmoid(halves[1]);
+  const Tensor parts[] = {grad * gate, grad * halves[0] * gate * (1 - gate)};
+  return at::cat(parts, dim);
+}
+Tensor glu_tangent(const Tensor& tangent, const Tensor& self, int64_t dim) {
+  const std::vector<Tensor> halves = self.chunk(2, dim), along = tangent.chunk(2, dim);
+  const Tensor gate = at::sigmoid(halves[1]);
+  return along[0] * gate + along[1] * halves[0] * gate * (1 - gate);
+}
+
+// ---- Losses ------------------------------------------------------------------------------------
+
+namespace {
+
+// `reduction` is 0 for none, 1 for the mean, 2 for the sum.
+Tensor for_each_place(const Tensor& grad, int64_t reduction, const Tensor& slope) {
+  const Tensor product = grad * slope;
+  return reduction == 1 ? product / Scalar(slope.numel()) : product;
+}
+Tensor reduced(const Tensor& each, int64_t reduction) {
+  return reduction == 1 ? each.mean() : reduction == 2 ? each.sum() : each;
+}
+Tensor weighted(const Tensor& tensor, const std::optional<Tensor>& weight) {
+  return is_given(weight) ? tensor * *weight : tensor;
+}
+
+Tensor smooth_l1_slope(const Tensor& difference, double beta) {
+  const Tensor sign = at::sign(difference);
+  return beta == 0 ? sign : at::where(difference.abs() < beta, difference / Scalar(beta), sign);
+}
+Tensor huber_slope(const Tensor& difference, double delta) {
+  return at::where(difference.abs() <= delta, difference, at::sign(difference) * Scalar(delta));
+}
+Tensor binary_cross_entropy_slope(const Tensor& self, const Tensor& target) {
+  return (self - target) / ((1 - self) * self).clamp_min(1e-12);
+}
+Tensor binary_cross_entropy_slope_of_target(const Tensor& self) {
+  return (-self).log1p().clamp_min(-100) - self.log().clamp_min(-100);
+}
+
+}  // namespace
+
+Tensor smooth_l1_gradient(const Tensor& grad, const Tensor& difference, int64_t reduction,
+                          double beta) {
+  return for_each_place(grad, reduction, smooth_l1_slope(difference, beta));
+}
+Tensor smooth_l1_tangent(const Tensor& tangent, const Tensor& difference, int64_t reduction,
+                         double beta) {
+  return reduced(smooth_l1_slope(difference, beta) * tangent, reduction);
+}
+Tensor huber_gradient(const Tensor& grad, const Tensor& difference, int64_t reduction,
+                      double delta) {
+  return for_each_place(grad, reduction, huber_slope(difference, delta));
+}
+Tensor huber_tangent(const Tensor& tangent, const Tensor& difference, int64_t reduction,
+                     double delta) {
+  return reduced(huber_slope(difference, delta) * tangent, reduction);
+}
+Tensor binary_cross_entropy_gradient(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                     const std::optional<Tensor>& weight, int64_t reduction) {
+  const Tensor slope = weighted(binary_cross_entropy_slope(self, target), weight);
+  return for_each_place(grad, reduction, slope);
+}
+Tensor binary_cross_entropy_gradient_of_target(const Tensor& grad, const Tensor& self,
+                                               const std::optional<Tensor>& weight,
+                                               int64_t reduction) {
+  const Tensor slope = weighted(binary_cross_entropy_slope_of_target(self), weight);
+  return for_each_place(grad, reduction, slope);
+}
+Tensor binary_cross_entropy_tangent(const Tensor& self_t, const Tensor& self,
+                                    const Tensor& target_t, const Tensor& target,
+                                    const std::optional<Tensor>& weight, int64_t reduction) {
+  const Tensor each = binary_cross_entropy_slope(self, target) * self_t +
+                      binary_cross_entropy_slope_of_target(self) * target_t;
+  return reduced(weighted(each, weight), reduction);
+}
+
 // ---- Reductions --------------------------------------------------------------------------------
 
 int64_t number_of_terms(IntArrayRef sizes, OptionalIntArrayRef dims) {
@@ -691,40 +771,61 @@ Tensor convolution_tangent(const Tensor& input_t, const Tensor& input, const Ten
   return input_t.defined() ? convolved(input_t, weight, std::nullopt) + of_weight : of_weight;
 }
 
-Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
-                          const Tensor& weight, const Tensor& bias_t, const Tensor& mean,
-                          const Tensor& rstd, IntArrayRef normalized_shape) {
-  const Axes axes = axes_of(input, normalized_shape);
-  const Tensor normal = (input - mean) * rstd;
-  Tensor tangent;
+namespace {
+
+// Of (input - mean) * rstd * weight + bias. The weight broadcasts to the input.
+struct Normalisation {
+  Tensor input, mean, rstd, weight;
+  Axes axes;
+  bool follows = true;  // whether the statistics are those of the input
+
+  [[nodiscard]] Tensor normal() const { return (input - mean) * rstd; }
+
+  // The tangent of the result. Tangents may be undefined.
+  [[nodiscard]] Tensor tangent(const Tensor& input_t, const Tensor& weight_t,
+                               const Tensor& bias_t) const;
+  // The gradients of the backward operator for grad_out, input and weight.
+  [[nodiscard]] std::tuple<Tensor, Tensor, Tensor> double_backward(
+      const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+      const Tensor& grad_out, std::array<bool, 3> wanted) const;
+};
+
+Tensor Normalisation::tangent(const Tensor& input_t, const Tensor& weight_t,
+                              const Tensor& bias_t) const {
+  const Tensor normalised = normal();
+  Tensor result;
   if (input_t.defined()) {
-    const Tensor centred = input_t - row_mean(input_t, axes);
-    tangent = (centred - normal * row_mean(centred * normal, axes)) * rstd;
-    if (weight.defined()) tangent = tangent * weight;
+    if (follows) {
+      const Tensor centred = input_t - row_mean(input_t, axes);
+      result = (centred - normalised * row_mean(centred * normalised, axes)) * rstd;
+    } else {
+      result = input_t * rstd;
+    }
+    if (weight.defined()) result = result * weight;
   }
-  if (weight_t.defined()) tangent = sum_of(tangent, normal * weight_t);
-  if (bias_t.defined()) tangent = sum_of(tangent, bias_t);
-  return tangent;
+  if (weight_t.defined()) result = sum_of(result, normalised * weight_t);
+  if (bias_t.defined()) result = sum_of(result, bias_t.expand(input.sizes()));
+  return result;
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
+std::tuple<Tensor, Tensor, Tensor> Normalisation::double_backward(
     const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
-    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd_value,
-    const Tensor& weight, IntArrayRef normalized_shape, std::array<bool, 3> wanted) {
-  const Axes axes = axes_of(input, normalized_shape);
-  Tensor rstd = rstd_value, centred_input = input - mean;
-  if (opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(input)) {
+    const Tensor& grad_out, std::array<bool, 3> wanted) const {
+  Tensor rstd = this->rstd, centred_input = input - mean;
+  if (follows && opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(input)) {
     // For derivatives of this, the statistics are computed again as functions of the input.
     centred_input = input - row_mean(input, axes);
     const Tensor variance = row_mean(centred_input * centred_input, axes);
-    const Tensor eps = (rstd_value * rstd_value).reciprocal() - variance;
+    const Tensor eps = (rstd * rstd).reciprocal() - variance;
     rstd = (variance + Tensor(opgen::autograd::detach(eps))).rsqrt();
   }
   const Tensor normal = centred_input * rstd;
   // With d the weighted gradient of the result and P the projection that removes from each row its
   // mean and its part along `normal`, the results of the operator are rstd P d, the sum of
   // grad_out normal, and the sum of grad_out. P is symmetric.
+  // Constant statistics are as if P did nothing, and rstd and normal did not change.
   const auto projected = [&](const Tensor& rows) {
+    if (!follows) return rows;
     const Tensor centred = rows - row_mean(rows, axes);
     return centred - normal * row_mean(centred * normal, axes);
   };
@@ -734,7 +835,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
     const Tensor pv = projected(v) * rstd;
     if (wanted[0]) of_grad_out = weight.defined() ? pv * weight : pv;
     if (wanted[2] && weight.defined()) of_weight = parameter_sum(pv * grad_out, axes);
-    if (wanted[1]) {
+    if (wanted[1] && follows) {
       // d(rstd P d) along the input: rstd changes with -rstd normal / n, normal with rstd P.
       const Tensor d = weight.defined() ? grad_out * weight : grad_out;
       const Tensor pd = projected(d);
@@ -753,6 +854,137 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
     of_grad_out = sum_of(of_grad_out, grad_of_bias.expand(input.sizes()));
   }
   return {of_grad_out, of_input, of_weight};
+}
+
+}  // namespace
+
+Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
+                          const Tensor& weight, const Tensor& bias_t, const Tensor& mean,
+                          const Tensor& rstd, IntArrayRef normalized_shape) {
+  return Normalisation{input, mean, rstd, weight, axes_of(input, normalized_shape)}.tangent(
+      input_t, weight_t, bias_t);
+}
+
+std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+    const Tensor& weight, IntArrayRef normalized_shape, std::array<bool, 3> wanted) {
+  const Normalisation layer{input, mean, rstd, weight, axes_of(input, normalized_shape)};
+  return layer.double_backward(grad_of_input, grad_of_weight, grad_of_bias, grad_out, wanted);
+}
+
+namespace {
+
+Tensor or_undefined(const std::optional<Tensor>& tensor) {
+  return is_given(tensor) ? *tensor : Tensor();
+}
+
+// Numbers of channels, which broadcast to tensors like `input`; an undefined tensor stays so.
+Tensor by_channel(const Tensor& numbers, const Tensor& input) {
+  if (!numbers.defined()) return numbers;
+  DimVector shape(static_cast<size_t>(input.dim()), 1);
+  shape[1] = input.size(1);
+  return numbers.reshape(shape);
+}
+
+Normalisation batch_normalisation(const Tensor& input, const Tensor& weight,
+                                  const std::optional<Tensor>& running_mean,
+                                  const std::optional<Tensor>& running_var, const Tensor& save_mean,
+                                  const Tensor& save_invstd, bool training, double eps) {
+  Axes axes;
+  for (int64_t d = 0; d < input.dim(); ++d) {
+    if (d != 1) axes.last.push_back(d);
+  }
+  axes.before = axes.last;
+  const Tensor mean = training ? save_mean : *running_mean;
+  const Tensor invstd = training ? save_invstd : (*running_var + Scalar(eps)).rsqrt();
+  return {
+      input,   by_channel(mean, input), by_channel(invstd, input), by_channel(weight, input), axes,
+      training};
+}
+
+}  // namespace
+
+Tensor batch_norm_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
+                          const Tensor& weight, const Tensor& bias_t,
+                          const std::optional<Tensor>& running_mean,
+                          const std::optional<Tensor>& running_var, const Tensor& save_mean,
+                          const Tensor& save_invstd, bool training, double eps) {
+  return batch_normalisation(input, weight, running_mean, running_var, save_mean, save_invstd,
+                             training, eps)
+      .tangent(input_t, by_channel(weight_t, input), by_channel(bias_t, input));
+}
+
+std::tuple<Tensor, Tensor, Tensor> batch_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const std::optional<Tensor>& weight,
+    const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var,
+    const std::optional<Tensor>& save_mean, const std::optional<Tensor>& save_invstd, bool training,
+    double eps, std::array<bool, 3> wanted) {
+  const auto [of_grad_out, of_input, of_weight] =
+      batch_normalisation(input, or_undefined(weight), running_mean, running_var,
+                          or_undefined(save_mean), or_undefined(save_invstd), training, eps)
+          .double_backward(grad_of_input, by_channel(grad_of_weight, input),
+                           by_channel(grad_of_bias, input), grad_out,
+                           {wanted[2], wanted[0], wanted[1]});
+  return {of_input, of_weight, of_grad_out};
+}
+
+namespace {
+
+// Splits the channels into groups: [N, G, C / G, …places in one dimension].
+Tensor in_groups(const Tensor& tensor, int64_t group, int64_t N, int64_t C) {
+  if (!tensor.defined()) return tensor;
+  return tensor.reshape({N, group, C / group, tensor.numel() / std::max<int64_t>(1, N * C)});
+}
+
+struct GroupNormalisation : Normalisation {
+  DimVector sizes;
+  int64_t channels = 0, group = 0;
+
+  GroupNormalisation(const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                     const Tensor& weight, int64_t N, int64_t C, int64_t group)
+      : Normalisation{in_groups(input, group, N, C),
+                      mean.reshape({N, group, 1, 1}),
+                      rstd.reshape({N, group, 1, 1}),
+                      Tensor(),
+                      {{0, 3}, {2, 3}}},
+        sizes(input.sizes()),
+        channels(C),
+        group(group) {
+    this->weight = of_channels(weight);
+  }
+  [[nodiscard]] Tensor of_channels(const Tensor& numbers) const {
+    return numbers.defined() ? numbers.reshape({1, group, channels / group, 1}) : numbers;
+  }
+  [[nodiscard]] Tensor grouped(const Tensor& tensor) const {
+    return tensor.defined() ? tensor.reshape(input.sizes()) : tensor;
+  }
+  [[nodiscard]] Tensor restored(const Tensor& tensor) const {
+    return tensor.defined() ? tensor.reshape(sizes) : tensor;
+  }
+};
+
+}  // namespace
+
+Tensor group_norm_tangent(const Tensor& input_t, const Tensor& input, const Tensor& weight_t,
+                          const Tensor& weight, const Tensor& bias_t, const Tensor& mean,
+                          const Tensor& rstd, int64_t group) {
+  const GroupNormalisation groups(input, mean, rstd, weight, mean.size(0), input.size(1), group);
+  return groups.restored(groups.tangent(groups.grouped(input_t), groups.of_channels(weight_t),
+                                        groups.of_channels(bias_t)));
+}
+std::tuple<Tensor, Tensor, Tensor> group_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+    const std::optional<Tensor>& weight, int64_t N, int64_t C, int64_t /*HxW*/, int64_t group,
+    std::array<bool, 3> wanted) {
+  const GroupNormalisation groups(input, mean, rstd, or_undefined(weight), N, C, group);
+  auto [of_grad_out, of_input, of_weight] =
+      groups.double_backward(groups.grouped(grad_of_input), groups.of_channels(grad_of_weight),
+                             groups.of_channels(grad_of_bias), groups.grouped(grad_out), wanted);
+  if (of_weight.defined()) of_weight = of_weight.reshape({C});
+  return {groups.restored(of_grad_out), groups.restored(of_input), of_weight};
 }
 
 }  // namespace at::derivatives

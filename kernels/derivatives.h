@@ -116,6 +116,31 @@ using namespace opgen::types;
 [[nodiscard]] Tensor clamp_tangent(const Tensor& self, const Tensor& self_t, const Tensor& min,
                                    const Tensor& min_t, const Tensor& max, const Tensor& max_t);
 
+[[nodiscard]] Tensor glu_gradient(const Tensor& grad, const Tensor& self, int64_t dim);
+[[nodiscard]] Tensor glu_tangent(const Tensor& tangent, const Tensor& self, int64_t dim);
+
+// ---- Losses: `difference` is that of an argument and the other one ------------------------------
+
+[[nodiscard]] Tensor smooth_l1_gradient(const Tensor& grad, const Tensor& difference,
+                                        int64_t reduction, double beta);
+[[nodiscard]] Tensor smooth_l1_tangent(const Tensor& tangent, const Tensor& difference,
+                                       int64_t reduction, double beta);
+[[nodiscard]] Tensor huber_gradient(const Tensor& grad, const Tensor& difference, int64_t reduction,
+                                    double delta);
+[[nodiscard]] Tensor huber_tangent(const Tensor& tangent, const Tensor& difference,
+                                   int64_t reduction, double delta);
+[[nodiscard]] Tensor binary_cross_entropy_gradient(const Tensor& grad, const Tensor& self,
+                                                   const Tensor& target,
+                                                   const std::optional<Tensor>& weight,
+                                                   int64_t reduction);
+[[nodiscard]] Tensor binary_cross_entropy_gradient_of_target(const Tensor& grad, const Tensor& self,
+                                                             const std::optional<Tensor>& weight,
+                                                             int64_t reduction);
+[[nodiscard]] Tensor binary_cross_entropy_tangent(const Tensor& self_t, const Tensor& self,
+                                                  const Tensor& target_t, const Tensor& target,
+                                                  const std::optional<Tensor>& weight,
+                                                  int64_t reduction);
+
 // ---- Reductions: missing or empty `dims` mean all dimensions
 // --------------------------------------
 
@@ -169,5 +194,29 @@ using namespace opgen::types;
     const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
     const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
     const Tensor& weight, IntArrayRef normalized_shape, std::array<bool, 3> wanted);
+[[nodiscard]] Tensor batch_norm_tangent(const Tensor& input_t, const Tensor& input,
+                                        const Tensor& weight_t, const Tensor& weight,
+                                        const Tensor& bias_t,
+                                        const std::optional<Tensor>& running_mean,
+                                        const std::optional<Tensor>& running_var,
+                                        const Tensor& save_mean, const Tensor& save_invstd,
+                                        bool training, double eps);
+// The gradients of native_batch_norm_backward for input, weight and grad_out.
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor> batch_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const std::optional<Tensor>& weight,
+    const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var,
+    const std::optional<Tensor>& save_mean, const std::optional<Tensor>& save_invstd, bool training,
+    double eps, std::array<bool, 3> wanted);
+[[nodiscard]] Tensor group_norm_tangent(const Tensor& input_t, const Tensor& input,
+                                        const Tensor& weight_t, const Tensor& weight,
+                                        const Tensor& bias_t, const Tensor& mean,
+                                        const Tensor& rstd, int64_t group);
+// The gradients of native_group_norm_backward for grad_out, input and weight.
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor> group_norm_double(
+    const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,
+    const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+    const std::optional<Tensor>& weight, int64_t N, int64_t C, int64_t HxW, int64_t group,
+    std::array<bool, 3> wanted);
 
 }  // namespace at::derivatives

@@ -1,16 +1,33 @@
-// losses.cpp: losses by distances and by classes, and scaled_dot_product_attention. `reduction` is
-// 0 for none, 1 for the mean, 2 for the sum.
+// losses.cpp: losses by distances, classes, probabilities and similarities, and
+// scaled_dot_product_attention. `reduction` is 0 for none, 1 for the mean, 2 for the sum.
 #include <opgen/kernel.h>
 
 #include <cmath>
 
+#include <aten/ops/binary_cross_entropy.h>
+#include <aten/ops/binary_cross_entropy_native.h>
+#include <aten/ops/binary_cross_entropy_with_logits_native.h>
+#include <aten/ops/clamp_min.h>
+#include <aten/ops/cosine_embedding_loss_native.h>
+#include <aten/ops/cosine_similarity_native.h>
 #include <aten/ops/cross_entropy_loss_native.h>
 #include <aten/ops/dropout.h>
+#include <aten/ops/exp.h>
+#include <aten/ops/full_like.h>
 #include <aten/ops/gather.h>
+#include <aten/ops/hinge_embedding_loss_native.h>
+#include <aten/ops/huber_loss.h>
+#include <aten/ops/huber_loss_native.h>
 #include <aten/ops/index_select.h>
+#include <aten/ops/kl_div_native.h>
 #include <aten/ops/l1_loss_native.h>
+#include <aten/ops/linalg_vector_norm.h>
+#include <aten/ops/log.h>
+#include <aten/ops/log_sigmoid.h>
 #include <aten/ops/log_softmax.h>
+#include <aten/ops/margin_ranking_loss_native.h>
 #include <aten/ops/matmul.h>
+#include <aten/ops/minimum.h>
 #include <aten/ops/mse_loss.h>
 #include <aten/ops/mse_loss_native.h>
 #include <aten/ops/nll_loss.h>
@@ -19,8 +36,18 @@
 #include <aten/ops/nll_loss_nd_native.h>
 #include <aten/ops/ones.h>
 #include <aten/ops/ones_like.h>
+#include <aten/ops/pairwise_distance.h>
+#include <aten/ops/pairwise_distance_native.h>
+#include <aten/ops/poisson_nll_loss_native.h>
 #include <aten/ops/scaled_dot_product_attention_native.h>
+#include <aten/ops/smooth_l1_loss.h>
+#include <aten/ops/smooth_l1_loss_native.h>
+#include <aten/ops/soft_margin_loss.h>
+#include <aten/ops/soft_margin_loss_native.h>
 #include <aten/ops/softmax.h>
+#include <aten/ops/triplet_margin_loss_native.h>
+#include <aten/ops/where.h>
+#include <aten/ops/xlogy.h>
 
 #include "composite.h"
 
@@ -177,6 +204,224 @@ OPGEN_KERNEL(mse_loss_out)
   const Tensor result = at::mse_loss(self, target, reduction);
   check_can_cast(result.scalar_type(), out.scalar_type());
   return copy_result(out, in_dtype(result, out.scalar_type()), "mse_loss");
+}
+
+// ---- Losses by the distance of two numbers ----
+
+namespace {
+
+// Computes f(self, target) for pairs of elements, in float or double.
+template <class F>
+Tensor of_pairs(const char* name, const Tensor& self, const Tensor& target, F f) {
+  TensorIterator iter = TensorIterator::binary_op(Tensor(), self, target);
+  Tensor each(iter.output());
+  if (each.is_meta()) return each;
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel(iter, [f](scalar_t x, scalar_t y) -> scalar_t {
+      return static_cast<scalar_t>(f(static_cast<wide>(x), static_cast<wide>(y)));
+    });
+  });
+  return each;
+}
+
+Tensor& copy_loss(Tensor& out, const Tensor& result, const char* name) {
+  check_can_cast(result.scalar_type(), out.scalar_type());
+  return copy_result(out, in_dtype(result, out.scalar_type()), name);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(smooth_l1_loss)
+(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  OPGEN_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  const auto each = of_pairs("smooth_l1_loss", self, target, [beta]<class T>(T x, T y) {
+    const T limit = static_cast<T>(beta), distance = std::abs(x - y);
+    // Both are computed, so that compilers vectorise the loop.
+    const T near = T(0.5) * distance * distance / limit, far = distance - T(0.5) * limit;
+    return distance < limit ? near : far;
+  });
+  return reduced(each, reduction);
+}
+OPGEN_KERNEL(smooth_l1_loss_out)
+(const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& out) {
+  return copy_loss(out, at::smooth_l1_loss(self, target, reduction, beta), "smooth_l1_loss");
+}
+
+OPGEN_KERNEL(huber_loss)
+(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  OPGEN_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  const auto each = of_pairs("huber_loss", self, target, [delta]<class T>(T x, T y) {
+    const T limit = static_cast<T>(delta), distance = std::abs(x - y);
+    const T near = T(0.5) * distance * distance, far = limit * (distance - T(0.5) * limit);
+    return distance <= limit ? near : far;
+  });
+  return reduced(each, reduction);
+}
+OPGEN_KERNEL(huber_loss_out)
+(const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& out) {
+  return copy_loss(out, at::huber_loss(self, target, reduction, delta), "huber_loss");
+}
+
+OPGEN_KERNEL(soft_margin_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
+  OPGEN_CHECK(!isIntegralType(self.scalar_type(), /*include_bool=*/true),
+              "soft_margin_loss is not implemented for ", self.scalar_type());
+  return reduced(self.neg().mul(target).exp().log1p(), reduction);
+}
+OPGEN_KERNEL(soft_margin_loss_out)
+(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
+  return copy_loss(out, at::soft_margin_loss(self, target, reduction), "soft_margin_loss");
+}
+
+// ---- Losses of probabilities ----
+
+OPGEN_KERNEL(binary_cross_entropy)
+(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction) {
+  OPGEN_CHECK(self.scalar_type() == target.scalar_type(), "Found dtype ", target.scalar_type(),
+              " but expected ", self.scalar_type());
+  OPGEN_CHECK(same_sizes(self.sizes(), target.sizes()),
+              "binary_cross_entropy: expected a target of sizes ", self.sizes(), ", got ",
+              target.sizes());
+  const auto each = of_pairs("binary_cross_entropy", self, target, []<class T>(T x, T y) {
+    OPGEN_CHECK(x >= 0 && x <= 1, "all elements of input should be between 0 and 1");
+    OPGEN_CHECK(y >= 0 && y <= 1, "all elements of target should be between 0 and 1");
+    // The loss of a probability of 0 is large, but finite.
+    const T least(-100);
+    return (y - T(1)) * std::max(std::log1p(-x), least) - y * std::max(std::log(x), least);
+  });
+  return reduced(weight.has_value() ? each.mul(*weight) : each, reduction);
+}
+OPGEN_KERNEL(binary_cross_entropy_out)
+(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
+ Tensor& out) {
+  return copy_loss(out, at::binary_cross_entropy(self, target, weight, reduction),
+                   "binary_cross_entropy");
+}
+
+OPGEN_KERNEL(binary_cross_entropy_with_logits)
+(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+ const std::optional<Tensor>& pos_weight, int64_t reduction) {
+  Tensor likelihood = at::log_sigmoid(self);
+  if (pos_weight.has_value()) {
+    likelihood = likelihood.mul(pos_weight->sub(Scalar(1)).mul(target).add(Scalar(1)));
+  }
+  Tensor each = target.neg().add(Scalar(1)).mul(self).sub(likelihood);
+  if (weight.has_value()) each = each.mul(*weight);
+  return reduced(each, reduction);
+}
+
+OPGEN_KERNEL(kl_div)
+(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  OPGEN_CHECK(!self.is_complex() && !target.is_complex(),
+              "kl_div: Complex inputs are not supported.");
+  OPGEN_CHECK(self.is_floating_point() && target.is_floating_point(),
+              "kl_div: Integral inputs not supported.");
+  if (log_target) return reduced(target.exp().mul(target.sub(self)), reduction);
+  return reduced(at::xlogy(target, target).sub(target.mul(self)), reduction);
+}
+
+OPGEN_KERNEL(poisson_nll_loss)
+(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+ int64_t reduction) {
+  Tensor each = log_input ? input.exp().sub(target.mul(input))
+                          : input.sub(target.mul(input.add(Scalar(eps)).log()));
+  if (full) {
+    // Stirling's approximation of the logarithm of target!.
+    constexpr double two_pi = 6.28318530717958647693;
+    const Tensor factorial =
+        target.mul(target.log()).sub(target).add(target.mul(Scalar(two_pi)).log().mul(Scalar(0.5)));
+    each = each.add(factorial.masked_fill(target.le(Scalar(1)), Scalar(0)));
+  }
+  return reduced(each, reduction);
+}
+
+// ---- Losses of targets 1 and -1 ----
+
+OPGEN_KERNEL(margin_ranking_loss)
+(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+ int64_t reduction) {
+  OPGEN_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
+              "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+              "input1: ",
+              input1.sizes(), ", input2: ", input2.sizes(), ", target: ", target.sizes(), " ");
+  const Tensor order = target.neg().mul(input1.sub(input2));
+  return reduced(order.add(Scalar(margin)).clamp_min(0), reduction);
+}
+
+OPGEN_KERNEL(hinge_embedding_loss)
+(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
+  // For integers, the margin is rounded.
+  const Tensor apart = at::full_like(self, Scalar(margin)).sub(self).clamp_min(0);
+  const Tensor each =
+      at::where(target.ne(Scalar(1)), apart, 0).add(at::where(target.ne(Scalar(-1)), self, 0));
+  return reduced(each, reduction);
+}
+
+OPGEN_KERNEL(cosine_embedding_loss)
+(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+ int64_t reduction) {
+  const int64_t dim = target.dim();
+  OPGEN_CHECK(dim == 0 || dim == 1, "0D or 1D target tensor expected, multi-target not supported");
+  OPGEN_CHECK(input1.dim() == dim + 1 && input2.dim() == dim + 1, dim, "D target tensor expects ",
+              dim + 1, "D input tensors, but found inputs with sizes ", input1.sizes(), " and ",
+              input2.sizes(), ".");
+  constexpr double epsilon = 1e-12;
+  const Tensor square1 = input1.mul(input1).sum(dim).add(Scalar(epsilon));
+  const Tensor square2 = input2.mul(input2).sum(dim).add(Scalar(epsilon));
+  const Tensor cosine = input1.mul(input2).sum(dim).div(square1.mul(square2).sqrt());
+  const Tensor apart = cosine.sub(Scalar(margin)).clamp_min(0);
+  const Tensor each = at::where(target.eq(Scalar(1)), cosine.neg().add(Scalar(1)), 0)
+                          .add(at::where(target.eq(Scalar(-1)), apart, 0));
+  return reduced(each, reduction);
+}
+
+// ---- Distances and similarities of vectors ----
+
+OPGEN_KERNEL(pairwise_distance)
+(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  return at::linalg_vector_norm(x1.sub(x2).add(Scalar(eps)), Scalar(p), IntArrayRef{-1}, keepdim,
+                                std::nullopt);
+}
+
+namespace {
+
+// Divides vectors along `dim` by their lengths, which are at least `eps`. The gradient is that of
+// lengths without a limit.
+Tensor of_length_one(const Tensor& self, int64_t dim, double eps) {
+  const Tensor length =
+      at::linalg_vector_norm(self, 2, IntArrayRef{dim}, /*keepdim=*/true, std::nullopt);
+  const Tensor fixed = length.detach();
+  const Tensor added = fixed.clamp_min(Scalar(eps)).sub(fixed);
+  return self.div(length.add(added));
+}
+
+}  // namespace
+
+OPGEN_KERNEL(cosine_similarity)(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  const ScalarType kind = opgen::result_type_of(x1, x2);
+  OPGEN_CHECK(opgen::isFloatingType(kind),
+              "expected common dtype to be floating point, yet common dtype is ", kind);
+  const DimVector shape(opgen::infer_size(x1.sizes(), x2.sizes()));
+  const auto prepared = [&](const Tensor& x) {
+    return of_length_one((x.is_floating_point() ? x : in_dtype(x, kind)).expand(shape), dim, eps);
+  };
+  return prepared(x1).mul(prepared(x2)).sum(dim);
+}
+
+OPGEN_KERNEL(triplet_margin_loss)
+(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin, double p,
+ double eps, bool swap, int64_t reduction) {
+  OPGEN_CHECK(anchor.dim() == positive.dim() && positive.dim() == negative.dim(),
+              "The anchor, positive, and negative tensors are expected to have the same number of "
+              "dimensions, but got: anchor ",
+              anchor.dim(), "D, positive ", positive.dim(), "D, and negative ", negative.dim(),
+              "D inputs");
+  OPGEN_CHECK(margin > 0, "triplet_margin_loss: expected margin to be greater than 0, got ",
+              margin);
+  const Tensor near = at::pairwise_distance(anchor, positive, p, eps, false);
+  Tensor far = at::pairwise_distance(anchor, negative, p, eps, false);
+  if (swap) far = at::minimum(far, at::pairwise_distance(positive, negative, p, eps, false));
+  return reduced(near.sub(far).add(Scalar(margin)).clamp_min(0), reduction);
 }
 
 // ---- scaled_dot_product_attention ----

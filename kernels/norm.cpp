@@ -1,15 +1,16 @@
-// norm.cpp: layer normalisation and its gradient.
+// norm.cpp: normalisation of the last dimensions: layer_norm, its gradient, and rms_norm.
 #include <opgen/kernel.h>
 
 #include <aten/ops/layer_norm_native.h>
 #include <aten/ops/native_layer_norm.h>
 #include <aten/ops/native_layer_norm_backward_native.h>
 #include <aten/ops/native_layer_norm_native.h>
+#include <aten/ops/rms_norm_native.h>
 
 #include <opgen/cpu/moments.h>
 #include <opgen/cpu/row_buffers.h>
 
-#include "common.h"
+#include "composite.h"
 #include "devices.h"
 #include "sum.h"
 
@@ -80,18 +81,6 @@ const T* pointer_to(const std::vector<T>& values) {
   return values.empty() ? nullptr : values.data();
 }
 
-// The row itself, or a buffer for a row of half types.
-float* normalised_row(float* row, float* /*buffer*/) {
-  return row;
-}
-double* normalised_row(double* row, double* /*buffer*/) {
-  return row;
-}
-template <class T>
-float* normalised_row(T* /*row*/, float* buffer) {
-  return buffer;
-}
-
 // Writes statistics of rows of T, which are float or T.
 template <class T>
 class Statistic {
@@ -148,7 +137,7 @@ OPGEN_KERNEL(native_layer_norm)
         const wide* x = opgen::row_as<wide>(from + r * n, n, line.data());
         const opgen::Moments moments = opgen::moments_of_row(x, n);
         const double factor = 1 / std::sqrt(moments.squares / static_cast<double>(n) + eps);
-        wide* y = normalised_row(to + r * n, line.data());
+        wide* y = opgen::row_to_fill(to + r * n, line.data());
         opgen::normalise_row(y, x, n, moments.mean, factor, pointer_to(scale), pointer_to(shift));
         if constexpr (!direct) opgen::store_row_as(to + r * n, y, n);
         means.set(r, moments.mean);
@@ -226,4 +215,24 @@ OPGEN_KERNEL(layer_norm_symint)
 (const Tensor& input, SymIntArrayRef normalized_shape, const std::optional<Tensor>& weight,
  const std::optional<Tensor>& bias, double eps, bool /*cudnn_enable*/) {
   return std::get<0>(at::native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+
+OPGEN_KERNEL(rms_norm)
+(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight,
+ std::optional<double> eps) {
+  rows_of(input, normalized_shape, tensor_or_undefined(weight), Tensor());
+  OPGEN_CHECK_NOT_IMPLEMENTED(input.is_floating_point() || input.is_complex(),
+                              "\"rms_norm\" not implemented for '", input.scalar_type(), "'");
+  DimVector dims;
+  for (int64_t d = -static_cast<int64_t>(normalized_shape.size()); d < 0; ++d) dims.push_back(d);
+  // Half types are computed in float, and rounded once.
+  const ScalarType kind = opgen::toOpMathType(input.scalar_type());
+  const Tensor x = in_dtype(in_format(input, input.suggest_memory_format()), kind);
+  const double smallest = toRealValueType(kind) == opgen::kDouble
+                              ? std::numeric_limits<double>::epsilon()
+                              : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const Tensor squares = x.mul(x).mean(dims, /*keepdim=*/true, std::nullopt);
+  Tensor result = x.mul(squares.add(Scalar(eps.value_or(smallest))).rsqrt());
+  if (weight.has_value()) result = result.mul(*weight);
+  return in_dtype(result, input.scalar_type());
 }

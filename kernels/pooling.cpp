@@ -1,22 +1,27 @@
-// pooling.cpp: pooling over the last two dimensions, nearest-neighbour resampling of the last, and
-// their gradients.
+// pooling.cpp: pooling over the last dimension or the last two, and its gradients.
 #include <opgen/kernel.h>
 
+#include <aten/ops/_adaptive_avg_pool2d.h>
+#include <aten/ops/_adaptive_avg_pool2d_backward_native.h>
+#include <aten/ops/_adaptive_avg_pool2d_native.h>
+#include <aten/ops/adaptive_avg_pool1d_native.h>
+#include <aten/ops/adaptive_avg_pool2d.h>
+#include <aten/ops/adaptive_avg_pool2d_native.h>
+#include <aten/ops/avg_pool1d_native.h>
+#include <aten/ops/avg_pool2d.h>
 #include <aten/ops/avg_pool2d_backward_meta.h>
 #include <aten/ops/avg_pool2d_backward_native.h>
 #include <aten/ops/avg_pool2d_native.h>
+#include <aten/ops/max_pool1d_native.h>
 #include <aten/ops/max_pool2d_native.h>
 #include <aten/ops/max_pool2d_with_indices.h>
 #include <aten/ops/max_pool2d_with_indices_backward_meta.h>
 #include <aten/ops/max_pool2d_with_indices_backward_native.h>
 #include <aten/ops/max_pool2d_with_indices_native.h>
-#include <aten/ops/upsample_nearest1d.h>
-#include <aten/ops/upsample_nearest1d_backward_meta.h>
-#include <aten/ops/upsample_nearest1d_backward_native.h>
-#include <aten/ops/upsample_nearest1d_native.h>
 
-#include "common.h"
+#include "composite.h"
 #include "devices.h"
+#include "planes.h"
 
 using namespace kernels;
 
@@ -93,19 +98,6 @@ PoolShape pool_shape(const char* op, const TensorBase& self, const Window& verti
               "Given input size: ", self.sizes(), ". Calculated output size: ", shape.sizes,
               ". Output size is too small");
   return shape;
-}
-
-// Calls f(start of the input plane, start of the output plane, start of the third tensor's plane)
-// for each channel.
-template <class F>
-void for_each_plane(const Tensor& self, const Tensor& out, const Tensor& third, int64_t work, F f) {
-  const auto planes = static_cast<size_t>(self.dim() - 2);
-  const IntArrayRef sizes(self.sizes().data(), planes);
-  for_each_index<3>(
-      sizes,
-      {IntArrayRef(self.strides().data(), planes), IntArrayRef(out.strides().data(), planes),
-       IntArrayRef(third.strides().data(), planes)},
-      [&](const std::array<int64_t, 3>& at) { f(at[0], at[1], at[2]); }, work);
 }
 
 }  // namespace
@@ -281,95 +273,132 @@ OPGEN_KERNEL(max_pool2d)
       at::max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode));
 }
 
-// ---- upsample_nearest1d ----
+// ---- adaptive_avg_pool2d: windows that divide the input evenly ----
 
 namespace {
 
-// Returns, for each position of the result, the nearest one of `width` positions.
-std::vector<int64_t> nearest_places(int64_t width, int64_t result, std::optional<double> scales) {
-  const float scale = scales.has_value() && *scales > 0
-                          ? static_cast<float>(1.0 / *scales)
-                          : static_cast<float>(width) / static_cast<float>(result);
-  std::vector<int64_t> source(static_cast<size_t>(result));
-  for (int64_t i = 0; i < result; ++i) {
-    // A scale may be infinite; then the first position is NaN.
-    const float place = std::floor(static_cast<float>(i) * scale);
-    const auto last = static_cast<float>(width - 1);
-    source[i] = place >= last ? width - 1 : place > 0 ? static_cast<int64_t>(place) : 0;
+// The positions of the input that position `i` of `count` stands for.
+struct Share {
+  int64_t begin, end;
+  Share(int64_t i, int64_t count, int64_t size)
+      : begin(i * size / count), end(((i + 1) * size + count - 1) / count) {}
+};
+
+void check_adaptive(const char* name, const Tensor& self) {
+  OPGEN_CHECK(self.dim() == 3 || self.dim() == 4, name, "(): Expected 3D or 4D tensor, but got ",
+              self.sizes());
+  for (int64_t d : {-2, -1}) {
+    OPGEN_CHECK(self.size(d) > 0, name,
+                "(): Expected input to have non-zero size for non-batch dimensions, but input has "
+                "sizes ",
+                self.sizes(), " with dimension ", d + self.dim(), " being empty");
   }
-  return source;
 }
 
 }  // namespace
 
-OPGEN_META_FUNC(upsample_nearest1d)
-(const Tensor& self, IntArrayRef output_size, std::optional<double> /*scales*/) {
-  OPGEN_CHECK(output_size.size() == 1, "It is expected output_size equals to 1, but got size ",
-              output_size.size());
-  OPGEN_CHECK(self.dim() == 3, "It is expected input_size equals to 3, but got size ", self.dim());
-  OPGEN_CHECK(self.size(2) > 0 && output_size[0] > 0,
-              "Input and output sizes should be greater than 0, but got input (W: ", self.size(2),
-              ") and output (W: ", output_size[0], ")");
-  OPGEN_CHECK(self.size(1) != 0, "Non-empty 3D data tensor expected but got a tensor with sizes ",
-              self.sizes());
-  set_output_raw_strided(0, {self.size(0), self.size(1), output_size[0]}, {}, self.options());
-}
-OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
-(const Tensor& self, IntArrayRef output_size, std::optional<double> scales, const Tensor& out) {
-  const int64_t result = output_size[0];
-  const std::vector<int64_t> source = nearest_places(self.size(2), result, scales);
-  OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.scalar_type() == kByte,
-                              "\"upsample_nearest1d\" not implemented for '", self.scalar_type(),
-                              "'");
-  const int64_t in_stride = self.stride(2), out_stride = out.stride(2);
-  dispatch_by_size(self.itemsize(), [&]<class T>() {
-    const T* from = static_cast<const T*>(self.const_data_ptr());
-    T* to = static_cast<T*>(out.mutable_data_ptr());
-    for_each_line<2>(2, {&self, &out}, [&](const std::array<int64_t, 2>& at) {
-      for (int64_t i = 0; i < result; ++i)
-        to[at[1] + i * out_stride] = from[at[0] + source[i] * in_stride];
-    });
+OPGEN_KERNEL(_adaptive_avg_pool2d)(const Tensor& self, IntArrayRef output_size) {
+  OPGEN_CHECK(output_size.size() == 2, "adaptive_avg_pool2d: output_size must be 2");
+  check_adaptive("adaptive_avg_pool2d", self);
+  OPGEN_CHECK(output_size[0] >= 0 && output_size[1] >= 0,
+              "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0 but "
+              "received ",
+              output_size);
+  const int64_t n = self.dim(), rows = output_size[0], columns = output_size[1];
+  DimVector sizes(self.sizes());
+  sizes[static_cast<size_t>(n - 2)] = rows;
+  sizes[static_cast<size_t>(n - 1)] = columns;
+  const MemoryFormat format = n == 4 ? self.suggest_memory_format() : MemoryFormat::Contiguous;
+  const Tensor out = opgen::empty(sizes, self.options().memory_format(format));
+  if (out.is_meta() || out.numel() == 0) return out;
+  const int64_t height = self.size(-2), width = self.size(-1);
+  const int64_t row = self.stride(-2), column = self.stride(-1);
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "adaptive_avg_pool2d", [&] {
+    using wide = sum_t<scalar_t>;
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    for_each_plane(self, out, out, std::max(height * width, rows * columns),
+                   [&](int64_t in, int64_t result, int64_t) {
+                     for (int64_t i = 0; i < rows; ++i) {
+                       const Share vertical(i, rows, height);
+                       for (int64_t j = 0; j < columns; ++j) {
+                         const Share horizontal(j, columns, width);
+                         wide sum = 0;
+                         for (int64_t y = vertical.begin; y < vertical.end; ++y) {
+                           for (int64_t x = horizontal.begin; x < horizontal.end; ++x) {
+                             sum += static_cast<wide>(from[in + y * row + x * column]);
+                           }
+                         }
+                         const int64_t count =
+                             (vertical.end - vertical.begin) * (horizontal.end - horizontal.begin);
+                         to[result + i * out.stride(-2) + j * out.stride(-1)] =
+                             static_cast<scalar_t>(sum / static_cast<wide>(count));
+                       }
+                     }
+                   });
   });
+  return out;
 }
-OPGEN_KERNEL(upsample_nearest1d)
-(const Tensor& input, OptionalIntArrayRef output_size,
- std::optional<ArrayRef<double>> scale_factors) {
-  OPGEN_CHECK(output_size.has_value() != scale_factors.has_value(),
-              "Must specify exactly one of output_size and scale_factors");
-  if (output_size.has_value())
-    return at::upsample_nearest1d(input, *output_size, std::optional<double>());
-  OPGEN_CHECK(scale_factors->size() == 1 && input.dim() == 3,
-              "upsample_nearest1d expects a 3D input and one scale factor");
-  const double scale = (*scale_factors)[0];
-  const auto width = static_cast<int64_t>(static_cast<double>(input.size(2)) * scale);
-  return at::upsample_nearest1d(input, IntArrayRef(width), std::optional<double>(scale));
+OPGEN_KERNEL(adaptive_avg_pool2d)(const Tensor& self, IntArrayRef output_size) {
+  OPGEN_CHECK(output_size.size() == 2, "adaptive_avg_pool2d: output_size must be 2");
+  if (output_size[0] != 1 || output_size[1] != 1) {
+    return at::_adaptive_avg_pool2d(self, output_size);
+  }
+  const Tensor mean = self.mean({-2, -1}, /*keepdim=*/true, std::nullopt);
+  return in_format(mean, self.suggest_memory_format());
+}
+OPGEN_KERNEL(adaptive_avg_pool2d_out)(const Tensor& self, IntArrayRef output_size, Tensor& out) {
+  return copy_result(out, at::_adaptive_avg_pool2d(self, output_size), "adaptive_avg_pool2d");
+}
+
+// ---- Pooling over one dimension: windows of height 1 ----
+
+namespace {
+
+void check_line(const char* name, const Tensor& self) {
+  OPGEN_CHECK(self.dim() == 2 || self.dim() == 3, name,
+              "() Expected 2D or 3D input tensor, but got ", self.sizes());
+}
+int64_t only(const char* name, const char* what, IntArrayRef list) {
+  OPGEN_CHECK(list.size() == 1, name, "() argument '", what, "' should contain one int (got ",
+              list.size(), ")");
+  return list[0];
+}
+
+}  // namespace
+
+OPGEN_KERNEL(adaptive_avg_pool1d)(const Tensor& self, IntArrayRef output_size) {
+  check_line("adaptive_avg_pool1d", self);
+  const int64_t size = only("adaptive_avg_pool1d", "output_size", output_size);
+  return at::adaptive_avg_pool2d(self.unsqueeze(-2), {1, size}).squeeze(-2);
+}
+OPGEN_KERNEL(avg_pool1d)
+(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+ bool ceil_mode, bool count_include_pad) {
+  check_line("avg_pool1d", self);
+  const int64_t kernel = only("avg_pool1d", "kernel_size", kernel_size);
+  const int64_t step = stride.empty() ? kernel : only("avg_pool1d", "stride", stride);
+  const int64_t pad = only("avg_pool1d", "padding", padding);
+  return at::avg_pool2d(self.unsqueeze(-2), {1, kernel}, {1, step}, {0, pad}, ceil_mode,
+                        count_include_pad, std::nullopt)
+      .squeeze(-2);
+}
+OPGEN_KERNEL(max_pool1d)
+(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+ IntArrayRef dilation, bool ceil_mode) {
+  check_line("max_pool1d", self);
+  const int64_t kernel = only("max_pool1d", "kernel_size", kernel_size);
+  const int64_t step = stride.empty() ? kernel : only("max_pool1d", "stride", stride);
+  const int64_t pad = only("max_pool1d", "padding", padding);
+  const int64_t spread = only("max_pool1d", "dilation", dilation);
+  return std::get<0>(at::max_pool2d_with_indices(in_format(self).unsqueeze(-2), {1, kernel},
+                                                 {1, step}, {0, pad}, {1, spread}, ceil_mode))
+      .squeeze(-2);
 }
 
 // ---- Gradients ----
 
 namespace {
-
-// Adds up what windows give to each element of one plane, in the type of sums.
-template <class T>
-class PlaneSum {
- public:
-  PlaneSum(int64_t height, int64_t width)
-      : height_(height), width_(width), sums_(static_cast<size_t>(height * width)) {}
-  void add(int64_t place, sum_t<T> value) {
-    sums_[static_cast<size_t>(place)] = plus(sums_[static_cast<size_t>(place)], value);
-  }
-  void store(T* to, int64_t row, int64_t column) const {
-    for (int64_t y = 0; y < height_; ++y) {
-      for (int64_t x = 0; x < width_; ++x) {
-        to[y * row + x * column] = static_cast<T>(sums_[static_cast<size_t>(y * width_ + x)]);
-      }
-    }
-  }
-
- private:
-  int64_t height_, width_;
-  std::vector<sum_t<T>> sums_;
-};
 
 void check_grad_output(const char* op, const Tensor& grad_output, const Tensor& self,
                        const PoolShape& shape) {
@@ -485,39 +514,51 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_backward_out_cpu)
   });
 }
 
-OPGEN_META_FUNC(upsample_nearest1d_backward)
-(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
- std::optional<double> /*scales*/) {
-  OPGEN_CHECK(output_size.size() == 1, "It is expected output_size equals to 1, but got size ",
-              output_size.size());
-  OPGEN_CHECK(input_size.size() == 3, "It is expected input_size equals to 3, but got size ",
-              input_size.size());
-  OPGEN_CHECK(input_size[2] > 0 && output_size[0] > 0,
-              "Input and output sizes should be greater than 0, but got input (W: ", input_size[2],
-              ") and output (W: ", output_size[0], ")");
-  const DimVector expected{input_size[0], input_size[1], output_size[0]};
-  OPGEN_CHECK(same_sizes(grad_output.sizes(), expected),
-              "upsample_nearest1d_backward: expected grad_output of sizes ", expected, ", got ",
-              grad_output.sizes());
-  set_output_raw_strided(0, input_size, {}, grad_output.options());
-}
-OPGEN_IMPL_FUNC(upsample_nearest1d_backward_out_cpu)
-(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
- std::optional<double> scales, const Tensor& grad_input) {
-  const int64_t width = input_size[2], result = output_size[0];
-  const std::vector<int64_t> source = nearest_places(width, result, scales);
-  const int64_t in_stride = grad_output.stride(2), out_stride = grad_input.stride(2);
-  OPGEN_DISPATCH(
-      grad_output.scalar_type(), "upsample_nearest1d_backward", OPGEN_WRAP([&] {
-        const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
-        scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
-        for_each_line<2>(2, {&grad_input, &grad_output}, [&](const std::array<int64_t, 2>& at) {
-          PlaneSum<scalar_t> sum(1, width);
-          for (int64_t i = 0; i < result; ++i) {
-            sum.add(source[i], static_cast<sum_t<scalar_t>>(from[at[1] + i * in_stride]));
+OPGEN_KERNEL(_adaptive_avg_pool2d_backward)(const Tensor& grad_output, const Tensor& self) {
+  check_adaptive("adaptive_avg_pool2d_backward", self);
+  check_adaptive("adaptive_avg_pool2d_backward", grad_output);
+  bool fits = grad_output.dim() == self.dim();
+  for (int64_t d = 0; fits && d < self.dim() - 2; ++d) fits = grad_output.size(d) == self.size(d);
+  OPGEN_CHECK(fits,
+              "adaptive_avg_pool2d_backward: expected grad_output with the batch and channels "
+              "of the input of sizes ",
+              self.sizes(), ", got ", grad_output.sizes());
+  OPGEN_CHECK(grad_output.scalar_type() == self.scalar_type(), "expected dtype ",
+              grad_output.scalar_type(), " for `input` but got dtype ", self.scalar_type());
+  check_same_device("adaptive_avg_pool2d_backward", grad_output, self);
+  const MemoryFormat format =
+      self.dim() == 4 ? self.suggest_memory_format() : MemoryFormat::Contiguous;
+  const Tensor grad_input = opgen::empty(self.sizes(), self.options().memory_format(format));
+  if (grad_input.is_meta()) return grad_input;
+  const int64_t height = self.size(-2), width = self.size(-1);
+  const int64_t rows = grad_output.size(-2), columns = grad_output.size(-1);
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "adaptive_avg_pool2d_backward", [&] {
+    using wide = sum_t<scalar_t>;
+    const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
+    scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
+    for_each_plane(
+        grad_output, grad_input, grad_input, std::max(height * width, rows * columns),
+        [&](int64_t in, int64_t result, int64_t) {
+          PlaneSum<scalar_t> sum(height, width);
+          for (int64_t i = 0; i < rows; ++i) {
+            const Share vertical(i, rows, height);
+            for (int64_t j = 0; j < columns; ++j) {
+              const Share horizontal(j, columns, width);
+              const int64_t count =
+                  (vertical.end - vertical.begin) * (horizontal.end - horizontal.begin);
+              const wide share =
+                  static_cast<wide>(
+                      from[in + i * grad_output.stride(-2) + j * grad_output.stride(-1)]) /
+                  static_cast<wide>(count);
+              for (int64_t y = vertical.begin; y < vertical.end; ++y) {
+                for (int64_t x = horizontal.begin; x < horizontal.end; ++x) {
+                  sum.add(y * width + x, share);
+                }
+              }
+            }
           }
-          sum.store(to + at[0], 0, out_stride);
+          sum.store(to + result, grad_input.stride(-2), grad_input.stride(-1));
         });
-      }),
-      Byte, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
+  });
+  return grad_input;
 }

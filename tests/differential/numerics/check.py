@@ -184,12 +184,15 @@ class Checker:
     def _reference(self, name: str, operator: Any, arguments: dict[str, Any]) -> list[Any]:
         if name not in exceptions.OUT_IS_WRONG:
             return reference.call(operator, arguments)
-        (out,) = (each.name for each in self.functions[name].func.arguments.out)
-        given = {key: value for key, value in arguments.items() if key != out}
+        outs = [each.name for each in self.functions[name].func.arguments.out]
+        given = {key: value for key, value in arguments.items() if key not in outs}
         functional = reference.find(self._functionals[name])
         assert functional is not None
         right = functional(**given)
-        return [reference.read(reference.assign(arguments[out], right))]
+        every = right if isinstance(right, list | tuple) else [right]
+        return [
+            reference.read(reference.assign(arguments[out], each)) for out, each in zip(outs, every)
+        ]
 
     def _expect_refusal(self, name: str, arguments: Mapping[str, Value], reason: Exception) -> None:
         try:
@@ -250,7 +253,10 @@ class _Run:
         self.name = str(function.func.name)
         self.arguments = arguments
         self.handles = {key: library.make(value) for key, value in arguments.items()}
-        self.written = function.func.arguments.mutable_arg_names
+        self.written = {
+            *function.func.arguments.mutable_arg_names,
+            *exceptions.ALSO_WRITES.get(self.name.partition(".")[0], ()),
+        }
         self.values = not _unspecified(function)
         try:
             self.results = library.call_handles(f"aten::{self.name}", self.handles)

@@ -600,6 +600,112 @@ def looked_up(draw: Draw) -> TensorValue:
     return draw.make((*draw.tensor("indices").sizes, draw.between(1, 4)))
 
 
+def by_scales(tensor: str, count: int) -> Callable[[Draw], Value]:
+    """Factors by which `count` dimensions of `tensor` grow, or None if the sizes are given."""
+
+    def rule(draw: Draw) -> Value:
+        if draw["output_size"] is not None:
+            return None
+        least = 1.5 if draw.dtype.name == "uint8" else 0.5
+        return tuple(draw.choose(least, 1.5, 2.0, 3.0) for _ in range(count))
+
+    return rule
+
+
+def scale_of(d: int) -> Callable[[Draw], Value]:
+    """The factor by which spatial dimension `d` grows, or None."""
+
+    def rule(draw: Draw) -> Value:
+        sizes = draw.get("input_size") or draw.first_sizes()
+        return draw.choose(None, None, draw["output_size"][d] / max(1, sizes[2 + d]))
+
+    return rule
+
+
+def image_sizes(draw: Draw) -> Shape:
+    least = 2 if draw.dtype.name == "uint8" else 1
+    return (draw.between(1, 6), draw.between(least, 6))
+
+
+def image(draw: Draw) -> TensorValue:
+    """An image to resample. Of bytes, PyTorch's results are right for contiguous images that are wider than 1."""
+    sizes = list(draw.letters(draw.pattern["self"]))
+    if draw.dtype.name != "uint8":
+        return draw.make(sizes, None, "finite")
+    sizes[-1] += 1
+    return draw.holding_same(draw.make(sizes))
+
+
+def channel_numbers(draw: Draw) -> TensorValue | None:
+    """One number for each channel of the input, or None."""
+    if draw.chance(0.4):
+        return None
+    numbers = draw.make((draw.tensor("input").sizes[1],), None, "finite")
+    # Here, PyTorch reads parameters as contiguous, ignoring their strides.
+    ignores = "group" in draw.operator or "backward" in draw.operator
+    return draw.holding_same(numbers) if ignores else numbers
+
+
+def running(draw: Draw, name: str) -> TensorValue | None:
+    """A running statistic of each channel; PyTorch takes both or none, and needs them unless it trains."""
+    trains = draw.get("training")
+    for flag in ("use_input_stats", "train"):
+        trains = draw.get(flag) if trains is None else trains
+    if "has_running" not in draw.drawn:
+        draw.drawn["has_running"] = not trains or draw.chance(0.5)
+    if not draw["has_running"]:
+        return None
+    domain = "positive" if name == "running_var" else "finite"
+    numbers = draw.make((draw.tensor("input").sizes[1],), None, domain, dense=True)
+    return draw.holding_same(numbers) if "backward" in draw.operator else numbers
+
+
+def saved(draw: Draw) -> TensorValue | None:
+    """A contiguous statistic of each channel, as the forward operator returns it."""
+    rows = draw.make((draw.tensor("input").sizes[1],), None, "positive")
+    return draw.holding_same(rows)
+
+
+def groups_of(draw: Draw) -> Value:
+    """A number that divides the channels of the input."""
+    channels = draw.first_sizes()[1]
+    return draw.choose(*(n for n in range(1, channels + 1) if channels % n == 0))
+
+
+def grouped_statistics(draw: Draw) -> TensorValue:
+    rows = draw.make((draw["N"], draw["group"]), None, "positive")
+    return draw.holding_same(rows)
+
+
+def halved(draw: Draw) -> Shape:
+    """Sizes of which that along `dim` is even."""
+    if "halved" not in draw.drawn:
+        sizes = list(draw.shape(1))
+        draw.drawn["dim"] = draw.between(-len(sizes), len(sizes) - 1)
+        sizes[draw["dim"]] = 2 * draw.between(0 if draw.chance(0.1) else 1, 3)
+        draw.drawn["halved"] = tuple(sizes)
+    return draw["halved"]
+
+
+def dense_image(draw: Draw) -> TensorValue:
+    """A contiguous tensor: PyTorch takes no other one here."""
+    tensor = draw.make(draw.letters(draw.pattern["input"]), None, "finite")
+    return draw.holding_same(tensor)
+
+
+def signs(draw: Draw, sizes: Shape) -> TensorValue:
+    """A tensor of 1 and -1."""
+    count = elements(sizes)
+    numbers = np.array([draw.choose(-1, 1) for _ in range(count)]).reshape(sizes)
+    data = v.from_numbers(draw.dtype, numbers).tobytes()
+    return TensorValue(draw.dtype, sizes, v.contiguous_strides(sizes), 0, data)
+
+
+def pooled_evenly(draw: Draw) -> TensorValue:
+    """The gradient of what adaptive pooling makes of self."""
+    return draw.make((*draw.tensor().sizes[:-2], draw.between(1, 5), draw.between(1, 5)))
+
+
 def dim_of(name: str) -> Callable[[Draw], Value]:
     def rule(draw: Draw) -> int:
         rank = max(1, len(draw[name]))
@@ -762,6 +868,70 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":scale_factors": lambda d: (
         (d.choose(0.5, 1.5, 2.0, 3.0),) if d["output_size"] is None else None
     ),
+    # Images of other sizes.
+    **{
+        f"upsample_{name}2d{form}:output_size": rule
+        for name in ("nearest", "bilinear")
+        for form, rule in (
+            ("", image_sizes),
+            (".vec", lambda d: d.choose(None, image_sizes(d))),
+            ("_backward", image_sizes),
+        )
+    },
+    **{
+        f"upsample_{name}2d.vec:scale_factors": by_scales("input", 2)
+        for name in ("nearest", "bilinear")
+    },
+    ":scales_h": scale_of(0),
+    ":scales_w": scale_of(1),
+    **{
+        f"upsample_{name}2d_backward:{argument}": rule
+        for name in ("nearest", "bilinear")
+        for argument, rule in {
+            "input_size": lambda d: tuple(d.between(1, 5) for _ in range(4)),
+            "grad_output": lambda d: d.make(
+                (*d["input_size"][:2], *d["output_size"]), None, "finite"
+            ),
+        }.items()
+    },
+    **{
+        f"{name}adaptive_avg_pool2d:output_size": lambda d: (
+            d.choose(1, d.between(1, 6)),
+            d.choose(1, d.between(1, 6)),
+        )
+        for name in ("", "_")
+    },
+    **{f"upsample_bilinear2d:{tensor}": image for tensor in ("self", "input")},
+    "adaptive_avg_pool1d:output_size": lambda d: (d.between(1, 6),),
+    "_adaptive_avg_pool2d_backward:grad_output": pooled_evenly,
+    **{
+        f"{name}_pool1d:{argument}": rule
+        for name in ("avg", "max")
+        for argument, rule in {
+            "kernel_size": lambda d: (d.between(1, 3),),
+            "stride": lambda d: () if d.chance(0.4) else (d.between(1, 3),),
+            "dilation": lambda d: (d.choose(1, 1, 2),),
+        }.items()
+    },
+    ":upscale_factor": lambda d: d.choose(1, 2, 2, 3),
+    ":downscale_factor": lambda d: d.choose(1, 2, 2, 3),
+    "pixel_shuffle:self": lambda d: d.make(
+        (
+            *d.choose((), (2,), (1, 2)),
+            d.between(1, 2) * d["upscale_factor"] ** 2,
+            d.between(1, 3),
+            d.between(1, 3),
+        )
+    ),
+    "pixel_unshuffle:self": lambda d: d.make(
+        (
+            *d.choose((), (2,), (1, 2)),
+            d.between(1, 3),
+            d.between(1, 2) * d["downscale_factor"],
+            d.between(1, 2) * d["downscale_factor"],
+        )
+    ),
+    "channel_shuffle:groups": groups_of,
     # Choices.
     ":approximate": lambda d: d.choose("none", "tanh"),
     ":reduction": lambda d: d.below(3),
@@ -774,6 +944,18 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "elu:alpha": lambda d: d.choose(1, 0.5, 2),
     "softplus:beta": lambda d: d.choose(1, 0.5, 2),
     "softplus:threshold": lambda d: d.choose(20, 1, 5),
+    ":lambd": lambda d: d.choose(0.5, 0.5, 1, 0),
+    "celu:alpha": lambda d: d.choose(1.0, 0.5, 2),
+    **{
+        f"threshold:{argument}": (
+            lambda d: d.scalar() if d.dtype.kind == "float" else d.between(0, 3)
+        )
+        for argument in ("threshold", "value")
+    },
+    "glu:self": lambda d: d.make(halved(d)),
+    "prelu:weight": lambda d: d.make(
+        d.choose((), (1,), (d.tensor().sizes[1] if len(d.tensor().sizes) > 1 else 1,))
+    ),
     "hardtanh:min_val": lambda d: d.choose(-1, 0, -2),
     "hardtanh:max_val": lambda d: d.choose(1, 2, 5),
     ":rounding_mode": lambda d: d.choose(None, "trunc", "floor"),
@@ -789,6 +971,10 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":implicit": lambda d: False,
     ":output_mask": lambda d: tuple(
         d.chance(0.7) and each for each in (True, d["weight"] is not None, d["bias"] is not None)
+    ),
+    "native_batch_norm_backward:output_mask": lambda d: tuple(d.chance(0.8) for _ in range(3)),
+    "native_group_norm_backward:output_mask": lambda d: tuple(
+        d.chance(0.7) and each for each in (True, d["weight"] is not None, d["weight"] is not None)
     ),
     "cumsum_:dtype": lambda d: d.choose(None, d.dtype),
     "linalg_vector_norm:dtype": lambda d: d.choose(None, None, d.dtype, v.BY_NAME["float64"]),
@@ -833,6 +1019,67 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     ":reduce": lambda d: d.choose("add", "multiply"),
     # Normalisation, losses, convolution.
     **{f"{name}:target": classes for name in ("nll_loss", "nll_loss_nd", "cross_entropy_loss")},
+    **{
+        f"{name}:{argument}": rule
+        for name in (
+            *("native_batch_norm", "batch_norm", "instance_norm", "native_batch_norm_backward"),
+            *("native_group_norm", "native_group_norm_backward", "group_norm"),
+        )
+        for argument, rule in {
+            "weight": channel_numbers,
+            "bias": channel_numbers,
+            "running_mean": lambda d: running(d, "running_mean"),
+            "running_var": lambda d: running(d, "running_var"),
+            "save_mean": saved,
+            "save_invstd": saved,
+            "eps": lambda d: d.choose(1e-3, 0.1),
+            "momentum": lambda d: d.choose(0.1, 0.5, 0.0, 1.0),
+            "cudnn_enabled": lambda d: False,
+        }.items()
+    },
+    "group_norm:num_groups": groups_of,
+    **{
+        f"native_group_norm{form}:{argument}": rule
+        for form in ("", "_backward")
+        for argument, rule in {
+            "input": dense_image,
+            "grad_out": lambda d: d.holding_same(d.make(d.tensor("input").sizes, None, "finite")),
+            "N": lambda d: d.tensor("input").sizes[0],
+            "C": lambda d: d.tensor("input").sizes[1],
+            "HxW": lambda d: elements(d.tensor("input").sizes[2:]),
+            "group": lambda d: d.choose(*(n for n in range(1, d["C"] + 1) if d["C"] % n == 0)),
+            "mean": grouped_statistics,
+            "rstd": grouped_statistics,
+        }.items()
+    },
+    "rms_norm:weight": lambda d: d.choose(
+        None, d.make(d.letters(d.pattern["weight"]), None, "finite")
+    ),
+    "rms_norm:eps": lambda d: d.choose(None, 1e-5, 1e-2),
+    "binary_cross_entropy:weight": lambda d: d.choose(
+        None, d.make(d.tensor().sizes, None, "finite")
+    ),
+    **{
+        f"binary_cross_entropy_with_logits:{name}": lambda d: d.choose(
+            None, d.make(d.tensor().sizes, None, "unit")
+        )
+        for name in ("weight", "pos_weight")
+    },
+    **{
+        f"{name}:target": lambda d: signs(d, d.first_sizes())
+        for name in ("soft_margin_loss", "margin_ranking_loss", "hinge_embedding_loss")
+    },
+    "cosine_embedding_loss:target": lambda d: signs(d, d.tensor("input1").sizes[:-1]),
+    "cosine_embedding_loss:margin": lambda d: d.choose(0.0, 0.5, -0.5),
+    **{f"{name}:margin": lambda d: d.choose(1.0, 0.5) for name in ("triplet_margin_loss",)},
+    "smooth_l1_loss:beta": lambda d: d.choose(1.0, 0.5, 2.0),
+    "huber_loss:delta": lambda d: d.choose(1.0, 0.5, 2.0),
+    **{
+        f"{name}:p": lambda d: d.choose(1.0, 2.0, 2.0, 3.0)
+        for name in ("pairwise_distance", "triplet_margin_loss")
+    },
+    "cosine_similarity:eps": lambda d: d.choose(1e-8, 1e-2),
+    "poisson_nll_loss:eps": lambda d: 1e-8,
     ":ignore_index": lambda d: d.choose(-100, -100, 1),
     "cross_entropy_loss:ignore_index": lambda d: -100,
     ":label_smoothing": lambda d: d.choose(0.0, 0.1, 0.5),
@@ -1047,6 +1294,43 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "avg_pool2d_backward": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "max_pool2d_with_indices_backward": ({"self": "NCHW"}, {"self": "CHW"}, {"self": "nCHW"}),
     "upsample_nearest1d": ({"self": "NCW", "input": "NCW"}, {"self": "nCW", "input": "nCW"}),
+    **dict.fromkeys(
+        ("upsample_nearest2d", "upsample_bilinear2d"),
+        ({"self": "NCHW", "input": "NCHW"}, {"self": "nCHW", "input": "nCHW"}),
+    ),
+    **dict.fromkeys(
+        ("adaptive_avg_pool2d", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward"),
+        ({"self": "NCHW"}, {"self": "CHW"}),
+    ),
+    **dict.fromkeys(
+        ("avg_pool1d", "max_pool1d", "adaptive_avg_pool1d"), ({"self": "NCW"}, {"self": "CW"})
+    ),
+    "channel_shuffle": ({"self": "NCHW"}, {"self": "NCW"}),
+    **dict.fromkeys(
+        ("native_batch_norm", "batch_norm", "native_batch_norm_backward"),
+        (
+            {"input": "NC", "grad_out": "NC"},
+            {"input": "NCW", "grad_out": "NCW"},
+            {"input": "NCHW", "grad_out": "NCHW"},
+        ),
+    ),
+    **dict.fromkeys(
+        ("instance_norm", "group_norm", "native_group_norm", "native_group_norm_backward"),
+        ({"input": "NCW"}, {"input": "NCHW"}),
+    ),
+    "rms_norm": ({"input": "*J", "weight": "J"}, {"input": "*IJ", "weight": "IJ"}),
+    **dict.fromkeys(
+        ("binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"),
+        ({"self": "*IJ", "target": "*IJ"},),
+    ),
+    "poisson_nll_loss": ({"input": "*IJ", "target": "*IJ"},),
+    "soft_margin_loss": ({"self": "*IJ"},),
+    "hinge_embedding_loss": ({"self": "*IJ"},),
+    "margin_ranking_loss": ({"input1": "*IJ", "input2": "*IJ"},),
+    "cosine_embedding_loss": ({"input1": "J", "input2": "J"}, {"input1": "NJ", "input2": "NJ"}),
+    "cosine_similarity": ({"x1": "*IJ", "x2": "~*IJ"},),
+    "pairwise_distance": ({"x1": "NJ", "x2": "NJ"}, {"x1": "J", "x2": "J"}),
+    "triplet_margin_loss": ({"anchor": "NJ", "positive": "NJ", "negative": "NJ"},),
     "embedding": ({"weight": "Ij"},),
     "bernoulli.Tensor": ({"self": "*ij", "p": "~*ij"},),
     "lerp": ({"self": "*ij", "end": "~*ij", "weight": "~*ij"},),
@@ -1087,6 +1371,13 @@ TENSOR_DTYPES: Mapping[str, str] = {
             *("_softmax_backward_data", "avg_pool2d_backward", "gather_backward"),
             *("nll_loss", "nll_loss_nd", "cross_entropy_loss", "scaled_dot_product_attention"),
             *_CONVOLUTIONS,
+            *("prelu", "_prelu_kernel", "binary_cross_entropy", "binary_cross_entropy_with_logits"),
+            *("kl_div", "poisson_nll_loss", "soft_margin_loss", "hinge_embedding_loss"),
+            *("margin_ranking_loss", "cosine_embedding_loss", "triplet_margin_loss"),
+            *("native_batch_norm", "batch_norm", "instance_norm", "native_batch_norm_backward"),
+            *("native_group_norm", "group_norm", "native_group_norm_backward", "rms_norm"),
+            *("_adaptive_avg_pool2d_backward", "pairwise_distance", "cosine_similarity"),
+            *("smooth_l1_loss", "huber_loss"),
             *("max_pool2d_with_indices_backward", "masked_select_backward"),
         ),
         "same",
@@ -1116,6 +1407,24 @@ DOMAINS: Mapping[str, str] = {
         for tensor in ("query", "key", "value", "attn_mask")
     },
     **{f"{name}:input": "small" for name in _CONVOLUTIONS},
+    **{
+        f"{name}:{tensor}": "finite"
+        for name in (
+            *("native_batch_norm", "batch_norm", "instance_norm", "native_batch_norm_backward"),
+            *("group_norm", "rms_norm", "smooth_l1_loss", "huber_loss", "soft_margin_loss"),
+            *("hinge_embedding_loss", "margin_ranking_loss", "cosine_embedding_loss"),
+            *("cosine_similarity", "pairwise_distance", "triplet_margin_loss", "kl_div"),
+            *("binary_cross_entropy_with_logits", "poisson_nll_loss", "upsample_bilinear2d"),
+            *("upsample_bilinear2d_backward", "_adaptive_avg_pool2d", "adaptive_avg_pool2d"),
+            *("_adaptive_avg_pool2d_backward", "adaptive_avg_pool1d", "avg_pool1d"),
+        )
+        for tensor in (
+            *("input", "self", "target", "grad_out", "grad_output", "input1", "input2"),
+            *("x1", "x2", "anchor", "positive", "negative"),
+        )
+    },
+    **{f"binary_cross_entropy:{tensor}": "unit" for tensor in ("self", "target")},
+    **{f"{name}:target": "unit" for name in ("kl_div", "poisson_nll_loss")},
     "cumprod:self": "small",
     "multinomial:self": "positive",
     "sort.stable:self": "any",

@@ -50,8 +50,16 @@ LENIENT: dict[str, str] = {
     "pad": "PyTorch mirrors and repeats elements of some dtypes only",
     "scaled_dot_product_attention": "PyTorch refuses a mask of fewer than two dimensions with tensors of four",
     **dict.fromkeys(_CONVOLUTIONS, "PyTorch convolves integers only in some cases"),
+    "pixel_shuffle": "PyTorch takes no five-dimensional images whose channels are adjacent",
+    "pixel_unshuffle": "as pixel_shuffle",
+    **{
+        f"{loss}.out": "PyTorch computes into an out argument of another dtype only without a reduction"
+        for loss in ("huber_loss", "soft_margin_loss", "binary_cross_entropy")
+    },
     "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
+    "native_batch_norm_backward.out": "as native_layer_norm_backward.out",
+    "native_group_norm_backward.out": "as native_layer_norm_backward.out",
 }
 
 # Operators that reject some calls that PyTorch accepts.
@@ -66,6 +74,10 @@ STRICT: dict[str, str] = {
 # The elements of PyTorch's out form differ from those of its functional form, which are right; ours
 # agrees with the latter.
 OUT_IS_WRONG: dict[str, str] = {
+    "huber_loss.out": "the losses of all places are left behind their mean or sum",
+    "soft_margin_loss.out": "as huber_loss.out",
+    "binary_cross_entropy.out": "an out argument of another shape is not resized",
+    "native_batch_norm.out": "out arguments that are not contiguous get wrong elements",
     "tril.out": "elements of out arguments that are not contiguous are left as they were",
     "triu.out": "as tril.out",
     "gelu.out": "bfloat16 elements of out arguments that are not contiguous are left as they were",
@@ -84,14 +96,29 @@ OTHER_STRIDES: dict[str, str] = {
         (*_CONVOLUTIONS, *(f"conv{n}d.padding" for n in (1, 2, 3))),
         "PyTorch keeps the order of dimensions in memory of some inputs",
     ),
+    "adaptive_avg_pool2d.out": "PyTorch changes the strides of an out argument to the order of self",
+    **dict.fromkeys(
+        (
+            "binary_cross_entropy.out",
+            "native_batch_norm.out",
+            "huber_loss.out",
+            "soft_margin_loss.out",
+        ),
+        "compared with PyTorch's functional form, which keeps the order of dimensions in memory",
+    ),
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
     "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
     "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",
     "mse_loss.out": "PyTorch gives a new output the strides of the difference, also if they are permuted",
 }
 
+# Arguments that an operator writes although its schema does not say so.
+ALSO_WRITES: dict[str, frozenset[str]] = dict.fromkeys(
+    ("native_batch_norm", "batch_norm", "instance_norm"), frozenset({"running_mean", "running_var"})
+)
+
 # Integer results that are rounded from fractions: the last bit of the fraction may decide.
-OFF_BY_ONE = frozenset({"linspace"})
+OFF_BY_ONE = frozenset({"linspace", "upsample_bilinear2d"})
 
 # From an overload, or "overload:dtype", to the reason why ours is expected to fail.
 KNOWN: dict[str, str] = {}

@@ -43,6 +43,12 @@ ZERO: frozenset[str] = frozenset(
     }
 )
 
+# Operators whose gradients neither PyTorch nor differences show.
+BY_ANOTHER: Mapping[str, str] = {
+    "native_group_norm": "see CALLS; group_norm shows that of the result",
+    "native_group_norm_backward": "PyTorch has no formula, and the statistics follow the input; second gradients of group_norm show it",
+}
+
 # Random results, which the gradient depends on.
 RANDOM: frozenset[str] = frozenset({"dropout", "dropout_", "native_dropout"})
 
@@ -150,6 +156,51 @@ def _divides_by_little(arguments: Arguments) -> bool:
     return isinstance(other, TensorValue) and bool(np.any(np.abs(other.array()) < 0.2))
 
 
+def _is_double(name: str) -> Callable[[Arguments], bool]:
+    """Whether this tensor is of double."""
+
+    def is_double(arguments: Arguments) -> bool:
+        value = arguments[name]
+        return isinstance(value, TensorValue) and value.dtype.name == "float64"
+
+    return is_double
+
+
+def _is_half(arguments: Arguments) -> bool:
+    return any(
+        isinstance(value, TensorValue) and value.dtype.name in ("float16", "bfloat16")
+        for value in arguments.values()
+    )
+
+
+def _wants_bias_only(arguments: Arguments) -> bool:
+    return arguments["output_mask"] == (False, False, True)
+
+
+def _weight_is_strided(arguments: Arguments) -> bool:
+    weight = arguments.get("weight")
+    return isinstance(weight, TensorValue) and weight.strides != contiguous_strides(weight.sizes)
+
+
+def _has_equal_elements(arguments: Arguments) -> bool:
+    value = arguments["self"]
+    assert isinstance(value, TensorValue)
+    return len(np.unique(value.array())) < value.array().size
+
+
+def _is_ambiguous(arguments: Arguments) -> bool:
+    """Whether an image with a size of 1 is not contiguous."""
+    value = arguments["input"]
+    assert isinstance(value, TensorValue)
+    contiguous = value.strides == contiguous_strides(value.sizes)
+    return len(value.sizes) >= 4 and 1 in value.sizes and not contiguous
+
+
+def _has_zeros(arguments: Arguments) -> bool:
+    value = arguments["self"]
+    return isinstance(value, TensorValue) and not value.array().all()
+
+
 def _is_dilated(arguments: Arguments) -> bool:
     return any(step != 1 for step in arguments.get("dilation") or ())
 
@@ -222,12 +273,54 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
         ),
     ),
     "logsumexp": (("tangent", _is_empty, "PyTorch's is NaN where there is nothing to sum"),),
-    "mse_loss": (
+    **dict.fromkeys(
+        ("mse_loss", "smooth_l1_loss"),
+        (
+            (
+                "all",
+                _are_broadcast,
+                "PyTorch divides by the number of an argument's elements, and the result has more",
+            ),
+        ),
+    ),
+    "batch_norm": (
+        (
+            "all",
+            _is_ambiguous,
+            "PyTorch reads the gradient in another order if sizes of 1 make that of the input ambiguous",
+        ),
+        ("all", _weight_is_strided, "PyTorch reads the weight as contiguous in the gradient"),
+    ),
+    "native_batch_norm": (("all", _weight_is_strided, "as batch_norm"),),
+    "huber_loss": (
         (
             "all",
             _are_broadcast,
-            "PyTorch divides by the number of self's elements, and the result has more",
+            "PyTorch divides by the number of an argument's elements, and the result has more",
         ),
+        ("second gradient", _is_half, "each of several factors is rounded to half"),
+    ),
+    "hardsigmoid": (("all", _is_double("self"), "PyTorch multiplies by a sixth in float"),),
+    **dict.fromkeys(
+        ("prelu", "_prelu_kernel"),
+        (
+            (
+                "second gradient",
+                _has_zeros,
+                "PyTorch takes self of 0 as positive here, and as negative in the gradient",
+            ),
+        ),
+    ),
+    "native_batch_norm_backward": (
+        ("tangent", lambda _: True, "there is no forward formula"),
+        ("second gradient", lambda _: True, "PyTorch takes the statistics as constants"),
+        ("all", _wants_bias_only, "PyTorch gives none if the statistics are constants"),
+    ),
+    "native_group_norm": (
+        ("all", lambda _: True, "PyTorch's mean and rstd require a gradient, and pass none on"),
+    ),
+    "cosine_embedding_loss": (
+        ("second gradient", _is_half, "differences of nearly equal numbers, each rounded to half"),
     ),
     "index_add": (("all", _alpha_is_complex, "PyTorch's gradient misses the conjugate of alpha"),),
     **dict.fromkeys(
@@ -267,6 +360,11 @@ DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] =
         ((lambda _: True, "as in PyTorch, in place they pass the gradient on"),),
     ),
     "pow": ((_has_bool_exponent, "as in PyTorch, 1 is not subtracted from a bool"),),
+    "max_pool1d": ((_has_equal_elements, "there is a kink where elements are equal"),),
+    "native_batch_norm_backward": (
+        (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
+    ),
+    "native_group_norm_backward": ((lambda _: True, "as native_batch_norm_backward"),),
     "native_layer_norm_backward": (
         (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
     ),
@@ -291,6 +389,8 @@ def differs_rightly(operator: str, arguments: Arguments) -> bool:
 
 def consistent(operator: str, arguments: dict[str, Value]) -> dict[str, Value]:
     """Replace arguments that are results of another operator by such: gradients hold for these alone."""
+    if operator in ("native_batch_norm_backward", "native_group_norm_backward"):
+        return _with_statistics(operator, arguments)
     if operator == "native_layer_norm_backward":
         tensor = arguments["input"]
         assert isinstance(tensor, TensorValue)
@@ -306,6 +406,29 @@ def consistent(operator: str, arguments: dict[str, Value]) -> dict[str, Value]:
                 "rstd": _tensor(rstd, arguments["rstd"].dtype),
             }
     return arguments
+
+
+def _with_statistics(operator: str, arguments: dict[str, Value]) -> dict[str, Value]:
+    """Replace the mean and the reciprocal of the deviation by those of the input."""
+    tensor = arguments["input"]
+    assert isinstance(tensor, TensorValue)
+    numbers = tensor.array().astype(np.float64)
+    if operator == "native_batch_norm_backward":
+        if not arguments["train"]:
+            return arguments
+        names = ("save_mean", "save_invstd")
+        rows = np.moveaxis(numbers, 1, 0).reshape(numbers.shape[1], -1)
+        shape: tuple[int, ...] = (numbers.shape[1],)
+    else:
+        names = ("mean", "rstd")
+        shape = (arguments["N"], arguments["group"])
+        rows = numbers.reshape(shape[0] * shape[1], -1)
+    found = rows.mean(1), 1 / np.sqrt(rows.var(1) + 1e-3)
+    made = {
+        name: _tensor(each.reshape(shape), arguments[name].dtype)
+        for name, each in zip(names, found)
+    }
+    return {**arguments, **made}
 
 
 def _tensor(numbers: np.ndarray, dtype: Dtype = FLOAT32) -> TensorValue:

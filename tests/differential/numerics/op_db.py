@@ -26,9 +26,10 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from differential.numerics import exceptions, reference
+from differential.numerics import exceptions, functional, reference
 from differential.numerics.check import Mismatch, differing, steps
 from differential.numerics.driver import view_memory
+from differential.numerics.functional import Untranslatable
 from differential.numerics.tolerances import tolerance
 from differential.numerics.values import BY_NAME, DTYPES, Dtype
 
@@ -36,7 +37,8 @@ from differential.numerics.values import BY_NAME, DTYPES, Dtype
 FEW = 3
 # The limit for the bytes of a tensor; calls with larger ones are made only by the whole run.
 LITTLE = 4096
-# PyTorch's functions whose name or arguments differ from those of their operator.
+# PyTorch's functions whose name differs from that of their operator. Those whose arguments differ, too, are in
+# functional.py.
 _SPELT: dict[str, str] = {
     "nn.functional.relu": "relu",
     "nn.functional.layer_norm": "layer_norm",
@@ -54,6 +56,23 @@ _SPELT: dict[str, str] = {
     "nn.functional.gelu": "nn.gelu",
     "nn.functional.dropout": "dropout",
     "nn.functional.embedding": "embedding",
+    "nn.functional.conv1d": "conv1d",
+    "nn.functional.conv2d": "conv2d",
+    "nn.functional.conv3d": "conv3d",
+    "nn.functional.pad": "nn.pad",
+    "nn.functional.rms_norm": "rms_norm",
+    "nn.functional.softshrink": "nn.softshrink",
+    "nn.functional.hardshrink": "hardshrink",
+    "nn.functional.logsigmoid": "nn.log_sigmoid",
+    "nn.functional.prelu": "prelu",
+    "nn.functional.cosine_similarity": "cosine_similarity",
+    "nn.functional.pairwise_distance": "pairwise_distance",
+    "nn.functional.pixel_shuffle": "pixel_shuffle",
+    "nn.functional.pixel_unshuffle": "pixel_unshuffle",
+    "nn.functional.channel_shuffle": "channel_shuffle",
+    "nn.functional.avg_pool1d": "avg_pool1d",
+    "nn.functional.max_pool1d": "max_pool1d",
+    "nn.functional.adaptive_avg_pool1d": "adaptive_avg_pool1d",
 }
 # Random results, or memory without values.
 _UNSPECIFIED = exceptions.UNSPECIFIED | {
@@ -71,10 +90,6 @@ _UNSPECIFIED = exceptions.UNSPECIFIED | {
     "resize_as_",
     "uniform",
 }
-
-
-class Untranslatable(Exception):
-    """A part of the input, such as a sparse tensor, does not exist in the runtime."""
 
 
 @dataclass(slots=True)
@@ -120,7 +135,7 @@ class Form:
 
 
 def _forms(module: ModuleType, info: Any) -> Iterator[Form]:
-    function = _ours(module, info.op, info.name)
+    function = _functional(module, info) or _ours(module, info.op, info.name)
     if function is not None:
         yield Form("function", info.op, function)
     method = info.method_variant
@@ -135,6 +150,15 @@ def _forms(module: ModuleType, info: Any) -> Iterator[Form]:
             yield Form("in-place", inplace, own)
     if info.supports_out and function is not None:
         yield Form("out", info.op, function)
+
+
+def _functional(module: Any, info: Any) -> Callable[..., Any] | None:
+    """Return the counterpart of a function of torch.nn.functional that calls an operator with other arguments."""
+    found = functional.FUNCTIONS.get(name_of(info)) or functional.FUNCTIONS.get(info.name)
+    if found is None or not (found.seeded or info.op is _at(torch, info.name)):
+        return None
+    operator = _at(module, found.operator)
+    return found.bind(operator) if operator is not None else None
 
 
 def _ours(module: Any, theirs: Any, name: str) -> Callable[..., Any] | None:
@@ -413,6 +437,8 @@ def _called(
         warnings.simplefilter("always")
         try:
             result, refusal = function(*args, **keywords), None
+        except Untranslatable:
+            raise
         except Exception as error:
             result, refusal = None, error
     return result, refusal, "; ".join(str(each.message).split("(")[0] for each in caught)

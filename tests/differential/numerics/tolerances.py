@@ -47,6 +47,17 @@ LOOSER: dict[str, tuple[float, str]] = {
     "layer_norm": (8, "differences of nearly equal numbers, divided by their deviation"),
     "native_layer_norm": (8, "as layer_norm"),
     "native_layer_norm_backward": (8, "differences of sums of products"),
+    **dict.fromkeys(
+        ("native_batch_norm", "batch_norm", "instance_norm", "native_group_norm"),
+        (8, "as layer_norm"),
+    ),
+    "group_norm": (8, "as layer_norm"),
+    "rms_norm": (8, "as layer_norm"),
+    "native_batch_norm_backward": (32, "as native_layer_norm_backward"),
+    "native_group_norm_backward": (32, "as native_layer_norm_backward"),
+    "triplet_margin_loss": (16, "a difference of distances, which may be nearly equal"),
+    "_adaptive_avg_pool2d_backward:float16": (8, "PyTorch rounds each addition to half"),
+    "_adaptive_avg_pool2d_backward:bfloat16": (8, "as float16"),
 }
 
 

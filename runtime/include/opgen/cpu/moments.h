@@ -280,7 +280,24 @@ OPGEN_ALWAYS_INLINE void normalise_row_here(T* to, const T* from, std::int64_t n
     normalise_with<true, true, T, bytes>(to, from, n, high, low, by, scale, shift);
   }
 }
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void scale_row_here(T* to, const T* from, std::int64_t n, double mean,
+                                        double factor, double shift) {
+  using V = Vec<T, bytes>;
+  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
+  const T by = static_cast<T>(factor), plus = static_cast<T>(shift);
+  std::int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) {
+    ((V::load(from + i) - V(high) - V(low)) * V(by) + V(plus)).store(to + i);
+  }
+  for (; i < n; ++i) to[i] = (from[i] - high - low) * by + plus;
+}
 #if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void scale_row_avx2(T* to, const T* from, std::int64_t n,
+                                                     double mean, double factor, double shift) {
+  scale_row_here<T, 32>(to, from, n, mean, factor, shift);
+}
 template <class T>
 OPGEN_NOINLINE OPGEN_TARGET_AVX2 Moments moments_of_row_avx2(const T* at, std::int64_t n) {
   return moments_of_row_here<T, 32>(at, n);
@@ -317,6 +334,16 @@ void normalise_row(T* to, const T* from, std::int64_t n, double mean, double fac
   }
 #endif
   detail::normalise_row_here<T, detail::kAnyVector>(to, from, n, mean, factor, scale, shift);
+}
+
+// Sets to[i] to (from[i] - mean) * factor + shift, for n adjacent numbers, of float or double. `to`
+// may be `from`.
+template <class T>
+void scale_row(T* to, const T* from, std::int64_t n, double mean, double factor, double shift) {
+#if OPGEN_LOOPS_AVX2
+  if (detail::use_avx2()) return detail::scale_row_avx2(to, from, n, mean, factor, shift);
+#endif
+  detail::scale_row_here<T, detail::kAnyVector>(to, from, n, mean, factor, shift);
 }
 
 // Computes the moments of the elements of each output, of a floating type In, in doubles, and calls

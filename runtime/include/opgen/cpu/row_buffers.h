@@ -51,6 +51,15 @@ template <class M, class T>
     return buffer;
   }
 }
+// Returns where to compute a row: `at` itself, or `buffer`, which store_row_as() converts.
+template <class M, class T>
+[[nodiscard]] M* row_to_fill(T* at, M* buffer) {
+  if constexpr (std::is_same_v<T, M>) {
+    return at;
+  } else {
+    return buffer;
+  }
+}
 // Converts n adjacent elements to T.
 template <class T, class M>
 void store_row_as(T* to, const M* from, std::int64_t n) {
