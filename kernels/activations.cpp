@@ -36,6 +36,7 @@
 #include <opgen/cpu/vec_math.h>
 
 #include "composite.h"
+#include "either.h"
 
 using namespace kernels;
 
@@ -249,10 +250,9 @@ OPGEN_IMPL_FUNC(threshold_out)
   OPGEN_DISPATCH_REAL(common_dtype(), "threshold", [&] {
     using wide = wide_t<scalar_t>;
     const wide limit = static_cast<wide>(threshold.to<scalar_t>());
-    const wide other = static_cast<wide>(value.to<scalar_t>());
-    opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element);
-      return static_cast<scalar_t>(x <= limit ? other : x);
+    const scalar_t other = value.to<scalar_t>();
+    opgen::cpu_kernel(*this, [=](scalar_t x) -> scalar_t {
+      return either(static_cast<wide>(x) <= limit, other, x);
     });
   });
 }
