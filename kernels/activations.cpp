@@ -38,6 +38,7 @@
 #include <opgen/cpu/vec_functions.h>
 
 #include "composite.h"
+#include "either.h"
 
 using namespace kernels;
 
@@ -271,8 +272,9 @@ OPGEN_IMPL_FUNC(threshold_out)
     using wide = wide_t<scalar_t>;
     const wide limit = static_cast<wide>(threshold.to<scalar_t>());
     const scalar_t other = value.to<scalar_t>();
-    opgen::cpu_kernel(
-        *this, [=](scalar_t x) -> scalar_t { return static_cast<wide>(x) <= limit ? other : x; });
+    opgen::cpu_kernel(*this, [=](scalar_t x) -> scalar_t {
+      return either(static_cast<wide>(x) <= limit, other, x);
+    });
   });
 }
 

@@ -687,6 +687,12 @@ def halved(draw: Draw) -> Shape:
     return draw["halved"]
 
 
+def plain_image(draw: Draw) -> TensorValue:
+    """A tensor like the input. PyTorch reads it in another order if sizes of 1 make its own ambiguous."""
+    made = draw.make(draw.letters(draw.pattern["input"]), None, "finite")
+    return draw.holding_same(made) if len(made.sizes) >= 4 and 1 in made.sizes else made
+
+
 def dense_image(draw: Draw) -> TensorValue:
     """A contiguous tensor: PyTorch takes no other one here."""
     tensor = draw.make(draw.letters(draw.pattern["input"]), None, "finite")
@@ -1037,6 +1043,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             "cudnn_enabled": lambda d: False,
         }.items()
     },
+    "native_batch_norm_backward:input": plain_image,
+    "native_batch_norm_backward:grad_out": plain_image,
     "group_norm:num_groups": groups_of,
     **{
         f"native_group_norm{form}:{argument}": rule

@@ -109,6 +109,7 @@ OTHER_STRIDES: dict[str, str] = {
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
     "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
     "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",
+    "smooth_l1_loss.out": "as mse_loss.out",
     "mse_loss.out": "PyTorch gives a new output the strides of the difference, also if they are permuted",
 }
 

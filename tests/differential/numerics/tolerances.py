@@ -55,6 +55,8 @@ LOOSER: dict[str, tuple[float, str]] = {
     "rms_norm": (8, "as layer_norm"),
     "native_batch_norm_backward": (32, "as native_layer_norm_backward"),
     "native_group_norm_backward": (32, "as native_layer_norm_backward"),
+    "binary_cross_entropy:float16": (4, "PyTorch rounds the loss of each place to half"),
+    "binary_cross_entropy:bfloat16": (4, "as float16"),
     "triplet_margin_loss": (16, "a difference of distances, which may be nearly equal"),
     "_adaptive_avg_pool2d_backward:float16": (8, "PyTorch rounds each addition to half"),
     "_adaptive_avg_pool2d_backward:bfloat16": (8, "as float16"),
