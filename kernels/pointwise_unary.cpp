@@ -135,10 +135,16 @@ struct Expm1 {
   T operator()(T x) const {
     return std::expm1(x);
   }
-  // exp(z) - 1 cancels near zero: its real part is expm1(x) cos y - 2 sin(y / 2)^2.
+  // exp(z) - 1 cancels near zero: its real part is expm1(x) cos y - 2 sin(y / 2)^2. The special
+  // cases are those of the array API standard.
   template <class T>
   std::complex<T> operator()(std::complex<T> z) const {
-    const T half = std::sin(z.imag() / 2), grown = std::expm1(z.real());
+    const T grown = std::expm1(z.real());
+    if (z.imag() == 0) return {grown + T(0), z.imag()};
+    if (std::isinf(z.real()) && !std::isfinite(z.imag())) {
+      return {grown, grown < 0 ? T(0) : std::numeric_limits<T>::quiet_NaN()};
+    }
+    const T half = std::sin(z.imag() / 2);
     return {grown * std::cos(z.imag()) - 2 * half * half, (grown + 1) * std::sin(z.imag())};
   }
 };
