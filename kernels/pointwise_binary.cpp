@@ -720,14 +720,28 @@ OPGEN_IMPL_FUNC(nextafter_out)(const Tensor&, const Tensor&, const Tensor& /*out
 
 // ---- ldexp, float_power ----
 
+namespace {
+
+// An integer exponent does not change the dtype of floating numbers.
+bool keeps_dtype(const Tensor& self, const Tensor& other) {
+  return self.is_floating_point() && isIntegralType(other.scalar_type(), /*include_bool=*/false);
+}
+
+Tensor power_of_two(const Tensor& self, const Tensor& other) {
+  return at::pow(Scalar(2.0), keeps_dtype(self, other) ? other.to(kDouble) : other);
+}
+
+}  // namespace
+
 OPGEN_KERNEL(ldexp)(const Tensor& self, const Tensor& other) {
-  return at::mul(self, at::pow(Scalar(2.0), other));
+  const Tensor product = at::mul(self, power_of_two(self, other));
+  return keeps_dtype(self, other) ? to_dtype(product, self.scalar_type()) : product;
 }
 OPGEN_KERNEL(ldexp_)(Tensor& self, const Tensor& other) {
   return at::ldexp_out(self, self, other);
 }
 OPGEN_KERNEL(ldexp_out)(const Tensor& self, const Tensor& other, Tensor& out) {
-  return at::mul_out(out, self, at::pow(Scalar(2.0), other));
+  return at::mul_out(out, self, power_of_two(self, other));
 }
 
 namespace {

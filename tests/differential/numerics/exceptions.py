@@ -50,6 +50,7 @@ LENIENT: dict[str, str] = {
         ("conv1d", "conv2d", "conv3d"), "PyTorch convolves integers only in some cases"
     ),
     "isin": "PyTorch refuses some test_elements that are not contiguous",
+    **dict.fromkeys(("ldexp", "ldexp_"), "PyTorch refuses exponents of bool"),
     "diff": "PyTorch refuses a dimension without elements for some orders",
     **dict.fromkeys(("nansum", "nanmean"), "PyTorch sums no complex numbers, also if dtype asks"),
     "repeat_interleave": "PyTorch refuses a dimension for a tensor that has none",
@@ -90,6 +91,7 @@ OTHER_STRIDES: dict[str, str] = {
         for n in (1, 2, 3)
         for form in ("", ".padding")
     },
+    "ldexp.Tensor": "PyTorch takes the order of dimensions in memory from the exponent, ours from the power",
     "einsum": "PyTorch multiplies some operands in the other order",
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
     "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
