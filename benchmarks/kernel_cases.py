@@ -269,6 +269,9 @@ ARGUMENTS: Mapping[str, Rule] = {
     "randperm:n": lambda d: d.count,
     "scalar_tensor:s": lambda d: 1.5,
     "empty_strided:stride": lambda d: (d.shape[1] * d.shape[2], d.shape[2], 1),
+    "logspace:start": lambda d: 0,
+    "logspace:end": lambda d: 1,
+    "logspace:steps": lambda d: d.count,
     # Views.
     "as_strided:size": lambda d: d.shape,
     "as_strided:stride": lambda d: (d.shape[1] * d.shape[2], d.shape[2], 1),
@@ -307,6 +310,31 @@ ARGUMENTS: Mapping[str, Rule] = {
     "linear:input": _matrix,
     "linear:weight": _matrix,
     "linear:bias": _vector,
+    "addmv:self": _vector,
+    "addmv:mat": _matrix,
+    "addmv:vec": _vector,
+    "addr:self": _matrix,
+    "addr:vec1": _vector,
+    "addr:vec2": _vector,
+    "addbmm:self": lambda d: d.tensor(2 * (round((d.count / 8) ** 0.5),)),
+    "addbmm:batch1": _batch,
+    "addbmm:batch2": _batch,
+    "vdot:self": _line,
+    "vdot:other": _line,
+    "tensordot:self": _matrix,
+    "tensordot:other": _matrix,
+    "tensordot:dims_self": lambda d: (1,),
+    "tensordot:dims_other": lambda d: (0,),
+    "einsum:equation": lambda d: "ij,jk->ik",
+    "einsum:tensors": lambda d: [_matrix(d), _matrix(d)],
+    "kron:self": lambda d: d.tensor((16, 16)),
+    "kron:other": lambda d: d.tensor(2 * (round((d.count / 256) ** 0.5),)),
+    **{
+        f"{name}:{part}": lambda d: d.tensor((d.count // 4, 3))
+        for name in ("cross", "linalg_cross")
+        for part in ("self", "other")
+    },
+    **{f"{name}:dim": lambda d: 1 for name in ("cross", "linalg_cross")},
     # Indices.
     "gather:index": lambda d: d.index(d.shape, d.shape[d.dim]),
     "scatter:index": lambda d: d.index(d.shape, d.shape[d.dim]),
@@ -322,6 +350,24 @@ ARGUMENTS: Mapping[str, Rule] = {
     "bucketize:boundaries": lambda d: d.values((256,)).sort().values,
     "bincount:self": lambda d: d.index((d.count,), 100),
     "multinomial:self": lambda d: torch.rand(_classes(d), generator=d.generator).to(d.dtype),
+    "index_copy:index": lambda d: torch.randperm(d.shape[d.dim])[: d.shape[d.dim] // 2],
+    "index_copy:source": lambda d: d.tensor(d.along(d.shape[d.dim] // 2)),
+    "index_fill:value": lambda d: 1,
+    "index_fill.int_Tensor:value": lambda d: d.values(()),
+    "scatter_reduce:index": lambda d: d.index(d.shape, d.shape[d.dim]),
+    "scatter_reduce:reduce": lambda d: "sum",
+    "masked_scatter:source": lambda d: d.tensor(d.shape),
+    "repeat_interleave.Tensor:repeats": lambda d: d.index((d.count // 2,), 4),
+    "repeat_interleave.self_Tensor:repeats": lambda d: d.index((d.shape[d.dim],), 3),
+    "repeat_interleave.self_int:repeats": lambda d: 2,
+    "select_scatter:src": lambda d: d.tensor(
+        tuple(n for i, n in enumerate(d.shape) if i != d.dim % len(d.shape))
+    ),
+    "select_scatter:index": lambda d: 1,
+    "diagonal_scatter:src": lambda d: d.tensor((d.shape[2], min(d.shape[:2]))),
+    "isin:test_elements": lambda d: d.values((256,)),
+    "isin:test_element": lambda d: 1,
+    "isin:element": lambda d: 1,
     "masked_fill:value": lambda d: 1,
     "masked_fill.Tensor:value": lambda d: d.values(()),
     "fill.Tensor:value": lambda d: d.values(()),
@@ -366,6 +412,23 @@ ARGUMENTS: Mapping[str, Rule] = {
     "native_layer_norm_backward:mean": lambda d: d.values((*d.shape[:-1], 1)),
     "native_layer_norm_backward:rstd": lambda d: d.values((*d.shape[:-1], 1)),
     ":output_mask": lambda d: (True, True, True),
+    # Parts and grids.
+    "unflatten:sizes": lambda d: (2, -1),
+    "diag_embed:self": _vector,
+    "diag_embed:dim1": lambda d: 0,
+    "diag_embed:dim2": lambda d: 1,
+    **{f"{name}:sections": lambda d: 2 for name in ("tensor_split", "hsplit", "vsplit", "dsplit")},
+    **{
+        f"{name}:indices": lambda d: (1, 3)
+        for name in ("tensor_split", "hsplit", "vsplit", "dsplit")
+    },
+    "tensor_split:tensor_indices_or_sections": lambda d: torch.tensor([1, 3]),
+    **{
+        f"{name}:tensors": lambda d: [_vector(d), _vector(d)]
+        for name in ("meshgrid", "cartesian_prod")
+    },
+    ":indexing": lambda d: "ij",
+    "block_diag:tensors": lambda d: [d.tensor(2 * (round(d.count**0.5) // 2,)) for _ in range(2)],
     # Lists.
     "cat:tensors": lambda d: [d.tensor(d.along(d.shape[d.dim] // 2)) for _ in range(2)],
     "stack:tensors": lambda d: [d.tensor((d.shape[0] // 2, *d.shape[1:])) for _ in range(2)],

@@ -23,9 +23,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+from compile import processor_seconds
 from results import write_between
 
-from compile import processor_seconds
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import inspect

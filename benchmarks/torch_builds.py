@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from compile import processor_seconds
 from processes import run
 
-from compile import processor_seconds
 from opgen.io.resources import cmake_dir
 
 HERE = Path(__file__).resolve().parent

@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from compile import processor_seconds
 from processes import run
 from results import write_between
 from torch_builds import (
@@ -40,8 +41,6 @@ from torch_builds import (
     torch_folder,
     torch_headers,
 )
-
-from compile import processor_seconds
 
 OPERATORS = ("axpy", "softclip", "exceeds", "span", "ends")
 

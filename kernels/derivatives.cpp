@@ -7,14 +7,20 @@
 #include <aten/ops/constant_pad_nd.h>
 #include <aten/ops/convolution.h>
 #include <aten/ops/embedding_dense_backward.h>
+#include <aten/ops/i0.h>
 #include <aten/ops/index_put.h>
 #include <aten/ops/isnan.h>
 #include <aten/ops/logical_not.h>
+#include <aten/ops/masked_fill.h>
+#include <aten/ops/masked_select.h>
 #include <aten/ops/native_layer_norm_backward.h>
 #include <aten/ops/ones.h>
 #include <aten/ops/ones_like.h>
 #include <aten/ops/pow.h>
 #include <aten/ops/roll.h>
+#include <aten/ops/scatter.h>
+#include <aten/ops/scatter_add.h>
+#include <aten/ops/scatter_reduce.h>
 #include <aten/ops/sigmoid.h>
 #include <aten/ops/sign.h>
 #include <aten/ops/softplus.h>
@@ -140,6 +146,22 @@ std::vector<Tensor> cat_gradients(const Tensor& grad, const std::vector<std::vec
   return gradients;
 }
 
+std::vector<Tensor> block_diag_gradients(const Tensor& grad,
+                                         const std::vector<std::vector<SymInt>>& sizes) {
+  std::vector<Tensor> grads;
+  int64_t row = 0, column = 0;
+  for (const std::vector<SymInt>& symbols : sizes) {
+    DimVector shape;
+    for (const SymInt& size : symbols) shape.push_back(static_cast<int64_t>(size));
+    const int64_t rows = shape.size() < 2 ? 1 : shape[0];
+    const int64_t columns = shape.empty() ? 1 : shape.back();
+    grads.push_back(grad.narrow(0, row, rows).narrow(1, column, columns).reshape(shape));
+    row += rows;
+    column += columns;
+  }
+  return grads;
+}
+
 Tensor unpadded(const Tensor& grad, IntArrayRef pad) {
   DimVector opposite;
   for (int64_t each : pad) opposite.push_back(-each);
@@ -251,6 +273,66 @@ Tensor masked_select_gradient(const Tensor& grad, IntArrayRef sizes, const Tenso
   const Tensor flat = mask.expand(common).reshape({-1});
   const Tensor zeros = at::zeros(flat.sizes(), grad.options());
   return zeros.index_put({std::optional<Tensor>(flat)}, grad).reshape(common);
+}
+
+Tensor masked_scatter_gradient(const Tensor& grad, const Tensor& mask, IntArrayRef source_sizes) {
+  int64_t count = 1;
+  for (int64_t size : source_sizes) count *= size;
+  const Tensor taken = grad.masked_select(mask);
+  const int64_t rest = count - taken.numel();
+  if (rest == 0) return taken.view(source_sizes);
+  const Tensor parts[] = {taken, at::zeros({rest}, grad.options())};
+  return at::cat(parts, 0).view(source_sizes);
+}
+
+std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Tensor& self,
+                                                    int64_t dim, const Tensor& index,
+                                                    const Tensor& src, std::string_view reduce,
+                                                    bool include_self, const Tensor& result,
+                                                    std::array<bool, 2> wanted) {
+  Tensor of_self, of_src;
+  if (reduce == "sum") {
+    of_self = grad;
+    of_src = grad.gather(dim, index);
+  } else if (reduce == "mean") {
+    const Tensor start = include_self ? at::ones_like(grad) : at::zeros_like(grad);
+    const Tensor count = start.scatter_add(dim, index, at::ones_like(src));
+    of_self = grad / count.masked_fill(count == 0, 1);
+    of_src = of_self.gather(dim, index);
+  } else if (reduce == "prod") {
+    // The product of the others: a factor that is 0 is left out of the product.
+    const Tensor self_or_1 = self.masked_fill(self == 0, 1);
+    const Tensor others = self_or_1.scatter_reduce(dim, index, src, reduce, include_self);
+    of_self = grad * others / self_or_1;
+    const Tensor is_zero = src == 0;
+    const Tensor zeros = at::zeros_like(self)
+                             .scatter_add(dim, index, is_zero.to(self.scalar_type()))
+                             .gather(dim, index);
+    const Tensor is_only_zero = is_zero & (zeros == 1);
+    const Tensor rest =
+        self.scatter_reduce(dim, index, src.masked_fill(is_only_zero, 1), reduce, include_self);
+    of_src = at::where(is_only_zero, (grad * rest).gather(dim, index),
+                       (grad * result).gather(dim, index) / src.masked_fill(is_zero, 1));
+  } else {
+    // Equal extremes share the gradient.
+    Tensor of_self_share = (self == result).to(grad.scalar_type());
+    if (!include_self) of_self_share = of_self_share.scatter(dim, index, 0);
+    const Tensor of_src_share = (src == result.gather(dim, index)).to(grad.scalar_type());
+    const Tensor share = grad / of_self_share.scatter_add(dim, index, of_src_share);
+    of_self = of_self_share * share;
+    of_src = of_src_share * share.gather(dim, index);
+  }
+  if (!include_self) of_self = of_self.scatter(dim, index, 0);
+  return {wanted[0] ? of_self : Tensor(), wanted[1] ? of_src : Tensor()};
+}
+
+// Each element of self and src is a term of one element of the result.
+Tensor scatter_reduce_tangent(const Tensor& self_t, const Tensor& self, int64_t dim,
+                              const Tensor& index, const Tensor& src_t, const Tensor& src,
+                              std::string_view reduce, bool include_self, const Tensor& result) {
+  const auto [of_self, of_src] = scatter_reduce_gradients(
+      at::ones_like(result), self, dim, index, src, reduce, include_self, result, {true, true});
+  return product(self_t, of_self).scatter_add(dim, index, product(src_t, of_src));
 }
 
 Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices, bool keepdim) {
@@ -368,6 +450,25 @@ Tensor mish_derivative(const Tensor& self) {
   const Tensor t = at::softplus(self).tanh();
   return t + self * at::sigmoid(self) * (1 - t * t);
 }
+Tensor sinc_derivative(const Tensor& self) {
+  constexpr double pi = 3.14159265358979323846;
+  const Tensor angle = self * pi, square = angle * self;
+  return ((angle * angle.cos() - angle.sin()) / square).masked_fill(square == 0, 0);
+}
+
+Tensor i1_derivative(const Tensor& self, const Tensor& result) {
+  const Tensor is_zero = self == 0;
+  const Tensor slope = at::i0(self) - result / self.masked_fill(is_zero, 1);
+  return slope.masked_fill(is_zero, 0.5);
+}
+
+Tensor logit_derivative(const Tensor& self, std::optional<double> eps) {
+  const Tensor slope = 1 / (self * (1 - self));
+  const double least = eps.value_or(0), most = 1 - least;
+  const double outside = eps.has_value() ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  return slope.masked_fill((self < least) | (self > most), outside);
+}
+
 Tensor silu_second_derivative(const Tensor& self) {
   const Tensor s = at::sigmoid(self);
   return s * (1 - s) * (2 + self * (1 - 2 * s));
@@ -563,6 +664,19 @@ Tensor shared_by_extremes(const Tensor& grad, const Tensor& self, const Tensor& 
   const Tensor mask = is_extreme(self, restored(extremes, dims, keepdim, self.dim()));
   const Tensor counts = mask.sum(dims, true);
   return restored(grad, dims, keepdim, self.dim()) / counts * mask;
+}
+DimVector one_or_all(std::optional<int64_t> dim) {
+  return dim.has_value() ? DimVector{*dim} : DimVector();
+}
+Tensor aminmax_gradient(const Tensor& grad_min, const Tensor& grad_max, const Tensor& self,
+                        const Tensor& min, const Tensor& max, std::optional<int64_t> dim,
+                        bool keepdim) {
+  const DimVector dims = one_or_all(dim);
+  Tensor of_min, of_max;
+  if (grad_min.defined()) of_min = shared_by_extremes(grad_min, self, min, dims, keepdim);
+  if (grad_max.defined()) of_max = shared_by_extremes(grad_max, self, max, dims, keepdim);
+  if (!of_min.defined()) return of_max;
+  return of_max.defined() ? of_min + of_max : of_min;
 }
 Tensor mean_of_extremes(const Tensor& self_t, const Tensor& self, const Tensor& extremes,
                         OptionalIntArrayRef dims, bool keepdim) {

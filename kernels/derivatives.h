@@ -43,6 +43,9 @@ using namespace opgen::types;
 [[nodiscard]] std::vector<Tensor> cat_gradients(const Tensor& grad,
                                                 const std::vector<std::vector<SymInt>>& sizes,
                                                 int64_t dim);
+// The part of the gradient for each block of block_diag().
+[[nodiscard]] std::vector<Tensor> block_diag_gradients(
+    const Tensor& grad, const std::vector<std::vector<SymInt>>& sizes);
 // Undoes constant_pad_nd().
 [[nodiscard]] Tensor unpadded(const Tensor& grad, IntArrayRef pad);
 [[nodiscard]] Tensor cumprod_gradient(const Tensor& grad, const Tensor& self, int64_t dim);
@@ -68,6 +71,17 @@ using namespace opgen::types;
 [[nodiscard]] Tensor take_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& index);
 [[nodiscard]] Tensor masked_select_gradient(const Tensor& grad, IntArrayRef sizes,
                                             const Tensor& mask);
+// What masked_scatter() took from a tensor of these sizes.
+[[nodiscard]] Tensor masked_scatter_gradient(const Tensor& grad, const Tensor& mask,
+                                             IntArrayRef source_sizes);
+// The gradients of scatter_reduce() for self and src, those that are wanted.
+[[nodiscard]] std::tuple<Tensor, Tensor> scatter_reduce_gradients(
+    const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+    std::string_view reduce, bool include_self, const Tensor& result, std::array<bool, 2> wanted);
+[[nodiscard]] Tensor scatter_reduce_tangent(const Tensor& self_t, const Tensor& self, int64_t dim,
+                                            const Tensor& index, const Tensor& src_t,
+                                            const Tensor& src, std::string_view reduce,
+                                            bool include_self, const Tensor& result);
 // gather() by the indices that a reduction gave.
 [[nodiscard]] Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices,
                                     bool keepdim);
@@ -100,6 +114,9 @@ using namespace opgen::types;
 [[nodiscard]] Tensor sgn_derivative(const Tensor& direction, const Tensor& self,
                                     const Tensor& result);
 [[nodiscard]] Tensor silu_second_derivative(const Tensor& self);
+[[nodiscard]] Tensor sinc_derivative(const Tensor& self);
+[[nodiscard]] Tensor i1_derivative(const Tensor& self, const Tensor& result);
+[[nodiscard]] Tensor logit_derivative(const Tensor& self, std::optional<double> eps);
 [[nodiscard]] Tensor mish_derivative(const Tensor& self);
 // The second derivative, times a direction and the gradient of the result.
 [[nodiscard]] Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output,
@@ -156,6 +173,12 @@ using namespace opgen::types;
 [[nodiscard]] Tensor mean_of_extremes(const Tensor& self_t, const Tensor& self,
                                       const Tensor& extremes, OptionalIntArrayRef dims,
                                       bool keepdim);
+// A list of the dimension, or an empty one.
+[[nodiscard]] DimVector one_or_all(std::optional<int64_t> dim);
+// Gradients may be undefined.
+[[nodiscard]] Tensor aminmax_gradient(const Tensor& grad_min, const Tensor& grad_max,
+                                      const Tensor& self, const Tensor& min, const Tensor& max,
+                                      std::optional<int64_t> dim, bool keepdim);
 [[nodiscard]] Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result);
 [[nodiscard]] Tensor prod_gradient(const Tensor& grad, const Tensor& self, const Tensor& result,
                                    int64_t dim, bool keepdim);

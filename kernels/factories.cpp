@@ -19,6 +19,8 @@
 #include <aten/ops/full_native.h>
 #include <aten/ops/linspace.h>
 #include <aten/ops/linspace_native.h>
+#include <aten/ops/logspace.h>
+#include <aten/ops/logspace_native.h>
 #include <aten/ops/new_empty_native.h>
 #include <aten/ops/new_full_native.h>
 #include <aten/ops/new_ones_native.h>
@@ -297,7 +299,7 @@ namespace {
 
 Scalar end_point(const Tensor& self) {
   OPGEN_CHECK(self.dim() == 0,
-              "linspace only supports 0-dimensional start and end tensors, but got a tensor of ",
+              "only 0-dimensional start and end tensors are supported, but got a tensor of ",
               self.dim(), " dimensions");
   return self.item();
 }
@@ -322,6 +324,90 @@ OPGEN_KERNEL(linspace_out)(const Tensor& start, const Scalar& end, int64_t steps
 }
 OPGEN_KERNEL(linspace_out)(const Scalar& start, const Tensor& end, int64_t steps, Tensor& out) {
   return at::linspace_out(out, start, end_point(end), steps);
+}
+
+namespace {
+
+// A power of a real number; real powers are computed in double.
+template <class T>
+T power_of(double base, T exponent) {
+  return static_cast<T>(std::pow(base, static_cast<double>(exponent)));
+}
+template <class T>
+complex<T> power_of(double base, complex<T> exponent) {
+  return narrowed<complex<T>>(std::pow(std::complex<T>(static_cast<T>(base)), widen(exponent)));
+}
+
+}  // namespace
+
+OPGEN_KERNEL(logspace_out)
+(const Scalar& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  OPGEN_CHECK(steps >= 0, "number of steps must be non-negative");
+  if (out.numel() != steps) resize_factory_out(out, {steps});
+  if (out.is_meta() || steps == 0) return out;
+  if (steps == 1) {
+    return out.fill_(start.isComplex() ? Scalar(power_of(base, start.to<complex<double>>()))
+                                       : Scalar(power_of(base, start.toDouble())));
+  }
+  Tensor target = out.is_contiguous() ? out : Tensor(opgen::contiguous(out));
+  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "logspace", [&] {
+    scalar_t* to = target.mutable_data_ptr<scalar_t>();
+    // The exponents of integers are floats.
+    using exponent = std::conditional_t<std::is_integral_v<scalar_t>, float, wide_t<scalar_t>>;
+    const auto read = [](const Scalar& x) {
+      return std::is_integral_v<scalar_t> ? exponent(x.to<scalar_t>()) : x.to<exponent>();
+    };
+    const exponent first = read(start), last = read(end);
+    using part = real_t<exponent>;
+    const exponent by = (last - first) / exponent(static_cast<part>(steps - 1));
+    for (int64_t i = 0; i < steps; ++i) {
+      const exponent power = i < steps / 2 ? first + by * exponent(static_cast<part>(i))
+                                           : last - by * exponent(static_cast<part>(steps - i - 1));
+      to[i] = static_cast<scalar_t>(power_of(base, power));
+    }
+  });
+  if (!target.is_same(out)) opgen::copy_(out, target);
+  return out;
+}
+OPGEN_KERNEL(logspace)
+(const Scalar& start, const Scalar& end, int64_t steps, double base, OPGEN_OPTIONS) {
+  OPGEN_CHECK(steps >= 0, "number of steps must be non-negative");
+  TensorOptions options = options_of(dtype, layout, device, pin_memory);
+  if (start.isComplex() || end.isComplex()) {
+    const ScalarType inferred = opgen::get_default_complex_dtype();
+    OPGEN_CHECK(!dtype.has_value() || isComplexType(*dtype), "logspace(): inferred dtype ",
+                inferred, " can't be safely cast to passed dtype ", *dtype);
+    if (!dtype.has_value()) options = options.dtype(inferred);
+  }
+  Tensor out = at::empty({steps}, options);
+  return at::logspace_out(out, start, end, steps, base);
+}
+OPGEN_KERNEL(logspace)
+(const Tensor& start, const Tensor& end, int64_t steps, double base, OPGEN_OPTIONS) {
+  return at::logspace(end_point(start), end_point(end), steps, base,
+                      options_of(dtype, layout, device, pin_memory));
+}
+OPGEN_KERNEL(logspace)
+(const Tensor& start, const Scalar& end, int64_t steps, double base, OPGEN_OPTIONS) {
+  return at::logspace(end_point(start), end, steps, base,
+                      options_of(dtype, layout, device, pin_memory));
+}
+OPGEN_KERNEL(logspace)
+(const Scalar& start, const Tensor& end, int64_t steps, double base, OPGEN_OPTIONS) {
+  return at::logspace(start, end_point(end), steps, base,
+                      options_of(dtype, layout, device, pin_memory));
+}
+OPGEN_KERNEL(logspace_out)
+(const Tensor& start, const Tensor& end, int64_t steps, double base, Tensor& out) {
+  return at::logspace_out(out, end_point(start), end_point(end), steps, base);
+}
+OPGEN_KERNEL(logspace_out)
+(const Tensor& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  return at::logspace_out(out, end_point(start), end, steps, base);
+}
+OPGEN_KERNEL(logspace_out)
+(const Scalar& start, const Tensor& end, int64_t steps, double base, Tensor& out) {
+  return at::logspace_out(out, start, end_point(end), steps, base);
 }
 
 // ---- Matrices ----

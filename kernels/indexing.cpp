@@ -7,24 +7,37 @@
 #include <aten/ops/_index_put_impl_native.h>
 #include <aten/ops/cat.h>
 #include <aten/ops/cat_native.h>
+#include <aten/ops/div.h>
 #include <aten/ops/embedding_native.h>
+#include <aten/ops/eq.h>
 #include <aten/ops/gather_native.h>
 #include <aten/ops/index_add_native.h>
+#include <aten/ops/index_copy.h>
+#include <aten/ops/index_copy_native.h>
+#include <aten/ops/index_fill.h>
+#include <aten/ops/index_fill_native.h>
 #include <aten/ops/index_native.h>
 #include <aten/ops/index_put_native.h>
 #include <aten/ops/index_select.h>
 #include <aten/ops/index_select_native.h>
 #include <aten/ops/masked_fill.h>
 #include <aten/ops/masked_fill_native.h>
+#include <aten/ops/masked_scatter_native.h>
 #include <aten/ops/masked_select.h>
 #include <aten/ops/masked_select_native.h>
 #include <aten/ops/nonzero.h>
 #include <aten/ops/nonzero_native.h>
+#include <aten/ops/ones_like.h>
+#include <aten/ops/scatter.h>
+#include <aten/ops/scatter_add.h>
 #include <aten/ops/scatter_add_native.h>
 #include <aten/ops/scatter_native.h>
+#include <aten/ops/scatter_reduce_native.h>
 #include <aten/ops/stack_native.h>
+#include <aten/ops/sum.h>
 #include <aten/ops/take.h>
 #include <aten/ops/take_native.h>
+#include <aten/ops/zeros_like.h>
 
 #include <opgen/cpu/indexed.h>
 #include <opgen/tensor/memory_overlap.h>
@@ -432,6 +445,96 @@ OPGEN_IMPL_FUNC(scatter_add_out)
   if (is_wide) opgen::copy_(out, sums);
 }
 
+namespace {
+
+enum class Reduce : uint8_t { kSum, kProd, kMean, kAmax, kAmin };
+
+Reduce reduction_of(std::string_view name) {
+  if (name == "sum") return Reduce::kSum;
+  if (name == "prod") return Reduce::kProd;
+  if (name == "mean") return Reduce::kMean;
+  if (name == "amax") return Reduce::kAmax;
+  OPGEN_CHECK(name == "amin", "reduce argument must be either sum, prod, mean, amax or amin, got ",
+              name);
+  return Reduce::kAmin;
+}
+
+// The result of a reduction of nothing.
+template <class T>
+T identity_of(Reduce reduce) {
+  if (reduce == Reduce::kProd) return T(1);
+  if constexpr (!is_complex_v<T>) {
+    using limits = std::numeric_limits<T>;
+    if (reduce == Reduce::kAmax) return is_float_v<T> ? -limits::infinity() : limits::lowest();
+    if (reduce == Reduce::kAmin) return is_float_v<T> ? limits::infinity() : limits::max();
+  }
+  return T(0);
+}
+
+template <class T, class U>
+void reduce_to(const Tensor& totals, int64_t dim, const Tensor& places, const Tensor& src,
+               Reduce reduce) {
+  const auto run = [&](auto f) {
+    for_each_indexed<T, const U>(
+        totals, dim, places, src, Divide::kOthers,
+        [f](T& total, const U& value) { total = f(total, static_cast<T>(value)); });
+  };
+  if constexpr (!is_complex_v<T>) {
+    if (reduce == Reduce::kAmax) return run([](T a, T b) { return greater_of(a, b); });
+    if (reduce == Reduce::kAmin) return run([](T a, T b) { return lesser_of(a, b); });
+  }
+  OPGEN_CHECK_NOT_IMPLEMENTED(reduce != Reduce::kAmax && reduce != Reduce::kAmin,
+                              "complex numbers have no largest and no smallest one");
+  if (reduce == Reduce::kProd) return run([](T a, T b) { return times(a, b); });
+  run([](T a, T b) { return plus(a, b); });
+}
+
+// Divides sums by the numbers of their terms.
+void average(const Tensor& totals, int64_t dim, const Tensor& places, bool include_self) {
+  Tensor count = include_self ? at::ones_like(totals) : at::zeros_like(totals);
+  const Tensor ones = opgen::empty({}, totals.options());
+  opgen::fill_(ones, Scalar(1));
+  count = at::scatter_add(count, totals.dim() == 0 ? 0 : dim, places, ones.expand(places.sizes()));
+  count.masked_fill_(count.eq(Scalar(0)), Scalar(1));
+  Tensor result = totals;
+  if (totals.is_floating_point() || totals.is_complex()) {
+    result.div_(count);
+  } else {
+    result.div_(count, "floor");
+  }
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(scatter_reduce, two)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+ bool /*include_self*/) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(reduction_of(reduce) != Reduce::kMean || self.scalar_type() != kBool,
+                              "scatter_reduce: the mean of bools is not implemented");
+  check_scatter("scatter", self, dim, index, &src);
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+}
+OPGEN_IMPL_FUNC(scatter_reduce_two_out)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view name,
+ bool include_self, const Tensor& out) {
+  const Reduce reduce = reduction_of(name);
+  const Tensor places = start_scatter(self, dim, index, out);
+  if (!places.defined()) return;
+  const bool is_wide = opgen::isReducedFloatingType(out.scalar_type());
+  const Tensor totals = is_wide ? out.to(kFloat) : out;
+  OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_reduce", [&] {
+    using total_t = opgen::opmath_type<scalar_t>;
+    if (!include_self) {
+      const total_t start = identity_of<total_t>(reduce);
+      for_each_indexed<total_t, total_t>(totals, dim, places, totals, Divide::kOthers,
+                                         [start](total_t& total, total_t&) { total = start; });
+    }
+    reduce_to<total_t, scalar_t>(totals, dim, places, src, reduce);
+  });
+  if (reduce == Reduce::kMean) average(totals, dim, places, include_self);
+  if (is_wide) opgen::copy_(out, totals);
+}
+
 // ---- index_select, index_add: whole slices ----
 
 OPGEN_KERNEL(index_select_out)(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
@@ -534,6 +637,127 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
               });
         });
   });
+}
+
+// ---- index_copy, index_fill ----
+
+namespace {
+
+// Copies row k of `source` along `dim` to row places[k] of `out`, k ascending.
+void copy_rows(const Tensor& out, int64_t dim, const Tensor& places, const Tensor& source) {
+  const Tensor target = at_least_1d(out), from = at_least_1d(source);
+  if (from.numel() == 0) return;
+  char* to = static_cast<char*>(target.mutable_data_ptr());
+  const char* read = static_cast<const char*>(from.const_data_ptr());
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  opgen::for_each_sheet(from.sizes(), dim, {target.strides(), from.strides()}, Divide::kOthers,
+                        [&](const opgen::Sheet& sheet) {
+                          opgen::scatter_sheet(sheet, to, read, place, target.itemsize());
+                        });
+}
+
+}  // namespace
+
+OPGEN_PRECOMPUTE_META_FUNC(index_copy)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  dim = wrap_dim(dim, self.dim());
+  OPGEN_CHECK_INDEX(index.dim() < 2, "index_copy_(): Index should have dimension 1 or 0 (got ",
+                    index.dim(), ")");
+  const int64_t count = index.numel();
+  OPGEN_CHECK_INDEX(source.dim() != 0 || count == 1,
+                    "index_copy_(): When source is scalar, index should have one element (got ",
+                    count, ")");
+  OPGEN_CHECK_INDEX(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+                    "index_copy_(): When source and destination are not scalars, their "
+                    "dimensionality must match. Source dimensionality (",
+                    source.dim(), "), destination dimensionality (", self.dim(), ")");
+  OPGEN_CHECK(index.scalar_type() == kLong,
+              "index_copy_(): Expected a long tensor for index, but got ", index.scalar_type());
+  OPGEN_CHECK(self.scalar_type() == source.scalar_type(),
+              "index_copy_(): self and source expected to have the same dtype, but got (self) ",
+              self.scalar_type(), " and (source) ", source.scalar_type());
+  check_same_device("index_copy_", self, index);
+  check_same_device("index_copy_", self, source);
+  OPGEN_CHECK_INDEX(source.dim() == 0 || count == source.size(dim),
+                    "index_copy_(): Number of indices (", count,
+                    ") should be equal to source.size(dim) (", size_along(source, dim), ")");
+  if (self.dim() > 0 && source.dim() > 0) {
+    bool fits = true;
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      fits = fits && (d == dim || self.size(d) == source.size(d));
+    }
+    OPGEN_CHECK(fits, "index_copy_(): Source/destination tensor must have same slice shapes. ",
+                "Destination shape: ", self.sizes(), " at dimension ", dim,
+                " and source shape: ", source.sizes());
+  } else if (self.dim() > 0) {
+    OPGEN_CHECK(self.numel() == size_along(self, dim),
+                "index_copy_(): Source/destination tensor must have same slice shapes. "
+                "Destination shape: ",
+                self.sizes(), " at dimension ", dim, " and source shape: ", source.sizes());
+  }
+  set_output_raw_strided(0, self.sizes(), {}, self.options());
+  return precompute_out<>().set_dim(dim);
+}
+OPGEN_IMPL_FUNC(index_copy_out)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Tensor& out) {
+  const Tensor places = opgen::contiguous(index);
+  check_plain_places(places, size_along(self, dim), dim);
+  start_scatter(self, out);
+  // A scalar is a row of a vector.
+  copy_rows(out, dim, places,
+            source.dim() == 0 && out.dim() > 0 ? source.expand(DimVector(out.dim(), 1)) : source);
+}
+
+namespace {
+
+void check_index_fill(const Tensor& self, int64_t dim, const Tensor& index, bool is_complex) {
+  wrap_dim(dim, self.dim());
+  OPGEN_CHECK_INDEX(index.scalar_type() == kLong, "index_fill_(): Expected dtype int64 for index.");
+  OPGEN_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
+  OPGEN_CHECK(self.is_complex() || !is_complex,
+              "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+  check_same_device("index_fill_", self, index);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(index_fill_)
+(Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  check_index_fill(self, dim, index, value.isComplex());
+  opgen::assert_no_internal_overlap(self);
+  if (self.is_meta()) return self;
+  const Tensor number = opgen::empty({}, self.options());
+  opgen::fill_(number, value);
+  dim = wrap_dim(dim, self.dim());
+  DimVector shape(self.sizes());
+  if (self.dim() > 0) shape[static_cast<size_t>(dim)] = index.numel();
+  if (self.dim() == 0) shape.push_back(index.numel());
+  const int64_t size = size_along(self, dim);
+  const Tensor places = index.clone(MemoryFormat::Contiguous);
+  check_places(places, size);
+  int64_t* place = places.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < places.numel(); ++i) place[i] += place[i] < 0 ? size : 0;
+  copy_rows(self, dim, places, number.expand(shape));
+  return self;
+}
+OPGEN_KERNEL(index_fill_)
+(Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  OPGEN_CHECK(value.dim() == 0,
+              "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+              value.dim(), " dimension(s).");
+  if (self.is_meta() || value.is_meta()) {
+    check_index_fill(self, dim, index, value.is_complex());
+    return self;
+  }
+  return self.index_fill_(dim, index, value.item());
+}
+OPGEN_KERNEL(index_fill)
+(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  return self.clone(std::nullopt).index_fill_(dim, index, value);
+}
+OPGEN_KERNEL(index_fill)
+(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  return self.clone(std::nullopt).index_fill_(dim, index, value);
 }
 
 // ---- take: indices of the flattened tensor ----
@@ -668,6 +892,46 @@ OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& 
 OPGEN_KERNEL(masked_select)(const Tensor& self, const Tensor& mask) {
   Tensor out = opgen::empty({0}, self.options());
   return at::masked_select_out(out, self, mask);
+}
+
+namespace {
+
+void check_masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  OPGEN_CHECK(self.scalar_type() == source.scalar_type(),
+              "masked_scatter: expected self and source to have same dtypes but got ",
+              self.scalar_type(), " and ", source.scalar_type());
+  OPGEN_CHECK(mask.scalar_type() == kBool,
+              "masked_scatter_ only supports boolean masks, but got mask with dtype ",
+              mask.scalar_type());
+  check_same_device("masked_scatter_", self, mask);
+  check_same_device("masked_scatter_", self, source);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(masked_scatter_)(Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_masked_scatter(self, mask, source);
+  opgen::assert_no_internal_overlap(self);
+  const Tensor chosen = opgen::contiguous(mask.expand(self.sizes()));
+  if (self.is_meta()) return self;
+  const Tensor from = opgen::contiguous(source);
+  const Tensor dense = opgen::contiguous(self);
+  const bool* is_chosen = chosen.const_data_ptr<bool>();
+  OPGEN_CHECK(std::count(is_chosen, is_chosen + chosen.numel(), true) <= from.numel(),
+              "Number of elements of source < number of ones in mask");
+  dispatch_by_size(self.itemsize(), [&]<class T>() {
+    const T* next = static_cast<const T*>(from.const_data_ptr());
+    T* to = static_cast<T*>(dense.mutable_data_ptr());
+    for (int64_t i = 0; i < dense.numel(); ++i) {
+      if (is_chosen[i]) to[i] = *next++;
+    }
+  });
+  if (!dense.is_same(self)) opgen::copy_(self, dense);
+  return self;
+}
+OPGEN_KERNEL(masked_scatter)(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  const DimVector shape = opgen::infer_size(self.sizes(), mask.sizes());
+  return self.expand(shape).clone(MemoryFormat::Contiguous).masked_scatter_(mask, source);
 }
 
 // Returns one row of indices per nonzero element. In memory, the indices of each dimension are

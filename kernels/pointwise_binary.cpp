@@ -9,18 +9,26 @@
 #include <aten/ops/div.h>
 #include <aten/ops/div_native.h>
 #include <aten/ops/fill.h>
+#include <aten/ops/float_power.h>
+#include <aten/ops/float_power_native.h>
 #include <aten/ops/floor_divide_native.h>
 #include <aten/ops/fmax_native.h>
 #include <aten/ops/fmin_native.h>
 #include <aten/ops/fmod.h>
 #include <aten/ops/fmod_native.h>
+#include <aten/ops/gcd_native.h>
 #include <aten/ops/heaviside_native.h>
 #include <aten/ops/hypot_native.h>
+#include <aten/ops/lcm_native.h>
+#include <aten/ops/ldexp.h>
+#include <aten/ops/ldexp_native.h>
+#include <aten/ops/logaddexp2_native.h>
 #include <aten/ops/logaddexp_native.h>
 #include <aten/ops/maximum_native.h>
 #include <aten/ops/minimum_native.h>
 #include <aten/ops/mul.h>
 #include <aten/ops/mul_native.h>
+#include <aten/ops/nextafter_native.h>
 #include <aten/ops/pow.h>
 #include <aten/ops/pow_native.h>
 #include <aten/ops/remainder.h>
@@ -545,6 +553,18 @@ OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out
   });
 }
 
+OPGEN_META_FUNC(logaddexp2)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(logaddexp2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  map_two(*this, "logaddexp2", [](auto x, auto y) {
+    using T = decltype(x);
+    if (std::isinf(x) && x == y) return x;
+    const T most = x < y ? y : x;
+    return most + std::log1p(std::exp2(-std::abs(x - y))) * T(1.44269504088896340736);
+  });
+}
+
 OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_float_op(maybe_get_output(), self, other);
 }
@@ -650,4 +670,163 @@ OPGEN_IMPL_FUNC(heaviside_out)(const Tensor&, const Tensor&, const Tensor& /*out
       return static_cast<scalar_t>(x > scalar_t(0));
     });
   });
+}
+
+// ---- gcd, lcm ----
+
+namespace {
+
+// The greatest common divisor. The smallest number has no magnitude, and keeps its sign.
+template <class T>
+T common_divisor(T a, T b) {
+  a = magnitude_of(a);
+  b = magnitude_of(b);
+  while (a != 0) {
+    const T rest = static_cast<T>(b % a);
+    b = a;
+    a = rest;
+  }
+  return b;
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(gcd)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(gcd_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_INTEGRAL(common_dtype(), "gcd", [&] {
+    opgen::cpu_kernel(*this,
+                      [](scalar_t a, scalar_t b) -> scalar_t { return common_divisor(a, b); });
+  });
+}
+
+OPGEN_META_FUNC(lcm)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(lcm_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_INTEGRAL(common_dtype(), "lcm", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      const scalar_t divisor = common_divisor(a, b);
+      if (divisor == 0) return 0;
+      return magnitude_of(times(divide_trunc(a, divisor), b));
+    });
+  });
+}
+
+// ---- nextafter ----
+
+namespace {
+
+// The bits of a half number are those of an integer that is larger by one for the next larger
+// number.
+template <class T>
+T next_after(T x, T y) {
+  if constexpr (is_half_v<T>) {
+    const float a = static_cast<float>(x), b = static_cast<float>(y);
+    if (std::isnan(a)) return x;
+    if (std::isnan(b) || a == b) return y;
+    if (a == 0) return T::from_bits(static_cast<uint16_t>(b < 0 ? 0x8001 : 1));
+    return T::from_bits(static_cast<uint16_t>((a < b) == (a > 0) ? x.x + 1 : x.x - 1));
+  } else {
+    return std::nextafter(x, y);
+  }
+}
+
+}  // namespace
+
+OPGEN_META_FUNC(nextafter)(const Tensor& self, const Tensor& other) {
+  build_borrowing_binary_op(maybe_get_output(), self, other);
+}
+OPGEN_IMPL_FUNC(nextafter_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "nextafter", [&] {
+    opgen::cpu_kernel(*this, [](scalar_t x, scalar_t y) -> scalar_t { return next_after(x, y); });
+  });
+}
+
+// ---- ldexp, float_power ----
+
+namespace {
+
+// An integer exponent does not change the dtype of floating numbers.
+bool keeps_dtype(const Tensor& self, const Tensor& other) {
+  return self.is_floating_point() && isIntegralType(other.scalar_type(), /*include_bool=*/false);
+}
+
+Tensor power_of_two(const Tensor& self, const Tensor& other) {
+  return at::pow(Scalar(2.0), keeps_dtype(self, other) ? other.to(kDouble) : other);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(ldexp)(const Tensor& self, const Tensor& other) {
+  const Tensor product = at::mul(self, power_of_two(self, other));
+  return keeps_dtype(self, other) ? to_dtype(product, self.scalar_type()) : product;
+}
+OPGEN_KERNEL(ldexp_)(Tensor& self, const Tensor& other) {
+  return at::ldexp_out(self, self, other);
+}
+OPGEN_KERNEL(ldexp_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  return at::mul_out(out, self, power_of_two(self, other));
+}
+
+namespace {
+
+// float_power computes in these.
+ScalarType widest(bool is_complex) {
+  return is_complex ? opgen::kComplexDouble : kDouble;
+}
+
+Scalar widest(const Scalar& value, ScalarType dtype) {
+  return isComplexType(dtype) ? Scalar(value.toComplexDouble()) : Scalar(value.toDouble());
+}
+
+// A call of an operator, which has a gradient.
+Tensor in_widest(const Tensor& self, ScalarType dtype) {
+  return self.scalar_type() == dtype ? self : self.to(dtype, false, false, std::nullopt);
+}
+
+void check_float_power(const char* what, const TensorBase& self, ScalarType dtype) {
+  OPGEN_CHECK(self.scalar_type() == dtype, what, ": the output given to float_power has dtype ",
+              self.scalar_type(), " but the operation's result requires dtype ", dtype);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(float_power)(const Tensor& self, const Tensor& exponent) {
+  const ScalarType dtype = widest(self.is_complex() || exponent.is_complex());
+  return at::pow(in_widest(self, dtype), in_widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power)(const Scalar& self, const Tensor& exponent) {
+  const ScalarType dtype = widest(self.isComplex() || exponent.is_complex());
+  return at::pow(widest(self, dtype), in_widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power)(const Tensor& self, const Scalar& exponent) {
+  const ScalarType dtype = widest(self.is_complex() || exponent.isComplex());
+  return at::pow(in_widest(self, dtype), widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power_out)(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  const ScalarType dtype = widest(self.is_complex() || exponent.is_complex());
+  check_float_power("float_power", out, dtype);
+  return at::pow_out(out, in_widest(self, dtype), in_widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power_out)(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  const ScalarType dtype = widest(self.isComplex() || exponent.is_complex());
+  check_float_power("float_power", out, dtype);
+  return at::pow_out(out, widest(self, dtype), in_widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power_out)(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  const ScalarType dtype = widest(self.is_complex() || exponent.isComplex());
+  check_float_power("float_power", out, dtype);
+  return at::pow_out(out, in_widest(self, dtype), widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power_)(Tensor& self, const Tensor& exponent) {
+  const ScalarType dtype = widest(self.is_complex() || exponent.is_complex());
+  check_float_power("float_power_", self, dtype);
+  return self.pow_(in_widest(exponent, dtype));
+}
+OPGEN_KERNEL(float_power_)(Tensor& self, const Scalar& exponent) {
+  const ScalarType dtype = widest(self.is_complex() || exponent.isComplex());
+  check_float_power("float_power_", self, dtype);
+  return self.pow_(widest(exponent, dtype));
 }

@@ -13,6 +13,8 @@
 #include <aten/ops/atanh_native.h>
 #include <aten/ops/bitwise_not_native.h>
 #include <aten/ops/ceil_native.h>
+#include <aten/ops/conj_physical.h>
+#include <aten/ops/conj_physical_native.h>
 #include <aten/ops/cos_native.h>
 #include <aten/ops/cosh_native.h>
 #include <aten/ops/deg2rad.h>
@@ -28,6 +30,7 @@
 #include <aten/ops/expm1_native.h>
 #include <aten/ops/floor_native.h>
 #include <aten/ops/frac_native.h>
+#include <aten/ops/i0_native.h>
 #include <aten/ops/isfinite_native.h>
 #include <aten/ops/isinf_native.h>
 #include <aten/ops/isnan_native.h>
@@ -40,6 +43,8 @@
 #include <aten/ops/log_native.h>
 #include <aten/ops/logical_not.h>
 #include <aten/ops/logical_not_native.h>
+#include <aten/ops/logit.h>
+#include <aten/ops/logit_native.h>
 #include <aten/ops/mul.h>
 #include <aten/ops/nan_to_num.h>
 #include <aten/ops/nan_to_num_native.h>
@@ -56,8 +61,10 @@
 #include <aten/ops/sign_native.h>
 #include <aten/ops/signbit_native.h>
 #include <aten/ops/sin_native.h>
+#include <aten/ops/sinc_native.h>
 #include <aten/ops/sinh_native.h>
 #include <aten/ops/special_entr_native.h>
+#include <aten/ops/special_i1_native.h>
 #include <aten/ops/sqrt_native.h>
 #include <aten/ops/square_native.h>
 #include <aten/ops/tan_native.h>
@@ -229,6 +236,15 @@ OPGEN_UNARY_FLOAT(
 OPGEN_UNARY_FLOAT(
     erfinv, map_floating, [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
     OPGEN_FUNCTION(vec, erfinv))
+OPGEN_UNARY_FLOAT(sinc, map_floating_or_complex, [](auto x) {
+  using T = decltype(x);
+  if (x == T(0)) return T(1);
+  const T angle = x * T(static_cast<real_t<T>>(pi));
+  return std::sin(angle) / angle;
+})
+OPGEN_UNARY_FLOAT(i0, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i0(x)); })
+OPGEN_UNARY_FLOAT(special_i1, map_floating,
+                  [](auto x) { return static_cast<decltype(x)>(bessel_i1(x)); })
 OPGEN_UNARY_FLOAT(
     special_entr, map_floating,
     [](auto x) {
@@ -264,6 +280,53 @@ OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& 
 }
 OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) {
   return at::polygamma_out(self, n, self);
+}
+
+// ---- logit ----
+
+OPGEN_KERNEL(logit_out)(const Tensor& self, std::optional<double> eps, Tensor& out) {
+  TensorIterator iter = TensorIterator::unary_float_op(out, self);
+  if (out.is_meta()) return out;
+  map_floating(iter, "logit", [eps](auto x) {
+    using T = decltype(x);
+    if (eps.has_value()) {
+      const T least = static_cast<T>(*eps), most = T(1) - least;
+      x = x < least ? least : (x > most ? most : x);
+    }
+    return x == T(1) ? std::numeric_limits<T>::infinity() : std::log(x / (T(1) - x));
+  });
+  return out;
+}
+OPGEN_KERNEL(logit)(const Tensor& self, std::optional<double> eps) {
+  const ScalarType dtype = isIntegralType(self.scalar_type(), /*include_bool=*/true)
+                               ? opgen::get_default_dtype()
+                               : self.scalar_type();
+  Tensor out = opgen::empty({0}, self.options().dtype(dtype));
+  return at::logit_out(out, self, eps);
+}
+OPGEN_KERNEL(logit_)(Tensor& self, std::optional<double> eps) {
+  return at::logit_out(self, self, eps);
+}
+
+// ---- conj_physical ----
+
+OPGEN_KERNEL(conj_physical_out)(const Tensor& self, Tensor& out) {
+  TensorIterator iter = TensorIterator::unary_op(out, self);
+  if (out.is_meta()) return out;
+  if (!self.is_complex()) {
+    if (!out.is_same(self)) opgen::copy_(out, self);
+    return out;
+  }
+  OPGEN_DISPATCH_COMPLEX(iter.common_dtype(), "conj_physical", [&] {
+    opgen::cpu_kernel(iter, [](scalar_t z) -> scalar_t { return scalar_t(z.real(), -z.imag()); });
+  });
+  return out;
+}
+OPGEN_KERNEL(conj_physical_)(Tensor& self) {
+  return self.is_complex() ? at::conj_physical_out(self, self) : self;
+}
+OPGEN_KERNEL(conj_physical)(const Tensor& self) {
+  return self.is_complex() ? self.clone(std::nullopt).conj_physical_() : self;
 }
 
 // ---- Functions that keep the dtype ----

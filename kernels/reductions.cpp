@@ -4,29 +4,48 @@
 #include <algorithm>
 #include <atomic>
 
+#include <aten/ops/_cummax_helper.h>
+#include <aten/ops/_cummax_helper_native.h>
+#include <aten/ops/_cummin_helper.h>
+#include <aten/ops/_cummin_helper_native.h>
 #include <aten/ops/all.h>
 #include <aten/ops/all_native.h>
 #include <aten/ops/amax.h>
 #include <aten/ops/amax_native.h>
 #include <aten/ops/amin.h>
 #include <aten/ops/amin_native.h>
+#include <aten/ops/aminmax_native.h>
 #include <aten/ops/any.h>
 #include <aten/ops/any_native.h>
 #include <aten/ops/argmax_native.h>
 #include <aten/ops/argmin_native.h>
+#include <aten/ops/cummax.h>
+#include <aten/ops/cummax_native.h>
+#include <aten/ops/cummin.h>
+#include <aten/ops/cummin_native.h>
 #include <aten/ops/cumprod_native.h>
 #include <aten/ops/cumsum_native.h>
+#include <aten/ops/dist_native.h>
+#include <aten/ops/isnan.h>
+#include <aten/ops/linalg_vector_norm.h>
 #include <aten/ops/linalg_vector_norm_native.h>
+#include <aten/ops/logical_not.h>
 #include <aten/ops/max_native.h>
 #include <aten/ops/maximum.h>
 #include <aten/ops/mean.h>
 #include <aten/ops/mean_native.h>
 #include <aten/ops/min_native.h>
 #include <aten/ops/minimum.h>
+#include <aten/ops/nanmean_native.h>
+#include <aten/ops/nansum.h>
+#include <aten/ops/nansum_native.h>
 #include <aten/ops/ne.h>
+#include <aten/ops/norm.h>
+#include <aten/ops/norm_native.h>
 #include <aten/ops/prod_native.h>
 #include <aten/ops/std.h>
 #include <aten/ops/std_native.h>
+#include <aten/ops/sub.h>
 #include <aten/ops/sum.h>
 #include <aten/ops/sum_native.h>
 #include <aten/ops/var.h>
@@ -141,6 +160,57 @@ OPGEN_KERNEL(mean_dtype_out)(const Tensor& self, std::optional<ScalarType> dtype
               "mean.dtype_out(): input types can't be cast to the desired output type ",
               out.scalar_type());
   return at::mean_out(out, self, IntArrayRef(), false, dtype);
+}
+
+// ---- nansum, nanmean: NaN does not count ----
+
+namespace {
+
+Tensor without_nan(const Tensor& self) {
+  OPGEN_CHECK(!self.is_complex(), "nansum does not support complex inputs");
+  return self.is_floating_point() ? self.masked_fill(at::isnan(self), Scalar(0)) : self;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(nansum)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  return at::sum(without_nan(self), dim, keepdim, dtype);
+}
+OPGEN_KERNEL(nansum_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype,
+ Tensor& out) {
+  return at::sum_out(out, without_nan(self), dim, keepdim, dtype);
+}
+
+namespace {
+
+Tensor number_of_terms(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                       std::optional<ScalarType> dtype) {
+  const ScalarType kind = dtype.value_or(self.scalar_type());
+  OPGEN_CHECK(isFloatingType(kind) || isComplexType(kind),
+              "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+              "point or complex dtype. Got: ",
+              kind);
+  OPGEN_CHECK(self.is_floating_point() || self.is_complex(),
+              "nanmean(): expected input to have floating point or complex dtype but got ",
+              self.scalar_type());
+  return at::sum(at::logical_not(at::isnan(self)), dim, keepdim, std::nullopt);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(nanmean)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+  const Tensor count = number_of_terms(self, dim, keepdim, dtype);
+  return at::nansum(self, dim, keepdim, dtype).div(count);
+}
+OPGEN_KERNEL(nanmean_out)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype,
+ Tensor& out) {
+  const Tensor count = number_of_terms(self, dim, keepdim, dtype);
+  at::nansum_out(out, self, dim, keepdim, dtype);
+  return out.div_(count);
 }
 
 // ---- prod ----
@@ -471,6 +541,33 @@ OPGEN_KERNEL(min_out)(const Tensor& self, const Tensor& other, Tensor& out) {
   return at::minimum_out(out, self, other);
 }
 
+// ---- aminmax ----
+
+OPGEN_META_FUNC(aminmax)(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  OPGEN_CHECK(!self.is_complex(), "aminmax not implemented for complex tensors.");
+  DimMask mask = mask_of(std::nullopt, self.dim());
+  if (dim.has_value()) {
+    const int64_t at = wrap_dim(*dim, self.dim());
+    mask = mask_of(IntArrayRef(at), self.dim());
+    check_not_empty("aminmax", self, mask);
+  } else {
+    OPGEN_CHECK(self.numel() > 0,
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                "identity.");
+  }
+  const DimVector shape = reduced_shape(self.sizes(), mask, keepdim);
+  set_output_raw_strided(0, shape, {}, self.options());
+  set_output_raw_strided(1, shape, {}, self.options());
+}
+OPGEN_IMPL_FUNC(aminmax_out)
+(const Tensor& self, std::optional<int64_t> dim, bool /*keepdim*/, const Tensor& min,
+ const Tensor& max) {
+  const DimMask mask =
+      dim.has_value() ? mask_of(IntArrayRef(*dim), self.dim()) : mask_of(std::nullopt, self.dim());
+  extreme_into<false>(self, mask, min);
+  extreme_into<true>(self, mask, max);
+}
+
 // ---- argmax, argmin ----
 
 namespace {
@@ -640,6 +737,104 @@ OPGEN_META_FUNC(cumprod)(const Tensor& self, int64_t dim, std::optional<ScalarTy
 OPGEN_IMPL_FUNC(cumprod_out)
 (const Tensor& self, int64_t dim, std::optional<ScalarType> /*dtype*/, const Tensor& out) {
   accumulate_into("cumprod", self, dim, out, 1, [](auto a, auto b) { return times(a, b); });
+}
+
+// ---- cummax, cummin: the last of equal elements; NaN counts as both extremes ----
+
+namespace {
+
+void check_running_extremes(const char* name, const Tensor& self, const Tensor& values,
+                            const Tensor& indices) {
+  OPGEN_CHECK(values.scalar_type() == self.scalar_type(), name, "(): expected values of dtype ",
+              self.scalar_type(), ", but got ", values.scalar_type());
+  OPGEN_CHECK(indices.scalar_type() == kLong, name, "(): expected indices of dtype Long, but got ",
+              indices.scalar_type());
+  OPGEN_CHECK(values.device() == self.device() && indices.device() == self.device(), name,
+              "(): expected all tensors on the same device, found ", self.device(), ", ",
+              values.device(), " and ", indices.device());
+}
+
+template <bool greatest>
+void running_extremes(const char* name, const Tensor& self, const Tensor& values,
+                      const Tensor& indices, int64_t dim) {
+  check_running_extremes(name, self, values, indices);
+  OPGEN_CHECK(same_sizes(values.sizes(), self.sizes()) && same_sizes(indices.sizes(), self.sizes()),
+              name, "(): values and indices must have the sizes ", self.sizes(), ", not ",
+              values.sizes(), " and ", indices.sizes());
+  dim = wrap_dim(dim, self.dim());
+  if (self.is_meta() || self.numel() == 0) return;
+  const auto step = [dim](const Tensor& x) { return x.dim() == 0 ? 1 : x.stride(dim); };
+  const int64_t count = self.dim() == 0 ? 1 : self.size(dim);
+  const int64_t from_step = step(self), value_step = step(values), place_step = step(indices);
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), name, [&] {
+    using wide = wide_t<scalar_t>;
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* value = values.mutable_data_ptr<scalar_t>();
+    int64_t* place = indices.mutable_data_ptr<int64_t>();
+    for_each_line<3>(dim, {&self, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
+      scalar_t best = from[at[0]];
+      int64_t best_place = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const scalar_t x = from[at[0] + i * from_step];
+        const wide a = static_cast<wide>(x), b = static_cast<wide>(best);
+        if (is_nan(x) || (!is_nan(best) && (greatest ? a >= b : a <= b))) {
+          best = x;
+          best_place = i;
+        }
+        value[at[1] + i * value_step] = best;
+        place[at[2] + i * place_step] = best_place;
+      }
+    });
+  });
+}
+
+void start_running_extremes(const char* name, const Tensor& self, int64_t dim, const Tensor& values,
+                            const Tensor& indices) {
+  check_running_extremes(name, self, values, indices);
+  wrap_dim(dim, self.dim());
+  resize_out(values, self.sizes());
+  resize_out(indices, self.sizes());
+}
+
+std::tuple<Tensor&, Tensor&> of_one(const Tensor& self, Tensor& values, Tensor& indices) {
+  values.copy_(self);
+  indices.zero_();
+  return {values, indices};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(cummax_helper)
+(const Tensor& self, Tensor& values, Tensor& indices, int64_t dim) {
+  running_extremes<true>("cummax", self, values, indices, dim);
+}
+OPGEN_KERNEL(cummin_helper)
+(const Tensor& self, Tensor& values, Tensor& indices, int64_t dim) {
+  running_extremes<false>("cummin", self, values, indices, dim);
+}
+OPGEN_KERNEL(cummax_out)(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices) {
+  start_running_extremes("cummax", self, dim, values, indices);
+  if (self.dim() == 0) return of_one(self, values, indices);
+  at::_cummax_helper(self, values, indices, dim);
+  return {values, indices};
+}
+OPGEN_KERNEL(cummin_out)(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices) {
+  start_running_extremes("cummin", self, dim, values, indices);
+  if (self.dim() == 0) return of_one(self, values, indices);
+  at::_cummin_helper(self, values, indices, dim);
+  return {values, indices};
+}
+OPGEN_KERNEL(cummax)(const Tensor& self, int64_t dim) {
+  Tensor values = opgen::empty(self.sizes(), self.options());
+  Tensor indices = opgen::empty(self.sizes(), self.options().dtype(kLong));
+  at::cummax_out(values, indices, self, dim);
+  return {values, indices};
+}
+OPGEN_KERNEL(cummin)(const Tensor& self, int64_t dim) {
+  Tensor values = opgen::empty(self.sizes(), self.options());
+  Tensor indices = opgen::empty(self.sizes(), self.options().dtype(kLong));
+  at::cummin_out(values, indices, self, dim);
+  return {values, indices};
 }
 
 // ---- var, std, var_mean: moments in double ----
@@ -961,4 +1156,58 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
                 });
     }
   });
+}
+
+// ---- norm, dist: older names ----
+
+namespace {
+
+template <class Meta>
+void set_norm_output(Meta& meta, const Tensor& self, IntArrayRef dim, bool keepdim,
+                     std::optional<ScalarType> dtype) {
+  OPGEN_CHECK(self.is_floating_point() || self.is_complex(),
+              "norm(): input dtype should be either floating point or complex. Got ",
+              self.scalar_type());
+  const ScalarType result = toRealValueType(dtype.value_or(self.scalar_type()));
+  meta.set_output_raw_strided(0, reduced_shape(self.sizes(), mask_of(dim, self.dim()), keepdim), {},
+                              self.options().dtype(result));
+}
+
+void norm_into(const Tensor& self, OptionalScalarRef p, IntArrayRef dim, bool keepdim,
+               std::optional<ScalarType> dtype, const Tensor& out) {
+  Tensor target = out;
+  at::linalg_vector_norm_out(target, self, p.has_value() ? p.get() : Scalar(2), dim, keepdim,
+                             dtype);
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(norm, ScalarOpt_dim)
+(const Tensor& self, OptionalScalarRef /*p*/, IntArrayRef dim, bool keepdim) {
+  set_norm_output(*this, self, dim, keepdim, std::nullopt);
+}
+OPGEN_META_FUNC2(norm, ScalarOpt_dim_dtype)
+(const Tensor& self, OptionalScalarRef /*p*/, IntArrayRef dim, bool keepdim, ScalarType dtype) {
+  OPGEN_CHECK(isFloatingType(dtype) || isComplexType(dtype),
+              "norm(): the desired output dtype should be either floating point or complex. Got ",
+              dtype);
+  set_norm_output(*this, self, dim, keepdim, dtype);
+}
+OPGEN_IMPL_FUNC(norm_out)
+(const Tensor& self, OptionalScalarRef p, IntArrayRef dim, bool keepdim, const Tensor& out) {
+  norm_into(self, p, dim, keepdim, std::nullopt, out);
+}
+OPGEN_IMPL_FUNC(norm_dtype_out)
+(const Tensor& self, OptionalScalarRef p, IntArrayRef dim, bool keepdim, ScalarType dtype,
+ const Tensor& out) {
+  norm_into(self, p, dim, keepdim, dtype, out);
+}
+OPGEN_KERNEL(norm)(const Tensor& self, const Scalar& p) {
+  return at::norm(self, std::optional<Scalar>(p), IntArrayRef(), false);
+}
+OPGEN_KERNEL(norm)(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
+  return at::norm(self, p, IntArrayRef(), false, dtype);
+}
+OPGEN_KERNEL(dist)(const Tensor& self, const Tensor& other, const Scalar& p) {
+  return at::norm(at::sub(self, other, 1), p);
 }

@@ -1,8 +1,10 @@
-// searching.cpp: searchsorted, bucketize, bincount, kthvalue and _unique2.
+// searching.cpp: searchsorted, bucketize, bincount, kthvalue, median, isin, and the different
+// elements or rows of a tensor.
 #include <opgen/kernel.h>
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include <aten/ops/_unique2_native.h>
@@ -10,11 +12,19 @@
 #include <aten/ops/bucketize.h>
 #include <aten/ops/bucketize_native.h>
 #include <aten/ops/index_select.h>
+#include <aten/ops/isin_native.h>
 #include <aten/ops/kthvalue.h>
 #include <aten/ops/kthvalue_native.h>
+#include <aten/ops/median.h>
+#include <aten/ops/median_native.h>
+#include <aten/ops/movedim.h>
+#include <aten/ops/nanmedian.h>
+#include <aten/ops/nanmedian_native.h>
 #include <aten/ops/searchsorted.h>
 #include <aten/ops/searchsorted_native.h>
 #include <aten/ops/sort.h>
+#include <aten/ops/unique_consecutive_native.h>
+#include <aten/ops/unique_dim_native.h>
 #include <aten/ops/zeros.h>
 
 #include "common.h"
@@ -255,6 +265,210 @@ OPGEN_KERNEL(kthvalue_out)
   return {values, indices};
 }
 
+// ---- median, nanmedian: the lower one of two in the middle; the first of equal elements ----
+
+namespace {
+
+// Finds the median of a line of `size` elements. A NaN is the median of a line that has one, or,
+// with `skip_nan`, does not count. `spare` has room for the line.
+template <class T>
+struct MedianOf {
+  using wide = wide_t<T>;
+  struct Entry {
+    wide value;
+    int64_t place;
+    bool operator<(const Entry& other) const {
+      return value != other.value ? value < other.value : place < other.place;
+    }
+  };
+
+  static Entry of(const T* line, int64_t step, int64_t size, bool skip_nan,
+                  std::vector<Entry>& spare) {
+    spare.clear();
+    for (int64_t i = 0; i < size; ++i) {
+      const T x = line[i * step];
+      if (!is_nan(x)) {
+        spare.push_back({static_cast<wide>(x), i});
+      } else if (!skip_nan) {
+        return {static_cast<wide>(x), i};
+      }
+    }
+    if (spare.empty()) return {static_cast<wide>(line[0]), 0};
+    const auto middle = spare.begin() + (static_cast<int64_t>(spare.size()) - 1) / 2;
+    std::nth_element(spare.begin(), middle, spare.end());
+    return *middle;
+  }
+};
+
+void median_along(const char* name, const Tensor& self, int64_t dim, bool keepdim, bool skip_nan,
+                  const Tensor& values, const Tensor& indices) {
+  check_same_device(name, self, values);
+  check_same_device(name, self, indices);
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.dim() == 0 ? 1 : self.size(dim);
+  OPGEN_CHECK_INDEX(size > 0, name, "(): Expected reduction dim ", dim, " to have non-zero size.");
+  OPGEN_CHECK(values.scalar_type() == self.scalar_type(), name,
+              ": Expected out tensor to have dtype ", self.scalar_type(), ", but got ",
+              values.scalar_type(), " instead");
+  OPGEN_CHECK(indices.scalar_type() == kLong, name, ": indices must be of dtype Long, got ",
+              indices.scalar_type());
+  const DimMask mask = mask_of(IntArrayRef(dim), self.dim());
+  const DimVector kept = reduced_shape(self.sizes(), mask, true);
+  const DimVector shape = reduced_shape(self.sizes(), mask, keepdim);
+  resize_out(values, shape);
+  resize_out(indices, shape);
+  if (values.is_meta()) return;
+  const Tensor value = opgen::empty(kept, values.options());
+  const Tensor place = opgen::empty(kept, indices.options());
+  const int64_t step = self.dim() == 0 ? 1 : self.stride(dim);
+  OPGEN_DISPATCH_REAL(self.scalar_type(), name, [&] {
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = value.mutable_data_ptr<scalar_t>();
+    int64_t* at = place.mutable_data_ptr<int64_t>();
+    for_each_index<2>(
+        kept, {self.strides(), value.strides()},
+        [&](const std::array<int64_t, 2>& offset) {
+          thread_local std::vector<typename MedianOf<scalar_t>::Entry> spare;
+          const auto found = MedianOf<scalar_t>::of(from + offset[0], step, size, skip_nan, spare);
+          to[offset[1]] = static_cast<scalar_t>(found.value);
+          at[offset[1]] = found.place;
+        },
+        4 * size);
+  });
+  opgen::copy_(values, value.view(shape));
+  opgen::copy_(indices, place.view(shape));
+}
+
+// PyTorch converts NaN to the dtype of a tensor without elements: for wide integers, that is the
+// smallest one.
+Tensor median_of_nothing(const Tensor& self) {
+  const Tensor result = opgen::empty({}, self.options());
+  if (self.is_floating_point()) {
+    opgen::fill_(result, Scalar(std::numeric_limits<double>::quiet_NaN()));
+  } else if (self.scalar_type() == kLong) {
+    opgen::fill_(result, Scalar(std::numeric_limits<int64_t>::min()));
+  } else {
+    opgen::fill_(result, Scalar(self.scalar_type() == kInt
+                                    ? static_cast<int64_t>(std::numeric_limits<int32_t>::min())
+                                    : int64_t(0)));
+  }
+  return result;
+}
+
+Tensor median_of_elements(const char* name, const Tensor& self, bool skip_nan) {
+  if (self.is_meta()) return opgen::empty({}, self.options());
+  if (self.numel() == 0) return median_of_nothing(self);
+  const Tensor value = opgen::empty({}, self.options());
+  const Tensor place = opgen::empty({}, self.options().dtype(kLong));
+  median_along(name, self.reshape({-1}), 0, false, skip_nan, value, place);
+  return value;
+}
+
+std::tuple<Tensor, Tensor> new_medians(const Tensor& self) {
+  return {opgen::empty({0}, self.options()), opgen::empty({0}, self.options().dtype(kLong))};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(median_of_all)(const Tensor& self) {
+  return median_of_elements("median", self, false);
+}
+OPGEN_KERNEL(nanmedian_of_all)(const Tensor& self) {
+  return median_of_elements("nanmedian", self, true);
+}
+OPGEN_KERNEL(median_along_out)
+(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  median_along("median", self, dim, keepdim, false, values, indices);
+  return {values, indices};
+}
+OPGEN_KERNEL(nanmedian_along_out)
+(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  median_along("nanmedian", self, dim, keepdim, true, values, indices);
+  return {values, indices};
+}
+OPGEN_KERNEL(median)(const Tensor& self, int64_t dim, bool keepdim) {
+  auto [values, indices] = new_medians(self);
+  at::median_out(values, indices, self, dim, keepdim);
+  return {values, indices};
+}
+OPGEN_KERNEL(nanmedian)(const Tensor& self, int64_t dim, bool keepdim) {
+  auto [values, indices] = new_medians(self);
+  at::nanmedian_out(values, indices, self, dim, keepdim);
+  return {values, indices};
+}
+
+// ---- isin ----
+
+namespace {
+
+void check_isin(const TensorBase& self) {
+  OPGEN_CHECK(self.scalar_type() != kBool && !self.is_complex(),
+              "Unsupported input type encountered for isin(): ", self.scalar_type());
+}
+
+// Whether each element is among `tested`, or is not. Searches a sorted copy of many elements.
+void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const Tensor& out) {
+  const ScalarType common = opgen::result_type_of(elements, tested);
+  const Tensor from = dense(elements, common), wanted = dense(tested, common);
+  const Tensor result = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
+  bool* to = result.mutable_data_ptr<bool>();
+  OPGEN_DISPATCH_REAL_AND_BOOL(common, "isin", [&] {
+    using wide = wide_t<scalar_t>;
+    std::vector<wide> sorted;
+    const scalar_t* want = wanted.const_data_ptr<scalar_t>();
+    for (int64_t i = 0; i < wanted.numel(); ++i) {
+      if (!is_nan(want[i])) sorted.push_back(static_cast<wide>(want[i]));
+    }
+    std::sort(sorted.begin(), sorted.end());
+    const scalar_t* element = from.const_data_ptr<scalar_t>();
+    opgen::parallel_for(0, from.numel(), opgen::kGrainSize / 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const auto x = static_cast<wide>(element[i]);
+        to[i] =
+            (!is_nan(element[i]) && std::binary_search(sorted.begin(), sorted.end(), x)) != invert;
+      }
+    });
+  });
+  if (!result.is_same(out)) opgen::copy_(out, result);
+}
+
+}  // namespace
+
+OPGEN_META_FUNC2(isin, Tensor_Tensor)
+(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool /*invert*/) {
+  check_isin(elements);
+  check_isin(test_elements);
+  check_same_device("isin", elements, test_elements);
+  set_output_raw_strided(0, elements.sizes(), {}, elements.options().dtype(kBool));
+}
+OPGEN_IMPL_FUNC(isin_Tensor_Tensor_out)
+(const Tensor& elements, const Tensor& test_elements, bool /*assume_unique*/, bool invert,
+ const Tensor& out) {
+  isin_into(elements, test_elements, invert, out);
+}
+OPGEN_META_FUNC2(isin, Tensor_Scalar)
+(const Tensor& elements, const Scalar& test_element, bool /*assume_unique*/, bool /*invert*/) {
+  check_isin(elements);
+  check_isin(number(test_element));
+  set_output_raw_strided(0, elements.sizes(), {}, elements.options().dtype(kBool));
+}
+OPGEN_IMPL_FUNC(isin_Tensor_Scalar_out)
+(const Tensor& elements, const Scalar& test_element, bool /*assume_unique*/, bool invert,
+ const Tensor& out) {
+  isin_into(elements, number(test_element), invert, out);
+}
+OPGEN_META_FUNC2(isin, Scalar_Tensor)
+(const Scalar& element, const Tensor& test_elements, bool /*assume_unique*/, bool /*invert*/) {
+  check_isin(number(element));
+  check_isin(test_elements);
+  set_output_raw_strided(0, {}, {}, test_elements.options().dtype(kBool));
+}
+OPGEN_IMPL_FUNC(isin_Scalar_Tensor_out)
+(const Scalar& element, const Tensor& test_elements, bool /*assume_unique*/, bool invert,
+ const Tensor& out) {
+  isin_into(number(element), test_elements, invert, out);
+}
+
 // ---- unique ----
 
 namespace {
@@ -292,4 +506,99 @@ OPGEN_KERNEL(_unique2_cpu)
   return {at::index_select(values, 0, from_numbers(first, self)),
           return_inverse ? Tensor(from_numbers(group, self).view(self.sizes())) : none,
           return_counts ? from_numbers(count, self) : none};
+}
+
+// ---- unique_dim, unique_consecutive ----
+
+namespace {
+
+// The rows of a matrix. NaN is equal to no number, and larger than all.
+template <class T>
+struct RowsOf {
+  const T* from;
+  int64_t width;
+
+  bool equal(int64_t a, int64_t b) const {
+    return std::equal(from + a * width, from + (a + 1) * width, from + b * width,
+                      [](T x, T y) { return widen(x) == widen(y); });
+  }
+  bool less(int64_t a, int64_t b) const {
+    for (int64_t i = 0; i < width; ++i) {
+      const T x = from[a * width + i], y = from[b * width + i];
+      if (is_nan(x) != is_nan(y)) return is_nan(y);
+      if (widen(x) != widen(y) && !is_nan(x)) return widen(x) < widen(y);
+    }
+    return false;
+  }
+};
+
+// The numbers of the rows that begin a group of equal ones, the group of each row, and the sizes of
+// the groups.
+struct Groups {
+  std::vector<int64_t> first, group, count;
+};
+
+// Finds the different rows of `matrix`: in ascending order, or among neighbours only.
+Groups groups_of(const char* name, const Tensor& matrix, bool sorted) {
+  std::vector<int64_t> order(static_cast<size_t>(matrix.size(0)));
+  std::iota(order.begin(), order.end(), int64_t(0));
+  Groups found;
+  found.group.resize(order.size());
+  OPGEN_DISPATCH_REAL_AND_BOOL(matrix.scalar_type(), name, [&] {
+    const RowsOf<scalar_t> rows{matrix.const_data_ptr<scalar_t>(), matrix.size(1)};
+    if (sorted) {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return rows.less(a, b); });
+    }
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (i == 0 || !rows.equal(order[i - 1], order[i])) {
+        found.first.push_back(order[i]);
+        found.count.push_back(0);
+      }
+      found.group[static_cast<size_t>(order[i])] = static_cast<int64_t>(found.count.size()) - 1;
+      ++found.count.back();
+    }
+  });
+  return found;
+}
+
+std::tuple<Tensor, Tensor, Tensor> distinct_along(const char* name, const Tensor& self, int64_t dim,
+                                                  bool sorted) {
+  OPGEN_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t rows = self.size(dim);
+  if (self.numel() == 0) {
+    OPGEN_CHECK(rows == 0,
+                "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+                "applied");
+    const Tensor none = opgen::empty({0}, self.options().dtype(kLong));
+    return {opgen::empty(self.sizes(), self.options()), none, none.clone(std::nullopt)};
+  }
+  const Tensor moved = opgen::contiguous(at::movedim(self, dim, 0));
+  const Groups found = groups_of(name, moved.view({rows, self.numel() / rows}), sorted);
+  const Tensor chosen = at::index_select(moved, 0, from_numbers(found.first, self));
+  return {at::movedim(chosen, 0, dim), from_numbers(found.group, self),
+          from_numbers(found.count, self)};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(unique_dim_cpu)
+(const Tensor& self, int64_t dim, bool /*sorted*/, bool /*return_inverse*/,
+ bool /*return_counts*/) {
+  return distinct_along("unique_dim", self, dim, /*sorted=*/true);
+}
+OPGEN_KERNEL(unique_consecutive_cpu)
+(const Tensor& self, bool return_inverse, bool return_counts, std::optional<int64_t> dim) {
+  // As in PyTorch, a vector counts as flat only for dimension 0, not for -1.
+  if (dim.has_value() && (self.dim() != 1 || *dim != 0)) {
+    return distinct_along("unique_consecutive", self, *dim, /*sorted=*/false);
+  }
+  const Tensor flat = opgen::contiguous(self).view({-1});
+  const Groups found = groups_of("unique_consecutive", flat.view({flat.numel(), 1}), false);
+  const Tensor none = opgen::empty({0}, self.options().dtype(kLong));
+  return {at::index_select(flat, 0, from_numbers(found.first, self)),
+          return_inverse ? Tensor(from_numbers(found.group, self).view(self.sizes())) : none,
+          return_counts ? from_numbers(found.count, self) : none};
 }

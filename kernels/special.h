@@ -1,5 +1,5 @@
-// special.h: the digamma function, its derivatives, the Hurwitz zeta function and the inverse of
-// erf, in double.
+// special.h: the digamma function, its derivatives, the Hurwitz zeta function, modified Bessel
+// functions and the inverse of erf, in double.
 #pragma once
 
 #include <cmath>
@@ -103,6 +103,36 @@ inline double polygamma(int64_t n, double x) {
   const double order = static_cast<double>(n);
   const double value = std::exp(std::lgamma(order + 1)) * hurwitz_zeta(order + 1, x);
   return n % 2 == 0 ? -value : value;
+}
+
+// The modified Bessel function of the first kind of order 0 or 1: a sum of positive terms, or for
+// large numbers the asymptotic series, which is exact there.
+template <int order>
+double modified_bessel(double number) {
+  const double x = std::abs(number);
+  double sum = 1, term = 1;
+  if (x < 25) {
+    const double square = x * x / 4;
+    for (int k = 1; term > sum * 1e-17; ++k) {
+      term *= square / (static_cast<double>(k) * (k + order));
+      sum += term;
+    }
+    return order == 0 ? sum : sum * number / 2;
+  }
+  for (int k = 1; k < 40 && std::abs(term) > sum * 1e-17; ++k) {
+    const double odd = 2 * k - 1;
+    term *= (odd * odd - 4 * order * order) / (8 * x * k);
+    sum += term;
+  }
+  // Of half of the exponent, because the exponential overflows before the result does.
+  const double root = std::exp(x / 2);
+  return std::copysign(root / std::sqrt(2 * pi * x) * sum * root, order == 0 ? 1.0 : number);
+}
+inline double bessel_i0(double x) {
+  return std::isinf(x) ? std::abs(x) : modified_bessel<0>(x);
+}
+inline double bessel_i1(double x) {
+  return std::isinf(x) ? x : modified_bessel<1>(x);
 }
 
 // The x with erf(x) = y: an approximation by Giles (2010), and two steps of Newton's method.

@@ -266,6 +266,7 @@ struct Place {
 };
 // Makes a tensor on the elements of a storage. Throws Error if they do not fit into it.
 TensorBase tensor_on(const Storage& storage, const Place& place, bool requires_grad);
+extern PyMethodDef cast_methods[];
 extern PyMethodDef copying_methods[];
 extern PyMethodDef copying_functions[];
 

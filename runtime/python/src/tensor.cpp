@@ -233,7 +233,7 @@ PyGetSetDef* all_attributes() {
 PyMethodDef* all_methods() {
   static std::vector<PyMethodDef> all;
   for (const PyMethodDef* some :
-       {methods, autograd_methods, hook_methods, copying_methods, dlpack_methods}) {
+       {methods, cast_methods, autograd_methods, hook_methods, copying_methods, dlpack_methods}) {
     for (; some->ml_name != nullptr; ++some) all.push_back(*some);
   }
   all.push_back({nullptr, nullptr, 0, nullptr});

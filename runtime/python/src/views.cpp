@@ -1,4 +1,5 @@
-// views.cpp: x.T, x.mT, x.real and x.imag, views of the same bytes. As for indexing, they need no
+// views.cpp: x.T, x.mT, x.real and x.imag, views of the same bytes; x.H and x.mH, which are copies
+// of complex numbers. As for indexing, they need no
 // operator, unless a dispatch key above the backends must see the call.
 #include <utility>
 
@@ -14,6 +15,7 @@ constexpr const char* kUse =
     "a transpose, or a part of complex numbers, of a tensor that is traced, batched or requires a "
     "gradient";
 LibraryOperator transpose_operator("aten::transpose", "int", kUse);
+LibraryOperator conj_operator("aten::conj_physical", "", "a conjugate transpose");
 LibraryOperator real_operator("aten::real", "", kUse);
 LibraryOperator imag_operator("aten::imag", "", kUse);
 
@@ -43,6 +45,23 @@ PyObject* matrices_transposed(PyObject* self, void*) {
                       tensor.dim());
     return with_last_two_swapped(tensor);
   });
+}
+
+// The conjugate of a complex tensor is computed; a real one is returned.
+PyObject* conjugated(Owned transpose) {
+  if (!transpose || !isComplexType(tensor_of(transpose.get()).scalar_type())) {
+    return transpose.release();
+  }
+  return guarded(
+      [&] { return new_tensor(conj_operator.call({tensor_of(transpose.get())}).toTensor()); });
+}
+
+PyObject* adjoint(PyObject* self, void*) {
+  return conjugated(Owned(transposed(self, nullptr)));
+}
+
+PyObject* adjoints_of_matrices(PyObject* self, void*) {
+  return conjugated(Owned(matrices_transposed(self, nullptr)));
 }
 
 // Returns the real (0) or imaginary (1) parts.
@@ -79,6 +98,12 @@ PyGetSetDef view_attributes[] = {
     {"T", transposed, nullptr, "The transpose of a matrix, on the same bytes.", nullptr},
     {"mT", matrices_transposed, nullptr,
      "The transpose of each matrix in the last two dimensions, on the same bytes.", nullptr},
+    {"H", adjoint, nullptr,
+     "The conjugate transpose of a matrix: on the same bytes if the elements are real.", nullptr},
+    {"mH", adjoints_of_matrices, nullptr,
+     "The conjugate transpose of each matrix in the last two dimensions: on the same bytes if the "
+     "elements are real.",
+     nullptr},
     {"real", real_part, nullptr, "The real parts, on the same bytes.", nullptr},
     {"imag", imaginary_part, nullptr, "The imaginary parts, on the same bytes.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

@@ -249,6 +249,16 @@ class Tensor:
         """The transposes of the matrices in the last two dimensions, on the same bytes."""
 
     @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix: on the same bytes if the elements are real."""
+
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate transposes of the matrices in the last two dimensions: on the same bytes if the elements are
+        real.
+        """
+
+    @property
     def real(self) -> Tensor:
         """The real parts, on the same bytes."""
 
@@ -349,6 +359,42 @@ class Tensor:
         """Return the tensor on a device: the tensor itself, or a copy."""
 
     def is_contiguous(self, memory_format: _MemoryFormatLike = ...) -> _bool: ...
+    def bool(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to bool. Returns the tensor itself if it has the dtype already."""
+
+    def byte(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to uint8. Returns the tensor itself if it has the dtype already."""
+
+    def char(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to int8. Returns the tensor itself if it has the dtype already."""
+
+    def short(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to int16. Returns the tensor itself if it has the dtype already."""
+
+    def int(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to int32. Returns the tensor itself if it has the dtype already."""
+
+    def long(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to int64. Returns the tensor itself if it has the dtype already."""
+
+    def half(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to float16. Returns the tensor itself if it has the dtype already."""
+
+    def bfloat16(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to bfloat16. Returns the tensor itself if it has the dtype already."""
+
+    def float(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to float32. Returns the tensor itself if it has the dtype already."""
+
+    def double(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to float64. Returns the tensor itself if it has the dtype already."""
+
+    def cfloat(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to complex64. Returns the tensor itself if it has the dtype already."""
+
+    def cdouble(self, memory_format: _MemoryFormatLike | None = None) -> Tensor:
+        """Convert the elements to complex128. Returns the tensor itself if it has the dtype already."""
+
     def item(self) -> _Any: ...
     def tolist(self) -> _Any: ...
     def numpy(self) -> _numpy.ndarray[_Any, _numpy.dtype[_Any]]: ...

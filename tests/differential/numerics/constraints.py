@@ -250,7 +250,10 @@ def index_like(draw: Draw) -> TensorValue:
     if gather:
         mine[dim] = draw.between(0, 5)
         return draw.integers(mine, sizes[dim])
-    if draw.operator in ("scatter_add", "gather_backward") or elements(tuple(mine)) == 0:
+    if (
+        draw.operator in ("scatter_add", "scatter_reduce", "gather_backward")
+        or elements(tuple(mine)) == 0
+    ):
         return draw.integers(mine, max(1, sizes[dim]))
     rows = elements(tuple(mine)) // mine[dim]
     unique = [draw.random.sample(range(sizes[dim]), mine[dim]) for _ in range(rows)]
@@ -720,6 +723,150 @@ def dim_of(name: str) -> Callable[[Draw], Value]:
     return rule
 
 
+def vectors(draw: Draw) -> tuple[TensorValue, ...]:
+    """meshgrid, cartesian_prod: some vectors of one dtype."""
+    return tuple(draw.make((draw.between(0, 4),)) for _ in range(draw.between(1, 3)))
+
+
+def of_ranks(most: int) -> Callable[[Draw], Value]:
+    """Some tensors of any shapes."""
+
+    def rule(draw: Draw) -> tuple[TensorValue, ...]:
+        return tuple(draw.make(draw.shape(0, most)) for _ in range(draw.between(1, 3)))
+
+    return rule
+
+
+def cut_dim(draw: Draw) -> int:
+    """The dimension that hsplit, vsplit or dsplit cuts."""
+    rank = len(draw.tensor().sizes)
+    return {"hsplit": 0 if rank == 1 else 1, "vsplit": 0, "dsplit": 2}[draw.operator]
+
+
+def sections(draw: Draw) -> int:
+    size = draw.tensor().sizes[cut_dim(draw)]
+    return draw.choose(*(n for n in range(1, max(2, size + 1)) if size % n == 0))
+
+
+def cuts(draw: Draw) -> Shape:
+    return tuple(draw.between(-2, 5) for _ in range(draw.below(4)))
+
+
+def cuts_or_sections(draw: Draw) -> TensorValue:
+    if draw.chance(0.5):
+        return draw.integers((), 6, first=1)
+    return draw.integers((draw.below(4),), 6, first=-2)
+
+
+def factors_of_dim(draw: Draw) -> Shape:
+    """unflatten's sizes: they multiply up to the size of the dimension."""
+    size = draw.size()
+    if size == 0:
+        return draw.choose((0,), (0, 2), (3, 0))
+    first = draw.choose(*(n for n in range(1, size + 1) if size % n == 0))
+    return draw.choose((first, size // first), (first, -1), (-1, size // first), (size,))
+
+
+def two_dims(draw: Draw) -> Shape:
+    return tuple(draw.random.sample(range(len(draw.tensor().sizes)), 2))
+
+
+def diagonal_sizes(draw: Draw) -> Shape:
+    """The shape of the diagonal of self."""
+    draw.drawn["input_sizes"] = draw.tensor().sizes
+    try:
+        return diagonal_of(draw)
+    finally:
+        del draw.drawn["input_sizes"]
+
+
+def counts_along_dim(draw: Draw) -> TensorValue:
+    """repeat_interleave's repeats: one for all, or one for each element along `dim`."""
+    sizes = draw.tensor().sizes
+    dim = draw["dim"]
+    size = elements(sizes) if dim is None else draw.size()
+    shape = draw.choose((), (1,), (size,), (size,))
+    return draw.integers(shape, 4, dtype=draw.choose("int64", "int32"))
+
+
+# An equation, and the shapes of its operands; digits are sizes.
+EQUATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("ij,jk->ik", ("ij", "jk")),
+    ("ij, jk", ("ij", "jk")),
+    ("bij,bjk->bik", ("bij", "bjk")),
+    ("i,j->ij", ("i", "j")),
+    ("ii", ("ii",)),
+    ("ii->i", ("ii",)),
+    ("iji->ji", ("iji",)),
+    ("ij->", ("ij",)),
+    ("ij->ji", ("ij",)),
+    ("...ij->...ji", ("*ij",)),
+    ("...ij,...jk->...ik", ("*ij", "*jk")),
+    ("...ij,jk", ("*ij", "jk")),
+    ("i...,i...->...", ("iJ", "iJ")),
+    ("ab,bc,cd->ad", ("ab", "bc", "cd")),
+    ("ab,b,a->", ("ab", "b", "a")),
+    ("ij,ij->ij", ("ij", "ij")),
+    ("Ba,aC->CB", ("Ba", "aC")),
+    ("ij,kl->", ("ij", "kl")),
+    ("ij,i1->j".replace("1", "k"), ("ij", "i1")),
+)
+
+
+def equation(draw: Draw) -> str:
+    text, shapes = draw.choose(*EQUATIONS)
+    draw.drawn["tensors"] = tuple(
+        draw.make(draw.letters(shape), None, "small" if draw.dtype.kind == "float" else "finite")
+        for shape in shapes
+    )
+    return text
+
+
+def contraction_path(draw: Draw) -> Shape | None:
+    count = len(draw["tensors"])
+    if count == 1 or draw.chance(0.6):
+        return None
+    return tuple(place for _ in range(count - 1) for place in draw.choose((0, 1), (1, 0)))
+
+
+def vectors_of_three(draw: Draw) -> TensorValue:
+    """cross: the dimension `dim` has the size 3."""
+    sizes = list(draw.shape(1))
+    draw.drawn["dim"] = dim = draw.between(-len(sizes), len(sizes) - 1)
+    sizes[dim] = 3
+    return draw.make(sizes, None, "finite")
+
+
+def also_of_three(draw: Draw) -> TensorValue:
+    sizes = list(draw.broadcast(draw.tensor().sizes))
+    sizes = [1] * (len(draw.tensor().sizes) - len(sizes)) + sizes
+    sizes[draw["dim"]] = 3
+    return draw.make(sizes, None, "finite")
+
+
+def different_rows(draw: Draw) -> TensorValue:
+    """index_copy's index: no number twice."""
+    size = draw.size() if draw.tensor().sizes else 1
+    count = draw.between(0, size) if draw.tensor().sizes else 1
+    return draw.holding(draw.random.sample(range(size), count), "int64")
+
+
+def power(draw: Draw) -> Value:
+    """An end of logspace: its power is in the range of each dtype."""
+    if draw.dtype.kind == "float" and draw.chance(0.5):
+        return draw.between(-6, 6) / 4
+    return draw.between(0 if draw.dtype.kind != "float" else -2, 2)
+
+
+def places_along(draw: Draw) -> TensorValue:
+    """trapezoid's x: a vector along `dim`, or as y."""
+    sizes = draw.tensor("y").sizes
+    if not sizes:
+        raise Refused
+    dim = draw["dim"] % len(sizes)
+    return draw.make(draw.choose((sizes[dim],), sizes), None, "finite")
+
+
 _CONVOLUTIONS = (
     *(f"conv{n}d" for n in (1, 2, 3)),
     *(f"conv_transpose{n}d" for n in (1, 2, 3)),
@@ -776,6 +923,60 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
         f"{name}:dim": lambda d: d.dims()
         for name in ("amax", "amin", "squeeze.dims", "squeeze_copy.dims")
     },
+    "unique_consecutive:dim": lambda d: d.choose(None, d.dim()),
+    "aminmax:dim": lambda d: d.choose(None, d.dim()),
+    **{
+        f"{name}:dim": lambda d: d.choose(None, d.dims(), d.dims(1))
+        for name in ("nansum", "nanmean")
+    },
+    "norm:dim": lambda d: d.dims(),
+    "norm:p": lambda d: d.choose(0, 1, 2, 3, 0.5, float("inf")),
+    "dist:p": lambda d: d.choose(0, 1, 2, 3, float("inf")),
+    "norm:dtype": lambda d: d.choose(d.dtype, v.BY_NAME["float64"]),
+    **{f"{name}:dim": lambda d: d.drawn["dim"] for name in ("cross", "linalg_cross")},
+    **{f"{name}:self": vectors_of_three for name in ("cross", "linalg_cross")},
+    **{f"{name}:other": also_of_three for name in ("cross", "linalg_cross")},
+    **{
+        f"{name}:dim": lambda d: d.dim("y")
+        for name in ("trapezoid", "trapz", "cumulative_trapezoid")
+    },
+    **{f"{name}:x": places_along for name in ("trapezoid", "trapz", "cumulative_trapezoid")},
+    ":dx": lambda d: d.choose(1, 0.5, 2.0),
+    "diff:n": lambda d: d.between(0, 3),
+    ":prepend": lambda d: None,
+    ":append": lambda d: None,
+    "rot90:dims": two_dims,
+    "rot90:k": lambda d: d.between(-5, 5),
+    "diag_embed:dim1": lambda d: 0,
+    "diag_embed:dim2": lambda d: -1,
+    "diagonal_scatter:dim1": lambda d: 0,
+    "diagonal_scatter:dim2": lambda d: -1,
+    "diagonal_scatter:src": lambda d: d.make(diagonal_sizes(d)),
+    "select_scatter:index": in_range,
+    "select_scatter:src": lambda d: d.make(without_dim(d, d.tensor().sizes)),
+    "unflatten:sizes": factors_of_dim,
+    **{f"{name}split.int:sections": sections for name in "hvd"},
+    **{f"{name}split.array:indices": cuts for name in "hvd"},
+    "tensor_split:sections": lambda d: d.between(1, 5),
+    "tensor_split:indices": cuts,
+    "tensor_split:tensor_indices_or_sections": cuts_or_sections,
+    ":indexing": lambda d: d.choose("ij", "xy"),
+    "meshgrid:tensors": vectors,
+    "cartesian_prod:tensors": vectors,
+    "block_diag:tensors": of_ranks(2),
+    **{f"atleast_{n}d:tensors": of_ranks(4) for n in (1, 2, 3)},
+    "repeat_interleave.Tensor:repeats": lambda d: d.integers(
+        (d.between(0, 4),), 4, dtype=d.choose("int64", "int32")
+    ),
+    "repeat_interleave.self_Tensor:repeats": counts_along_dim,
+    "repeat_interleave.self_int:repeats": lambda d: d.between(0, 3),
+    "repeat_interleave:dim": lambda d: d.choose(None, d.dim()),
+    "repeat_interleave:output_size": lambda d: None,
+    "einsum:equation": equation,
+    "einsum:tensors": lambda d: d.drawn["tensors"],
+    "einsum:path": contraction_path,
+    "tensordot:dims_self": lambda d: d.choose((1, 2), (-2, -1)),
+    "tensordot:dims_other": lambda d: (1, 0),
     # Shapes.
     ":size": lambda d: d.shape(),
     "view:size": reshaped,
@@ -842,6 +1043,24 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "linspace.Tensor_Tensor:end": lambda d: d.make((), None, "finite"),
     "linspace.Tensor_Scalar:start": lambda d: d.make((), None, "finite"),
     "linspace.Scalar_Tensor:end": lambda d: d.make((), None, "finite"),
+    **{f"logspace:{end}": power for end in ("start", "end")},
+    **{
+        f"logspace.{kind}:{end}": lambda d: d.holding(np.array(power(d)), d.dtype.name)
+        for kind, ends in (
+            ("Tensor_Tensor", ("start", "end")),
+            ("Tensor_Scalar", ("start",)),
+            ("Scalar_Tensor", ("end",)),
+        )
+        for end in ends
+    },
+    "logspace:base": lambda d: d.choose(2.0, 4.0),
+    "isin:assume_unique": lambda d: False,
+    "logit:eps": lambda d: d.choose(None, 0.1),
+    **{
+        f"{name}:{factor}": fitting
+        for name in ("addmv", "addr", "addbmm")
+        for factor in ("alpha", "beta")
+    },
     # Factors that the dtype cannot represent are rejected at different places.
     "addmm:alpha": fitting,
     "baddbmm:alpha": fitting,
@@ -1137,6 +1356,16 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "index_select:index": one_dimensional_index,
     "index_add:index": one_dimensional_index,
     "index_add:source": lambda d: d.make(row_sums(d)),
+    "index_fill:index": lambda d: d.integers((d.below(4),) if d.size() else (0,), max(1, d.size())),
+    "index_fill.int_Scalar:value": fitting,
+    "index_fill.int_Tensor:value": lambda d: d.make((), None, "finite"),
+    "index_copy:index": different_rows,
+    "index_copy:source": lambda d: d.make(row_sums(d)),
+    "scatter_reduce:index": index_like,
+    "scatter_reduce:src": covering,
+    "scatter_reduce:reduce": lambda d: d.choose("sum", "prod", "mean", "amax", "amin"),
+    "masked_scatter:mask": mask_like,
+    "masked_scatter:source": lambda d: d.make((elements(d.tensor().sizes) + d.below(3),)),
     "index:indices": index_list,
     "index_put:indices": index_list,
     "_index_put_impl:indices": index_list,
@@ -1233,6 +1462,11 @@ SHAPES: Mapping[str, Sequence[Mapping[str, str]]] = {
     "dot": ({"self": "i", "tensor": "i"},),
     "outer": ({"self": "i", "vec2": "j"},),
     "ger": ({"self": "i", "vec2": "j"},),
+    "vdot": ({"self": "i", "other": "i"},),
+    "addmv": ({"self": "~I", "mat": "IJ", "vec": "J"},),
+    "addr": ({"self": "~ij", "vec1": "i", "vec2": "j"},),
+    "addbmm": ({"self": "~ik", "batch1": "bij", "batch2": "bjk"},),
+    "tensordot": ({"self": "ijk", "other": "kjl"},),
     "matmul": (
         {"self": "i", "other": "i"},
         {"self": "ij", "other": "j"},
@@ -1362,6 +1596,12 @@ RANKS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("split_with_sizes", "split_with_sizes_copy", "chunk", "narrow"), (1, 4)),
     **dict.fromkeys(("slice_scatter", "slice_inverse", "select_backward"), (1, 4)),
     **dict.fromkeys(("index_select_backward",), (1, 4)),
+    "rot90": (2, 4),
+    "diagonal_scatter": (2, 4),
+    "dsplit": (3, 4),
+    "vsplit": (2, 4),
+    **dict.fromkeys(("diff", "hsplit", "tensor_split", "select_scatter", "diag_embed"), (1, 4)),
+    **dict.fromkeys(("trapezoid", "trapz", "cumulative_trapezoid", "unique_dim"), (1, 4)),
     "diagonal_backward": (2, 4),
 }
 
@@ -1387,6 +1627,8 @@ TENSOR_DTYPES: Mapping[str, str] = {
             *("_adaptive_avg_pool2d_backward", "pairwise_distance", "cosine_similarity"),
             *("smooth_l1_loss", "huber_loss"),
             *("max_pool2d_with_indices_backward", "masked_select_backward"),
+            *("vdot", "addmv", "addbmm", "tensordot", "cross", "linalg_cross", "dist"),
+            *("index_copy", "scatter_reduce", "masked_scatter", "nextafter", "logaddexp2"),
         ),
         "same",
     ),
@@ -1433,6 +1675,23 @@ DOMAINS: Mapping[str, str] = {
     },
     **{f"binary_cross_entropy:{tensor}": "unit" for tensor in ("self", "target")},
     **{f"{name}:target": "unit" for name in ("kl_div", "poisson_nll_loss")},
+    **{f"{name}:self": "distinct" for name in ("median", "nanmedian")},
+    **{f"{name}:{part}": "finite" for name in ("vdot", "tensordot") for part in ("self", "other")},
+    **{
+        f"{name}:{part}": "finite"
+        for name in ("addr", "addmv")
+        for part in ("vec1", "vec2", "mat", "vec")
+    },
+    **{f"addbmm:{part}": "small" for part in ("batch1", "batch2")},
+    **{f"{name}:self": "finite" for name in ("nansum", "nanmean", "norm", "dist")},
+    **{f"{name}:y": "finite" for name in ("trapezoid", "trapz", "cumulative_trapezoid")},
+    # PyTorch's Bessel functions of infinity are NaN.
+    **{f"{name}:self": "finite" for name in ("i0", "special_i1")},
+    # PyTorch sorts rows with NaN in no particular order.
+    "unique_dim:self": "finite",
+    "scatter_reduce:self": "small",
+    "scatter_reduce:src": "small",
+    "dist:other": "finite",
     "cumprod:self": "small",
     "multinomial:self": "positive",
     "sort.stable:self": "any",

@@ -10,8 +10,11 @@ from differential.numerics.draw import functional_name
 from differential.numerics.values import Array, TensorValue, Value
 from opgen.model.native_function import NativeFunction
 
-# Operators that are not called: none of them has a boxed form.
-EXEMPT: dict[str, str] = {}
+# Operators that are not called.
+EXEMPT: dict[str, str] = {
+    f"_{name}_helper": f"PyTorch checks none of its arguments; {name} calls it with right ones"
+    for name in ("cummax", "cummin")
+}
 
 # Operators that only call the operator of their first name with the same arguments: fewer inputs are enough.
 SECOND_NAMES = frozenset(
@@ -19,7 +22,7 @@ SECOND_NAMES = frozenset(
         *("absolute", "argwhere", "broadcast_to", "clip", "concat", "concatenate", "divide", "fix"),
         *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "ger", "greater"),
         *("greater_equal", "less", "less_equal", "moveaxis", "multiply", "negative", "not_equal"),
-        *("row_stack", "subtract", "swapaxes", "swapdims", "true_divide"),
+        *("row_stack", "subtract", "swapaxes", "swapdims", "trapz", "true_divide"),
     }
 )
 
@@ -56,6 +59,12 @@ LENIENT: dict[str, str] = {
         f"{loss}.out": "PyTorch computes into an out argument of another dtype only without a reduction"
         for loss in ("huber_loss", "soft_margin_loss", "binary_cross_entropy")
     },
+    "isin": "PyTorch refuses some test_elements that are not contiguous",
+    **dict.fromkeys(("ldexp", "ldexp_"), "PyTorch refuses exponents of bool"),
+    "diff": "PyTorch refuses a dimension without elements for some orders",
+    **dict.fromkeys(("nansum", "nanmean"), "PyTorch sums no complex numbers, also if dtype asks"),
+    "repeat_interleave": "PyTorch refuses a dimension for a tensor that has none",
+    "tensordot": "PyTorch multiplies tensors of bool for other shapes",
     "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
     "native_batch_norm_backward.out": "as native_layer_norm_backward.out",
@@ -67,6 +76,8 @@ STRICT: dict[str, str] = {
     "logsumexp.out": "PyTorch drops the imaginary part of the sum for a real out argument",
     "inner": "PyTorch multiplies tensors of bool",
     "inner.out": "as inner",
+    "tensordot": "as inner, for some shapes",
+    "tensordot.out": "as tensordot",
     "baddbmm_": "PyTorch writes to elements that share memory",
     "mean.out": "PyTorch drops the imaginary part for a real out argument",
 }
@@ -106,6 +117,8 @@ OTHER_STRIDES: dict[str, str] = {
         ),
         "compared with PyTorch's functional form, which keeps the order of dimensions in memory",
     ),
+    "ldexp.Tensor": "PyTorch takes the order of dimensions in memory from the exponent, ours from the power",
+    "einsum": "PyTorch multiplies some operands in the other order",
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
     "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
     "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",
@@ -119,7 +132,7 @@ ALSO_WRITES: dict[str, frozenset[str]] = dict.fromkeys(
 )
 
 # Integer results that are rounded from fractions: the last bit of the fraction may decide.
-OFF_BY_ONE = frozenset({"linspace", "upsample_bilinear2d"})
+OFF_BY_ONE = frozenset({"linspace", "logspace", "upsample_bilinear2d"})
 
 # From an overload, or "overload:dtype", to the reason why ours is expected to fail.
 KNOWN: dict[str, str] = {}
@@ -133,6 +146,13 @@ NEEDS_DATA = frozenset(
         "linspace.Scalar_Tensor",
         "linspace.Tensor_Scalar",
         "linspace.Tensor_Tensor",
+        "logspace.Scalar_Tensor",
+        "logspace.Tensor_Scalar",
+        "logspace.Tensor_Tensor",
+        "repeat_interleave.self_Tensor",
+        "tensor_split.tensor_indices_or_sections",
+        "unique_consecutive",
+        "unique_dim",
         "where",
     }
 )

@@ -73,6 +73,114 @@ _SPELT: dict[str, str] = {
     "nn.functional.avg_pool1d": "avg_pool1d",
     "nn.functional.max_pool1d": "max_pool1d",
     "nn.functional.adaptive_avg_pool1d": "adaptive_avg_pool1d",
+    "nn.functional.conv_transpose1d": "conv_transpose1d",
+    "nn.functional.conv_transpose2d": "conv_transpose2d",
+    "nn.functional.conv_transpose3d": "conv_transpose3d",
+    **{
+        f"{space}.{name}": f"{space}.{space}_{name}"
+        for space, names in {
+            "linalg": ("cross", "vector_norm"),
+            "special": ("entr", "i1"),
+        }.items()
+        for name in names
+    },
+}
+# Inputs for a part of an operator that ours lacks: the nuclear norm needs singular values.
+_MISSING_PARTS = frozenset({"norm/nuc"})
+# Attributes, which PyTorch's tests read with a function that works for our tensors, too.
+_ATTRIBUTES = frozenset({"T", "H", "mT", "mH"})
+
+
+def _of_all(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of several tensors of an operator that takes a list."""
+
+    def call(*tensors: Any, **keywords: Any) -> Any:
+        listed = len(tensors) == 1 and isinstance(tensors[0], list | tuple)
+        return operator(list(tensors[0] if listed else tensors), **keywords)
+
+    return call
+
+
+def _of_one_or_all(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """The same; but a single tensor is passed alone, and the results are a tuple, as PyTorch's."""
+
+    def call(*tensors: Any) -> Any:
+        given = tensors[0] if len(tensors) == 1 else list(tensors)
+        result = operator(given)
+        return tuple(result) if isinstance(result, list) else result
+
+    return call
+
+
+def _unique(module: Any, name: str) -> Callable[..., Any]:
+    """torch.unique and torch.unique_consecutive return only what is asked for."""
+
+    def call(
+        tensor: Any,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        if name == "unique_consecutive":
+            made = module.unique_consecutive(tensor, return_inverse, return_counts, dim)
+        elif dim is None:
+            made = module._unique2(tensor, sorted, return_inverse, return_counts)
+        else:
+            made = module.unique_dim(tensor, dim, sorted, return_inverse, return_counts)
+        asked = zip(made, (True, return_inverse, return_counts))
+        results = tuple(each for each, wanted in asked if wanted)
+        return results if len(results) > 1 else results[0]
+
+    return call
+
+
+def _norm(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """torch.norm names the Frobenius norm, and does not require the dimensions."""
+
+    def call(
+        tensor: Any,
+        p: Any = "fro",
+        dim: Any = None,
+        keepdim: bool = False,
+        dtype: Any = None,
+        out: Any = None,
+    ) -> Any:
+        given = {} if dtype is None else {"dtype": dtype}
+        given |= {} if out is None else {"out": out}
+        order = 2 if p in ("fro", None) else p
+        dims = () if dim is None else dim
+        return operator(tensor, order, dims, keepdim, **given)
+
+    return call
+
+
+def _tensordot(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """torch.tensordot takes a number of dimensions, too."""
+
+    def call(a: Any, b: Any, dims: Any = 2, **keywords: Any) -> Any:
+        if isinstance(dims, int):
+            dims = list(range(-dims, 0)), list(range(dims))
+        return operator(a, b, *dims, **keywords)
+
+    return call
+
+
+# What PyTorch's functions that are written in Python do before they call the operator.
+_IN_PYTHON: dict[str, Callable[[Any], Callable[..., Any]]] = {
+    "einsum": lambda module: lambda tensors, equation: module.einsum(equation, tensors),
+    "tensordot": lambda module: _tensordot(module.tensordot),
+    "norm": lambda module: _norm(module.norm),
+    "unique": lambda module: _unique(module, "unique"),
+    "unique_consecutive": lambda module: _unique(module, "unique_consecutive"),
+    **{
+        name: lambda module, name=name: _of_all(getattr(module, name))
+        for name in ("meshgrid", "block_diag", "cartesian_prod")
+    },
+    **{
+        name: lambda module, name=name: _of_one_or_all(getattr(module, name))
+        for name in ("atleast_1d", "atleast_2d", "atleast_3d")
+    },
 }
 # Random results, or memory without values.
 _UNSPECIFIED = exceptions.UNSPECIFIED | {
@@ -134,11 +242,20 @@ class Form:
     ours: Callable[..., Any]
 
 
-def _forms(module: ModuleType, info: Any) -> Iterator[Form]:
+def _forms(module: Any, info: Any) -> Iterator[Form]:
+    if info.name in _ATTRIBUTES:
+        if hasattr(module.Tensor, info.name):
+            yield Form("function", info.op, info.op)
+        return
     function = _functional(module, info) or _ours(module, info.op, info.name)
+    if name_of(info) in _MISSING_PARTS:
+        return
+    if info.name in _IN_PYTHON:
+        has = hasattr(module, "_unique2" if info.name == "unique" else info.name)
+        function = _IN_PYTHON[info.name](module) if has else None
     if function is not None:
         yield Form("function", info.op, function)
-    method = info.method_variant
+    method = info.method_variant if info.name not in _IN_PYTHON else None
     if method is not None and method is not info.op:
         own = _ours(module, method, info.name)
         if own is not None:
@@ -326,6 +443,8 @@ class _Call:
     def _compare_tensors(self, ours: Any, theirs: torch.Tensor, what: str) -> None:
         if not isinstance(ours, self.module.Tensor):
             raise Mismatch("type", f"{what} is {ours!r}, not a tensor")
+        # The memory of a conjugate view has the numbers that are not conjugated.
+        theirs = theirs.resolve_conj()
         name = str(theirs.dtype).removeprefix("torch.")
         if name not in BY_NAME:
             raise Untranslatable  # complex32 does not exist in the runtime.

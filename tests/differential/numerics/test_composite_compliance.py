@@ -32,7 +32,13 @@ OFFENDERS = {
     "rand.generator_out": _RESIZES,
     "randn.out": _RESIZES,
     "randn.generator_out": _RESIZES,
+    "diff.out": _RESIZES,
+    "kron.out": _RESIZES,
     "one_hot": ("calls aten::item", "without num_classes, the largest class decides the size"),
+    "tensor_split.tensor_indices_or_sections": (
+        "calls aten::item",
+        "the sizes of views must be numbers, not a tensor",
+    ),
     "narrow.Tensor": ("calls aten::item", "the size of a view must be a number, not a tensor"),
 }
 

@@ -90,6 +90,37 @@ def test_views(aten: Any) -> None:
         _ = x[0].T
 
 
+def test_conjugate_transposes(aten: Any) -> None:
+    """Protects x.H and x.mH of real numbers, which are views as x.T and x.mT are."""
+    x = aten.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    x.H[0, 1] = 7
+    x[None].mH[0, 2, 0] = 9
+    assert x.tolist() == [[1, 2, 9], [7, 5, 6]]
+    with pytest.raises(ValueError, match="at least 2 dimensions"):
+        _ = x[0].mH
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        *(("bool", "bool"), ("byte", "uint8"), ("char", "int8"), ("short", "int16")),
+        *(("int", "int32"), ("long", "int64"), ("half", "float16"), ("bfloat16", "bfloat16")),
+        *(("float", "float32"), ("double", "float64")),
+        *(("cfloat", "complex64"), ("cdouble", "complex128")),
+    ],
+)
+def test_conversions(aten: Any, name: str, dtype: str) -> None:
+    """Protects x.float() and its like: new tensors of the dtype, and the same tensor if it has the dtype."""
+    x = aten.tensor([[0, 1, 7], [2, 0, 100]], dtype="int16" if name != "short" else "int32")[:, 1:]
+    converted = getattr(x, name)()
+    assert converted.dtype is getattr(aten, dtype)
+    expected = [[bool(n) for n in row] for row in x.tolist()] if name == "bool" else x.tolist()
+    assert converted.tolist() == expected
+    assert getattr(converted, name)() is converted
+    with pytest.raises(TypeError):
+        getattr(x, name)(None, None)
+
+
 def test_weak_references(aten: Any) -> None:
     """Protects wrappers that are used again: their weak references are those of the new tensor only."""
     called: list[Any] = []
