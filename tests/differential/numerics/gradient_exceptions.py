@@ -111,6 +111,21 @@ def _is_complex(name: str) -> Callable[[Arguments], bool]:
     return is_complex
 
 
+def _is_integer(name: str) -> Callable[[Arguments], bool]:
+    """Whether this tensor has an integer dtype."""
+
+    def is_integer(arguments: Arguments) -> bool:
+        value = arguments[name]
+        return isinstance(value, TensorValue) and value.dtype.kind == "int"
+
+    return is_integer
+
+
+def _has_zeros(arguments: Arguments) -> bool:
+    tensor = arguments["self"]
+    return isinstance(tensor, TensorValue) and not tensor.array().all()
+
+
 def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
@@ -167,6 +182,18 @@ WRITES_OUTSIDE: frozenset[str] = frozenset({"max_pool2d", "max_pool2d_with_indic
 
 # By operator: the part that is not compared, the calls, the reason. "all" stands for every part.
 CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = {
+    "ldexp": (
+        (
+            "all",
+            _is_integer("other"),
+            "PyTorch computes 2 ** other in integers: 0 for negative ones",
+        ),
+    ),
+    "sinc": (("second gradient", _has_zeros, "PyTorch's is NaN at 0"),),
+    **dict.fromkeys(
+        ("median", "nanmedian"),
+        (("tangent", _is_empty, "PyTorch's tangent of nothing is 0, not NaN"),),
+    ),
     "addcmul": (
         (
             "all",
