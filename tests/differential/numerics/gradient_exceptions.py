@@ -126,6 +126,14 @@ def _has_zeros(arguments: Arguments) -> bool:
     return isinstance(tensor, TensorValue) and not tensor.array().all()
 
 
+def _is_no_probability(arguments: Arguments) -> bool:
+    """Whether some elements have no logit."""
+    tensor = arguments["self"]
+    assert isinstance(tensor, TensorValue)
+    numbers = tensor.array().astype(np.float64)
+    return bool(((numbers < 0) | (numbers > 1)).any())
+
+
 def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
@@ -188,6 +196,16 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             _is_integer("other"),
             "PyTorch computes 2 ** other in integers: 0 for negative ones",
         ),
+    ),
+    "logit": (
+        (
+            "second gradient",
+            _is_no_probability,
+            "where the gradient is NaN, PyTorch's second one is 0",
+        ),
+    ),
+    "scatter_reduce": (
+        ("tangent", lambda a: a["reduce"] == "prod", "PyTorch has no tangent of products"),
     ),
     "sinc": (("second gradient", _has_zeros, "PyTorch's is NaN at 0"),),
     **dict.fromkeys(
