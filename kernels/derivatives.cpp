@@ -463,10 +463,11 @@ Tensor i1_derivative(const Tensor& self, const Tensor& result) {
 }
 
 Tensor logit_derivative(const Tensor& self, std::optional<double> eps) {
-  const Tensor slope = 1 / (self * (1 - self));
   const double least = eps.value_or(0), most = 1 - least;
   const double outside = eps.has_value() ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  return slope.masked_fill((self < least) | (self > most), outside);
+  const Tensor is_outside = (self < least) | (self > most);
+  const Tensor inside = self.masked_fill(is_outside, 0.5);
+  return (1 / (inside * (1 - inside))).masked_fill(is_outside, outside);
 }
 
 Tensor silu_second_derivative(const Tensor& self) {

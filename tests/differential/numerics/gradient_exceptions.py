@@ -117,6 +117,29 @@ def _is_complex(name: str) -> Callable[[Arguments], bool]:
     return is_complex
 
 
+def _is_integer(name: str) -> Callable[[Arguments], bool]:
+    """Whether this tensor has an integer dtype."""
+
+    def is_integer(arguments: Arguments) -> bool:
+        value = arguments[name]
+        return isinstance(value, TensorValue) and value.dtype.kind == "int"
+
+    return is_integer
+
+
+def _has_zeros(arguments: Arguments) -> bool:
+    tensor = arguments["self"]
+    return isinstance(tensor, TensorValue) and not tensor.array().all()
+
+
+def _is_no_probability(arguments: Arguments) -> bool:
+    """Whether some elements have no logit."""
+    tensor = arguments["self"]
+    assert isinstance(tensor, TensorValue)
+    numbers = tensor.array().astype(np.float64)
+    return bool(((numbers < 0) | (numbers > 1)).any())
+
+
 def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
@@ -224,6 +247,28 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             lambda a: True,
             "PyTorch's is one operator: with any argument all its results require a gradient",
         ),
+    ),
+    "ldexp": (
+        (
+            "all",
+            _is_integer("other"),
+            "PyTorch computes 2 ** other in integers: 0 for negative ones",
+        ),
+    ),
+    "logit": (
+        (
+            "second gradient",
+            _is_no_probability,
+            "where the gradient is NaN, PyTorch's second one is 0",
+        ),
+    ),
+    "scatter_reduce": (
+        ("tangent", lambda a: a["reduce"] == "prod", "PyTorch has no tangent of products"),
+    ),
+    "sinc": (("second gradient", _has_zeros, "PyTorch's is NaN at 0"),),
+    **dict.fromkeys(
+        ("median", "nanmedian"),
+        (("tangent", _is_empty, "PyTorch's tangent of nothing is 0, not NaN"),),
     ),
     "addcmul": (
         (
