@@ -290,6 +290,7 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             "PyTorch's is 0 for exponents of 0; the derivative of e x^(e-1) is 1/x",
         ),
     ),
+    "float_power": (("second gradient", _has_zero_exponents, "as pow"),),
     "std": (
         (
             "all",
