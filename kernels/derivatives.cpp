@@ -303,7 +303,7 @@ std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Te
     // The product of the others: a factor that is 0 is left out of the product.
     const Tensor self_or_1 = self.masked_fill(self == 0, 1);
     const Tensor others = self_or_1.scatter_reduce(dim, index, src, reduce, include_self);
-    of_self = grad * others / self_or_1;
+    of_self = grad * (others / self_or_1).conj();
     const Tensor is_zero = src == 0;
     const Tensor zeros = at::zeros_like(self)
                              .scatter_add(dim, index, is_zero.to(self.scalar_type()))
@@ -311,8 +311,9 @@ std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Te
     const Tensor is_only_zero = is_zero & (zeros == 1);
     const Tensor rest =
         self.scatter_reduce(dim, index, src.masked_fill(is_only_zero, 1), reduce, include_self);
-    of_src = at::where(is_only_zero, (grad * rest).gather(dim, index),
-                       (grad * result).gather(dim, index) / src.masked_fill(is_zero, 1));
+    of_src =
+        at::where(is_only_zero, (grad * rest.conj()).gather(dim, index),
+                  (grad * result.conj()).gather(dim, index) / src.masked_fill(is_zero, 1).conj());
   } else {
     // Equal extremes share the gradient.
     Tensor of_self_share = (self == result).to(grad.scalar_type());
@@ -332,7 +333,7 @@ Tensor scatter_reduce_tangent(const Tensor& self_t, const Tensor& self, int64_t 
                               std::string_view reduce, bool include_self, const Tensor& result) {
   const auto [of_self, of_src] = scatter_reduce_gradients(
       at::ones_like(result), self, dim, index, src, reduce, include_self, result, {true, true});
-  return product(self_t, of_self).scatter_add(dim, index, product(src_t, of_src));
+  return product(self_t, of_self.conj()).scatter_add(dim, index, product(src_t, of_src.conj()));
 }
 
 Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices, bool keepdim) {

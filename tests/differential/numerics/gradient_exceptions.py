@@ -397,6 +397,16 @@ def leaves_out(name: str, part: str, arguments: Arguments) -> bool:
 
 # Calls that finite differences say nothing about, by operator: the calls, the reason.
 DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {
+    "scatter_reduce": (
+        (
+            lambda a: _sizes(a["src"]) != _sizes(a["index"]),
+            "as in PyTorch, src must have the sizes of index in the gradient",
+        ),
+    ),
+    **dict.fromkeys(
+        ("cummax", "cummin", "norm"),
+        ((_has_equal_elements, "there is a kink where elements are equal"),),
+    ),
     "embedding": (
         (lambda a: a.get("padding_idx", -1) != -1, "the row of padding_idx has no gradient"),
     ),
