@@ -37,7 +37,7 @@ _ALLOWED = {
     "exp_of_doubles": 1.01,
 }
 # Without fused multiply-add, products are rounded.
-_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1}
+_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1, "tan": 1.15, "log_add_exp": 1.15}
 
 
 def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[str, float]:
@@ -71,10 +71,9 @@ def _check(tmp_path: Path, count: int) -> None:
             variants.append(())
         for variant in variants:
             allowed = {**_ALLOWED, **(_WITHOUT_FMA if variant else {})}
-            for name, error in _measured(tmp_path, compiler.path, count, *variant).items():
-                assert (
-                    error <= allowed[name]
-                ), f"{compiler.name} {variant}: {name} is {error} ulp off"
+            worst = _measured(tmp_path, compiler.path, count, *variant)
+            larger = {name: error for name, error in worst.items() if error > allowed[name]}
+            assert not larger, f"{compiler.name} {variant}: {larger} units off"
 
 
 def test_functions_of_vectors_are_accurate(tmp_path: Path) -> None:
