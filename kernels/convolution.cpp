@@ -15,10 +15,10 @@
 #include <aten/ops/flip.h>
 #include <aten/ops/matmul.h>
 #include <aten/ops/stack.h>
+#include <opgen/cpu/convolve.h>
 
 #include "common.h"
 #include "devices.h"
-#include "direct_convolution.h"
 
 using namespace kernels;
 
@@ -166,7 +166,7 @@ struct PreparedInput {
     sizes.back() = phase * step;
     strides = opgen::contiguous_strides(sizes);
     const int64_t count = opgen::multiply_integers(sizes);
-    memory = opgen::empty({count + kConvolutionSlack}, input.options().dtype(dtype));
+    memory = opgen::empty({count + opgen::kConvolutionSlack}, input.options().dtype(dtype));
     if (pads || step > 1) memory.zero_();
     Tensor inner = input;
     Tensor rows = memory.slice(0, 0, count).view(sizes);
@@ -202,7 +202,7 @@ Tensor convolved_directly(const Tensor& input, const Tensor& weight,
   for (int64_t size : out) shape.push_back(size);
   const Tensor result = opgen::empty(shape, input.options().dtype(dtype));
 
-  DirectConvolution<W> work;
+  opgen::DirectConvolution<W> work;
   work.input = prepared.memory.template const_data_ptr<W>();
   work.weight = factors.template const_data_ptr<W>();
   work.bias = added.defined() ? added.template const_data_ptr<W>() : nullptr;

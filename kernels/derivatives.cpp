@@ -314,7 +314,7 @@ std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Te
     // The product of the others: a factor that is 0 is left out of the product.
     const Tensor self_or_1 = self.masked_fill(self == 0, 1);
     const Tensor others = self_or_1.scatter_reduce(dim, index, src, reduce, include_self);
-    of_self = grad * others / self_or_1;
+    of_self = grad * (others / self_or_1).conj();
     const Tensor is_zero = src == 0;
     const Tensor zeros = at::zeros_like(self)
                              .scatter_add(dim, index, is_zero.to(self.scalar_type()))
@@ -322,8 +322,9 @@ std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Te
     const Tensor is_only_zero = is_zero & (zeros == 1);
     const Tensor rest =
         self.scatter_reduce(dim, index, src.masked_fill(is_only_zero, 1), reduce, include_self);
-    of_src = at::where(is_only_zero, (grad * rest).gather(dim, index),
-                       (grad * result).gather(dim, index) / src.masked_fill(is_zero, 1));
+    of_src =
+        at::where(is_only_zero, (grad * rest.conj()).gather(dim, index),
+                  (grad * result.conj()).gather(dim, index) / src.masked_fill(is_zero, 1).conj());
   } else {
     // Equal extremes share the gradient.
     Tensor of_self_share = (self == result).to(grad.scalar_type());
@@ -343,7 +344,7 @@ Tensor scatter_reduce_tangent(const Tensor& self_t, const Tensor& self, int64_t 
                               std::string_view reduce, bool include_self, const Tensor& result) {
   const auto [of_self, of_src] = scatter_reduce_gradients(
       at::ones_like(result), self, dim, index, src, reduce, include_self, result, {true, true});
-  return product(self_t, of_self).scatter_add(dim, index, product(src_t, of_src));
+  return product(self_t, of_self.conj()).scatter_add(dim, index, product(src_t, of_src.conj()));
 }
 
 Tensor gather_reduced(const Tensor& tensor, int64_t dim, const Tensor& indices, bool keepdim) {
@@ -477,10 +478,11 @@ Tensor i1_derivative(const Tensor& self, const Tensor& result) {
 }
 
 Tensor logit_derivative(const Tensor& self, std::optional<double> eps) {
-  const Tensor slope = 1 / (self * (1 - self));
   const double least = eps.value_or(0), most = 1 - least;
   const double outside = eps.has_value() ? 0.0 : std::numeric_limits<double>::quiet_NaN();
-  return slope.masked_fill((self < least) | (self > most), outside);
+  const Tensor is_outside = (self < least) | (self > most);
+  const Tensor inside = self.masked_fill(is_outside, 0.5);
+  return (1 / (inside * (1 - inside))).masked_fill(is_outside, outside);
 }
 
 Tensor silu_second_derivative(const Tensor& self) {

@@ -1,5 +1,6 @@
 // results.cpp: converts C++ results, exceptions and warnings to Python's.
 #include <cxxabi.h>
+#include <algorithm>
 
 #include <chrono>
 #include <cstdio>
@@ -162,14 +163,32 @@ void warn_in_python(const char* text) {
   if (raised != 0) throw Error(text);
 }
 
+namespace {
+
+// Returns the object of this tensor: the argument itself, or one of its elements if it is a list;
+// null if it is none of them.
+PyObject* find_object(const TensorBase& tensor, PyObject* argument) {
+  const auto holds = [&](PyObject* object) {
+    return is_tensor(object) && tensor_of(object).is_same(tensor);
+  };
+  if (holds(argument)) return argument;
+  if (!PyList_Check(argument) && !PyTuple_Check(argument)) return nullptr;
+  PyObject** items = PySequence_Fast_ITEMS(argument);
+  PyObject** end = items + PySequence_Fast_GET_SIZE(argument);
+  PyObject** found = std::find_if(items, end, holds);
+  return found == end ? nullptr : *found;
+}
+
+}  // namespace
+
 // If the result is one of the arguments, as for contiguous() of a contiguous tensor, returns the
 // same Python object. A tensor with a single owner cannot be an argument.
 PyObject* wrap_tensor(TensorBase tensor, const Call& call) {
   if (!tensor.defined()) Py_RETURN_NONE;
   const std::size_t searched = tensor.use_count() == 1 ? 0 : call.count;
   for (std::size_t i = 0; i < searched; ++i) {
-    PyObject* object = call.slots[i].object;
-    if (object != nullptr && is_tensor(object) && tensor_of(object).is_same(tensor)) {
+    PyObject* argument = call.slots[i].object;
+    if (PyObject* object = argument == nullptr ? nullptr : find_object(tensor, argument)) {
       Py_INCREF(object);
       return object;
     }

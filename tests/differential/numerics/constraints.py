@@ -551,6 +551,8 @@ def places_in_planes(draw: Draw) -> TensorValue:
 
 def without_dim(draw: Draw, sizes: Sequence[int]) -> Shape:
     """The sizes without dimension `dim`."""
+    if not sizes:
+        raise Refused
     dim = draw["dim"] % len(sizes)
     return (*sizes[:dim], *sizes[dim + 1 :])
 

@@ -117,6 +117,29 @@ def _is_complex(name: str) -> Callable[[Arguments], bool]:
     return is_complex
 
 
+def _is_integer(name: str) -> Callable[[Arguments], bool]:
+    """Whether this tensor has an integer dtype."""
+
+    def is_integer(arguments: Arguments) -> bool:
+        value = arguments[name]
+        return isinstance(value, TensorValue) and value.dtype.kind == "int"
+
+    return is_integer
+
+
+def _has_zeros(arguments: Arguments) -> bool:
+    tensor = arguments["self"]
+    return isinstance(tensor, TensorValue) and not tensor.array().all()
+
+
+def _is_no_probability(arguments: Arguments) -> bool:
+    """Whether some elements have no logit."""
+    tensor = arguments["self"]
+    assert isinstance(tensor, TensorValue)
+    numbers = tensor.array().astype(np.float64)
+    return bool(((numbers < 0) | (numbers > 1)).any())
+
+
 def _sizes(value: Value) -> tuple[int, ...] | None:
     return value.sizes if isinstance(value, TensorValue) else None
 
@@ -225,6 +248,28 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             "PyTorch's is one operator: with any argument all its results require a gradient",
         ),
     ),
+    "ldexp": (
+        (
+            "all",
+            _is_integer("other"),
+            "PyTorch computes 2 ** other in integers: 0 for negative ones",
+        ),
+    ),
+    "logit": (
+        (
+            "second gradient",
+            _is_no_probability,
+            "where the gradient is NaN, PyTorch's second one is 0",
+        ),
+    ),
+    "scatter_reduce": (
+        ("tangent", lambda a: a["reduce"] == "prod", "PyTorch has no tangent of products"),
+    ),
+    "sinc": (("second gradient", _has_zeros, "PyTorch's is NaN at 0"),),
+    **dict.fromkeys(
+        ("median", "nanmedian"),
+        (("tangent", _is_empty, "PyTorch's tangent of nothing is 0, not NaN"),),
+    ),
     "addcmul": (
         (
             "all",
@@ -245,6 +290,7 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             "PyTorch's is 0 for exponents of 0; the derivative of e x^(e-1) is 1/x",
         ),
     ),
+    "float_power": (("second gradient", _has_zero_exponents, "as pow"),),
     "std": (
         (
             "all",
@@ -351,6 +397,16 @@ def leaves_out(name: str, part: str, arguments: Arguments) -> bool:
 
 # Calls that finite differences say nothing about, by operator: the calls, the reason.
 DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {
+    "scatter_reduce": (
+        (
+            lambda a: _sizes(a["src"]) != _sizes(a["index"]),
+            "as in PyTorch, src must have the sizes of index in the gradient",
+        ),
+    ),
+    **dict.fromkeys(
+        ("cummax", "cummin", "norm"),
+        ((_has_equal_elements, "there is a kink where elements are equal"),),
+    ),
     "embedding": (
         (lambda a: a.get("padding_idx", -1) != -1, "the row of padding_idx has no gradient"),
     ),

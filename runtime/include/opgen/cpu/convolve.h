@@ -1,4 +1,4 @@
-// direct_convolution.h: a convolution without columns. Each output row is a sum of input rows, read
+// convolve.h: a convolution without columns. Each output row is a sum of input rows, read
 // at the places where they lie, times numbers of the weight; the sums stay in registers.
 #pragma once
 
@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include <opgen/core/parallel.h>
-#include <opgen/cpu/convert_rows.h>
-#include <opgen/cpu/vec.h>
+#include "opgen/core/parallel.h"
+#include "opgen/cpu/convert_rows.h"
+#include "opgen/cpu/vec.h"
 
-namespace kernels {
+namespace opgen {
 
 namespace detail {
 
@@ -26,7 +26,7 @@ template <class W, int bytes, int rows, int blocks, int vectors>
 OPGEN_ALWAYS_INLINE void sum_rows_here(std::int64_t depth, const W* factors, std::int64_t apart,
                                        const W* data, const std::int64_t* offsets, W* sums,
                                        std::int64_t step, bool adds) {
-  using V = opgen::Vec<W, bytes>;
+  using V = Vec<W, bytes>;
   V totals[blocks * rows][vectors];
 #pragma GCC unroll 8
   for (int r = 0; r < blocks * rows; ++r) {
@@ -94,7 +94,7 @@ struct RowSums {
               sum_rows_plain<W, 1, 1, 3>},
         width(16 / std::int64_t(sizeof(W))) {
 #if OPGEN_LOOPS_AVX2
-    if (!opgen::detail::use_fma()) return;
+    if (!use_fma()) return;
     several[1] = sum_rows_fma<W, 4, 1, 1>;
     several[2] = sum_rows_fma<W, 4, 1, 2>;
     several[3] = sum_rows_fma<W, 4, 1, 3>;
@@ -217,29 +217,28 @@ void DirectConvolution<W>::run() const {
       of_group <= cached ? 1 : std::max<std::int64_t>(1, most_sums / of_spot));
   const std::vector<W> factors = packed();
   const std::int64_t work = depth * made * width;
-  opgen::parallel_for(
-      0, batch * groups * lines, std::max<std::int64_t>(1, 8 * opgen::kGrainSize / (work + 1)),
-      [&](std::int64_t begin, std::int64_t end) {
-        const auto sums =
-            std::make_unique_for_overwrite<W[]>(most * static_cast<std::size_t>(of_spot));
-        std::vector<Spot> spots;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t line = i % lines, plane = i / lines, g = plane % groups;
-          const auto run_spots = [&] {
-            sum(use, input + plane / groups * input_batch + g * input_group,
-                factors.data() + g * of_group, spots, sums.get());
-            finish(spots, sums.get(), bias == nullptr ? nullptr : bias + g * made,
-                   output + plane * made * lines * width, use.width);
-            spots.clear();
-          };
-          for (std::int64_t x = 0; x < width; x += spots.back().vectors * use.width) {
-            const std::int64_t left = (width - x + use.width - 1) / use.width;
-            if (spots.size() == most) run_spots();
-            spots.push_back({line, x, left == 4 ? 2 : std::min<std::int64_t>(3, left)});
-          }
-          if (line == lines - 1 || i == end - 1 || most == 1) run_spots();
-        }
-      });
+  parallel_for(0, batch * groups * lines, std::max<std::int64_t>(1, 8 * kGrainSize / (work + 1)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 const auto sums =
+                     std::make_unique_for_overwrite<W[]>(most * static_cast<std::size_t>(of_spot));
+                 std::vector<Spot> spots;
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const std::int64_t line = i % lines, plane = i / lines, g = plane % groups;
+                   const auto run_spots = [&] {
+                     sum(use, input + plane / groups * input_batch + g * input_group,
+                         factors.data() + g * of_group, spots, sums.get());
+                     finish(spots, sums.get(), bias == nullptr ? nullptr : bias + g * made,
+                            output + plane * made * lines * width, use.width);
+                     spots.clear();
+                   };
+                   for (std::int64_t x = 0; x < width; x += spots.back().vectors * use.width) {
+                     const std::int64_t left = (width - x + use.width - 1) / use.width;
+                     if (spots.size() == most) run_spots();
+                     spots.push_back({line, x, left == 4 ? 2 : std::min<std::int64_t>(3, left)});
+                   }
+                   if (line == lines - 1 || i == end - 1 || most == 1) run_spots();
+                 }
+               });
 }
 
-}  // namespace kernels
+}  // namespace opgen
