@@ -150,6 +150,15 @@ inline void check_can_cast(ScalarType result, ScalarType out) {
               " can't be cast to the desired output type ", out);
 }
 
+// Checks that the result can be cast to an out tensor's dtype, resizes the tensor and copies the
+// result to it.
+inline Tensor& cast_result(Tensor& out, const Tensor& result) {
+  check_can_cast(result.scalar_type(), out.scalar_type());
+  resize_out(out, result.sizes());
+  opgen::copy_(out, result);
+  return out;
+}
+
 // Checks the dtype of a composite's out tensor, resizes it and copies the result to it.
 inline Tensor& copy_result(Tensor& out, const Tensor& result, const char* name) {
   OPGEN_CHECK(out.scalar_type() == result.scalar_type(), name,

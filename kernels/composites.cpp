@@ -396,8 +396,7 @@ OPGEN_KERNEL(logsumexp_out)(const Tensor& self, IntArrayRef dim, bool keepdim, T
   const bool integral = isIntegralType(self.scalar_type(), /*include_bool=*/true);
   const Tensor input = integral ? to_dtype(self, out.scalar_type()) : self;
   const Tensor result = at::logsumexp(input, dim, keepdim);
-  check_can_cast(result.scalar_type(), out.scalar_type());
-  return copy_result(out, to_dtype(result, out.scalar_type()), "logsumexp");
+  return cast_result(out, result);
 }
 
 // ---- Second names: the operators of the first names have the kernels and the gradients ----

@@ -10,6 +10,7 @@
 #include <aten/ops/i0.h>
 #include <aten/ops/index_put.h>
 #include <aten/ops/isnan.h>
+#include <aten/ops/ldexp.h>
 #include <aten/ops/logical_not.h>
 #include <aten/ops/masked_fill.h>
 #include <aten/ops/masked_select.h>
@@ -32,11 +33,13 @@
 #include <opgen/autograd.h>
 
 #include "common.h"
+#include "special.h"
 
 namespace at::derivatives {
 
 using kernels::has_dim;
 using kernels::mask_of;
+using kernels::pi;
 using kernels::wrap_dim;
 using opgen::DimMask;
 using opgen::autograd::formulas::is_zero_tangent;
@@ -261,6 +264,14 @@ Tensor selected_like(const Tensor& grad, int64_t dim, const Tensor& index,
   return grad.index_select(dim, index).expand(source_sizes);
 }
 
+Tensor sum_of_selected(const Tensor& grad, int64_t dim, const Tensor& index) {
+  // Elements elsewhere may be infinite: they are replaced rather than subtracted.
+  opgen::DimVector shape(static_cast<size_t>(grad.dim()), 1);
+  if (!shape.empty()) shape[static_cast<size_t>(wrap_dim(dim, grad.dim()))] = grad.size(dim);
+  const Tensor others = at::ones(shape, grad.options().dtype(opgen::kBool));
+  return grad.masked_fill(others.index_fill(dim, index, 0), 0).sum();
+}
+
 Tensor take_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& index) {
   int64_t count = 1;
   for (int64_t size : sizes) count *= size;
@@ -439,6 +450,10 @@ Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& expon
   return pow_gradient(self_t.conj(), self, exponent).conj() + of_exponent;
 }
 
+Tensor linear_ldexp(const Tensor& direction, const Tensor& exponent) {
+  return is_zero_tangent(direction) ? direction : at::ldexp(direction, exponent);
+}
+
 Tensor sgn_derivative(const Tensor& direction, const Tensor& self, const Tensor& result) {
   if (!self.is_complex()) return at::zeros_like(direction);
   const Tensor modulus = self.abs();
@@ -452,7 +467,6 @@ Tensor mish_derivative(const Tensor& self) {
   return t + self * at::sigmoid(self) * (1 - t * t);
 }
 Tensor sinc_derivative(const Tensor& self) {
-  constexpr double pi = 3.14159265358979323846;
   const Tensor angle = self * pi, square = angle * self;
   return ((angle * angle.cos() - angle.sin()) / square).masked_fill(square == 0, 0);
 }

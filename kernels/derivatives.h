@@ -68,6 +68,9 @@ using namespace opgen::types;
 // What index_add() added to each element of a tensor of these sizes.
 [[nodiscard]] Tensor selected_like(const Tensor& grad, int64_t dim, const Tensor& index,
                                    IntArrayRef source_sizes);
+// The sum of the elements in the rows that `index` selects; a row that is selected twice counts
+// once.
+[[nodiscard]] Tensor sum_of_selected(const Tensor& grad, int64_t dim, const Tensor& index);
 [[nodiscard]] Tensor take_gradient(const Tensor& grad, IntArrayRef sizes, const Tensor& index);
 [[nodiscard]] Tensor masked_select_gradient(const Tensor& grad, IntArrayRef sizes,
                                             const Tensor& mask);
@@ -110,6 +113,8 @@ using namespace opgen::types;
                                               const Tensor& exponent, const Tensor& result);
 [[nodiscard]] Tensor pow_tangent(const Tensor& self_t, const Tensor& self, const Tensor& exponent_t,
                                  const Tensor& exponent, const Tensor& result);
+// ldexp(direction, exponent) of a gradient or a tangent.
+[[nodiscard]] Tensor linear_ldexp(const Tensor& direction, const Tensor& exponent);
 // The derivative of `self / |self|` in a direction, which is also its gradient.
 [[nodiscard]] Tensor sgn_derivative(const Tensor& direction, const Tensor& self,
                                     const Tensor& result);

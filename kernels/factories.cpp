@@ -330,8 +330,8 @@ namespace {
 
 // A power of a real number; real powers are computed in double.
 template <class T>
-T power_of(double base, T exponent) {
-  return static_cast<T>(std::pow(base, static_cast<double>(exponent)));
+double power_of(double base, T exponent) {
+  return std::pow(base, static_cast<double>(exponent));
 }
 template <class T>
 complex<T> power_of(double base, complex<T> exponent) {
@@ -352,8 +352,7 @@ OPGEN_KERNEL(logspace_out)
   Tensor target = out.is_contiguous() ? out : Tensor(opgen::contiguous(out));
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "logspace", [&] {
     scalar_t* to = target.mutable_data_ptr<scalar_t>();
-    // The exponents of integers are floats.
-    using exponent = std::conditional_t<std::is_integral_v<scalar_t>, float, wide_t<scalar_t>>;
+    using exponent = std::conditional_t<std::is_integral_v<scalar_t>, double, wide_t<scalar_t>>;
     const auto read = [](const Scalar& x) {
       return std::is_integral_v<scalar_t> ? exponent(x.to<scalar_t>()) : x.to<exponent>();
     };

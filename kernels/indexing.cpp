@@ -363,8 +363,9 @@ OPGEN_IMPL_FUNC(scatter_value_out)
   if (!places.defined()) return;
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter", [&] {
     const scalar_t x = value.to<scalar_t>();
-    for_each_indexed<scalar_t, scalar_t>(out, dim, places, out, Divide::kOthers,
-                                         [x](scalar_t& element, scalar_t&) { element = x; });
+    for_each_indexed<scalar_t, const int64_t>(
+        out, dim, places, places, Divide::kOthers,
+        [x](scalar_t& element, const int64_t& /*place*/) { element = x; });
   });
 }
 
@@ -377,21 +378,19 @@ bool multiplies(std::string_view reduce) {
   return reduce == "multiply";
 }
 
-// Adds to the elements that the indices select, or multiplies them by, what `value` returns for the
-// element of `beside` at the position of the index.
-template <class F>
+// Adds to the elements that the indices select, or multiplies them by, the element of `beside` at
+// the position of the index.
 void reduce_indexed(const char* name, const Tensor& self, int64_t dim, const Tensor& index,
-                    std::string_view reduce, const Tensor& out, const Tensor& beside, F value) {
+                    std::string_view reduce, const Tensor& out, const Tensor& beside) {
   const Tensor places = start_scatter(self, dim, index, out);
   if (!places.defined()) return;
   const bool product = multiplies(reduce);
   OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
-    const auto read = value.template operator()<scalar_t>();
-    for_each_indexed<scalar_t, scalar_t>(out, dim, places, beside, Divide::kOthers,
-                                         [=](scalar_t& element, scalar_t& other) {
-                                           const scalar_t x = read(other);
-                                           element = product ? times(element, x) : plus(element, x);
-                                         });
+    for_each_indexed<scalar_t, const scalar_t>(out, dim, places, beside, Divide::kOthers,
+                                               [product](scalar_t& element, const scalar_t& other) {
+                                                 element = product ? times(element, other)
+                                                                   : plus(element, other);
+                                               });
   });
 }
 
@@ -406,8 +405,7 @@ OPGEN_META_FUNC2(scatter, reduce)
 OPGEN_IMPL_FUNC(scatter_reduce_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
  const Tensor& out) {
-  reduce_indexed("scatter", self, dim, index, reduce, out, src,
-                 []<class T>() { return [](T x) { return x; }; });
+  reduce_indexed("scatter", self, dim, index, reduce, out, src);
 }
 
 OPGEN_META_FUNC2(scatter, value_reduce)
@@ -420,8 +418,9 @@ OPGEN_META_FUNC2(scatter, value_reduce)
 OPGEN_IMPL_FUNC(scatter_value_reduce_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce,
  const Tensor& out) {
-  reduce_indexed("scatter", self, dim, index, reduce, out, out,
-                 [&]<class T>() { return [x = value.to<T>()](T) { return x; }; });
+  const Tensor beside = opgen::empty({}, self.options());
+  opgen::fill_(beside, value);
+  reduce_indexed("scatter", self, dim, index, reduce, out, beside.expand(index.sizes()));
 }
 
 OPGEN_META_FUNC(scatter_add)
@@ -526,8 +525,9 @@ OPGEN_IMPL_FUNC(scatter_reduce_two_out)
     using total_t = opgen::opmath_type<scalar_t>;
     if (!include_self) {
       const total_t start = identity_of<total_t>(reduce);
-      for_each_indexed<total_t, total_t>(totals, dim, places, totals, Divide::kOthers,
-                                         [start](total_t& total, total_t&) { total = start; });
+      for_each_indexed<total_t, const int64_t>(
+          totals, dim, places, places, Divide::kOthers,
+          [start](total_t& total, const int64_t& /*place*/) { total = start; });
     }
     reduce_to<total_t, scalar_t>(totals, dim, places, src, reduce);
   });
@@ -643,8 +643,15 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
 
 namespace {
 
+// The sizes of a slice across `dim`.
+DimVector sliced_sizes(const Tensor& self, int64_t dim) {
+  DimVector sizes(self.sizes());
+  if (!sizes.empty()) sizes.erase(sizes.begin() + dim);
+  return sizes;
+}
+
 // Copies row k of `source` along `dim` to row places[k] of `out`, k ascending.
-void copy_rows(const Tensor& out, int64_t dim, const Tensor& places, const Tensor& source) {
+void copy_to_places(const Tensor& out, int64_t dim, const Tensor& places, const Tensor& source) {
   const Tensor target = at_least_1d(out), from = at_least_1d(source);
   if (from.numel() == 0) return;
   char* to = static_cast<char*>(target.mutable_data_ptr());
@@ -681,20 +688,10 @@ OPGEN_PRECOMPUTE_META_FUNC(index_copy)
   OPGEN_CHECK_INDEX(source.dim() == 0 || count == source.size(dim),
                     "index_copy_(): Number of indices (", count,
                     ") should be equal to source.size(dim) (", size_along(source, dim), ")");
-  if (self.dim() > 0 && source.dim() > 0) {
-    bool fits = true;
-    for (int64_t d = 0; d < self.dim(); ++d) {
-      fits = fits && (d == dim || self.size(d) == source.size(d));
-    }
-    OPGEN_CHECK(fits, "index_copy_(): Source/destination tensor must have same slice shapes. ",
-                "Destination shape: ", self.sizes(), " at dimension ", dim,
-                " and source shape: ", source.sizes());
-  } else if (self.dim() > 0) {
-    OPGEN_CHECK(self.numel() == size_along(self, dim),
-                "index_copy_(): Source/destination tensor must have same slice shapes. "
-                "Destination shape: ",
-                self.sizes(), " at dimension ", dim, " and source shape: ", source.sizes());
-  }
+  OPGEN_CHECK(same_sizes(sliced_sizes(self, dim), sliced_sizes(source, dim)),
+              "index_copy_(): Source/destination tensor must have same slice shapes. "
+              "Destination shape: ",
+              self.sizes(), " at dimension ", dim, " and source shape: ", source.sizes());
   set_output_raw_strided(0, self.sizes(), {}, self.options());
   return precompute_out<>().set_dim(dim);
 }
@@ -704,8 +701,8 @@ OPGEN_IMPL_FUNC(index_copy_out)
   check_plain_places(places, size_along(self, dim), dim);
   start_scatter(self, out);
   // A scalar is a row of a vector.
-  copy_rows(out, dim, places,
-            source.dim() == 0 && out.dim() > 0 ? source.expand(DimVector(out.dim(), 1)) : source);
+  copy_to_places(out, dim, places,
+                 source.dim() == 0 && out.dim() > 0 ? source.expand({1}) : source);
 }
 
 namespace {
@@ -737,7 +734,7 @@ OPGEN_KERNEL(index_fill_)
   check_places(places, size);
   int64_t* place = places.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < places.numel(); ++i) place[i] += place[i] < 0 ? size : 0;
-  copy_rows(self, dim, places, number.expand(shape));
+  copy_to_places(self, dim, places, number.expand(shape));
   return self;
 }
 OPGEN_KERNEL(index_fill_)

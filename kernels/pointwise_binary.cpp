@@ -34,13 +34,14 @@
 #include <aten/ops/remainder.h>
 #include <aten/ops/remainder_native.h>
 #include <aten/ops/rsub_native.h>
+#include <aten/ops/scalar_tensor.h>
 #include <aten/ops/sub.h>
 #include <aten/ops/sub_native.h>
 #include <aten/ops/xlogy.h>
 #include <aten/ops/xlogy_native.h>
 #include <opgen/cpu/vec_functions.h>
 
-#include "common.h"
+#include "composite.h"
 
 using namespace kernels;
 namespace vec = opgen::vec;
@@ -706,10 +707,13 @@ OPGEN_META_FUNC(lcm)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_IMPL_FUNC(lcm_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_INTEGRAL(common_dtype(), "lcm", [&] {
+    // The product of narrow integers wraps around after the magnitude is taken, as PyTorch's does.
+    using wide = decltype(scalar_t() * scalar_t());
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
       const scalar_t divisor = common_divisor(a, b);
       if (divisor == 0) return 0;
-      return magnitude_of(times(divide_trunc(a, divisor), b));
+      const wide part = divide_trunc(static_cast<wide>(a), static_cast<wide>(divisor));
+      return static_cast<scalar_t>(magnitude_of(times(part, static_cast<wide>(b))));
     });
   });
 }
@@ -754,7 +758,12 @@ bool keeps_dtype(const Tensor& self, const Tensor& other) {
 }
 
 Tensor power_of_two(const Tensor& self, const Tensor& other) {
-  return at::pow(Scalar(2.0), keeps_dtype(self, other) ? other.to(kDouble) : other);
+  if (keeps_dtype(self, other)) return at::pow(Scalar(2.0), in_dtype(other, kDouble));
+  // A complex power, in the dtype of a tensor of no dimensions and the exponent.
+  if (self.is_complex() && other.is_floating_point()) {
+    return at::pow(at::scalar_tensor(Scalar(2.0), self.options()), other);
+  }
+  return at::pow(Scalar(2.0), other);
 }
 
 }  // namespace
@@ -781,11 +790,6 @@ Scalar widest(const Scalar& value, ScalarType dtype) {
   return isComplexType(dtype) ? Scalar(value.toComplexDouble()) : Scalar(value.toDouble());
 }
 
-// A call of an operator, which has a gradient.
-Tensor in_widest(const Tensor& self, ScalarType dtype) {
-  return self.scalar_type() == dtype ? self : self.to(dtype, false, false, std::nullopt);
-}
-
 void check_float_power(const char* what, const TensorBase& self, ScalarType dtype) {
   OPGEN_CHECK(self.scalar_type() == dtype, what, ": the output given to float_power has dtype ",
               self.scalar_type(), " but the operation's result requires dtype ", dtype);
@@ -795,35 +799,35 @@ void check_float_power(const char* what, const TensorBase& self, ScalarType dtyp
 
 OPGEN_KERNEL(float_power)(const Tensor& self, const Tensor& exponent) {
   const ScalarType dtype = widest(self.is_complex() || exponent.is_complex());
-  return at::pow(in_widest(self, dtype), in_widest(exponent, dtype));
+  return at::pow(in_dtype(self, dtype), in_dtype(exponent, dtype));
 }
 OPGEN_KERNEL(float_power)(const Scalar& self, const Tensor& exponent) {
   const ScalarType dtype = widest(self.isComplex() || exponent.is_complex());
-  return at::pow(widest(self, dtype), in_widest(exponent, dtype));
+  return at::pow(widest(self, dtype), in_dtype(exponent, dtype));
 }
 OPGEN_KERNEL(float_power)(const Tensor& self, const Scalar& exponent) {
   const ScalarType dtype = widest(self.is_complex() || exponent.isComplex());
-  return at::pow(in_widest(self, dtype), widest(exponent, dtype));
+  return at::pow(in_dtype(self, dtype), widest(exponent, dtype));
 }
 OPGEN_KERNEL(float_power_out)(const Tensor& self, const Tensor& exponent, Tensor& out) {
   const ScalarType dtype = widest(self.is_complex() || exponent.is_complex());
   check_float_power("float_power", out, dtype);
-  return at::pow_out(out, in_widest(self, dtype), in_widest(exponent, dtype));
+  return at::pow_out(out, in_dtype(self, dtype), in_dtype(exponent, dtype));
 }
 OPGEN_KERNEL(float_power_out)(const Scalar& self, const Tensor& exponent, Tensor& out) {
   const ScalarType dtype = widest(self.isComplex() || exponent.is_complex());
   check_float_power("float_power", out, dtype);
-  return at::pow_out(out, widest(self, dtype), in_widest(exponent, dtype));
+  return at::pow_out(out, widest(self, dtype), in_dtype(exponent, dtype));
 }
 OPGEN_KERNEL(float_power_out)(const Tensor& self, const Scalar& exponent, Tensor& out) {
   const ScalarType dtype = widest(self.is_complex() || exponent.isComplex());
   check_float_power("float_power", out, dtype);
-  return at::pow_out(out, in_widest(self, dtype), widest(exponent, dtype));
+  return at::pow_out(out, in_dtype(self, dtype), widest(exponent, dtype));
 }
 OPGEN_KERNEL(float_power_)(Tensor& self, const Tensor& exponent) {
   const ScalarType dtype = widest(self.is_complex() || exponent.is_complex());
   check_float_power("float_power_", self, dtype);
-  return self.pow_(in_widest(exponent, dtype));
+  return self.pow_(in_dtype(exponent, dtype));
 }
 OPGEN_KERNEL(float_power_)(Tensor& self, const Scalar& exponent) {
   const ScalarType dtype = widest(self.is_complex() || exponent.isComplex());

@@ -126,10 +126,7 @@ OPGEN_KERNEL(addr_out)
   const Tensor result = at::addr(self, vec1, vec2, beta, alpha);
   OPGEN_CHECK(!out.is_same(self) || same_sizes(out.sizes(), result.sizes()),
               "addr_: the tensor has sizes ", self.sizes(), ", but the result ", result.sizes());
-  check_can_cast(result.scalar_type(), out.scalar_type());
-  resize_out(out, result.sizes());
-  opgen::copy_(out, result);
-  return out;
+  return cast_result(out, result);
 }
 
 namespace {

@@ -185,8 +185,8 @@ OPGEN_KERNEL(nansum_out)
 
 namespace {
 
-Tensor number_of_terms(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-                       std::optional<ScalarType> dtype) {
+Tensor count_of_numbers(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                        std::optional<ScalarType> dtype) {
   const ScalarType kind = dtype.value_or(self.scalar_type());
   OPGEN_CHECK(isFloatingType(kind) || isComplexType(kind),
               "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
@@ -202,13 +202,13 @@ Tensor number_of_terms(const Tensor& self, OptionalIntArrayRef dim, bool keepdim
 
 OPGEN_KERNEL(nanmean)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
-  const Tensor count = number_of_terms(self, dim, keepdim, dtype);
+  const Tensor count = count_of_numbers(self, dim, keepdim, dtype);
   return at::nansum(self, dim, keepdim, dtype).div(count);
 }
 OPGEN_KERNEL(nanmean_out)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype,
  Tensor& out) {
-  const Tensor count = number_of_terms(self, dim, keepdim, dtype);
+  const Tensor count = count_of_numbers(self, dim, keepdim, dtype);
   at::nansum_out(out, self, dim, keepdim, dtype);
   return out.div_(count);
 }
@@ -933,10 +933,7 @@ Tensor& var_or_std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
           ? to_dtype(self, opgen::promote_types(self.scalar_type(), out.scalar_type()))
           : self;
   const Tensor result = var_or_std(input, dim, correction, keepdim, root);
-  check_can_cast(result.scalar_type(), out.scalar_type());
-  resize_out(out, result.sizes());
-  opgen::copy_(out, result);
-  return out;
+  return cast_result(out, result);
 }
 
 std::optional<Scalar> bessel(bool unbiased) {

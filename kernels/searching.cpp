@@ -300,6 +300,9 @@ struct MedianOf {
   }
 };
 
+// A thread keeps the memory of a line of at most so many elements for the next line.
+constexpr int64_t kKeptEntries = 4096;
+
 void median_along(const char* name, const Tensor& self, int64_t dim, bool keepdim, bool skip_nan,
                   const Tensor& values, const Tensor& indices) {
   check_same_device(name, self, values);
@@ -330,6 +333,7 @@ void median_along(const char* name, const Tensor& self, int64_t dim, bool keepdi
         [&](const std::array<int64_t, 2>& offset) {
           thread_local std::vector<typename MedianOf<scalar_t>::Entry> spare;
           const auto found = MedianOf<scalar_t>::of(from + offset[0], step, size, skip_nan, spare);
+          if (size > kKeptEntries) spare = {};  // rather than keep it for the thread's life
           to[offset[1]] = static_cast<scalar_t>(found.value);
           at[offset[1]] = found.place;
         },

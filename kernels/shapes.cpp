@@ -458,10 +458,7 @@ OPGEN_KERNEL(diff_out)
 (const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
  const std::optional<Tensor>& append, Tensor& out) {
   const Tensor result = at::diff(self, n, dim, prepend, append);
-  check_can_cast(result.scalar_type(), out.scalar_type());
-  resize_out(out, result.sizes());
-  opgen::copy_(out, result);
-  return out;
+  return cast_result(out, result);
 }
 
 namespace {
@@ -564,8 +561,5 @@ OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_KERNEL(kron_out)(const Tensor& self, const Tensor& other, Tensor& out) {
   const Tensor result = at::kron(self, other);
-  check_can_cast(result.scalar_type(), out.scalar_type());
-  resize_out(out, result.sizes());
-  opgen::copy_(out, result);
-  return out;
+  return cast_result(out, result);
 }

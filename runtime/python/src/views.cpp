@@ -1,6 +1,7 @@
-// views.cpp: x.T, x.mT, x.real and x.imag, views of the same bytes; x.H and x.mH, which are copies
-// of complex numbers. As for indexing, they need no
-// operator, unless a dispatch key above the backends must see the call.
+// views.cpp: x.T, x.mT, x.real and x.imag, views of the same bytes; x.H and x.mH, which copy
+// complex numbers. As for indexing, a view needs no operator, unless a dispatch key above the
+// backends must see the call; the conjugates of complex numbers are those of the operator
+// conj_physical.
 #include <utility>
 
 #include "library_operator.h"

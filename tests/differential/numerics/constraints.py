@@ -473,6 +473,14 @@ def row_sums(draw: Draw) -> Shape:
     return tuple(sizes)
 
 
+def copied_rows(draw: Draw) -> Shape:
+    """index_copy's source: as index_add's; one row of a vector or a scalar has any number of dimensions up to one."""
+    sizes = row_sums(draw)
+    if len(sizes) < 2 and elements(draw.tensor("index").sizes) == 1:
+        return draw.choose((), (1,))
+    return sizes
+
+
 def one_dimensional_index(draw: Draw) -> TensorValue:
     size = draw.size()
     if size == 0:
@@ -853,8 +861,15 @@ def different_rows(draw: Draw) -> TensorValue:
     return draw.holding(draw.random.sample(range(size), count), "int64")
 
 
+# The largest n so that 10 ** n is in the range of the dtype.
+_LARGEST_EXPONENT = {"int8": 2, "uint8": 2, "int16": 4, "int32": 9, "int64": 18}
+
+
 def power(draw: Draw) -> Value:
-    """An end of logspace: its power is in the range of each dtype."""
+    """An end of logspace: its power is in the range of the dtype."""
+    result = draw.get("dtype") or draw.dtype
+    if isinstance(result, v.Dtype) and result.kind == "int" and draw.chance(0.5):
+        return draw.between(0, _LARGEST_EXPONENT[result.name])
     if draw.dtype.kind == "float" and draw.chance(0.5):
         return draw.between(-6, 6) / 4
     return draw.between(0 if draw.dtype.kind != "float" else -2, 2)
@@ -1055,7 +1070,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
         )
         for end in ends
     },
-    "logspace:base": lambda d: d.choose(2.0, 4.0),
+    "logspace:base": lambda d: d.choose(2.0, 3.0, 4.0, 10.0),
     "isin:assume_unique": lambda d: False,
     "logit:eps": lambda d: d.choose(None, 0.1),
     **{
@@ -1362,7 +1377,7 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
     "index_fill.int_Scalar:value": fitting,
     "index_fill.int_Tensor:value": lambda d: d.make((), None, "finite"),
     "index_copy:index": different_rows,
-    "index_copy:source": lambda d: d.make(row_sums(d)),
+    "index_copy:source": lambda d: d.make(copied_rows(d)),
     "scatter_reduce:index": index_like,
     "scatter_reduce:src": covering,
     "scatter_reduce:reduce": lambda d: d.choose("sum", "prod", "mean", "amax", "amin"),

@@ -128,6 +128,23 @@ AGREE = (
     "t.max_pool2d(t.zeros(1, 1, 4, 4), 2, 1, 0, 2**62)",
     "t.max_pool2d(t.arange(16.).reshape(1, 1, 4, 4), 3, 2, 1, 2)",
     "t.avg_pool2d(t.zeros(1, 1, 4, 4), 2**62)",
+    # Slices of other sizes, whose elements would be outside of the tensor.
+    "t.tensor(1.).index_copy(0, t.tensor([0]), t.ones(1, 5))",
+    "t.tensor(1.).index_copy(0, t.tensor([0]), t.ones(1, 1))",
+    "t.tensor(1.).index_copy(0, t.tensor([0, 0]), t.tensor([2., 3.]))",
+    "t.ones(3, 1).index_copy(0, t.tensor([0]), t.tensor(5.))",
+    "t.ones(1, 1).index_copy(0, t.tensor([0]), t.tensor(5.))",
+    "t.ones(3).index_copy(0, t.tensor([2]), t.tensor(5.))",
+    # Integers that a float cannot represent.
+    "t.logspace(0, 12, 13, dtype=t.int64)",
+    "t.logspace(0, 30, 31, 3., dtype=t.int64)",
+    # The magnitude is that of the product, which then wraps around.
+    "t.lcm(t.tensor([127, -127, -128], dtype=t.int8), t.tensor([6, 6, -1], dtype=t.int8))",
+    "t.lcm(t.tensor([32767, -32768], dtype=t.int16), t.tensor([6, -1], dtype=t.int16))",
+    "t.lcm(t.tensor([2**31 - 1, -2**31], dtype=t.int32), t.tensor([6, -1], dtype=t.int32))",
+    # An infinite gradient of an element that was not filled.
+    "(lambda v: t.autograd.grad(t.zeros(4).index_fill(0, t.tensor([0, 0, 1]), v), v, "
+    "t.tensor([1., 2., float('inf'), float('nan')])))(t.tensor(3., requires_grad=True))",
 )
 
 # Elements that are wrong or undefined in PyTorch.
@@ -145,6 +162,9 @@ RIGHT: dict[str, Any] = {
     "[each.tolist() for each in t.zeros(2).chunk(2**63 - 1)]": [[0.0], [0.0]],
     # An infinite scale.
     "t.upsample_nearest1d(t.tensor([[[1., 2.]]]), [3], 1e-320)": [[[1.0, 2.0, 2.0]]],
+    # PyTorch's power is that of integers, which overflows.
+    "(lambda x: t.autograd.grad(t.ldexp(x, t.tensor([130, 3])), x, t.tensor([1e-10, 1.]))[0])"
+    "(t.tensor([1e-38, 1.], requires_grad=True))": [1e-10 * 2.0**130, 8.0],
     # A window of 2**31 - 1 places, most of which are padding.
     "t.max_pool2d(t.ones(1, 1, 2, 2), 2**31 - 1, 2**31 - 1, 2**30 - 1)": [[[[1.0]]]],
 }

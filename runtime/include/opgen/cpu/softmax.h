@@ -259,10 +259,6 @@ class LineParts {
   std::int64_t group_, part_, offsets_[Lines::kMost];
 };
 
-}  // namespace detail
-
-namespace detail {
-
 template <class T, bool logarithm>
 void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
   using M = opmath_type<T>;
