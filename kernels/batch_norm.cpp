@@ -349,10 +349,8 @@ OPGEN_KERNEL(batch_norm_backward_cpu)
   const MaybeTensor& spread = train ? save_invstd : running_var;
   OPGEN_CHECK(is_given(mean) && is_given(spread), "native_batch_norm_backward: expected ",
               train ? "save_mean and save_invstd" : "running_mean and running_var");
-  check_statistic(running_mean, "running_mean", channels);
-  check_statistic(running_var, "running_var", channels);
-  check_statistic(save_mean, "save_mean", channels);
-  check_statistic(save_invstd, "save_invstd", channels);
+  check_statistic(mean, train ? "save_mean" : "running_mean", channels);
+  check_statistic(spread, train ? "save_invstd" : "running_var", channels);
   const ScalarType kind =
       parameter_dtype("native_batch_norm_backward", input, {&weight, &mean, &spread});
   const MemoryFormat format = format_of(input, is_dense(grad_out));

@@ -572,7 +572,7 @@ Tensor smooth_l1_slope(const Tensor& difference, double beta) {
   return at::where(difference.abs() >= beta, at::sign(difference), near);
 }
 Tensor huber_slope(const Tensor& difference, double delta) {
-  return at::where(difference.abs() > delta, at::sign(difference) * Scalar(delta), difference);
+  return at::where(difference.abs() >= delta, at::sign(difference) * Scalar(delta), difference);
 }
 Tensor binary_cross_entropy_slope(const Tensor& self, const Tensor& target) {
   return (self - target) / ((1 - self) * self).clamp_min(1e-12);

@@ -634,11 +634,8 @@ def image(draw: Draw) -> TensorValue:
     """An image to resample. Of bytes, PyTorch's results are right for contiguous images that are wider than 1."""
     sizes = list(draw.letters(draw.pattern["self"]))
     if draw.dtype.name != "uint8":
-        # PyTorch's loops over images whose channels are adjacent, or may be, do not spread infinities.
-        if draw.name.endswith("out") or 1 in sizes[1:]:
-            return draw.make(sizes, None, "finite")
-        made = draw.make(sizes)
-        return made if np.isfinite(made.array()).all() else draw.holding_same(made)
+        # At a place of the input, the weight of the next one is 0 or a rounding error: see test_edges.py.
+        return draw.make(sizes, None, "finite")
     sizes[-1] += 1
     return draw.holding_same(draw.make(sizes))
 
@@ -1665,6 +1662,7 @@ DOMAINS: Mapping[str, str] = {
         for tensor in ("query", "key", "value", "attn_mask")
     },
     **{f"{name}:input": "small" for name in _CONVOLUTIONS},
+    "upsample_bilinear2d_backward:grad_output": "finite",
     **{f"binary_cross_entropy:{tensor}": "unit" for tensor in ("self", "target")},
     **{f"{name}:target": "unit" for name in ("kl_div", "poisson_nll_loss")},
     **{f"{name}:self": "distinct" for name in ("median", "nanmedian")},
