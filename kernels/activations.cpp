@@ -38,6 +38,7 @@
 #include <opgen/cpu/vec_functions.h>
 
 #include "composite.h"
+#include "devices.h"
 #include "either.h"
 
 using namespace kernels;
@@ -272,6 +273,14 @@ OPGEN_IMPL_FUNC(threshold_out)
     using wide = wide_t<scalar_t>;
     const wide limit = static_cast<wide>(threshold.to<scalar_t>());
     const scalar_t other = value.to<scalar_t>();
+    // Compilers do not vectorise the conversions of half types.
+    if constexpr (is_half_v<scalar_t>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [=, other = static_cast<wide>(other)](auto x) {
+        using V = decltype(x);
+        return select(x <= V(limit), V(other), x);
+      });
+      return;
+    }
     opgen::cpu_kernel(*this, [=](scalar_t x) -> scalar_t {
       return either(static_cast<wide>(x) <= limit, other, x);
     });
@@ -447,9 +456,12 @@ OPGEN_KERNEL(log_sigmoid)(const Tensor& self) {
   return out;
 }
 OPGEN_KERNEL(log_sigmoid_out)(const Tensor& self, Tensor& out) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point(), "\"log_sigmoid\" not implemented for '",
+                              self.scalar_type(), "'");
   OPGEN_CHECK(out.scalar_type() == self.scalar_type(), "expected scalar type ", self.scalar_type(),
               " but found ", out.scalar_type());
-  opgen::resize_(out, self.sizes());
+  check_same_device("log_sigmoid", self, out);
+  resize_out(out, self.sizes());
   log_sigmoid_into(out, self);
   return out;
 }

@@ -17,6 +17,7 @@
 
 #include "composite.h"
 #include "devices.h"
+#include "statistics.h"
 
 using namespace kernels;
 
@@ -24,51 +25,17 @@ namespace {
 
 using MaybeTensor = std::optional<Tensor>;
 
-bool is_given(const MaybeTensor& tensor) {
-  return tensor.has_value() && tensor->defined();
-}
-
-// Returns the dtype of parameters and statistics: for half types, it may be float.
-ScalarType parameter_dtype(const Tensor& input,
-                           std::initializer_list<const MaybeTensor*> parameters) {
-  std::optional<ScalarType> found;
-  for (const MaybeTensor* parameter : parameters) {
-    if (!is_given(*parameter)) continue;
-    const ScalarType kind = (*parameter)->scalar_type();
-    OPGEN_CHECK(
-        kind == input.scalar_type() ||
-            (kind == kFloat && opgen::isReducedFloatingType(input.scalar_type())),
-        "mixed dtype (CPU): expect parameter to have scalar type of Float, or that of the input");
-    OPGEN_CHECK(!found.has_value() || *found == kind, "expected scalar type ", *found,
-                " but found ", kind);
-    found = kind;
-    check_same_device("batch_norm", input, **parameter);
-  }
-  return found.value_or(input.scalar_type());
-}
-
 void check_count(const MaybeTensor& parameter, const char* what, int64_t channels) {
   OPGEN_CHECK(!is_given(parameter) || parameter->numel() == channels, what, " should contain ",
               channels, " elements not ", is_given(parameter) ? parameter->numel() : 0);
 }
 
-// Returns the elements in double; `count` times `missing` if there is no tensor.
-std::vector<double> numbers_of(const MaybeTensor& tensor, int64_t count, double missing) {
-  if (!is_given(tensor)) return std::vector<double>(static_cast<size_t>(count), missing);
-  const Tensor dense = opgen::contiguous(to_dtype(*tensor, opgen::kDouble));
-  const double* data = dense.const_data_ptr<double>();
-  return std::vector<double>(data, data + dense.numel());
-}
-
-// Writes numbers to a tensor with one dimension.
-void store(const Tensor& to, const std::vector<double>& numbers) {
-  OPGEN_DISPATCH_FLOATING(to.scalar_type(), "batch_norm", [&] {
-    scalar_t* data = to.mutable_data_ptr<scalar_t>();
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      data[static_cast<int64_t>(i) * to.stride(0)] =
-          static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(numbers[i]));
-    }
-  });
+// Kernels step along the only dimension of a statistic.
+void check_statistic(const MaybeTensor& statistic, const char* what, int64_t channels) {
+  OPGEN_CHECK(!is_given(statistic) || statistic->dim() == 1, "expected ", what,
+              " of 1 dimension, but got sizes ",
+              is_given(statistic) ? statistic->sizes() : IntArrayRef());
+  check_count(statistic, what, channels);
 }
 
 MemoryFormat adjacent_format(const Tensor& image) {
@@ -97,6 +64,7 @@ struct Statistics {
   std::vector<double> mean, invstd;
 };
 
+// As in PyTorch, a channel of equal elements is divided by nothing if `eps` is 0.
 double inverse_root(double variance, double eps) {
   return variance == 0 && eps == 0 ? 0 : 1 / std::sqrt(variance + eps);
 }
@@ -180,7 +148,7 @@ void check_batch_norm(const Tensor& input, const MaybeTensor& weight, const Mayb
                     "batch_norm: expected an input of at least 2 dimensions, got ", input.dim());
   OPGEN_CHECK_NOT_IMPLEMENTED(input.is_floating_point(), "\"batch_norm\" not implemented for '",
                               input.scalar_type(), "'");
-  OPGEN_CHECK(input.numel() > 0,
+  OPGEN_CHECK(!training || input.numel() > 0,
               "input tensor must have at least one element, but got input_sizes = ", input.sizes());
   OPGEN_CHECK(is_given(running_mean) == is_given(running_var),
               "running_mean and running_var must either both be None or neither be None");
@@ -189,8 +157,8 @@ void check_batch_norm(const Tensor& input, const MaybeTensor& weight, const Mayb
   const int64_t channels = input.size(1);
   check_count(weight, "weight", channels);
   check_count(bias, "bias", channels);
-  check_count(running_mean, "running_mean", channels);
-  check_count(running_var, "running_var", channels);
+  check_statistic(running_mean, "running_mean", channels);
+  check_statistic(running_var, "running_var", channels);
 }
 
 }  // namespace
@@ -200,7 +168,8 @@ OPGEN_KERNEL(batch_norm_cpu)
  const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training,
  double momentum, double eps) {
   check_batch_norm(input, weight, bias, running_mean, running_var, training);
-  const ScalarType kind = parameter_dtype(input, {&weight, &bias, &running_mean, &running_var});
+  const ScalarType kind =
+      parameter_dtype("batch_norm", input, {&weight, &bias, &running_mean, &running_var});
   const int64_t channels = input.size(1);
   bool all_dense = true;
   for (const MaybeTensor* each : {&weight, &bias, &running_mean, &running_var}) {
@@ -213,6 +182,7 @@ OPGEN_KERNEL(batch_norm_cpu)
       opgen::empty(saved, input.options().dtype(training ? kind : input.scalar_type()));
   const Tensor save_invstd = opgen::empty(saved, save_mean.options());
   if (out.is_meta()) return {out, save_mean, save_invstd};
+  if (input.numel() == 0) return {out, save_mean, save_invstd};
   const Tensor dense = opgen::contiguous(input, format);
   Statistics used;
   if (training) {
@@ -236,6 +206,17 @@ OPGEN_KERNEL(batch_norm_cpu_out)
 (const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
  const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training,
  double momentum, double eps, Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
+  // The running statistics move only once the results can be written.
+  const ScalarType kind =
+      parameter_dtype("native_batch_norm", input, {&weight, &bias, &running_mean, &running_var});
+  const ScalarType saved = training ? kind : input.scalar_type();
+  const auto check = [](const Tensor& to, ScalarType result) {
+    OPGEN_CHECK(to.scalar_type() == result, "native_batch_norm: Expected out tensor to have dtype ",
+                result, ", but got ", to.scalar_type(), " instead");
+  };
+  check(out, input.scalar_type());
+  check(save_mean, saved);
+  check(save_invstd, saved);
   const auto [result, mean, invstd] = at::native_batch_norm(input, weight, bias, running_mean,
                                                             running_var, training, momentum, eps);
   copy_result(out, result, "native_batch_norm");
@@ -368,9 +349,10 @@ OPGEN_KERNEL(batch_norm_backward_cpu)
   const MaybeTensor& spread = train ? save_invstd : running_var;
   OPGEN_CHECK(is_given(mean) && is_given(spread), "native_batch_norm_backward: expected ",
               train ? "save_mean and save_invstd" : "running_mean and running_var");
-  check_count(mean, train ? "save_mean" : "running_mean", channels);
-  check_count(spread, train ? "save_invstd" : "running_var", channels);
-  const ScalarType kind = parameter_dtype(input, {&weight, &mean, &spread});
+  check_statistic(mean, train ? "save_mean" : "running_mean", channels);
+  check_statistic(spread, train ? "save_invstd" : "running_var", channels);
+  const ScalarType kind =
+      parameter_dtype("native_batch_norm_backward", input, {&weight, &mean, &spread});
   const MemoryFormat format = format_of(input, is_dense(grad_out));
   Tensor grad_input, grad_weight, grad_bias;
   if (output_mask[0]) {
@@ -416,18 +398,15 @@ OPGEN_KERNEL(batch_norm_backward_cpu)
         if (result == nullptr) continue;
         const double factor = used.invstd[k] * scale[k];
         const double n = static_cast<double>(count);
-        // While training, the statistics depend on the input: the gradient's mean and its part
-        // along the normalised input are removed.
-        const auto by = static_cast<wide>(factor);
-        const auto slope = static_cast<wide>(
-            train ? sums.weighted / n * used.invstd[k] * used.invstd[k] * factor : 0);
-        const auto shift = static_cast<wide>(train ? sums.plain / n * factor : 0);
-        const auto centre = static_cast<wide>(used.mean[k]);
+        RowGradient<wide> row{.centre = static_cast<wide>(used.mean[k]), .is_linear = !train};
+        if (train) {
+          row.slope =
+              static_cast<wide>(sums.weighted / n * used.invstd[k] * used.invstd[k] * factor);
+          row.shift = static_cast<wide>(sums.plain / n * factor);
+        }
         for_rows(from, gradient, shape, c, [&](int64_t first, const wide* of_x, const wide* of_g) {
           wide* y = opgen::row_to_fill(result + first, line.data());
-          for (int64_t i = 0; i < shape.width; ++i) {
-            y[i] = of_g[i] * by - (of_x[i] - centre) * slope - shift;
-          }
+          row.apply(y, of_g, of_x, shape.width, static_cast<wide>(factor));
           if constexpr (!direct) opgen::store_row_as(result + first, y, shape.width);
         });
       }
@@ -444,12 +423,12 @@ OPGEN_KERNEL(batch_norm_backward_cpu)
 namespace {
 
 // An input of N images of C channels with S places each, in groups of D channels.
-struct Groups {
+struct ChannelGroups {
   int64_t N, C, S, G, D;
 };
 
-Groups check_group_norm(const Tensor& input, int64_t N, int64_t C, int64_t HxW, int64_t group,
-                        const MaybeTensor& weight, const MaybeTensor& bias) {
+ChannelGroups check_group_norm(const Tensor& input, int64_t N, int64_t C, int64_t HxW,
+                               int64_t group, const MaybeTensor& weight, const MaybeTensor& bias) {
   OPGEN_CHECK(group > 0, "Expected num groups to be greater than 0, got ", group);
   OPGEN_CHECK(C % group == 0,
               "Expected number of channels in input to be divisible by num_groups, but got input "
@@ -473,8 +452,8 @@ Groups check_group_norm(const Tensor& input, int64_t N, int64_t C, int64_t HxW, 
 OPGEN_KERNEL(native_group_norm)
 (const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
  int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
-  const Groups shape = check_group_norm(input, N, C, HxW, group, weight, bias);
-  const ScalarType kind = parameter_dtype(input, {&weight, &bias});
+  const ChannelGroups shape = check_group_norm(input, N, C, HxW, group, weight, bias);
+  const ScalarType kind = parameter_dtype("native_group_norm", input, {&weight, &bias});
   const MemoryFormat format = input.suggest_memory_format();
   const Tensor out = opgen::empty(input.sizes(), input.options().memory_format(format));
   const Tensor mean = opgen::empty({N, group}, input.options().dtype(kind));
@@ -496,8 +475,9 @@ OPGEN_KERNEL(native_group_norm)
       for (int64_t r = begin; r < end; ++r) {
         const wide* x = opgen::row_as<wide>(from + r * n, n, line.data());
         const opgen::Moments moments = opgen::moments_of_row(x, n);
-        const double factor = n == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                     : inverse_root(moments.squares / static_cast<double>(n), eps);
+        const double factor = n == 0
+                                  ? std::numeric_limits<double>::quiet_NaN()
+                                  : 1 / std::sqrt(moments.squares / static_cast<double>(n) + eps);
         means[static_cast<size_t>(r)] = moments.mean;
         rstds[static_cast<size_t>(r)] = factor;
         wide* y = opgen::row_to_fill(result + r * n, line.data());
@@ -521,7 +501,7 @@ OPGEN_KERNEL(native_group_norm_backward)
 (const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
  const std::optional<Tensor>& weight, int64_t N, int64_t C, int64_t HxW, int64_t group,
  std::array<bool, 3> output_mask) {
-  const Groups shape = check_group_norm(input, N, C, HxW, group, weight, std::nullopt);
+  const ChannelGroups shape = check_group_norm(input, N, C, HxW, group, weight, std::nullopt);
   OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()),
               "Expected grad_out to have the shape of input, ", input.sizes(), ", but got ",
               grad_out.sizes());
@@ -530,7 +510,7 @@ OPGEN_KERNEL(native_group_norm_backward)
   for (const Tensor& other : {grad_out, mean, rstd}) {
     check_same_device("native_group_norm_backward", input, other);
   }
-  const ScalarType kind = parameter_dtype(input, {&weight});
+  const ScalarType kind = parameter_dtype("native_group_norm_backward", input, {&weight});
   Tensor grad_input, grad_weight, grad_bias;
   if (output_mask[0]) {
     grad_input =
@@ -573,16 +553,15 @@ OPGEN_KERNEL(native_group_norm_backward)
           ++row;
         });
         if (result == nullptr) continue;
-        const auto centre = static_cast<wide>(means[k]);
-        const auto slope = static_cast<wide>(all.weighted / n * rstds[k] * rstds[k] * rstds[k]);
-        const auto shift = static_cast<wide>(all.plain / n * rstds[k]);
+        const RowGradient<wide> all_channels{
+            static_cast<wide>(means[k]),
+            static_cast<wide>(all.weighted / n * rstds[k] * rstds[k] * rstds[k]),
+            static_cast<wide>(all.plain / n * rstds[k])};
         size_t channel = first_scale;
         for_rows(from, gradient, rows, r, [&](int64_t first, const wide* of_x, const wide* of_g) {
-          const auto by = static_cast<wide>(rstds[k] * scale[channel++]);
           wide* y = opgen::row_to_fill(result + first, line.data());
-          for (int64_t i = 0; i < shape.S; ++i) {
-            y[i] = of_g[i] * by - (of_x[i] - centre) * slope - shift;
-          }
+          all_channels.apply(y, of_g, of_x, shape.S,
+                             static_cast<wide>(rstds[k] * scale[channel++]));
           if constexpr (!direct) opgen::store_row_as(result + first, y, shape.S);
         });
       }

@@ -19,6 +19,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "optional.h"
 
 using namespace kernels;
 
@@ -38,8 +39,8 @@ DimVector per_dim(IntArrayRef given, size_t spatial, const char* what) {
   return all;
 }
 
-// Whether a convolution with this weight makes `weight.size(0)` channels, or, transposed, reads
-// them.
+// Checks sizes, dtypes and devices. The weight's first dimension has the channels that are made, or
+// those that are read if the convolution is transposed.
 void check_convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
                        int64_t groups, bool transposed) {
   OPGEN_CHECK(weight.dim() >= 3, "weight should have at least three dimensions");
@@ -56,17 +57,17 @@ void check_convolution(const Tensor& input, const Tensor& weight, const std::opt
   OPGEN_CHECK(first >= groups && first % groups == 0, "Given groups=", groups,
               ", expected weight to be divisible by ", groups,
               " at dimension 0, but got weight of size ", weight.sizes(), " instead");
-  OPGEN_CHECK(!bias.has_value() || (bias->dim() == 1 && bias->size(0) == made),
+  OPGEN_CHECK(!is_given(bias) || (bias->dim() == 1 && bias->size(0) == made),
               "Given weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ",
               made, " elements, but got bias of size ",
-              bias.has_value() ? bias->sizes() : IntArrayRef(), " instead");
+              is_given(bias) ? bias->sizes() : IntArrayRef(), " instead");
   OPGEN_CHECK(input.scalar_type() == weight.scalar_type(), "Input type (", input.scalar_type(),
               ") and weight type (", weight.scalar_type(), ") should be the same");
-  OPGEN_CHECK(!bias.has_value() || input.scalar_type() == bias->scalar_type(), "Input type (",
+  OPGEN_CHECK(!is_given(bias) || input.scalar_type() == bias->scalar_type(), "Input type (",
               input.scalar_type(), ") and bias type (",
-              bias.has_value() ? bias->scalar_type() : input.scalar_type(), ") should be the same");
+              is_given(bias) ? bias->scalar_type() : input.scalar_type(), ") should be the same");
   check_same_device("convolution", input, weight);
-  if (bias.has_value()) check_same_device("convolution", input, *bias);
+  if (is_given(bias)) check_same_device("convolution", input, *bias);
 }
 
 // Returns the sizes of the result's spatial dimensions.
@@ -139,7 +140,7 @@ Tensor convolved_by_products(const Tensor& input, const Tensor& weight,
   DimVector shape = {input.size(0), made};
   for (int64_t size : out) shape.push_back(size);
   const Tensor result = at::matmul(matrices, columns).reshape(shape);
-  if (!bias.has_value()) return result;
+  if (!is_given(bias)) return result;
   DimVector ones(out.size(), 1);
   ones.insert(ones.begin(), made);
   return result.add(bias->reshape(ones));
@@ -197,7 +198,7 @@ Tensor convolved_directly(const Tensor& input, const Tensor& weight,
   const size_t last = out.size() - 1;
   const PreparedInput prepared(input, window, dtype);
   const Tensor factors = opgen::contiguous(to_dtype(weight, dtype));
-  const Tensor added = bias.has_value() ? opgen::contiguous(to_dtype(*bias, dtype)) : Tensor();
+  const Tensor added = is_given(bias) ? opgen::contiguous(to_dtype(*bias, dtype)) : Tensor();
   DimVector shape = {input.size(0), weight.size(0)};
   for (int64_t size : out) shape.push_back(size);
   const Tensor result = opgen::empty(shape, input.options().dtype(dtype));

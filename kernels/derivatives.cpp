@@ -33,13 +33,18 @@
 #include <opgen/autograd.h>
 
 #include "common.h"
+#include "loss_reduction.h"
+#include "optional.h"
 #include "special.h"
 
 namespace at::derivatives {
 
 using kernels::has_dim;
+using kernels::is_given;
 using kernels::mask_of;
 using kernels::pi;
+using kernels::reduced;
+using kernels::tensor_or_undefined;
 using kernels::wrap_dim;
 using opgen::DimMask;
 using opgen::autograd::formulas::is_zero_tangent;
@@ -517,14 +522,6 @@ Tensor gelu_second_term(const Tensor& direction, const Tensor& grad_output, cons
   return direction * grad_output * gelu_curvature(x, approximate);
 }
 
-namespace {
-
-bool is_given(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() && tensor->defined();
-}
-
-}  // namespace
-
 Tensor clamp_gradient(const Tensor& grad, const Tensor& self, const std::optional<Tensor>& min,
                       const std::optional<Tensor>& max) {
   Tensor inside;
@@ -577,24 +574,21 @@ Tensor glu_tangent(const Tensor& tangent, const Tensor& self, int64_t dim) {
 
 namespace {
 
-// `reduction` is 0 for none, 1 for the mean, 2 for the sum.
-Tensor for_each_place(const Tensor& grad, int64_t reduction, const Tensor& slope) {
+Tensor gradient_of_loss(const Tensor& grad, int64_t reduction, const Tensor& slope) {
   const Tensor product = grad * slope;
-  return reduction == 1 ? product / Scalar(slope.numel()) : product;
-}
-Tensor reduced(const Tensor& each, int64_t reduction) {
-  return reduction == 1 ? each.mean() : reduction == 2 ? each.sum() : each;
+  return reduction == kernels::kMean ? product / Scalar(slope.numel()) : product;
 }
 Tensor weighted(const Tensor& tensor, const std::optional<Tensor>& weight) {
   return is_given(weight) ? tensor * *weight : tensor;
 }
 
+// Where a difference is NaN, so is the slope: it does not compare.
 Tensor smooth_l1_slope(const Tensor& difference, double beta) {
-  const Tensor sign = at::sign(difference);
-  return beta == 0 ? sign : at::where(difference.abs() < beta, difference / Scalar(beta), sign);
+  const Tensor near = difference / Scalar(beta == 0 ? 1.0 : beta);
+  return at::where(difference.abs() >= beta, at::sign(difference), near);
 }
 Tensor huber_slope(const Tensor& difference, double delta) {
-  return at::where(difference.abs() <= delta, difference, at::sign(difference) * Scalar(delta));
+  return at::where(difference.abs() >= delta, at::sign(difference) * Scalar(delta), difference);
 }
 Tensor binary_cross_entropy_slope(const Tensor& self, const Tensor& target) {
   return (self - target) / ((1 - self) * self).clamp_min(1e-12);
@@ -607,7 +601,7 @@ Tensor binary_cross_entropy_slope_of_target(const Tensor& self) {
 
 Tensor smooth_l1_gradient(const Tensor& grad, const Tensor& difference, int64_t reduction,
                           double beta) {
-  return for_each_place(grad, reduction, smooth_l1_slope(difference, beta));
+  return gradient_of_loss(grad, reduction, smooth_l1_slope(difference, beta));
 }
 Tensor smooth_l1_tangent(const Tensor& tangent, const Tensor& difference, int64_t reduction,
                          double beta) {
@@ -615,7 +609,7 @@ Tensor smooth_l1_tangent(const Tensor& tangent, const Tensor& difference, int64_
 }
 Tensor huber_gradient(const Tensor& grad, const Tensor& difference, int64_t reduction,
                       double delta) {
-  return for_each_place(grad, reduction, huber_slope(difference, delta));
+  return gradient_of_loss(grad, reduction, huber_slope(difference, delta));
 }
 Tensor huber_tangent(const Tensor& tangent, const Tensor& difference, int64_t reduction,
                      double delta) {
@@ -624,13 +618,13 @@ Tensor huber_tangent(const Tensor& tangent, const Tensor& difference, int64_t re
 Tensor binary_cross_entropy_gradient(const Tensor& grad, const Tensor& self, const Tensor& target,
                                      const std::optional<Tensor>& weight, int64_t reduction) {
   const Tensor slope = weighted(binary_cross_entropy_slope(self, target), weight);
-  return for_each_place(grad, reduction, slope);
+  return gradient_of_loss(grad, reduction, slope);
 }
 Tensor binary_cross_entropy_gradient_of_target(const Tensor& grad, const Tensor& self,
                                                const std::optional<Tensor>& weight,
                                                int64_t reduction) {
   const Tensor slope = weighted(binary_cross_entropy_slope_of_target(self), weight);
-  return for_each_place(grad, reduction, slope);
+  return gradient_of_loss(grad, reduction, slope);
 }
 Tensor binary_cross_entropy_tangent(const Tensor& self_t, const Tensor& self,
                                     const Tensor& target_t, const Tensor& target,
@@ -856,6 +850,13 @@ Tensor norm_tangent(const Tensor& self_t, const Tensor& self, const Scalar& ord,
   return real(slope.conj() * self_t).sum(dims, keepdim);
 }
 
+Tensor log_softmax_gradient(const Tensor& grad, const Tensor& result, int64_t dim) {
+  const ScalarType kind = result.scalar_type(), wide = opgen::toOpMathType(kind);
+  if (kind == wide) return grad - result.exp() * grad.sum(dim, true);
+  const Tensor g = grad.to(wide);
+  return (g - result.to(wide).exp() * g.sum(dim, true)).to(kind);
+}
+
 // ---- Normalisation -----------------------------------------------------------------------------
 
 namespace {
@@ -1005,10 +1006,6 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_double(
 
 namespace {
 
-Tensor or_undefined(const std::optional<Tensor>& tensor) {
-  return is_given(tensor) ? *tensor : Tensor();
-}
-
 // Numbers of channels, which broadcast to tensors like `input`; an undefined tensor stays so.
 Tensor by_channel(const Tensor& numbers, const Tensor& input) {
   if (!numbers.defined()) return numbers;
@@ -1052,8 +1049,9 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_double(
     const std::optional<Tensor>& save_mean, const std::optional<Tensor>& save_invstd, bool training,
     double eps, std::array<bool, 3> wanted) {
   const auto [of_grad_out, of_input, of_weight] =
-      batch_normalisation(input, or_undefined(weight), running_mean, running_var,
-                          or_undefined(save_mean), or_undefined(save_invstd), training, eps)
+      batch_normalisation(input, tensor_or_undefined(weight), running_mean, running_var,
+                          tensor_or_undefined(save_mean), tensor_or_undefined(save_invstd),
+                          training, eps)
           .double_backward(grad_of_input, by_channel(grad_of_weight, input),
                            by_channel(grad_of_bias, input), grad_out,
                            {wanted[2], wanted[0], wanted[1]});
@@ -1109,7 +1107,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_double(
     const Tensor& grad_out, const Tensor& input, const Tensor& mean, const Tensor& rstd,
     const std::optional<Tensor>& weight, int64_t N, int64_t C, int64_t /*HxW*/, int64_t group,
     std::array<bool, 3> wanted) {
-  const GroupNormalisation groups(input, mean, rstd, or_undefined(weight), N, C, group);
+  const GroupNormalisation groups(input, mean, rstd, tensor_or_undefined(weight), N, C, group);
   auto [of_grad_out, of_input, of_weight] =
       groups.double_backward(groups.grouped(grad_of_input), groups.of_channels(grad_of_weight),
                              groups.of_channels(grad_of_bias), groups.grouped(grad_out), wanted);

@@ -204,6 +204,9 @@ using namespace opgen::types;
 [[nodiscard]] Tensor norm_tangent(const Tensor& self_t, const Tensor& self, const Scalar& ord,
                                   const Tensor& norm, OptionalIntArrayRef dims, bool keepdim);
 
+// Half types are computed in float, and rounded once.
+[[nodiscard]] Tensor log_softmax_gradient(const Tensor& grad, const Tensor& result, int64_t dim);
+
 // ---- Normalisation -----------------------------------------------------------------------------
 
 // Tangents and the weight may be undefined.

@@ -73,6 +73,14 @@ OPGEN_IMPL_FUNC(threshold_backward_out)
 (const Tensor&, const Tensor&, const Scalar& threshold, const Tensor& /*grad_input*/) {
   OPGEN_DISPATCH_REAL(common_dtype(), "threshold_backward", [&] {
     const scalar_t limit = threshold.to<scalar_t>();
+    // Compilers do not vectorise the conversions of half types.
+    if constexpr (is_half_v<scalar_t>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [limit = static_cast<float>(limit)](auto x, auto g) {
+        using V = decltype(x);
+        return select(x <= V(limit), V(0.0f), g);
+      });
+      return;
+    }
     opgen::cpu_kernel(*this, [limit](scalar_t x, scalar_t g) -> scalar_t {
       return x <= limit ? scalar_t(0) : g;
     });

@@ -50,22 +50,19 @@
 #include <aten/ops/xlogy.h>
 
 #include "composite.h"
+#include "loss_reduction.h"
+#include "optional.h"
 
 using namespace kernels;
 
 namespace {
-
-enum Reduction : int64_t { kNone, kMean, kSum };
 
 // The loss of each place, and the weight that it has in a mean.
 struct Weighted {
   Tensor loss, weight;
 };
 
-Tensor reduced(const Tensor& each, int64_t reduction) {
-  if (reduction == kMean) return each.mean();
-  return reduction == kSum ? each.sum() : each;
-}
+using kernels::reduced;
 Tensor reduced(const Weighted& each, int64_t reduction) {
   if (reduction == kNone) return each.loss;
   const Tensor sum = each.loss.sum();
@@ -90,7 +87,7 @@ Weighted of_classes(const Tensor& self, const Tensor& target, const std::optiona
   const Tensor classes = in_dtype(target, opgen::kLong).masked_fill(skipped, Scalar(0));
   const Tensor picked = at::gather(self, dim, classes.unsqueeze(dim), false).squeeze(dim).neg();
   Tensor weights;
-  if (weight.has_value()) {
+  if (is_given(weight)) {
     weights = at::index_select(*weight, 0, classes.reshape({-1})).view(classes.sizes());
   } else {
     weights = at::ones(classes.sizes(), self.options());
@@ -109,13 +106,13 @@ void check_classes(const Tensor& self, const Tensor& target, const std::optional
   places.erase(places.begin() + dim);
   OPGEN_CHECK(same_sizes(target.sizes(), places), "size mismatch (got input: ", self.sizes(),
               ", target: ", target.sizes(), ")");
-  OPGEN_CHECK(!weight.has_value() || (weight->dim() == 1 && weight->size(0) == classes),
+  OPGEN_CHECK(!is_given(weight) || (weight->dim() == 1 && weight->size(0) == classes),
               "weight tensor should be defined either for all ", classes,
               " classes or no classes but got weight tensor of shape: ",
-              weight.has_value() ? weight->sizes() : IntArrayRef());
-  OPGEN_CHECK(!weight.has_value() || weight->scalar_type() == self.scalar_type(),
+              is_given(weight) ? weight->sizes() : IntArrayRef());
+  OPGEN_CHECK(!is_given(weight) || weight->scalar_type() == self.scalar_type(),
               "expected scalar type ", self.scalar_type(), " for weight but found ",
-              weight.has_value() ? weight->scalar_type() : self.scalar_type());
+              is_given(weight) ? weight->scalar_type() : self.scalar_type());
 }
 
 }  // namespace
@@ -127,7 +124,7 @@ OPGEN_KERNEL(nll_loss_nd)
   check_classes(self, target, weight);
   const ScalarType kind = wide_dtype(self);
   const std::optional<Tensor> weights =
-      weight.has_value() ? std::optional(in_dtype(*weight, kind)) : std::nullopt;
+      is_given(weight) ? std::optional(in_dtype(*weight, kind)) : std::nullopt;
   const Weighted each = of_classes(in_dtype(self, kind), target, weights, ignore_index);
   return in_dtype(reduced(each, reduction), self.scalar_type());
 }
@@ -152,7 +149,7 @@ OPGEN_KERNEL(cross_entropy_loss)
   const int64_t dim = class_dim(self), classes = self.size(dim);
   const Tensor logarithms = at::log_softmax(self, dim, self.scalar_type());
   Tensor by_class;
-  if (weight.has_value()) {
+  if (is_given(weight)) {
     DimVector shape(static_cast<size_t>(self.dim()), 1);
     shape[static_cast<size_t>(dim)] = classes;
     OPGEN_CHECK(weight->dim() == 1 && weight->size(0) == classes,
@@ -289,7 +286,7 @@ OPGEN_KERNEL(binary_cross_entropy)
     const T least(-100);
     return (y - T(1)) * std::max(std::log1p(-x), least) - y * std::max(std::log(x), least);
   });
-  return reduced(weight.has_value() ? each.mul(*weight) : each, reduction);
+  return reduced(is_given(weight) ? each.mul(*weight) : each, reduction);
 }
 OPGEN_KERNEL(binary_cross_entropy_out)
 (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
@@ -302,11 +299,11 @@ OPGEN_KERNEL(binary_cross_entropy_with_logits)
 (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
  const std::optional<Tensor>& pos_weight, int64_t reduction) {
   Tensor likelihood = at::log_sigmoid(self);
-  if (pos_weight.has_value()) {
+  if (is_given(pos_weight)) {
     likelihood = likelihood.mul(pos_weight->sub(Scalar(1)).mul(target).add(Scalar(1)));
   }
   Tensor each = target.neg().add(Scalar(1)).mul(self).sub(likelihood);
-  if (weight.has_value()) each = each.mul(*weight);
+  if (is_given(weight)) each = each.mul(*weight);
   return reduced(each, reduction);
 }
 
@@ -391,7 +388,9 @@ Tensor of_length_one(const Tensor& self, int64_t dim, double eps) {
   const Tensor length =
       at::linalg_vector_norm(self, 2, IntArrayRef{dim}, /*keepdim=*/true, std::nullopt);
   const Tensor fixed = length.detach();
-  const Tensor added = fixed.clamp_min(Scalar(eps)).sub(fixed);
+  // Nothing is added to an infinite length.
+  const Tensor added =
+      fixed.clamp_min(Scalar(eps)).sub(fixed).masked_fill(fixed.ge(Scalar(eps)), Scalar(0));
   return self.div(length.add(added));
 }
 
@@ -459,7 +458,7 @@ OPGEN_KERNEL(scaled_dot_product_attention)
       query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2,
       "Expected query, key, and value to all be at least 2 dimensional, but got query.dim: ",
       query.dim(), ", key.dim: ", key.dim(), " and value.dim: ", value.dim(), " instead.");
-  OPGEN_CHECK(!is_causal || !attn_mask.has_value(),
+  OPGEN_CHECK(!is_causal || !is_given(attn_mask),
               "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
               "is_causal=True");
   const double factor =
@@ -474,14 +473,14 @@ OPGEN_KERNEL(scaled_dot_product_attention)
     mask = at::ones({query.size(-2), key.size(-2)}, query.options().dtype(opgen::kBool)).tril();
   }
   Tensor hidden;
-  if (mask.has_value() && mask->scalar_type() == opgen::kBool) {
+  if (is_given(mask) && mask->scalar_type() == opgen::kBool) {
     hidden = mask->logical_not();
     scores = scores.masked_fill(hidden, Scalar(-std::numeric_limits<double>::infinity()));
-  } else if (mask.has_value()) {
+  } else if (is_given(mask)) {
     scores = scores.add(in_dtype(*mask, kind));
   }
   Tensor shares = at::softmax(scores, -1, std::nullopt);
-  if (mask.has_value()) {
+  if (is_given(mask)) {
     // A row of which everything is hidden attends to nothing.
     const Tensor empty =
         scores.detach().eq(Scalar(-std::numeric_limits<double>::infinity())).all(-1, true);

@@ -33,6 +33,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "optional.h"
 #include "sum.h"
 
 using namespace kernels;
@@ -530,7 +531,7 @@ OPGEN_KERNEL(matmul_out)(const Tensor& self, const Tensor& other, Tensor& out) {
 }
 
 OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
-  const bool has_bias = bias.has_value() && bias->defined();
+  const bool has_bias = is_given(bias);
   if (input.dim() == 2 && weight.dim() == 2 && has_bias) return at::addmm(*bias, input, weight.t());
   Tensor out = at::matmul(input, weight.t());
   return has_bias ? out.add_(*bias) : out;

@@ -12,6 +12,7 @@
 
 #include "composite.h"
 #include "devices.h"
+#include "statistics.h"
 #include "sum.h"
 
 using namespace kernels;
@@ -52,30 +53,6 @@ Rows rows_of(const Tensor& input, IntArrayRef normalized_shape, const Tensor& we
   return rows;
 }
 
-Tensor tensor_or_undefined(const std::optional<Tensor>& tensor) {
-  return tensor.has_value() ? *tensor : Tensor();
-}
-
-// Returns the dtype of the statistics: float for half types if the parameters are float.
-ScalarType statistics_dtype(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  const Tensor& parameter = weight.defined() ? weight : bias;
-  if (!parameter.defined() || parameter.scalar_type() == input.scalar_type())
-    return input.scalar_type();
-  OPGEN_CHECK(
-      opgen::isReducedFloatingType(input.scalar_type()) && parameter.scalar_type() == kFloat,
-      "mixed dtype (CPU): expect parameter to have scalar type of Float, or that of the input");
-  return kFloat;
-}
-
-// Returns a parameter as float or double, contiguous; an undefined tensor if there is none.
-template <class T>
-std::vector<T> values_of(const Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  const Tensor dense = opgen::contiguous(to_dtype(tensor, opgen::scalar_type_of<T>));
-  const T* data = dense.const_data_ptr<T>();
-  return std::vector<T>(data, data + dense.numel());
-}
-
 template <class T>
 const T* pointer_to(const std::vector<T>& values) {
   return values.empty() ? nullptr : values.data();
@@ -100,7 +77,7 @@ class Statistic {
   bool is_float_;
 };
 
-void store(const Tensor& to, int64_t i, double value) {
+void store_at(const Tensor& to, int64_t i, double value) {
   OPGEN_DISPATCH_FLOATING(to.scalar_type(), "native_layer_norm", [&] {
     to.mutable_data_ptr<scalar_t>()[i] =
         static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(value));
@@ -114,9 +91,8 @@ OPGEN_KERNEL(native_layer_norm)
  const std::optional<Tensor>& bias, double eps) {
   const Tensor gamma = tensor_or_undefined(weight), beta = tensor_or_undefined(bias);
   const Rows rows = rows_of(input, normalized_shape, gamma, beta);
-  check_same_device("native_layer_norm", input, gamma);
-  check_same_device("native_layer_norm", input, beta);
-  const TensorOptions options = input.options().dtype(statistics_dtype(input, gamma, beta));
+  const TensorOptions options =
+      input.options().dtype(parameter_dtype("native_layer_norm", input, {&weight, &bias}));
   Tensor out = opgen::empty(input.sizes(), input.options());
   Tensor mean = opgen::empty(rows.statistics, options);
   Tensor rstd = opgen::empty(rows.statistics, options);
@@ -204,8 +180,8 @@ OPGEN_KERNEL(native_layer_norm_backward)
         plain.add(d);
         weighted.add(d * (static_cast<double>(x[r * rows.width + i]) - means[r]) * rstds[r]);
       }
-      if (output_mask[1]) store(grad_weight, i, weighted.result());
-      if (output_mask[2]) store(grad_bias, i, plain.result());
+      if (output_mask[1]) store_at(grad_weight, i, weighted.result());
+      if (output_mask[2]) store_at(grad_bias, i, plain.result());
     }
   });
   return {grad_input, grad_weight, grad_bias};
@@ -233,6 +209,6 @@ OPGEN_KERNEL(rms_norm)
                               : static_cast<double>(std::numeric_limits<float>::epsilon());
   const Tensor squares = x.mul(x).mean(dims, /*keepdim=*/true, std::nullopt);
   Tensor result = x.mul(squares.add(Scalar(eps.value_or(smallest))).rsqrt());
-  if (weight.has_value()) result = result.mul(*weight);
+  if (is_given(weight)) result = result.mul(*weight);
   return in_dtype(result, input.scalar_type());
 }

@@ -218,7 +218,7 @@ OPGEN_IMPL_FUNC(upsample_nearest2d_out_cpu)
         T* y = result + image * to[0] + plane * to[1] + i * to[2];
         // A repeated row is a copy of the one above.
         const bool repeats = r > begin && i > 0 && from_row[i] == from_row[i - 1];
-        if (repeats && to[3] == 1) {
+        if (repeats && !pixels && to[3] == 1) {
           std::copy_n(y - to[2], columns, y);
         } else if (pixels) {
           for (int64_t j = 0; j < columns; ++j)
@@ -297,7 +297,8 @@ Between<W> between(int64_t size, int64_t result, bool align_corners, std::option
     const W place = size == result ? static_cast<W>(i) : centre > 0 ? centre : W(0);
     const int64_t first = place >= last ? size - 1 : static_cast<int64_t>(place);
     places.first.push_back(first);
-    places.second.push_back(first + (first < size - 1 ? 1 : 0));
+    // As in PyTorch, the place itself where the size stays: infinities would spread.
+    places.second.push_back(first + (size != result && first < size - 1 ? 1 : 0));
     places.weight.push_back(std::min(place - static_cast<W>(first), W(1)));
   }
   return places;

@@ -29,6 +29,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "optional.h"
 
 using namespace kernels;
 
@@ -50,14 +51,14 @@ void check_searched(const Tensor& sequence, const Tensor& self, const Tensor& ou
                     const std::optional<Tensor>& sorter) {
   check_same_device("searchsorted", sequence, self);
   check_same_device("searchsorted", sequence, out);
-  if (sorter.has_value()) check_same_device("searchsorted", sequence, *sorter);
+  if (is_given(sorter)) check_same_device("searchsorted", sequence, *sorter);
   const ScalarType places = out_int32 ? opgen::kInt : opgen::kLong;
   OPGEN_CHECK(out.scalar_type() == places,
               "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
               "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's "
               "dtype ",
               out.scalar_type(), " and out_int32 flag is ", out_int32 ? "True" : "False");
-  if (sorter.has_value()) {
+  if (is_given(sorter)) {
     OPGEN_CHECK(same_sizes(sorter->sizes(), sequence.sizes()),
                 "torch.searchsorted(): boundary and sorter must have the same size, but got "
                 "boundary tensor ",
@@ -145,7 +146,7 @@ OPGEN_KERNEL(searchsorted_out)
   if (out.is_meta() || self.numel() == 0) return out;
   const ScalarType common = opgen::result_type_of(sorted_sequence, self);
   const Tensor sequence = dense(sorted_sequence, common), values = dense(self, common);
-  const Tensor order = sorter.has_value() ? dense(*sorter, opgen::kLong) : Tensor();
+  const Tensor order = is_given(sorter) ? dense(*sorter, opgen::kLong) : Tensor();
   if (order.defined()) {
     const int64_t* place = order.const_data_ptr<int64_t>();
     for (int64_t i = 0; i < order.numel(); ++i) {
@@ -205,7 +206,7 @@ OPGEN_KERNEL(bucketize)
 OPGEN_KERNEL(bincount)
 (const Tensor& self, const std::optional<Tensor>& weights, int64_t minlength) {
   OPGEN_CHECK(minlength >= 0, "minlength should be >= 0");
-  if (weights.has_value()) check_same_device("bincount", self, *weights);
+  if (is_given(weights)) check_same_device("bincount", self, *weights);
   if (self.dim() == 1 && self.numel() == 0) {
     return at::zeros({minlength}, self.options().dtype(opgen::kLong));
   }
@@ -213,7 +214,7 @@ OPGEN_KERNEL(bincount)
   OPGEN_CHECK(self.dim() == 1 && isIntegralType(self.scalar_type(), /*include_bool=*/false) &&
                   numbers.min().item().toLong() >= 0,
               "bincount only supports 1-d non-negative integral inputs.");
-  OPGEN_CHECK(!weights.has_value() || (weights->dim() == 1 && weights->size(0) == self.size(0)),
+  OPGEN_CHECK(!is_given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
               "weights should be 1-d and have the same length as input");
   const int64_t bins = std::max(numbers.max().item().toLong() + 1, minlength);
   const int64_t* number = numbers.const_data_ptr<int64_t>();
@@ -224,7 +225,7 @@ OPGEN_KERNEL(bincount)
     }
     return result;
   };
-  if (!weights.has_value()) {
+  if (!is_given(weights)) {
     return count_into(at::zeros({bins}, self.options().dtype(opgen::kLong)),
                       static_cast<const int64_t*>(nullptr));
   }

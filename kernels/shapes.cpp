@@ -45,6 +45,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "optional.h"
 
 using namespace kernels;
 
@@ -424,9 +425,9 @@ OPGEN_KERNEL(diff)
   OPGEN_CHECK(n >= 0, "order must be non-negative but got ", n);
   dim = wrap_dim(dim, self.dim());
   const auto check = [&](const std::optional<Tensor>& other) {
-    OPGEN_CHECK(!other.has_value() || other->dim() == self.dim(),
+    OPGEN_CHECK(!is_given(other) || other->dim() == self.dim(),
                 "diff expects prepend or append to be the same dimension as input");
-    for (int64_t d = 0; other.has_value() && d < self.dim(); ++d) {
+    for (int64_t d = 0; is_given(other) && d < self.dim(); ++d) {
       OPGEN_CHECK(d == dim || other->size(d) == self.size(d),
                   "diff expects the shape of tensor to prepend or append to match that of input "
                   "except along the differencing dimension; input.size(",
@@ -438,11 +439,11 @@ OPGEN_KERNEL(diff)
   // As in PyTorch, nothing is joined then.
   if (n == 0) return self.clone(std::nullopt);
   Tensor all = self;
-  if (prepend.has_value() || append.has_value()) {
+  if (is_given(prepend) || is_given(append)) {
     std::vector<Tensor> parts;
-    if (prepend.has_value()) parts.push_back(*prepend);
+    if (is_given(prepend)) parts.push_back(*prepend);
     parts.push_back(self);
-    if (append.has_value()) parts.push_back(*append);
+    if (is_given(append)) parts.push_back(*append);
     all = at::cat(parts, dim);
   }
   n = std::min(n, all.size(dim));

@@ -644,6 +644,7 @@ def image(draw: Draw) -> TensorValue:
     """An image to resample. Of bytes, PyTorch's results are right for contiguous images that are wider than 1."""
     sizes = list(draw.letters(draw.pattern["self"]))
     if draw.dtype.name != "uint8":
+        # At a place of the input, the weight of the next one is 0 or a rounding error: see test_edges.py.
         return draw.make(sizes, None, "finite")
     sizes[-1] += 1
     return draw.holding_same(draw.make(sizes))
@@ -669,7 +670,10 @@ def running(draw: Draw, name: str) -> TensorValue | None:
     if not draw["has_running"]:
         return None
     domain = "positive" if name == "running_var" else "finite"
-    numbers = draw.make((draw.tensor("input").sizes[1],), None, domain, dense=True)
+    sizes: Shape = (draw.tensor("input").sizes[1],)
+    if draw.operator == "native_batch_norm" and draw.chance(0.05):
+        sizes = (1, *sizes)  # Both refuse it.
+    numbers = draw.make(sizes, None, domain, dense=True)
     return draw.holding_same(numbers) if "backward" in draw.operator else numbers
 
 
@@ -702,12 +706,12 @@ def halved(draw: Draw) -> Shape:
 
 def plain_image(draw: Draw) -> TensorValue:
     """A tensor like the input. PyTorch reads it in another order if sizes of 1 make its own ambiguous."""
-    made = draw.make(draw.letters(draw.pattern["input"]), None, "finite")
+    made = draw.make(draw.letters(draw.pattern["input"]))
     return draw.holding_same(made) if len(made.sizes) >= 4 and 1 in made.sizes else made
 
 
 def dense_image(draw: Draw) -> TensorValue:
-    """A contiguous tensor: PyTorch takes no other one here."""
+    """A contiguous tensor: PyTorch takes no other one here. Its means of infinities are NaN."""
     tensor = draw.make(draw.letters(draw.pattern["input"]), None, "finite")
     return draw.holding_same(tensor)
 
@@ -1274,7 +1278,8 @@ ARGUMENTS: Mapping[str, Callable[[Draw], Value]] = {
             "running_var": lambda d: running(d, "running_var"),
             "save_mean": saved,
             "save_invstd": saved,
-            "eps": lambda d: d.choose(1e-3, 0.1),
+            # Without eps, PyTorch's sums of half types are not accurate enough.
+            "eps": lambda d: d.choose(1e-3, 0.1, 1e-3 if d.dtype.itemsize == 2 else 0.0),
             "momentum": lambda d: d.choose(0.1, 0.5, 0.0, 1.0),
             "cudnn_enabled": lambda d: False,
         }.items()
@@ -1674,22 +1679,7 @@ DOMAINS: Mapping[str, str] = {
         for tensor in ("query", "key", "value", "attn_mask")
     },
     **{f"{name}:input": "small" for name in _CONVOLUTIONS},
-    **{
-        f"{name}:{tensor}": "finite"
-        for name in (
-            *("native_batch_norm", "batch_norm", "instance_norm", "native_batch_norm_backward"),
-            *("group_norm", "rms_norm", "smooth_l1_loss", "huber_loss", "soft_margin_loss"),
-            *("hinge_embedding_loss", "margin_ranking_loss", "cosine_embedding_loss"),
-            *("cosine_similarity", "pairwise_distance", "triplet_margin_loss", "kl_div"),
-            *("binary_cross_entropy_with_logits", "poisson_nll_loss", "upsample_bilinear2d"),
-            *("upsample_bilinear2d_backward", "_adaptive_avg_pool2d", "adaptive_avg_pool2d"),
-            *("_adaptive_avg_pool2d_backward", "adaptive_avg_pool1d", "avg_pool1d"),
-        )
-        for tensor in (
-            *("input", "self", "target", "grad_out", "grad_output", "input1", "input2"),
-            *("x1", "x2", "anchor", "positive", "negative"),
-        )
-    },
+    "upsample_bilinear2d_backward:grad_output": "finite",
     **{f"binary_cross_entropy:{tensor}": "unit" for tensor in ("self", "target")},
     **{f"{name}:target": "unit" for name in ("kl_div", "poisson_nll_loss")},
     **{f"{name}:self": "distinct" for name in ("median", "nanmedian")},

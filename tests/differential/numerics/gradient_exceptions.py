@@ -17,12 +17,13 @@ from differential.numerics.values import (
 
 Arguments = Mapping[str, Value]
 
-# Operators of which PyTorch has no gradient.
+# Operators of which PyTorch has no gradient, or none to compare.
 WITHOUT: Mapping[str, str] = {
     "copy": "its functional form of copy_ has no formula",
     "remainder.Scalar_Tensor": "it has no formula",
     **dict.fromkeys(("acosh_", "asinh_", "atanh_"), "the in-place form has no formula"),
     "silu_backward": "it has no formula",
+    "native_group_norm": "see CALLS; differences show it",
 }
 
 # Operators whose gradient is zero everywhere, or undefined.
@@ -45,7 +46,6 @@ ZERO: frozenset[str] = frozenset(
 
 # Operators whose gradients neither PyTorch nor differences show.
 BY_ANOTHER: Mapping[str, str] = {
-    "native_group_norm": "see CALLS; group_norm shows that of the result",
     "native_group_norm_backward": "PyTorch has no formula, and the statistics follow the input; second gradients of group_norm show it",
 }
 
@@ -336,6 +336,11 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             "PyTorch reads the gradient in another order if sizes of 1 make that of the input ambiguous",
         ),
         ("all", _weight_is_strided, "PyTorch reads the weight as contiguous in the gradient"),
+        (
+            "second gradient",
+            _is_half,
+            "differences of nearly equal numbers, each rounded to half",
+        ),
     ),
     "native_batch_norm": (("all", _weight_is_strided, "as batch_norm"),),
     "huber_loss": (
@@ -418,9 +423,12 @@ DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] =
     "pow": ((_has_bool_exponent, "as in PyTorch, 1 is not subtracted from a bool"),),
     "max_pool1d": ((_has_equal_elements, "there is a kink where elements are equal"),),
     "native_batch_norm_backward": (
-        (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
+        (
+            lambda a: bool(a["train"]),
+            "the statistics are those of the input, which a difference changes alone",
+        ),
     ),
-    "native_group_norm_backward": ((lambda _: True, "as native_batch_norm_backward"),),
+    "native_group_norm_backward": ((lambda _: True, "as native_batch_norm_backward, always"),),
     "native_layer_norm_backward": (
         (lambda _: True, "the statistics are those of the input, which a difference changes alone"),
     ),

@@ -145,6 +145,38 @@ AGREE = (
     # An infinite gradient of an element that was not filled.
     "(lambda v: t.autograd.grad(t.zeros(4).index_fill(0, t.tensor([0, 0, 1]), v), v, "
     "t.tensor([1., 2., float('inf'), float('nan')])))(t.tensor(3., requires_grad=True))",
+    # Normalisation: statistics of 2 dimensions, images without elements, no variance.
+    *(
+        f"t.native_batch_norm(t.ones(2, 3), None, None, t.zeros({mean}), t.ones({var}), {train}, .1, 1e-5)"
+        for mean, var in (("3", "3"), ("1, 3", "3"), ("3", "1, 3"), ("3, 1", "3, 1"))
+        for train in (True, False)
+    ),
+    *(
+        f"t.native_batch_norm(t.ones({sizes}), None, None, t.zeros(3), t.ones(3), {train}, .1, 1e-5)"
+        for sizes in ("0, 3, 2", "2, 3, 0")
+        for train in (True, False)
+    ),
+    "t.native_batch_norm(t.ones(1, 2, 3), None, None, None, None, True, .1, 0.)",
+    "t.native_group_norm(t.ones(1, 2, 3), None, None, 1, 2, 3, 1, 0.)",
+    "t.native_layer_norm(t.ones(1, 3), [3], None, None, 0.)",
+    # Norms that overflow.
+    "t.cosine_similarity(t.tensor([3e38, 3e38]), t.tensor([1., 1.]), 0)",
+    "t.cosine_similarity(t.tensor([float('inf'), 1.]), t.tensor([1., 1.]), 0)",
+    # Adjacent channels, and rows of one place.
+    "t.upsample_nearest2d(t.arange(6.).reshape(1, 2, 3).transpose(1, 2).unsqueeze(-1), [4, 1], "
+    "out=t.zeros(1, 4, 3).transpose(1, 2).unsqueeze(-1))",
+    # An infinity between places.
+    *(
+        f"t.upsample_bilinear2d(t.tensor([[[[1., float('inf'), 2.], [3., 4., 5.]]]]), {sizes}, {corners})"
+        for sizes in ([2, 3], [4, 3], [2, 6], [3, 5], [1, 1])
+        for corners in (True, False)
+    ),
+    # Losses of NaN, and sums that half cannot hold.
+    *(
+        f"gradient(lambda x: t.{loss}(x, t.zeros(4), 2), t.tensor([float('nan'), float('inf'), -float('inf'), .25]))"
+        for loss in ("smooth_l1_loss", "huber_loss")
+    ),
+    "gradient(lambda x: t.log_softmax(x, 1), t.zeros(1, 70000, dtype=t.bfloat16))[:, :3]",
 )
 
 # Elements that are wrong or undefined in PyTorch.
@@ -160,6 +192,8 @@ RIGHT: dict[str, Any] = {
     "t.zeros(5)[1::2**63 - 1]": [0.0],
     # PyTorch divides by 0.
     "[each.tolist() for each in t.zeros(2).chunk(2**63 - 1)]": [[0.0], [0.0]],
+    # PyTorch's is NaN.
+    "bool((gradient(lambda x: t.log_softmax(x, 1), t.zeros(2, 70000, dtype=t.float16)).abs() < 1e-3).all())": True,
     # An infinite scale.
     "t.upsample_nearest1d(t.tensor([[[1., 2.]]]), [3], 1e-320)": [[[1.0, 2.0, 2.0]]],
     # PyTorch's power is that of integers, which overflows.
@@ -195,6 +229,8 @@ class _Torch:
         self._torch = torch
         self.gelu = torch.nn.functional.gelu
         self.avg_pool2d = torch.nn.functional.avg_pool2d
+        for name in ("upsample_nearest2d", "upsample_bilinear2d", "smooth_l1_loss", "huber_loss"):
+            setattr(self, name, getattr(torch._C._nn, name))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._torch, name)
@@ -220,12 +256,20 @@ def theirs(torch_installed: None) -> Any:
     return _Torch(pytest.importorskip("torch"))
 
 
+def _gradient(f: Any, x: Any) -> Any:
+    """Return the gradient of the sum of f(x)."""
+    x.requires_grad_(True)
+    result = f(x)
+    result.backward(result.detach() * 0 + 1 if result.dim() else None)
+    return x.grad
+
+
 def _answer(module: Any, expression: str) -> Any:
     """Return the elements, dtypes and shapes of the result; None if the call is rejected."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            result = eval(expression, {"t": module})
+            result = eval(expression, {"t": module, "gradient": _gradient})
         except (RuntimeError, ValueError, IndexError, TypeError, OverflowError):
             return None
     return _plain(result)
@@ -260,7 +304,7 @@ def test_both_give_the_same_or_refuse(expression: str, ours: Any, theirs: Any) -
 
 @of_expressions(RIGHT)
 def test_results_that_torch_gets_wrong_are_right(expression: str, ours: Any) -> None:
-    result = eval(expression, {"t": ours})
+    result = eval(expression, {"t": ours, "gradient": _gradient})
     elements = result.tolist() if hasattr(result, "tolist") else result
     assert _close(elements, RIGHT[expression])
 
@@ -308,3 +352,28 @@ def test_misaligned_arrays_are_rejected_or_copied(ours: Any) -> None:
         with pytest.raises((ValueError, BufferError), match="not aligned to their size"):
             take(pairs)
     assert ours.tensor(pairs).tolist() == [0, 0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("wrong", range(3))
+def test_a_refused_out_leaves_the_running_statistics_alone(wrong: int, ours: Any) -> None:
+    """PyTorch's have moved by then."""
+    mean, variance = ours.zeros(3), ours.ones(3)
+    outs = tuple(
+        ours.zeros(0, dtype=ours.float64 if k == wrong else ours.float32) for k in range(3)
+    )
+    image = ours.arange(12.0).reshape(4, 3)
+    with pytest.raises(RuntimeError, match=r"float64|Double"):
+        ours.native_batch_norm(image, None, None, mean, variance, True, 0.1, 1e-5, out=outs)
+    assert (mean.tolist(), variance.tolist()) == ([0] * 3, [1] * 3)
+    assert [tuple(out.shape) for out in outs] == [(0,)] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_a_refused_log_sigmoid_leaves_out_alone(ours: Any) -> None:
+    out = ours.zeros(2, dtype=ours.int64)
+    with pytest.raises(NotImplementedError):
+        ours.log_sigmoid(ours.ones(3, dtype=ours.int64), out=out)
+    assert tuple(out.shape) == (2,)
