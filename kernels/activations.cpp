@@ -273,8 +273,8 @@ OPGEN_IMPL_FUNC(threshold_out)
     using wide = wide_t<scalar_t>;
     const wide limit = static_cast<wide>(threshold.to<scalar_t>());
     const scalar_t other = value.to<scalar_t>();
-    // Compilers do not vectorise the conversions of half types.
-    if constexpr (is_half_v<scalar_t>) {
+    // Compilers vectorise the conversions of bfloat16, but not those of half.
+    if constexpr (std::is_same_v<scalar_t, Half>) {
       opgen::cpu_kernel_vec<scalar_t>(*this, [=, other = static_cast<wide>(other)](auto x) {
         using V = decltype(x);
         return select(x <= V(limit), V(other), x);

@@ -73,8 +73,8 @@ OPGEN_IMPL_FUNC(threshold_backward_out)
 (const Tensor&, const Tensor&, const Scalar& threshold, const Tensor& /*grad_input*/) {
   OPGEN_DISPATCH_REAL(common_dtype(), "threshold_backward", [&] {
     const scalar_t limit = threshold.to<scalar_t>();
-    // Compilers do not vectorise the conversions of half types.
-    if constexpr (is_half_v<scalar_t>) {
+    // Compilers vectorise the conversions of bfloat16, but not those of half.
+    if constexpr (std::is_same_v<scalar_t, Half>) {
       opgen::cpu_kernel_vec<scalar_t>(*this, [limit = static_cast<float>(limit)](auto x, auto g) {
         using V = decltype(x);
         return select(x <= V(limit), V(0.0f), g);
