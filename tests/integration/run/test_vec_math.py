@@ -15,7 +15,8 @@ _SOURCE = Path(__file__).parent / "vec_math" / "errors.cpp"
 # The largest errors in units in the last place. PyTorch's are in benchmarks/RESULTS.md.
 _ALLOWED = {
     **dict.fromkeys(("exp", "log", "log1p", "tanh", "erf", "sin", "cos", "atan", "pow"), 1.0),
-    **dict.fromkeys(("exp2", "tan", "trigamma", "digamma", "log_add_exp"), 1.0),
+    **dict.fromkeys(("exp2", "trigamma", "digamma"), 1.0),
+    **dict.fromkeys(("tan", "log_add_exp"), 1.15),
     "expm1": 1.02,
     **dict.fromkeys(("log2", "log10", "sinh", "cosh", "asin", "acos", "atanh"), 0.52),
     **dict.fromkeys(("atan2", "hypot", "erfinv"), 0.52),
@@ -37,7 +38,7 @@ _ALLOWED = {
     "exp_of_doubles": 1.01,
 }
 # Without fused multiply-add, products are rounded.
-_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1, "tan": 1.15, "log_add_exp": 1.15}
+_WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1}
 
 
 def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[str, float]:
