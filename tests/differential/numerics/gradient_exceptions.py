@@ -349,7 +349,6 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
             _are_broadcast,
             "PyTorch divides by the number of an argument's elements, and the result has more",
         ),
-        ("second gradient", _is_half, "each of several factors is rounded to half"),
     ),
     "hardsigmoid": (("all", _is_double("self"), "PyTorch multiplies by a sixth in float"),),
     **dict.fromkeys(
