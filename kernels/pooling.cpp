@@ -1,6 +1,10 @@
 // pooling.cpp: pooling over the last dimension or the last two, and its gradients.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
 #include <aten/ops/_adaptive_avg_pool2d.h>
 #include <aten/ops/_adaptive_avg_pool2d_backward_native.h>
 #include <aten/ops/_adaptive_avg_pool2d_native.h>
@@ -123,6 +127,39 @@ OPGEN_PRECOMPUTE_META_FUNC(avg_pool2d)
       .set_padH(pad.height)
       .set_padW(pad.width);
 }
+
+namespace {
+
+// The part of a window inside the input, and what its sum is divided by.
+struct Averaged {
+  int64_t top, bottom, left, right, divisor;
+  bool empty() const { return top >= bottom || left >= right; }
+};
+
+// Averages each of the adjacent channels over one window.
+template <class T>
+void average_channels(const T* from, int64_t row, int64_t column, const Averaged& window,
+                      int64_t channels, sum_t<T>* sums, T* to) {
+  using wide = sum_t<T>;
+  if (window.empty()) {
+    std::fill_n(to, channels, T(0));
+    return;
+  }
+  std::fill_n(sums, channels, wide(0));
+  for (int64_t y = window.top; y < window.bottom; ++y) {
+    for (int64_t x = window.left; x < window.right; ++x) {
+      const T* place = from + y * row + x * column;
+      for (int64_t c = 0; c < channels; ++c) {
+        sums[c] = plus(sums[c], static_cast<wide>(place[c]));
+      }
+    }
+  }
+  const wide divisor = static_cast<wide>(window.divisor);
+  for (int64_t c = 0; c < channels; ++c) to[c] = static_cast<T>(sums[c] / divisor);
+}
+
+}  // namespace
+
 OPGEN_IMPL_FUNC(avg_pool2d_out_cpu)
 (const Tensor& self, int64_t kH, int64_t kW, int64_t dH, int64_t dW, int64_t padH, int64_t padW,
  bool /*ceil_mode*/, bool count_include_pad, std::optional<int64_t> divisor_override,
@@ -130,43 +167,61 @@ OPGEN_IMPL_FUNC(avg_pool2d_out_cpu)
   const int64_t height = self.size(-2), width = self.size(-1);
   const int64_t in_row = self.stride(-2), in_column = self.stride(-1);
   const int64_t out_row = out.stride(-2), out_column = out.stride(-1);
+  // Images whose channels are adjacent: one window for all channels of a place.
+  const bool channels_last = self.dim() == 4 && self.stride(1) == 1 && out.stride(1) == 1;
+  const int64_t channels = channels_last ? self.size(1) : 1;
+  const auto window_at = [&](int64_t i, int64_t j) {
+    int64_t top = i * dH - padH, left = j * dW - padW;
+    int64_t bottom = std::min(top + kH, height + padH), right = std::min(left + kW, width + padW);
+    // Padding counts as zeros; the part of a window beyond the padding does not count.
+    const int64_t padded = (bottom - top) * (right - left);
+    top = std::max<int64_t>(top, 0);
+    left = std::max<int64_t>(left, 0);
+    bottom = std::min(bottom, height);
+    right = std::min(right, width);
+    const int64_t divisor = divisor_override.has_value() ? *divisor_override
+                            : count_include_pad          ? padded
+                                                         : (bottom - top) * (right - left);
+    return Averaged{top, bottom, left, right, divisor};
+  };
   OPGEN_DISPATCH(
       self.scalar_type(), "avg_pool2d", OPGEN_WRAP([&] {
         using wide = sum_t<scalar_t>;
         const scalar_t* from = self.const_data_ptr<scalar_t>();
         scalar_t* to = out.mutable_data_ptr<scalar_t>();
-        for_each_plane(
-            self, out, out,
-            out.size(-2) * out.size(-1) * std::min(kH, height) * std::min(kW, width),
-            [&](int64_t in, int64_t result, int64_t) {
-              for (int64_t i = 0; i < out.size(-2); ++i) {
-                for (int64_t j = 0; j < out.size(-1); ++j) {
-                  int64_t top = i * dH - padH, left = j * dW - padW;
-                  int64_t bottom = std::min(top + kH, height + padH),
-                          right = std::min(left + kW, width + padW);
-                  // Padding counts as zeros; the part of a window beyond the padding does not
-                  // count.
-                  const int64_t padded = (bottom - top) * (right - left);
-                  top = std::max<int64_t>(top, 0);
-                  left = std::max<int64_t>(left, 0);
-                  bottom = std::min(bottom, height);
-                  right = std::min(right, width);
-                  wide sum = 0;
-                  for (int64_t y = top; y < bottom; ++y) {
-                    for (int64_t x = left; x < right; ++x) {
-                      sum = plus(sum, static_cast<wide>(from[in + y * in_row + x * in_column]));
-                    }
+        const int64_t work =
+            out.size(-2) * out.size(-1) * std::min(kH, height) * std::min(kW, width);
+        if (channels_last) {
+          const DimVector batch{self.size(0)}, in_step{self.stride(0)}, out_step{out.stride(0)};
+          return for_each_index<2>(
+              batch, {in_step, out_step},
+              [&](const std::array<int64_t, 2>& at) {
+                std::vector<wide> sums(static_cast<size_t>(channels));
+                for (int64_t i = 0; i < out.size(-2); ++i) {
+                  for (int64_t j = 0; j < out.size(-1); ++j) {
+                    average_channels(from + at[0], in_row, in_column, window_at(i, j), channels,
+                                     sums.data(), to + at[1] + i * out_row + j * out_column);
                   }
-                  const bool outside = top >= bottom || left >= right;
-                  const int64_t divisor = divisor_override.has_value() ? *divisor_override
-                                          : count_include_pad          ? padded
-                                                              : (bottom - top) * (right - left);
-                  to[result + i * out_row + j * out_column] =
-                      outside ? scalar_t(0)
-                              : static_cast<scalar_t>(sum / static_cast<wide>(divisor));
+                }
+              },
+              work * channels);
+        }
+        for_each_plane(self, out, out, work, [&](int64_t in, int64_t result, int64_t) {
+          for (int64_t i = 0; i < out.size(-2); ++i) {
+            for (int64_t j = 0; j < out.size(-1); ++j) {
+              const Averaged window = window_at(i, j);
+              wide sum = 0;
+              for (int64_t y = window.top; y < window.bottom; ++y) {
+                for (int64_t x = window.left; x < window.right; ++x) {
+                  sum = plus(sum, static_cast<wide>(from[in + y * in_row + x * in_column]));
                 }
               }
-            });
+              to[result + i * out_row + j * out_column] =
+                  window.empty() ? scalar_t(0)
+                                 : static_cast<scalar_t>(sum / static_cast<wide>(window.divisor));
+            }
+          }
+        });
       }),
       Long, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
 }
@@ -210,6 +265,85 @@ int64_t first_inside(int64_t start, const Window& window) {
   return start + steps_to(0, start, window) * window.dilation;
 }
 
+// The maxima of the windows of one row of the output, and their indices in the input. An index is
+// that of the last NaN in the window, or else that of the first maximum. Each step visits one
+// column of all windows, so that neighbouring windows are compared together.
+template <class T, class Place>
+class MaxRow {
+ public:
+  MaxRow(const Window& window, int64_t width, int64_t count)
+      : window_(window),
+        width_(width),
+        count_(count),
+        best_(static_cast<size_t>(count)),
+        place_(static_cast<size_t>(count)) {}
+
+  // Starts a row. The result for a window that contains only padding: the lowest value, and an
+  // index outside of the input.
+  void start(int64_t row_index) {
+    std::fill(best_.begin(), best_.end(), static_cast<wide>(lowest<T>()));
+    for (int64_t j = 0; j < count_; ++j) {
+      const int64_t left = j * window_.stride - window_.padding;
+      place_[static_cast<size_t>(j)] = static_cast<Place>(row_index + first_inside(left, window_));
+    }
+  }
+
+  // Visits a row of the input, whose first element has the index `row_index`.
+  void add(const T* row, int64_t step, int64_t row_index) {
+    const int64_t last = (count_ - 1) * window_.stride - window_.padding;
+    const int64_t end = std::min(window_.size, steps_to(width_, -window_.padding, window_));
+    for (int64_t b = steps_to(0, last, window_); b < end; ++b) {
+      const int64_t first = b * window_.dilation - window_.padding;
+      const int64_t begin = first >= 0 ? 0 : (-first + window_.stride - 1) / window_.stride;
+      const int64_t stop = std::min(count_, (width_ - first + window_.stride - 1) / window_.stride);
+      if (begin >= stop) continue;
+      const int64_t x = first + begin * window_.stride;
+      const T* from = row + x * step;
+      const int64_t index = row_index + x, n = stop - begin;
+      wide* best = best_.data() + begin;
+      Place* place = place_.data() + begin;
+      const int64_t from_step = window_.stride * step;
+      // Constants, so that these loops become vectors.
+      if (from_step == 1 && window_.stride == 1) {
+        compare(from, std::integral_constant<int64_t, 1>(), index, 1, n, best, place);
+      } else if (from_step == 2 && window_.stride == 2) {
+        compare(from, std::integral_constant<int64_t, 2>(), index, 2, n, best, place);
+      } else {
+        compare(from, from_step, index, window_.stride, n, best, place);
+      }
+    }
+  }
+
+  void store(T* to, int64_t to_step, int64_t* index, int64_t index_step) const {
+    for (int64_t j = 0; j < count_; ++j) {
+      to[j * to_step] = static_cast<T>(best_[static_cast<size_t>(j)]);
+    }
+    for (int64_t j = 0; j < count_; ++j) {
+      index[j * index_step] = static_cast<int64_t>(place_[static_cast<size_t>(j)]);
+    }
+  }
+
+ private:
+  using wide = wide_t<T>;
+
+  template <class Step>
+  static void compare(const T* from, Step step, int64_t index, int64_t stride, int64_t n,
+                      wide* best, Place* place) {
+    const Place first = static_cast<Place>(index), apart = static_cast<Place>(stride);
+    for (int64_t j = 0; j < n; ++j) {
+      const wide x = static_cast<wide>(from[j * step]);
+      const bool better = (x > best[j]) | (x != x);
+      best[j] = better ? x : best[j];
+      place[j] = better ? static_cast<Place>(first + static_cast<Place>(j) * apart) : place[j];
+    }
+  }
+
+  Window window_;
+  int64_t width_, count_;
+  std::vector<wide> best_;
+  std::vector<Place> place_;
+};
+
 }  // namespace
 
 OPGEN_META_FUNC(max_pool2d_with_indices)
@@ -227,41 +361,38 @@ OPGEN_IMPL_FUNC(max_pool2d_with_indices_out_cpu)
   const MaxPool pool = max_pool_of(kernel_size, stride, padding, dilation);
   const int64_t height = self.size(-2), width = self.size(-1);
   const int64_t in_row = self.stride(-2), in_column = self.stride(-1);
+  const int64_t columns = out.size(-1);
   int64_t* place = indices.mutable_data_ptr<int64_t>();
   OPGEN_DISPATCH_REAL(self.scalar_type(), "max_pool2d", [&] {
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
-    const int64_t work = out.size(-2) * out.size(-1) * std::min(pool.vertical.size, height) *
+    const int64_t work = out.size(-2) * columns * std::min(pool.vertical.size, height) *
                          std::min(pool.horizontal.size, width);
     for_each_plane(self, out, indices, work, [&](int64_t in, int64_t result, int64_t index) {
-      for (int64_t i = 0; i < out.size(-2); ++i) {
-        for (int64_t j = 0; j < out.size(-1); ++j) {
+      const auto pool_rows = [&]<class Place>() {
+        MaxRow<scalar_t, Place> maxima(pool.horizontal, width, columns);
+        for (int64_t i = 0; i < out.size(-2); ++i) {
           const int64_t top = i * pool.vertical.stride - pool.vertical.padding;
-          const int64_t left = j * pool.horizontal.stride - pool.horizontal.padding;
-          // The result for a window that contains only padding: the lowest value, and an index
-          // outside of the input.
-          scalar_t best = lowest<scalar_t>();
-          int64_t best_at =
-              first_inside(top, pool.vertical) * width + first_inside(left, pool.horizontal);
           // Visit only positions inside the input, because a window may be far larger.
           const int64_t rows = std::min(pool.vertical.size, steps_to(height, top, pool.vertical));
-          const int64_t columns =
-              std::min(pool.horizontal.size, steps_to(width, left, pool.horizontal));
+          maxima.start(first_inside(top, pool.vertical) * width);
           for (int64_t a = steps_to(0, top, pool.vertical); a < rows; ++a) {
             const int64_t y = top + a * pool.vertical.dilation;
-            for (int64_t b = steps_to(0, left, pool.horizontal); b < columns; ++b) {
-              const int64_t x = left + b * pool.horizontal.dilation;
-              const scalar_t element = from[in + y * in_row + x * in_column];
-              // The index is that of the last NaN in the window, or else that of the first maximum.
-              if (element > best || is_nan(element)) {
-                best = element;
-                best_at = y * width + x;
-              }
-            }
+            maxima.add(from + in + y * in_row, in_column, y * width);
           }
-          to[result + i * out.stride(-2) + j * out.stride(-1)] = best;
-          place[index + i * indices.stride(-2) + j * indices.stride(-1)] = best_at;
+          maxima.store(to + result + i * out.stride(-2), out.stride(-1),
+                       place + index + i * indices.stride(-2), indices.stride(-1));
         }
+      };
+      // Narrow indices fit as many elements into a vector as float. A window of padding alone has
+      // an index beyond the input.
+      constexpr int64_t most = std::numeric_limits<int32_t>::max();
+      const int64_t below = height + pool.vertical.dilation,
+                    across = width + pool.horizontal.dilation;
+      if (below < (int64_t(1) << 31) && across < most / (below + 1)) {
+        pool_rows.template operator()<int32_t>();
+      } else {
+        pool_rows.template operator()<int64_t>();
       }
     });
   });

@@ -27,6 +27,8 @@
 #include <aten/ops/unique_dim_native.h>
 #include <aten/ops/zeros.h>
 
+#include <opgen/cpu/sort.h>
+
 #include "common.h"
 #include "devices.h"
 #include "optional.h"
@@ -236,7 +238,36 @@ OPGEN_KERNEL(bincount)
                                : count_into(result, given.const_data_ptr<double>());
 }
 
-// ---- kthvalue: NaN is the largest number ----
+// ---- kthvalue: NaN is the largest number; equal elements count in their order ----
+
+namespace {
+
+// A thread keeps the memory of a line of at most so many elements for the next line.
+constexpr int64_t kKeptEntries = 4096;
+
+template <class Key, class T>
+int64_t place_by_key(const T* line, int64_t step, int64_t size, int64_t rank) {
+  using Entry = opgen::KeyedPlace<Key>;
+  thread_local std::vector<Entry> entries;
+  entries.resize(static_cast<size_t>(size));
+  Entry* entry = entries.data();
+  for (int64_t i = 0; i < size; ++i) {
+    entry[i] = Entry::of(opgen::sort_key(line[i * step], /*descending=*/false), i);
+  }
+  std::nth_element(entry, entry + rank, entry + size);
+  const int64_t found = entry[rank].place();
+  if (size > kKeptEntries) entries = {};  // rather than keep it for the thread's life
+  return found;
+}
+
+// Finds the place of the element of a line that comes at `rank`, from 0 on, in ascending order.
+template <class T>
+int64_t place_of_rank(const T* line, int64_t step, int64_t size, int64_t rank) {
+  return size <= opgen::kMostPlaces ? place_by_key<opgen::SortKey<T>>(line, step, size, rank)
+                                    : place_by_key<uint64_t>(line, step, size, rank);
+}
+
+}  // namespace
 
 OPGEN_KERNEL(kthvalue)(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   dim = wrap_dim(dim, self.dim());
@@ -249,9 +280,33 @@ OPGEN_KERNEL(kthvalue)(const Tensor& self, int64_t k, int64_t dim, bool keepdim)
     return {self.clone(std::nullopt), at::zeros({}, self.options().dtype(opgen::kLong))};
   }
   OPGEN_CHECK_NOT_IMPLEMENTED(self.scalar_type() != kBool, "kthvalue is not implemented for Bool");
-  const auto [values, indices] = at::sort(self, /*stable=*/true, dim, /*descending=*/false);
-  Tensor value = values.narrow(dim, k - 1, 1).clone(MemoryFormat::Contiguous);
-  Tensor index = indices.narrow(dim, k - 1, 1).clone(MemoryFormat::Contiguous);
+  // Other devices sort.
+  if (!self.is_cpu()) {
+    const auto [values, indices] = at::sort(self, /*stable=*/true, dim, /*descending=*/false);
+    const Tensor value = values.narrow(dim, k - 1, 1).clone(MemoryFormat::Contiguous);
+    const Tensor index = indices.narrow(dim, k - 1, 1).clone(MemoryFormat::Contiguous);
+    if (keepdim) return {value, index};
+    return {value.squeeze(dim), index.squeeze(dim)};
+  }
+  DimVector kept(self.sizes());
+  kept[static_cast<size_t>(dim)] = 1;
+  const Tensor value = opgen::empty(kept, self.options());
+  const Tensor index = opgen::empty(kept, self.options().dtype(kLong));
+  const int64_t step = self.stride(dim);
+  OPGEN_DISPATCH_REAL(self.scalar_type(), "kthvalue", [&] {
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = value.mutable_data_ptr<scalar_t>();
+    int64_t* at = index.mutable_data_ptr<int64_t>();
+    for_each_index<2>(
+        kept, {self.strides(), value.strides()},
+        [&](const std::array<int64_t, 2>& offset) {
+          const scalar_t* line = from + offset[0];
+          const int64_t found = place_of_rank(line, step, size, k - 1);
+          to[offset[1]] = line[found * step];
+          at[offset[1]] = found;
+        },
+        4 * size);
+  });
   if (keepdim) return {value, index};
   return {value.squeeze(dim), index.squeeze(dim)};
 }
@@ -270,39 +325,21 @@ OPGEN_KERNEL(kthvalue_out)
 
 namespace {
 
-// Finds the median of a line of `size` elements. A NaN is the median of a line that has one, or,
-// with `skip_nan`, does not count. `spare` has room for the line.
+// Finds the place of a line's median. A NaN is the median of a line that has one, or, with
+// `skip_nan`, does not count.
 template <class T>
-struct MedianOf {
-  using wide = wide_t<T>;
-  struct Entry {
-    wide value;
-    int64_t place;
-    bool operator<(const Entry& other) const {
-      return value != other.value ? value < other.value : place < other.place;
-    }
-  };
-
-  static Entry of(const T* line, int64_t step, int64_t size, bool skip_nan,
-                  std::vector<Entry>& spare) {
-    spare.clear();
+int64_t median_place(const T* line, int64_t step, int64_t size, bool skip_nan) {
+  int64_t numbers = size;
+  if constexpr (is_float_v<T>) {
     for (int64_t i = 0; i < size; ++i) {
-      const T x = line[i * step];
-      if (!is_nan(x)) {
-        spare.push_back({static_cast<wide>(x), i});
-      } else if (!skip_nan) {
-        return {static_cast<wide>(x), i};
-      }
+      if (!is_nan(line[i * step])) continue;
+      if (!skip_nan) return i;
+      --numbers;
     }
-    if (spare.empty()) return {static_cast<wide>(line[0]), 0};
-    const auto middle = spare.begin() + (static_cast<int64_t>(spare.size()) - 1) / 2;
-    std::nth_element(spare.begin(), middle, spare.end());
-    return *middle;
   }
-};
-
-// A thread keeps the memory of a line of at most so many elements for the next line.
-constexpr int64_t kKeptEntries = 4096;
+  // NaN is the largest.
+  return numbers == 0 ? 0 : place_of_rank(line, step, size, (numbers - 1) / 2);
+}
 
 void median_along(const char* name, const Tensor& self, int64_t dim, bool keepdim, bool skip_nan,
                   const Tensor& values, const Tensor& indices) {
@@ -332,11 +369,10 @@ void median_along(const char* name, const Tensor& self, int64_t dim, bool keepdi
     for_each_index<2>(
         kept, {self.strides(), value.strides()},
         [&](const std::array<int64_t, 2>& offset) {
-          thread_local std::vector<typename MedianOf<scalar_t>::Entry> spare;
-          const auto found = MedianOf<scalar_t>::of(from + offset[0], step, size, skip_nan, spare);
-          if (size > kKeptEntries) spare = {};  // rather than keep it for the thread's life
-          to[offset[1]] = static_cast<scalar_t>(found.value);
-          at[offset[1]] = found.place;
+          const scalar_t* line = from + offset[0];
+          const int64_t found = median_place(line, step, size, skip_nan);
+          to[offset[1]] = line[found * step];
+          at[offset[1]] = found;
         },
         4 * size);
   });
@@ -411,7 +447,31 @@ void check_isin(const TensorBase& self) {
               "Unsupported input type encountered for isin(): ", self.scalar_type());
 }
 
-// Whether each element is among `tested`, or is not. Searches a sorted copy of many elements.
+// Up to so many elements are compared with each one; more are sorted and searched.
+constexpr int64_t kMostCompared = 32;
+
+// Writes whether each of n elements is among `wanted`, without NaN, or is not.
+template <class T>
+void compare_with_each(const T* element, int64_t n, const std::vector<wide_t<T>>& wanted,
+                       bool invert, bool* to) {
+  using wide = wide_t<T>;
+  constexpr int64_t most = 512;
+  uint8_t found[most];
+  for (int64_t first = 0; first < n; first += most) {
+    const int64_t count = std::min(most, n - first);
+    const T* block = element + first;
+    std::fill_n(found, count, uint8_t(invert));
+    for (const wide x : wanted) {
+      // Each element is equal to one of the wanted numbers at most: these differ.
+      for (int64_t i = 0; i < count; ++i) {
+        found[i] = static_cast<uint8_t>(found[i] ^ uint8_t(static_cast<wide>(block[i]) == x));
+      }
+    }
+    std::memcpy(to + first, found, static_cast<size_t>(count));
+  }
+}
+
+// Whether each element is among `tested`, or is not.
 void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const Tensor& out) {
   const ScalarType common = opgen::result_type_of(elements, tested);
   const Tensor from = dense(elements, common), wanted = dense(tested, common);
@@ -425,7 +485,14 @@ void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const 
       if (!is_nan(want[i])) sorted.push_back(static_cast<wide>(want[i]));
     }
     std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     const scalar_t* element = from.const_data_ptr<scalar_t>();
+    if (static_cast<int64_t>(sorted.size()) <= kMostCompared) {
+      return opgen::parallel_for(
+          0, from.numel(), opgen::kGrainSize, [&](int64_t begin, int64_t end) {
+            compare_with_each(element + begin, end - begin, sorted, invert, to + begin);
+          });
+    }
     opgen::parallel_for(0, from.numel(), opgen::kGrainSize / 16, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const auto x = static_cast<wide>(element[i]);
@@ -543,6 +610,50 @@ struct Groups {
   std::vector<int64_t> first, group, count;
 };
 
+// Returns the elements of a contiguous vector that differ from their predecessors. `group` gets the
+// number of each element's group, `count` a new tensor with the sizes of the groups, unless they
+// are undefined.
+Tensor distinct_neighbours(const Tensor& flat, const Tensor& group, Tensor& count) {
+  const int64_t n = flat.numel();
+  Tensor values;
+  OPGEN_DISPATCH_REAL_AND_BOOL(flat.scalar_type(), "unique_consecutive", [&] {
+    const scalar_t* from = flat.const_data_ptr<scalar_t>();
+    const auto begins = [from](int64_t i) {
+      return int64_t(!(widen(from[i]) == widen(from[i - 1])));
+    };
+    int64_t groups = n > 0 ? 1 : 0;
+    for (int64_t i = 1; i < n; ++i) groups += begins(i);
+    values = opgen::empty({groups}, flat.options());
+    scalar_t* to = values.mutable_data_ptr<scalar_t>();
+    // From the last element to the first, so that each group ends up with its first element, and
+    // without branches.
+    int64_t k = groups - 1;
+    for (int64_t i = n - 1; i > 0; --i) {
+      to[k] = from[i];
+      k -= begins(i);
+    }
+    if (n > 0) to[0] = from[0];
+    if (group.defined()) {
+      int64_t* number = group.mutable_data_ptr<int64_t>();
+      int64_t current = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        if (i > 0) current += begins(i);
+        number[i] = current;
+      }
+    }
+    if (count.defined()) {
+      count = at::zeros({groups}, count.options());
+      int64_t* size = count.mutable_data_ptr<int64_t>();
+      int64_t current = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        if (i > 0) current += begins(i);
+        ++size[current];
+      }
+    }
+  });
+  return values;
+}
+
 // Finds the different rows of `matrix`: in ascending order, or among neighbours only.
 Groups groups_of(const char* name, const Tensor& matrix, bool sorted) {
   std::vector<int64_t> order(static_cast<size_t>(matrix.size(0)));
@@ -600,10 +711,11 @@ OPGEN_KERNEL(unique_consecutive_cpu)
   if (dim.has_value() && (self.dim() != 1 || *dim != 0)) {
     return distinct_along("unique_consecutive", self, *dim, /*sorted=*/false);
   }
-  const Tensor flat = opgen::contiguous(self).view({-1});
-  const Groups found = groups_of("unique_consecutive", flat.view({flat.numel(), 1}), false);
-  const Tensor none = opgen::empty({0}, self.options().dtype(kLong));
-  return {at::index_select(flat, 0, from_numbers(found.first, self)),
-          return_inverse ? Tensor(from_numbers(found.group, self).view(self.sizes())) : none,
-          return_counts ? from_numbers(found.count, self) : none};
+  const Tensor flat = opgen::contiguous(self).view({self.numel()});
+  const TensorOptions places = self.options().dtype(kLong);
+  const Tensor none = opgen::empty({0}, places);
+  const Tensor group = return_inverse ? opgen::empty(self.sizes(), places) : Tensor();
+  Tensor count = return_counts ? none : Tensor();
+  const Tensor values = distinct_neighbours(flat, group, count);
+  return {values, return_inverse ? group : none, return_counts ? count : none};
 }

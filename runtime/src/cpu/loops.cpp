@@ -110,6 +110,26 @@ void for_each_small_row(TensorIteratorBase::loop1d_t row, char** data, int n,
   }
 }
 
+// Rows of at most so many elements are visited column by column.
+constexpr std::int64_t kFewElements = 3;
+
+// Runs the row function along the outer dimension, for rows that are too short for it. In blocks,
+// so that the next column finds them in the cache.
+void run_columns(TensorIteratorBase::loop1d_t row, int n, char** data, const std::int64_t* strides,
+                 std::int64_t inner, std::int64_t outer) {
+  constexpr std::int64_t block = 512;
+  TensorIteratorBase::PtrVector at(data, data + n);
+  for (std::int64_t first = 0; first < outer; first += block) {
+    const std::int64_t count = std::min(block, outer - first);
+    for (std::int64_t i = 0; i < inner; ++i) {
+      for (int k = 0; k < n; ++k) {
+        at[std::size_t(k)] = data[k] + first * strides[n + k] + i * strides[k];
+      }
+      row(at.data(), strides + n, count);
+    }
+  }
+}
+
 OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
                                          std::int64_t grain, bool small) {
   int n = iter.ntensors();
@@ -135,6 +155,8 @@ OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIterato
           row(data, strides, inner);
         } else if (tiled.wanted(inner, outer)) {
           tiled.run(data, strides, inner, outer);
+        } else if (inner <= kFewElements && outer >= 16) {
+          run_columns(row, n, data, strides, inner, outer);
         } else {
           TensorIteratorBase::PtrVector at(data, data + n);
           for (std::int64_t i = 0; i < outer; ++i) {
