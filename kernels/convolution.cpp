@@ -372,6 +372,8 @@ OPGEN_KERNEL(convolution_backward)
 (const Tensor& grad_output, const Tensor& input, const Tensor& weight,
  OptionalIntArrayRef /*bias_sizes*/, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,
  bool transposed, IntArrayRef /*output_padding*/, int64_t groups, std::array<bool, 3> output_mask) {
+  check_same_device("convolution_backward", input, weight);
+  check_same_device("convolution_backward", input, grad_output);
   const auto spatial = static_cast<size_t>(input.dim() - 2);
   const DimVector pad = per_dim(padding, spatial, "padding");
   const Window window{per_dim(stride, spatial, "stride"), pad, pad,

@@ -425,6 +425,7 @@ OPGEN_KERNEL(diff)
   OPGEN_CHECK(n >= 0, "order must be non-negative but got ", n);
   dim = wrap_dim(dim, self.dim());
   const auto check = [&](const std::optional<Tensor>& other) {
+    if (is_given(other)) check_same_device("diff", self, *other);
     OPGEN_CHECK(!is_given(other) || other->dim() == self.dim(),
                 "diff expects prepend or append to be the same dimension as input");
     for (int64_t d = 0; is_given(other) && d < self.dim(); ++d) {

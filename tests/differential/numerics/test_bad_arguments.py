@@ -69,7 +69,13 @@ FINE: dict[str, str] = {
     "bernoulli:dtype of the result": "draws zeros and ones, which every dtype has",
     "sum:dtype of the result": "without a dtype the sum has that of the out argument",
     "prod:dtype of the result": "as sum",
+    "nansum:dtype of the result": "as sum",
+    "logspace:dtype of the result": "as empty",
     "tile:dimension": "dims are numbers of copies",
+    "tensor_split:device:self": "reads the numbers of tensor_indices_or_sections, on the CPU",
+    "diagonal_scatter:device:self": "as slice_scatter",
+    "select_scatter:device:self": "as slice_scatter",
+    "select_scatter:index": "drawn dimensions may have more than 100 elements",
 }
 
 
