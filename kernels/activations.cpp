@@ -323,11 +323,19 @@ OPGEN_META_FUNC(hardsigmoid)(const Tensor& self) {
 }
 OPGEN_IMPL_FUNC(hardsigmoid_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING(common_dtype(), "hardsigmoid", [&] {
-    using wide = wide_t<scalar_t>;
-    opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element) + wide(3);
-      return static_cast<scalar_t>(lesser_of(greater_of(x, wide(0)), wide(6)) / wide(6));
-    });
+    if constexpr (is_half_v<scalar_t>) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) {
+        using V = decltype(x);
+        // NaN is the second argument.
+        return min(V(6.0f), max(V(0.0f), x + V(3.0f))) / V(6.0f);
+      });
+    } else {
+      using wide = wide_t<scalar_t>;
+      opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
+        const wide x = static_cast<wide>(element) + wide(3);
+        return static_cast<scalar_t>(lesser_of(greater_of(x, wide(0)), wide(6)) / wide(6));
+      });
+    }
   });
 }
 

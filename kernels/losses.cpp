@@ -79,20 +79,21 @@ ScalarType wide_dtype(const Tensor& self) {
 }
 
 // Picks the number of each place's class, with the weight of the class, and zeros where the class
-// is ignored. `chosen` is the number of a place for its class, or the sum over classes.
+// is ignored, both of dtype `kind`, which is that of `weight`.
 Weighted of_classes(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                    int64_t ignored) {
+                    int64_t ignored, ScalarType kind) {
   const int64_t dim = class_dim(self);
   const Tensor skipped = target.eq(Scalar(ignored));
   const Tensor classes = in_dtype(target, opgen::kLong).masked_fill(skipped, Scalar(0));
-  const Tensor picked = at::gather(self, dim, classes.unsqueeze(dim), false).squeeze(dim).neg();
-  Tensor weights;
-  if (is_given(weight)) {
-    weights = at::index_select(*weight, 0, classes.reshape({-1})).view(classes.sizes());
-  } else {
-    weights = at::ones(classes.sizes(), self.options());
+  const Tensor found = at::gather(self, dim, classes.unsqueeze(dim), false).squeeze(dim);
+  const Tensor picked = in_dtype(found, kind).neg();
+  if (!is_given(weight)) {
+    const Tensor weights = at::ones(classes.sizes(), picked.options());
+    return {picked.masked_fill(skipped, Scalar(0)), weights.masked_fill(skipped, Scalar(0))};
   }
-  weights = weights.masked_fill(skipped, Scalar(0));
+  const Tensor weights = at::index_select(*weight, 0, classes.reshape({-1}))
+                             .view(classes.sizes())
+                             .masked_fill(skipped, Scalar(0));
   return {picked.mul(weights).masked_fill(skipped, Scalar(0)), weights};
 }
 
@@ -125,7 +126,7 @@ OPGEN_KERNEL(nll_loss_nd)
   const ScalarType kind = wide_dtype(self);
   const std::optional<Tensor> weights =
       is_given(weight) ? std::optional(in_dtype(*weight, kind)) : std::nullopt;
-  const Weighted each = of_classes(in_dtype(self, kind), target, weights, ignore_index);
+  const Weighted each = of_classes(self, target, weights, ignore_index, kind);
   return in_dtype(reduced(each, reduction), self.scalar_type());
 }
 OPGEN_KERNEL(nll_loss)
@@ -180,7 +181,8 @@ OPGEN_KERNEL(cross_entropy_loss)
   const Tensor skipped = target.eq(Scalar(ignore_index));
   const Tensor all = by_class.defined() ? logarithms.mul(by_class) : logarithms;
   const Tensor spread = all.sum(dim).neg().masked_fill(skipped, Scalar(0));
-  const Tensor weights = of_classes(logarithms, target, weight, ignore_index).weight;
+  const Tensor weights =
+      of_classes(logarithms, target, weight, ignore_index, logarithms.scalar_type()).weight;
   const double share = label_smoothing / static_cast<double>(classes);
   return plain.mul(Scalar(1 - label_smoothing))
       .add(reduced({spread, weights}, reduction).mul(Scalar(share)));

@@ -558,12 +558,15 @@ OPGEN_META_FUNC(logaddexp2)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(logaddexp2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(*this, "logaddexp2", [](auto x, auto y) {
-    using T = decltype(x);
-    if (std::isinf(x) && x == y) return x;
-    const T most = x < y ? y : x;
-    return most + std::log1p(std::exp2(-std::abs(x - y))) * T(1.44269504088896340736);
-  });
+  map_two(
+      *this, "logaddexp2",
+      [](auto x, auto y) {
+        using T = decltype(x);
+        if (std::isinf(x) && x == y) return x;
+        const T most = x < y ? y : x;
+        return most + std::log1p(std::exp2(-std::abs(x - y))) * T(1.44269504088896340736);
+      },
+      [](auto x, auto y) { return vec::log_add_exp2(x, y); });
 }
 
 OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {
@@ -722,8 +725,7 @@ OPGEN_IMPL_FUNC(lcm_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
 
 namespace {
 
-// The bits of a half number are those of an integer that is larger by one for the next larger
-// number.
+// The bits of a number, as an integer, are larger by one for the next number away from zero.
 template <class T>
 T next_after(T x, T y) {
   if constexpr (is_half_v<T>) {
@@ -733,7 +735,15 @@ T next_after(T x, T y) {
     if (a == 0) return T::from_bits(static_cast<uint16_t>(b < 0 ? 0x8001 : 1));
     return T::from_bits(static_cast<uint16_t>((a < b) == (a > 0) ? x.x + 1 : x.x - 1));
   } else {
-    return std::nextafter(x, y);
+    using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+    constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
+    const Bits bits = std::bit_cast<Bits>(x), goal = std::bit_cast<Bits>(y);
+    // All cases are computed, so that compilers vectorise the loop.
+    Bits next = bits + ((x < y) == (x > 0) ? Bits(1) : ~Bits(0));
+    next = x == 0 ? (goal & sign) | 1 : next;
+    next = x == y ? goal : next;
+    next = (x != x) | (y != y) ? std::bit_cast<Bits>(x + y) : next;  // NOLINT
+    return std::bit_cast<T>(next);
   }
 }
 

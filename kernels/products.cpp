@@ -9,6 +9,7 @@
 
 #include <aten/ops/addbmm.h>
 #include <aten/ops/addbmm_native.h>
+#include <aten/ops/addcmul.h>
 #include <aten/ops/addmm.h>
 #include <aten/ops/addmv_native.h>
 #include <aten/ops/addr.h>
@@ -99,6 +100,13 @@ bool is_zero(const Scalar& factor) {
   return factor.isBoolean() ? !factor.to<bool>() : factor.equal(0);
 }
 
+// Whether addcmul computes the sum, without a matrix of products.
+bool adds_product(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta) {
+  const ScalarType dtype = self.scalar_type();
+  return is_one(beta) && (dtype == kFloat || dtype == opgen::kDouble) &&
+         vec1.scalar_type() == dtype && vec2.scalar_type() == dtype;
+}
+
 }  // namespace
 
 OPGEN_KERNEL(addr)
@@ -107,6 +115,9 @@ OPGEN_KERNEL(addr)
   check_addr(self, vec1, vec2, beta, alpha);
   const ScalarType dtype =
       opgen::promote_types(self.scalar_type(), opgen::result_type_of(vec1, vec2));
+  if (adds_product(self, vec1, vec2, beta)) {
+    return at::addcmul(self, vec1.unsqueeze(1), vec2, alpha);
+  }
   // Half types are rounded once.
   const ScalarType wide = opgen::isReducedFloatingType(dtype) ? kFloat : dtype;
   const Tensor product = at::outer(to_dtype(vec1, wide), to_dtype(vec2, wide));
@@ -123,6 +134,12 @@ OPGEN_KERNEL(addr_)
 OPGEN_KERNEL(addr_out)
 (const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
  const Scalar& alpha, Tensor& out) {
+  const bool fits =
+      vec1.dim() == 1 && vec2.dim() == 1 && same_sizes(out.sizes(), {vec1.size(0), vec2.size(0)});
+  if (fits && out.scalar_type() == self.scalar_type() && adds_product(self, vec1, vec2, beta)) {
+    check_addr(self, vec1, vec2, beta, alpha);
+    return at::addcmul_out(out, self, vec1.unsqueeze(1), vec2, alpha);
+  }
   const Tensor result = at::addr(self, vec1, vec2, beta, alpha);
   OPGEN_CHECK(!out.is_same(self) || same_sizes(out.sizes(), result.sizes()),
               "addr_: the tensor has sizes ", self.sizes(), ", but the result ", result.sizes());

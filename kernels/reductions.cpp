@@ -58,6 +58,7 @@
 #include <opgen/cpu/moments.h>
 #include <opgen/cpu/reduce.h>
 #include <opgen/cpu/truth.h>
+#include <opgen/cpu/vec_functions.h>
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
@@ -166,8 +167,37 @@ OPGEN_KERNEL(mean_dtype_out)(const Tensor& self, std::optional<ScalarType> dtype
 
 namespace {
 
-Tensor without_nan(const Tensor& self) {
+// 0 for NaN.
+struct NumberOrZero {
+  template <class T>
+  OPGEN_ALWAYS_INLINE T operator()(const T& x) const {
+    return x == x ? x : T(0);  // NOLINT(misc-redundant-expression)
+  }
+  template <class T, int bytes>
+  OPGEN_ALWAYS_INLINE opgen::Vec<T, bytes> operator()(const opgen::Vec<T, bytes>& x) const {
+    return select(x == x, x, opgen::Vec<T, bytes>(T(0)));
+  }
+};
+
+void nansum_into(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
+  const DimMask mask = mask_of(dim, self.dim());
+  resize_out(out, reduced_shape(self.sizes(), mask, keepdim));
+  if (out.is_meta()) return;
+  opgen::assert_no_internal_overlap(out);
+  const Tensor input = to_dtype(self, out.scalar_type());
+  TensorIterator iter = opgen::make_reduction(out, input, mask);
+  OPGEN_DISPATCH_FLOATING(out.scalar_type(), "nansum", [&] {
+    using total = opgen::opmath_type<scalar_t>;
+    opgen::cpu_reduce_vec<scalar_t, scalar_t>(iter, total(0), opgen::SumOf(), NumberOrZero());
+  });
+}
+
+// Whether a sum of dtype `result` keeps NaN, so that its elements are found while they are added.
+bool sums_numbers(const Tensor& self, ScalarType result) {
   OPGEN_CHECK(!self.is_complex(), "nansum does not support complex inputs");
+  return self.is_floating_point() && isFloatingType(result);
+}
+Tensor without_nan(const Tensor& self) {
   return self.is_floating_point() ? self.masked_fill(at::isnan(self), Scalar(0)) : self;
 }
 
@@ -175,12 +205,20 @@ Tensor without_nan(const Tensor& self) {
 
 OPGEN_KERNEL(nansum)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
-  return at::sum(without_nan(self), dim, keepdim, dtype);
+  const ScalarType result = sum_dtype(self, dtype, Tensor());
+  if (!sums_numbers(self, result)) return at::sum(without_nan(self), dim, keepdim, dtype);
+  Tensor out = opgen::empty({0}, self.options().dtype(result));
+  nansum_into(self, dim, keepdim, out);
+  return out;
 }
 OPGEN_KERNEL(nansum_out)
 (const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype,
  Tensor& out) {
-  return at::sum_out(out, without_nan(self), dim, keepdim, dtype);
+  const ScalarType result = sum_dtype(self, dtype, out);
+  if (!sums_numbers(self, result)) return at::sum_out(out, without_nan(self), dim, keepdim, dtype);
+  check_same_dtype("nansum", out, result);
+  nansum_into(self, dim, keepdim, out);
+  return out;
 }
 
 namespace {
@@ -772,16 +810,15 @@ void running_extremes(const char* name, const Tensor& self, const Tensor& values
     scalar_t* value = values.mutable_data_ptr<scalar_t>();
     int64_t* place = indices.mutable_data_ptr<int64_t>();
     for_each_line<3>(dim, {&self, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
-      scalar_t best = from[at[0]];
+      wide best = static_cast<wide>(from[at[0]]);
       int64_t best_place = 0;
       for (int64_t i = 0; i < count; ++i) {
-        const scalar_t x = from[at[0] + i * from_step];
-        const wide a = static_cast<wide>(x), b = static_cast<wide>(best);
-        if (is_nan(x) || (!is_nan(best) && (greatest ? a >= b : a <= b))) {
-          best = x;
-          best_place = i;
-        }
-        value[at[1] + i * value_step] = best;
+        const wide x = static_cast<wide>(from[at[0] + i * from_step]);
+        // Not if the best one alone is NaN.
+        const bool better = (greatest ? x >= best : x <= best) | is_nan(x);
+        best = better ? x : best;
+        best_place = better ? i : best_place;
+        value[at[1] + i * value_step] = static_cast<scalar_t>(best);
         place[at[2] + i * place_step] = best_place;
       }
     });
@@ -1034,19 +1071,23 @@ struct CountOf {
 };
 struct PowerOf {
   double order;
+  bool narrow;  // the norm is rounded to a float, or a half type
   double operator()(double x) const { return std::pow(std::abs(x), order); }
   template <int bytes>
   OPGEN_ALWAYS_INLINE opgen::Vec<double, bytes> operator()(
       const opgen::Vec<double, bytes>& x) const {
     using V = opgen::Vec<double, bytes>;
+    // The root of a small order loses digits.
+    if (narrow && std::abs(order) >= 0.125) return opgen::vec::power_of_magnitude(x, order);
     double values[V::size];
     for (int64_t k = 0; k < V::size; ++k) values[k] = (*this)(x[k]);
     return V::load(values);
   }
 };
 
-// Calls fold(identity, combine, map, project) with the functions of doubles for an order.
-template <class Fold>
+// Calls fold(identity, combine, map, project) with the functions of doubles for an order of a norm
+// of elements of type T.
+template <class T, class Fold>
 void fold_norm(double order, const Fold& fold) {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto unchanged = [](double x) { return x; };
@@ -1062,7 +1103,8 @@ void fold_norm(double order, const Fold& fold) {
   } else if (order == 2) {
     fold(0.0, opgen::SumOf(), SquareOf(), root);
   } else {
-    fold(0.0, opgen::SumOf(), PowerOf{order}, [=](double sum) { return std::pow(sum, 1 / order); });
+    fold(0.0, opgen::SumOf(), (PowerOf{order, std::is_same_v<wide_t<T>, float>}),
+         [=](double sum) { return std::pow(sum, 1 / order); });
   }
 }
 
@@ -1078,11 +1120,12 @@ struct ModulusStep {
 // orders share a loop.
 template <class T>
 void complex_norm_into(TensorIterator& iter, double order) {
-  fold_norm(order, [&](double identity, const auto& combine, const auto& map, const auto& project) {
-    const ModulusStep<T> step{map, combine};
-    const opgen::FunctionRef<double(double)> projected = project;
-    opgen::cpu_reduce<real_t<T>, T>(iter, identity, step, step.combine, projected);
-  });
+  fold_norm<T>(order,
+               [&](double identity, const auto& combine, const auto& map, const auto& project) {
+                 const ModulusStep<T> step{map, combine};
+                 const opgen::FunctionRef<double(double)> projected = project;
+                 opgen::cpu_reduce<real_t<T>, T>(iter, identity, step, step.combine, projected);
+               });
 }
 
 // The Euclidean norm of floats and half types, with a sum of floats. Returns false if a sum may
@@ -1145,12 +1188,12 @@ OPGEN_IMPL_FUNC(linalg_vector_norm_out)
       if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
         if (order == 2 && quick_norm_into<scalar_t>(iter)) return;
       }
-      fold_norm(order,
-                [&](double identity, const auto& combine, const auto& map, const auto& project) {
-                  opgen::cpu_reduce_vec<scalar_t, scalar_t, double>(
-                      iter, identity, combine, map,
-                      [&](double norm) { return static_cast<wide_t<scalar_t>>(project(norm)); });
-                });
+      fold_norm<scalar_t>(
+          order, [&](double identity, const auto& combine, const auto& map, const auto& project) {
+            opgen::cpu_reduce_vec<scalar_t, scalar_t, double>(
+                iter, identity, combine, map,
+                [&](double norm) { return static_cast<wide_t<scalar_t>>(project(norm)); });
+          });
     }
   });
 }

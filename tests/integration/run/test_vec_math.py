@@ -19,7 +19,7 @@ _ALLOWED = {
     **dict.fromkeys(("tan", "log_add_exp"), 1.15),
     "expm1": 1.02,
     **dict.fromkeys(("log2", "log10", "sinh", "cosh", "asin", "acos", "atanh"), 0.52),
-    **dict.fromkeys(("atan2", "hypot", "erfinv"), 0.52),
+    **dict.fromkeys(("atan2", "hypot", "erfinv", "log_add_exp2"), 0.52),
     "erfc": 0.7,
     "fmod": 0.0,
     "softplus": 1.6,

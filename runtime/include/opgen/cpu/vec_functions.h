@@ -4,13 +4,13 @@
 //   vec::expm1(x), vec::exp2(x), vec::log2(x), vec::log10(x), vec::sinh(x), vec::cosh(x),
 //   vec::tan(x), vec::asin(x), vec::acos(x), vec::atanh(x), vec::atan2(y, x), vec::erfc(x),
 //   vec::erfinv(x), vec::digamma(x), vec::trigamma(x), vec::hypot(x, y), vec::fmod(x, y),
-//   vec::log_add_exp(x, y), vec::softplus(x), vec::mish(x)
+//   vec::log_add_exp(x, y), vec::log_add_exp2(x, y), vec::softplus(x), vec::mish(x),
+//   vec::power_of_magnitude(x, order)
 //
 // softplus and mish are within 1.6 and 4 units in the last place, tan and log_add_exp of positive
 // numbers within 1.15, digamma within 1 except near its zeros, and all others within 1.02, of the
-// exact value.
-// Most compute vectors of doubles, with 26 bits or more: that takes less time than to keep the
-// digits of floats in two parts.
+// exact value. Most compute vectors of doubles, with 26 bits or more: that takes less time than to
+// keep the digits of floats in two parts.
 #pragma once
 
 #include <cmath>
@@ -464,6 +464,41 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_add_exp(const Floats<bytes>& x,
   // Equal infinities have no difference.
   const V result = select(x == y, x + V(0x1.62e430p-1f), sum);
   return select((x != x) | (y != y), x + y, result);
+}
+
+// log2(2^x + 2^y).
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> log_add_exp2(const Floats<bytes>& x,
+                                               const Floats<bytes>& y) noexcept {
+  using V = Floats<bytes>;
+  using D = Doubles<bytes>;
+  const V sum = detail::by_doubles<bytes>(
+      [](const D& a, const D& b) OPGEN_INLINE_LAMBDA {
+        return max(a, b) + detail::log2_of(D(1.0) + detail::exp2_of(-detail::magnitude(a - b)));
+      },
+      x, y);
+  // Equal infinities have no difference.
+  const V result = select(x == y, x + V(1.0f), sum);
+  return select((x != x) | (y != y), x + y, result);
+}
+
+// |x| to a power other than 0, for the digits of floats: of doubles, with 34 bits where the result
+// is between 2^-200 and 2^200.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> power_of_magnitude(const Doubles<bytes>& x,
+                                                      double order) noexcept {
+  using V = Doubles<bytes>;
+  const V a = detail::magnitude(x);
+  const typename V::Mask usual = (a > V(0.0)) & (a < V(std::numeric_limits<double>::infinity()));
+  const V exponent = detail::log2_of(a) * V(order);
+  if (OPGEN_UNLIKELY(detail::any(usual & ~(detail::magnitude(exponent) < V(200.0))))) {
+    double lanes[V::size];
+    a.store(lanes);
+    for (std::int64_t i = 0; i < V::size; ++i) lanes[i] = std::pow(lanes[i], order);
+    return V::load(lanes);
+  }
+  // The powers of 0, infinity and NaN.
+  return select(usual, detail::exp2_of(exponent), order < 0 ? V(1.0) / a : a);
 }
 
 // log(1 + exp(x)).

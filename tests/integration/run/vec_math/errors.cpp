@@ -304,6 +304,13 @@ int main(int, char** arguments) {
       },
       between(0, 90, count), between(0, 90, count));
   measure(
+      "log_add_exp2", [](const V& a, const V& b) { return vec::log_add_exp2(a, b); },
+      [](double a, double b) {
+        return a == b ? a + 1
+                      : std::fmax(a, b) + std::log1p(std::exp2(-std::abs(a - b))) / std::log(2.0);
+      },
+      between(0, 120, count), between(0, 120, count));
+  measure(
       "softplus", [](const V& a, const V&) { return vec::softplus(a); },
       [](double a, double) { return std::log1p(std::exp(a)); }, between(-80, 20, count), {});
   measure(
