@@ -79,6 +79,9 @@ STRICT: dict[str, str] = {
     "tensordot": "as inner, for some shapes",
     "tensordot.out": "as tensordot",
     "baddbmm_": "PyTorch writes to elements that share memory",
+    "addmv_": "as baddbmm_",
+    "index_fill_.int_Tensor": "as baddbmm_",
+    "addbmm.out": "PyTorch does not look at the dtype of out if there is nothing to multiply",
     "mean.out": "PyTorch drops the imaginary part for a real out argument",
 }
 
@@ -120,6 +123,9 @@ OTHER_STRIDES: dict[str, str] = {
     "ldexp.Tensor": "PyTorch takes the order of dimensions in memory from the exponent, ours from the power",
     "einsum": "PyTorch multiplies some operands in the other order",
     "inner.out": "PyTorch gives a new output the strides of a transposed product",
+    "addr": "PyTorch transposes the result in memory for some self",
+    "addr.out": "as addr",
+    "diff.out": "PyTorch gives a new output the order of dimensions in memory of self",
     "scaled_dot_product_attention": "PyTorch's fused kernel returns the order of dimensions in memory of query",
     "pad": "PyTorch repeats elements in the order of dimensions in memory of some inputs",
     "smooth_l1_loss.out": "as mse_loss.out",
@@ -149,6 +155,7 @@ NEEDS_DATA = frozenset(
         "logspace.Scalar_Tensor",
         "logspace.Tensor_Scalar",
         "logspace.Tensor_Tensor",
+        "repeat_interleave.Tensor",
         "repeat_interleave.self_Tensor",
         "tensor_split.tensor_indices_or_sections",
         "unique_consecutive",
