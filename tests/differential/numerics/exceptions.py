@@ -65,6 +65,8 @@ LENIENT: dict[str, str] = {
     **dict.fromkeys(("nansum", "nanmean"), "PyTorch sums no complex numbers, also if dtype asks"),
     "repeat_interleave": "PyTorch refuses a dimension for a tensor that has none",
     "tensordot": "PyTorch multiplies tensors of bool for other shapes",
+    "inner": "PyTorch multiplies tensors of bool without elements for other shapes",
+    "inner.out": "as inner",
     "logsumexp": "PyTorch refuses an empty list of dimensions for tensors that have some",
     "native_layer_norm_backward.out": "PyTorch rejects every output_mask except all true",
     "native_batch_norm_backward.out": "as native_layer_norm_backward.out",
