@@ -1,4 +1,4 @@
-"""Measure matrix products through our library beside direct calls of the same BLAS, and our own loops beside that BLAS.
+"""Compare matrix products through our library, and our own loops, with direct calls of a BLAS.
 
     python benchmarks/blas.py LIBRARY [--build DIR] [--no-build] [--busy] [--rounds N] [--write]
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kernels import build, timed
+from kernels import HERE, build, timed
 from processes import run
 from results import write_between
 
@@ -176,7 +176,7 @@ def _text(ratios: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("library", type=Path)
-    parser.add_argument("--build", type=Path, default=Path("/tmp/opgen-blas"))
+    parser.add_argument("--build", type=Path, default=HERE / "build" / "kernels")
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--rounds", type=int, default=5)

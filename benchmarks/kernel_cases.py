@@ -38,6 +38,7 @@ _POSITIVE = frozenset(
         "log1p",
         "polygamma",
         "special_entr",
+        "binary_cross_entropy",
         "pow",
         "log2",
         "log10",
@@ -390,6 +391,17 @@ ARGUMENTS: Mapping[str, Rule] = {
             "bias": lambda d: d.values((8,)),
         }.items()
     },
+    "native_group_norm:input": _image,
+    **{f"native_group_norm:{name}": lambda d: d.values((8,)) for name in ("weight", "bias")},
+    "native_group_norm:N": lambda d: 2,
+    "native_group_norm:C": lambda d: 8,
+    "native_group_norm:HxW": lambda d: round((d.count / 16) ** 0.5) ** 2,
+    "native_group_norm:group": lambda d: 2,
+    **{
+        f"cosine_embedding_loss:{name}": lambda d: d.tensor((d.count // 64, 64))
+        for name in ("input1", "input2")
+    },
+    "cosine_embedding_loss:target": lambda d: d.values((d.count // 64,)),
     "convolution:input": _image,
     "convolution:weight": lambda d: d.values((8, 8, 3, 3)),
     "convolution:bias": lambda d: d.values((8,)),

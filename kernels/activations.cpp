@@ -257,9 +257,7 @@ OPGEN_KERNEL(hardtanh_)(Tensor& self, const Scalar& min_val, const Scalar& max_v
 OPGEN_META_FUNC(threshold)
 (const Tensor& self, const Scalar& /*threshold*/, const Scalar& /*value*/) {
   opgen::TensorIteratorConfig config;
-  // A second call changes nothing: elements may share memory.
-  config.set_check_mem_overlap(false)
-      .add_output(maybe_get_output())
+  config.add_output(maybe_get_output())
       .add_const_input(self)
       .promote_inputs_to_common_dtype(true)
       .cast_common_dtype_to_outputs(true)

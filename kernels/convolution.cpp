@@ -39,6 +39,11 @@ DimVector per_dim(IntArrayRef given, size_t spatial, const char* what) {
   return all;
 }
 
+Window window_of(IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, size_t spatial) {
+  const DimVector pad = per_dim(padding, spatial, "padding");
+  return {per_dim(stride, spatial, "stride"), pad, pad, per_dim(dilation, spatial, "dilation")};
+}
+
 // Checks sizes, dtypes and devices. The weight's first dimension has the channels that are made, or
 // those that are read if the convolution is transposed.
 void check_convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
@@ -85,6 +90,13 @@ DimVector convolved_sizes(const Tensor& input, const Tensor& weight, const Windo
     out.push_back((size - width) / window.stride[d] + 1);
   }
   return out;
+}
+
+// Returns batch x channels x the spatial dimensions.
+DimVector result_sizes(const Tensor& input, const Tensor& weight, IntArrayRef out) {
+  DimVector sizes = {input.size(0), weight.size(0)};
+  for (int64_t size : out) sizes.push_back(size);
+  return sizes;
 }
 
 Tensor padded(const Tensor& input, const Window& window) {
@@ -137,9 +149,7 @@ Tensor convolved_by_products(const Tensor& input, const Tensor& weight,
   const int64_t made = weight.size(0);
   const Tensor columns = columns_of(input, weight.sizes().slice(2), out, window, groups);
   const Tensor matrices = weight.reshape({groups, made / groups, columns.size(2)});
-  DimVector shape = {input.size(0), made};
-  for (int64_t size : out) shape.push_back(size);
-  const Tensor result = at::matmul(matrices, columns).reshape(shape);
+  const Tensor result = at::matmul(matrices, columns).reshape(result_sizes(input, weight, out));
   if (!is_given(bias)) return result;
   DimVector ones(out.size(), 1);
   ones.insert(ones.begin(), made);
@@ -199,9 +209,8 @@ Tensor convolved_directly(const Tensor& input, const Tensor& weight,
   const PreparedInput prepared(input, window, dtype);
   const Tensor factors = opgen::contiguous(to_dtype(weight, dtype));
   const Tensor added = is_given(bias) ? opgen::contiguous(to_dtype(*bias, dtype)) : Tensor();
-  DimVector shape = {input.size(0), weight.size(0)};
-  for (int64_t size : out) shape.push_back(size);
-  const Tensor result = opgen::empty(shape, input.options().dtype(dtype));
+  const Tensor result =
+      opgen::empty(result_sizes(input, weight, out), input.options().dtype(dtype));
 
   opgen::DirectConvolution<W> work;
   work.input = prepared.memory.template const_data_ptr<W>();
@@ -276,10 +285,6 @@ Tensor weight_gradient(const Tensor& grad, const Tensor& input, const Tensor& we
       .reshape(weight.sizes());
 }
 
-Tensor without_first_dim(const Tensor& result, bool alone) {
-  return alone ? result.squeeze(0) : result;
-}
-
 // conv1d to conv3d, and conv_transpose1d to conv_transpose3d.
 Tensor composed(const char* name, const Tensor& given, const Tensor& weight,
                 const std::optional<Tensor>& bias, int64_t spatial, IntArrayRef stride,
@@ -291,9 +296,9 @@ Tensor composed(const char* name, const Tensor& given, const Tensor& weight,
   OPGEN_CHECK(weight.dim() == spatial + 2, "Expected ", spatial + 2, "-dimensional weight for ",
               name, ", but got weight of size ", weight.sizes());
   const bool alone = given.dim() == spatial + 1;
-  return without_first_dim(at::convolution(alone ? given.unsqueeze(0) : given, weight, bias, stride,
-                                           padding, dilation, transposed, output_padding, groups),
-                           alone);
+  const Tensor result = at::convolution(alone ? given.unsqueeze(0) : given, weight, bias, stride,
+                                        padding, dilation, transposed, output_padding, groups);
+  return alone ? result.squeeze(0) : result;
 }
 
 // "same" keeps the size of the input; of an odd number of zeros, the greater half is at the end.
@@ -327,10 +332,9 @@ OPGEN_KERNEL(convolution)
  IntArrayRef output_padding, int64_t groups) {
   check_convolution(given, given_weight, bias, groups, transposed);
   const auto spatial = static_cast<size_t>(given.dim() - 2);
-  const DimVector pad = per_dim(padding, spatial, "padding");
+  Window window = window_of(stride, padding, dilation, spatial);
+  const DimVector pad = window.padding_front;
   const DimVector more = per_dim(output_padding, spatial, "output_padding");
-  Window window{per_dim(stride, spatial, "stride"), pad, pad,
-                per_dim(dilation, spatial, "dilation")};
   Tensor input = given, weight = given_weight;
   for (size_t d = 0; d < spatial; ++d) {
     OPGEN_CHECK(pad[d] >= 0, "negative padding is not supported");
@@ -352,8 +356,7 @@ OPGEN_KERNEL(convolution)
     window.stride.assign(spatial, 1);
   }
   const DimVector out = convolved_sizes(input, weight, window);
-  DimVector shape = {input.size(0), weight.size(0)};
-  for (int64_t size : out) shape.push_back(size);
+  const DimVector shape = result_sizes(input, weight, out);
   if (input.is_meta() || opgen::multiply_integers(shape) == 0) {
     return opgen::empty(shape, input.options());
   }
@@ -375,16 +378,15 @@ OPGEN_KERNEL(convolution_backward)
   check_same_device("convolution_backward", input, weight);
   check_same_device("convolution_backward", input, grad_output);
   const auto spatial = static_cast<size_t>(input.dim() - 2);
-  const DimVector pad = per_dim(padding, spatial, "padding");
-  const Window window{per_dim(stride, spatial, "stride"), pad, pad,
-                      per_dim(dilation, spatial, "dilation")};
+  const Window window = window_of(stride, padding, dilation, spatial);
   std::tuple<Tensor, Tensor, Tensor> grads;
   if (output_mask[0]) {
     // The sizes that the input has beyond those that the transposed convolution makes.
     DimVector beyond(spatial, 0);
     for (size_t d = 0; !transposed && d < spatial; ++d) {
       const auto dim = static_cast<int64_t>(d) + 2;
-      beyond[d] = input.size(dim) + 2 * pad[d] - (grad_output.size(dim) - 1) * window.stride[d] -
+      beyond[d] = input.size(dim) + 2 * window.padding_front[d] -
+                  (grad_output.size(dim) - 1) * window.stride[d] -
                   window.dilation[d] * (weight.size(dim) - 1) - 1;
     }
     Tensor grad = at::convolution(grad_output, weight.conj(), std::nullopt, stride, padding,

@@ -171,12 +171,12 @@ OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIterato
 // Runs an iteration of one dimension whose output is a temporary: each block of results is stored
 // in the caller's tensor, `to`, while it is in the cache, and the temporary is not touched.
 OPGEN_NOINLINE void for_each_converted_row(TensorIteratorBase& iter, const TensorBase& to,
-                                           TensorIteratorBase::loop1d_t row, std::int64_t grain) {
+                                           CopyRow convert, TensorIteratorBase::loop1d_t row,
+                                           std::int64_t grain) {
   constexpr std::int64_t block_bytes = 8192, most = 2048;
   const std::int64_t item = iter.element_size(0);
   const std::int64_t block_size = std::min(most, block_bytes / item);
   const std::int64_t to_item = static_cast<std::int64_t>(to.itemsize());
-  const CopyRow convert = copy_row(to.scalar_type(), iter.dtype(0));
   char* const first = static_cast<char*>(to.data_ptr());
   const auto in_blocks = [&](char** data, const std::int64_t* strides, std::int64_t n) {
     alignas(64) char block[block_bytes];
@@ -210,7 +210,8 @@ void drop_temporary_output(TensorIteratorBase& iter) {
 void for_each_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row, std::int64_t grain) {
   if (const TensorBase* to = IteratorBuilder::find_convertible_output(iter);
       OPGEN_UNLIKELY(to != nullptr)) {
-    return for_each_converted_row(iter, *to, row, grain);
+    const CopyRow convert = copy_row(to->scalar_type(), iter.dtype(0));
+    if (convert != nullptr) return for_each_converted_row(iter, *to, convert, row, grain);
   }
   int n = iter.ntensors();
   std::int64_t numel = iter.numel();

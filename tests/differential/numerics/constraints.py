@@ -574,6 +574,8 @@ def reduced_index(draw: Draw) -> TensorValue:
 def diagonal_of(draw: Draw) -> Shape:
     """The shape of the diagonal of a tensor of these sizes."""
     sizes, offset = list(draw["input_sizes"]), draw["offset"]
+    if not sizes:
+        raise Refused
     one, two = (draw[name] % len(sizes) for name in ("dim1", "dim2"))
     if one == two:
         raise Refused

@@ -21,7 +21,8 @@ from differential.numerics.values import (
 from opgen.model.function_schema import Argument, FunctionSchema
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
 
-FAR = 100
+# Beyond every dimension that is drawn.
+FAR = 10_000
 DIMS = frozenset(
     {"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "source"}
     | {"destination", "diagonal_dim", "normalized_dim"}

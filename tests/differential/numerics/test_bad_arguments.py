@@ -75,7 +75,6 @@ FINE: dict[str, str] = {
     "tensor_split:device:self": "reads the numbers of tensor_indices_or_sections, on the CPU",
     "diagonal_scatter:device:self": "as slice_scatter",
     "select_scatter:device:self": "as slice_scatter",
-    "select_scatter:index": "drawn dimensions may have more than 100 elements",
 }
 
 

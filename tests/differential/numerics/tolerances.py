@@ -37,6 +37,8 @@ LOOSER: dict[str, tuple[float, str]] = {
         "many numbers are added to one element, and each addition is rounded",
     ),
     "index_add:float16": (16, "as bfloat16"),
+    "addmv:bfloat16": (16, "PyTorch rounds the product before it adds self"),
+    "addmv:float16": (16, "as bfloat16"),
     "addbmm:float16": (16, "PyTorch rounds the sum after each batch"),
     "addbmm:bfloat16": (16, "as float16"),
     "addbmm:float32": (4, "sums of products in another order"),

@@ -125,12 +125,12 @@ concept HasVectorForm = requires {
 // captured in registers, and choose between its branches before the loop. Through a reference, each
 // store of an element might change what was captured.
 template <class F>
-using Kept =
+using HeldFunction =
     std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
 
 template <class F, class Out, class... In>
 OPGEN_ALWAYS_INLINE void dense_row_here(const F& given, std::int64_t n, Out* out, In... in) {
-  Kept<F> f = given;
+  HeldFunction<F> f = given;
   std::int64_t i = 0;
   if constexpr (HasVectorForm<F>) {
     for (; i + Vec<Out>::size <= n; i += Vec<Out>::size) f.vector(in.vec(i)...).store(out + i);
@@ -292,7 +292,7 @@ void check_row(const TensorIteratorBase& iter, Row<Out, In...>*) {
 // `f`, a condition, as a number.
 template <class T, class F>
 struct NumberOf {
-  Kept<F> f;
+  HeldFunction<F> f;
   template <class... In>
   OPGEN_ALWAYS_INLINE T operator()(In... in) const {
     // By bits, so that compilers vectorise the loop, without the arithmetic of a conversion.
@@ -374,7 +374,7 @@ void run_opmath(TensorIteratorBase& iter, const F& f, std::int64_t grain,
                 std::index_sequence<I...>) {
   using M = opmath_type<T>;
   struct Widened {
-    Kept<F> f;
+    HeldFunction<F> f;
     M operator()(Repeat<M, I>... in) const { return static_cast<M>(f(in...)); }
   };
   run_rows<Row<T, Repeat<T, I>...>>(iter, Widened{f}, grain);
@@ -445,7 +445,7 @@ template <class M, int bytes, class G, std::size_t... I>
 OPGEN_ALWAYS_INLINE void vector_row_here(const G& given, std::int64_t n, M* out, const M* const* in,
                                          std::index_sequence<I...>) {
   using V = Vec<M, bytes>;
-  Kept<G> g = given;
+  HeldFunction<G> g = given;
   M lanes[sizeof...(I)][V::size], results[V::size];
   const M* at[] = {in[I]...};
   M* to = out;
@@ -602,8 +602,8 @@ struct WithVectorForm<F, V, Row<R, In...>> {
   static_assert((std::is_same_v<R, In> && ...),
                 "cpu_kernel_vec: the inputs and the output must have the same type");
   using VectorForm = V;
-  Kept<F> scalar;
-  Kept<V> vector;
+  HeldFunction<F> scalar;
+  HeldFunction<V> vector;
   OPGEN_ALWAYS_INLINE R operator()(In... in) const { return scalar(in...); }
 };
 

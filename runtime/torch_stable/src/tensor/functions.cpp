@@ -12,8 +12,11 @@
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/resize.h"
 #include "opgen/tensor/shape_utils.h"
+#include "tensor/copy_row.h"
 
 namespace opgen {
+
+detail::CopyRow detail::copy_row(ScalarType, ScalarType) { return nullptr; }
 
 namespace {
 
