@@ -59,7 +59,7 @@ def cumulative_sum(
 ) -> Tensor:
     """Return the sum of each element and those before it; with include_initial, after a 0."""
     axis, given = _accumulated(x, axis, dtype)
-    found = ops.cumsum(given, axis)
+    found = ops.cumsum(given, axis, dtype=given.dtype)
     return _after(ops.zeros, found, axis) if include_initial else found
 
 
@@ -78,7 +78,7 @@ def _after(create: Callable[..., Tensor], x: Tensor, axis: int) -> Tensor:
 
 def _products(x: Tensor, axis: int) -> Tensor:
     if ops.has("cumprod"):
-        return ops.cumprod(x, axis)
+        return ops.cumprod(x, axis, dtype=x.dtype)
     # After each step, an element is the product of twice as many elements.
     size, step = x.shape[axis], 1
     while step < size:
