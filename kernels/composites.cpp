@@ -71,6 +71,7 @@
 #include <aten/ops/neg.h>
 #include <aten/ops/negative_native.h>
 #include <aten/ops/nonzero.h>
+#include <aten/ops/nonzero_numpy_native.h>
 #include <aten/ops/not_equal_native.h>
 #include <aten/ops/one_hot_native.h>
 #include <aten/ops/outer.h>
@@ -95,6 +96,7 @@
 #include <aten/ops/trace_native.h>
 #include <aten/ops/true_divide_native.h>
 #include <aten/ops/trunc.h>
+#include <aten/ops/unbind.h>
 #include <aten/ops/vstack.h>
 #include <aten/ops/vstack_native.h>
 
@@ -289,6 +291,10 @@ OPGEN_KERNEL(column_stack_out)(TensorList tensors, Tensor& out) {
 
 OPGEN_KERNEL(argwhere)(const Tensor& self) {
   return at::nonzero(self);
+}
+OPGEN_KERNEL(nonzero_numpy)(const Tensor& self) {
+  // Each row of `nonzero` is one element; indexing takes its columns.
+  return at::unbind(at::nonzero(self.dim() == 0 ? self.unsqueeze(0) : self), 1);
 }
 
 OPGEN_KERNEL(one_hot)(const Tensor& self, int64_t num_classes) {

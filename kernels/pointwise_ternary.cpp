@@ -8,9 +8,8 @@
 #include <aten/ops/clamp_min_native.h>
 #include <aten/ops/clamp_native.h>
 #include <aten/ops/lerp_native.h>
-#include <aten/ops/nonzero.h>
+#include <aten/ops/nonzero_numpy.h>
 #include <aten/ops/scalar_tensor.h>
-#include <aten/ops/unbind.h>
 #include <aten/ops/where.h>
 #include <aten/ops/where_native.h>
 
@@ -209,9 +208,7 @@ OPGEN_KERNEL2(where, Scalar)(const Tensor& condition, const Scalar& self, const 
                    operand_of(other, condition, common));
 }
 OPGEN_KERNEL2(where, default)(const Tensor& condition) {
-  // Each row of `nonzero` is one element; indexing takes its columns.
-  const Tensor places = at::nonzero(condition.dim() == 0 ? condition.unsqueeze(0) : condition);
-  return at::unbind(places, 1);
+  return at::nonzero_numpy(condition);
 }
 
 // ---- lerp ----

@@ -106,6 +106,7 @@ bool Attempt::convert(const Argument& argument, PyObject* object, Slot& slot) {
     case Type::Bool:
       if (!PyBool_Check(object) && !is_numpy_bool(object)) return false;
       slot.integer = PyObject_IsTrue(object);
+      if ((argument.flags & (slot.integer != 0 ? kIsFalse : kIsTrue)) != 0) return false;
       if ((argument.flags & kRequiresGrad) != 0) requires_grad = slot.integer != 0;
       return true;
     case Type::Str: {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -31,10 +31,16 @@ from opgen.python.signatures import (
 )
 
 # PyTorch binds these by hand; opgen generates their bindings.
-_BOUND_HERE = frozenset({"contiguous", "copy_", "nonzero", "to"})
+_BOUND_HERE = frozenset({"contiguous", "copy_", "nonzero", "nonzero_numpy", "to"})
 # Operators whose options may be positional, as in PyTorch: `a.to("cpu")`, `a.to("cpu", dtype)`.
 _TO = "to.dtype_layout"
 _TO_POSITIONAL = ("device", "dtype", "non_blocking", "copy")
+# Operators of PyTorch that are one function in Python, `nonzero`. An argument that the operators do not have selects one.
+_SELECTED_BY = {
+    "nonzero": PythonArgument("as_tuple", BaseType(BaseTy.bool), "False", "_Literal[False]"),
+    "nonzero_numpy": PythonArgument("as_tuple", BaseType(BaseTy.bool), None, "_Literal[True]"),
+}
+_JOINED = {"nonzero_numpy": "nonzero"}
 _TAKE_NUMBERS = frozenset(data.read_names("python_numbers.txt"))
 _CHOICES = data.read_rows("python_choices.txt")
 
@@ -107,6 +113,13 @@ class PythonCalls(Struct, frozen=True, dict=True):
                 self._described(o.base, a) for a in _options(self.context, o)
             ),
         )
+        selector = selected_by(o.base)
+        if selector is not None:
+            signature = replace(
+                signature,
+                name=_python_name(o.base),
+                input_kwargs=(*signature.input_kwargs, selector),
+            )
         return _options_first(signature) if str(f.func.name) == _TO else signature
 
     def result_class(self, o: PythonOverload) -> ResultClass | None:
@@ -182,7 +195,7 @@ def python_calls(context: Context) -> PythonCalls:
     problems = [(f, _unknown_type(f)) for f in bound]
     operators = tuple(f for f, why in problems if why is None)
     functions = sorted(
-        python_functions(operators, _spellings(context)),
+        _joined(python_functions(operators, _spellings(context))),
         key=lambda one: (one.module or "", one.name, one.method, one.namespace),
     )
     called = {id(f) for one in functions for o in one.overloads for f in (o.base, o.out)}
@@ -218,6 +231,29 @@ def takes_numbers(f: NativeFunction, a: PythonArgument) -> bool:
 def is_empty_list(a: PythonArgument) -> bool:
     """Return whether the default of `a` is an empty list of ints, for which None may be passed too."""
     return a.default == "{}" and parser_kind(a.type) == "Ints"
+
+
+def selected_by(f: NativeFunction) -> PythonArgument | None:
+    """Return the argument that only Python's function has, because `f` is one of several operators that it calls."""
+    if f.namespace != ATEN or f.func.name.name.inplace:
+        return None
+    return _SELECTED_BY.get(str(f.func.name.name))
+
+
+def _python_name(f: NativeFunction) -> str:
+    name = str(f.func.name.name)
+    return _JOINED.get(name, name) if f.namespace == ATEN else name
+
+
+def _joined(functions: Iterable[PythonFunction]) -> Iterator[PythonFunction]:
+    """Yield the functions, those of operators that are one function in Python as one."""
+    found: dict[tuple[str, str, str | None, bool], PythonFunction] = {}
+    for f in functions:
+        name = _python_name(f.overloads[0].base)
+        key = (f.namespace, name, f.module, f.method)
+        before = found[key].overloads if key in found else ()
+        found[key] = replace(f, name=name, overloads=before + f.overloads)
+    yield from found.values()
 
 
 def returns_self(f: NativeFunction) -> bool:

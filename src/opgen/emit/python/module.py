@@ -27,6 +27,7 @@ from opgen.emit.python.calls import (
     parser_kind,
     python_calls,
     returns_self,
+    selected_by,
     takes_numbers,
 )
 from opgen.emit.python.docs import PythonDocs, documentation
@@ -281,7 +282,7 @@ def _tables(
         includes=tuple(
             sorted(
                 context.library.header(f"ops/{root}_ops.h")
-                for root in set(map(_root_name, functions))
+                for root in {o.base.root_name for one in functions for o in one.overloads}
             )
         ),
         overloads=tuple(overloads[identifier] for identifier in sorted(overloads)),
@@ -359,6 +360,8 @@ def _argument_row(context: Context, f: NativeFunction, a: PythonArgument) -> Arg
     flags = ["kOptional"] if optional else []
     flags += ["kNumbers"] if takes_numbers(f, a) else []
     flags += ["kRequiresGrad"] if a.name == REQUIRES_GRAD else []
+    if a is selected_by(f):
+        flags.append("kIsTrue" if a.default is None else "kIsFalse")
     bare = type.elem if isinstance(type, OptionalType) else type
     size = bare.size or 0 if isinstance(bare, ListType) else 0
     default = "required()" if a.default is None else _default(context, a.default, kind, size)

@@ -94,6 +94,8 @@ enum Flags : std::uint8_t {
   kOptional = 1,      // takes None
   kNumbers = 2,       // a tensor argument that also takes a number
   kRequiresGrad = 4,  // a bool: whether the result requires a gradient
+  kIsTrue = 8,        // a bool that must be true: no argument of the operator, but selects it
+  kIsFalse = 16,      // a bool that must be false
 };
 
 struct Argument {
