@@ -74,6 +74,9 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
     return fail(quoted(argument.name) + ": " + unknown_dtype(object));
   }
   std::string text = quoted(argument.name) + " must be ";
+  if ((argument.flags & (kIsTrue | kIsFalse)) != 0) {
+    return fail(text + ((argument.flags & kIsTrue) != 0 ? "True" : "False"));
+  }
   if (argument.size != 0 && argument.type == Type::Ints) text += "an int or ";
   text += kTypeNames[int(argument.type)];
   if (argument.size > 1) text += " (" + std::to_string(argument.size) + " of them)";

@@ -24,7 +24,6 @@ EXPECTED: dict[str, str] = {
     "addbmm:*:values:*": "PyTorch rounds the sum after each batch, and here it nearly cancels",
     "tensordot:*:refused:bool": "PyTorch multiplies tensors of bool for some shapes",
     "tensordot:*:accepted:bool": "as refused, for other shapes",
-    "nonzero:*:missing:*": "as_tuple is not an argument of the operator but of torch.nonzero",
     "nn.functional.max_pool2d:*:missing:*": (
         "return_indices is not an argument of the operator but of torch.nn.functional"
     ),
