@@ -151,6 +151,7 @@ NEEDS_DATA = frozenset(
     {
         "is_nonzero",
         "narrow.Tensor",
+        "nonzero_numpy",
         "linspace.Scalar_Tensor",
         "linspace.Tensor_Scalar",
         "linspace.Tensor_Tensor",
