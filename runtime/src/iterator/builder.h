@@ -26,8 +26,12 @@ class IteratorBuilder {
   template <const IteratorSettings& settings, unsigned owned, class... T>
   static void build_op(TensorIteratorBase& iter, const T&... operands) {
     const TensorBase* tensors[] = {&operands...};
-    if (set_up_contiguous(iter, tensors, int(sizeof...(operands)), owned, settings)) return;
-    if constexpr (owned == 0) {
+    constexpr int n = int(sizeof...(operands));
+    if constexpr (owned != 0) {
+      if (set_up_contiguous(iter, tensors, n, owned, settings)) return;
+    } else {
+      // The kernels of structured operators build such iterators: the shortest calls.
+      if (set_up_contiguous_here(iter, tensors, n, owned, settings)) return;
       if (set_up_small_strided(iter, tensors, settings)) return;
     }
     build_general(iter, tensors, owned, settings);
@@ -52,6 +56,8 @@ class IteratorBuilder {
  private:
   // These return false, and leave the iterator Unbuilt, if the operands need another form. They
   // take their data as arguments, for speed, because most calls end here.
+  static bool set_up_contiguous_here(TensorIteratorBase& iter, const TensorBase* const* tensors,
+                                     int n, unsigned owned, const IteratorSettings& settings);
   static bool set_up_contiguous(TensorIteratorBase& iter, const TensorBase* const* tensors, int n,
                                 unsigned owned, const IteratorSettings& settings);
   static bool set_up_small_strided(TensorIteratorBase& iter, ArrayRef<const TensorBase*> tensors,

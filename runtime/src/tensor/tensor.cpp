@@ -204,7 +204,7 @@ namespace detail {
 namespace {
 
 // Returns an alias of `base`, whose sizes the caller must set.
-TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
+OPGEN_ALWAYS_INLINE TensorBase alias(const TensorBase& base, std::int64_t storage_offset) {
   if (!base.defined()) throw_undefined("storage");
   const TensorImpl* from = base.unsafeGetTensorImpl();
   if (from->storage() != nullptr) from->storage()->retain();
