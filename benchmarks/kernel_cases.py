@@ -427,6 +427,7 @@ ARGUMENTS: Mapping[str, Rule] = {
     # Parts and grids.
     "unflatten:sizes": lambda d: (2, -1),
     "diag_embed:self": _vector,
+    "diagflat:self": _vector,
     "diag_embed:dim1": lambda d: 0,
     "diag_embed:dim2": lambda d: 1,
     **{f"{name}:sections": lambda d: 2 for name in ("tensor_split", "hsplit", "vsplit", "dsplit")},
