@@ -427,6 +427,7 @@ ARGUMENTS: Mapping[str, Rule] = {
     # Parts and grids.
     "unflatten:sizes": lambda d: (2, -1),
     "diag_embed:self": _vector,
+    "diagflat:self": _vector,
     "diag_embed:dim1": lambda d: 0,
     "diag_embed:dim2": lambda d: 1,
     **{f"{name}:sections": lambda d: 2 for name in ("tensor_split", "hsplit", "vsplit", "dsplit")},
@@ -603,6 +604,9 @@ class Cases:
         if numpy_function is not None and not mutates:
             with_it = Case(**{**few.__dict__, "sides": {"numpy": numpy_function}})
             if _agrees(with_it, results["torch"]):
+                if _returns_view(with_it) and not _is_view(results["torch"], given["torch"]):
+                    # As torch's function, NumPy's has to write the elements.
+                    numpy_function = _copied(numpy_function)
                 return Case(**{**case.__dict__, "sides": {**sides, "numpy": numpy_function}})
         return case
 
@@ -785,6 +789,36 @@ def _agrees(case: Case, expected: Any) -> bool:
         )
     except Exception:
         return False
+
+
+def _returns_view(case: Case) -> bool:
+    """Return whether NumPy's function returns memory of its arguments, as np.flip does."""
+    args, named = case.arguments()["numpy"]
+    result = case.sides["numpy"](*args, **named)
+    return any(
+        np.may_share_memory(result, each)
+        for each in _flat([*args, *named.values()])
+        if isinstance(each, np.ndarray)
+    )
+
+
+def _is_view(result: torch.Tensor, arguments: tuple[list[Any], dict[str, Any]]) -> bool:
+    """Return whether torch's result has memory of an argument."""
+    place = result.untyped_storage().data_ptr()
+    return any(
+        each.untyped_storage().data_ptr() == place
+        for each in _flat([*arguments[0], *arguments[1].values()])
+        if isinstance(each, torch.Tensor)
+    )
+
+
+def _flat(values: list[Any]) -> Iterator[Any]:
+    for value in values:
+        yield from _flat(list(value)) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **named: np.copy(function(*args, **named))
 
 
 def _first_line(error: Exception) -> str:

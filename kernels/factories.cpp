@@ -214,6 +214,21 @@ int64_t range_size(const Scalar& start, const Scalar& end, const Scalar& step, S
 
 }  // namespace
 
+namespace {
+
+// Writes f(i) to each place i, on several threads.
+template <class T, class F>
+void fill_places(T* to, int64_t count, const F& f) {
+  opgen::parallel_for(0, count, opgen::kGrainSize, [&](int64_t begin, int64_t end) {
+    // Copies, which the elements that are written cannot change.
+    const F held = f;
+    T* const here = to;
+    for (int64_t i = begin; i < end; ++i) here[i] = held(i);
+  });
+}
+
+}  // namespace
+
 OPGEN_KERNEL(arange)(const Scalar& end, OPGEN_OPTIONS) {
   return new_range(Scalar(0), end, Scalar(1), dtype, layout, device, pin_memory);
 }
@@ -236,20 +251,24 @@ OPGEN_KERNEL(arange_out)(const Scalar& start, const Scalar& end, const Scalar& s
     if constexpr (std::is_integral_v<scalar_t>) {
       const auto first = static_cast<uint64_t>(start.to<int64_t>()),
                  by = static_cast<uint64_t>(step.to<int64_t>());
-      for (int64_t i = 0; i < count; ++i)
-        to[i] = static_cast<scalar_t>(first + static_cast<uint64_t>(i) * by);
+      fill_places(to, count, [first, by](int64_t i) {
+        return static_cast<scalar_t>(first + static_cast<uint64_t>(i) * by);
+      });
     } else {
       const double first = start.toDouble(), by = step.toDouble();
       // The index counts in 32 bits, because processors do not convert vectors of 64-bit integers.
       constexpr int64_t block = 1 << 20;
-      for (int64_t done = 0; done < count; done += block) {
-        const auto n = static_cast<int32_t>(std::min(block, count - done));
-        const auto before = static_cast<double>(done);
-        for (int32_t i = 0; i < n; ++i) {
-          to[done + i] = static_cast<scalar_t>(
-              static_cast<wide_t<scalar_t>>(first + by * (before + static_cast<double>(i))));
+      opgen::parallel_for(0, count, opgen::kGrainSize, [&](int64_t begin, int64_t stop) {
+        for (int64_t done = begin; done < stop; done += block) {
+          const auto n = static_cast<int32_t>(std::min(block, stop - done));
+          const double before = static_cast<double>(done), start_here = first, by_here = by;
+          scalar_t* const here = to + done;
+          for (int32_t i = 0; i < n; ++i) {
+            here[i] = static_cast<scalar_t>(static_cast<wide_t<scalar_t>>(
+                start_here + by_here * (before + static_cast<double>(i))));
+          }
         }
-      }
+      });
     }
   });
   if (!target.is_same(out)) opgen::copy_(out, target);
@@ -273,11 +292,11 @@ OPGEN_KERNEL(linspace_out)(const Scalar& start, const Scalar& end, int64_t steps
         std::is_integral_v<scalar_t> ? wide(end.to<scalar_t>()) : wide(end.to<wide>());
     using part = real_t<wide>;
     const wide by = (last - first) / wide(static_cast<part>(steps - 1));
-    for (int64_t i = 0; i < steps; ++i) {
-      to[i] =
-          static_cast<scalar_t>(i < steps / 2 ? first + by * wide(static_cast<part>(i))
-                                              : last - by * wide(static_cast<part>(steps - i - 1)));
-    }
+    fill_places(to, steps, [first, last, by, steps](int64_t i) {
+      return static_cast<scalar_t>(i < steps / 2
+                                       ? first + by * wide(static_cast<part>(i))
+                                       : last - by * wide(static_cast<part>(steps - i - 1)));
+    });
   });
   if (!target.is_same(out)) opgen::copy_(out, target);
   return out;
@@ -359,11 +378,11 @@ OPGEN_KERNEL(logspace_out)
     const exponent first = read(start), last = read(end);
     using part = real_t<exponent>;
     const exponent by = (last - first) / exponent(static_cast<part>(steps - 1));
-    for (int64_t i = 0; i < steps; ++i) {
+    fill_places(to, steps, [first, last, by, base, steps](int64_t i) {
       const exponent power = i < steps / 2 ? first + by * exponent(static_cast<part>(i))
                                            : last - by * exponent(static_cast<part>(steps - i - 1));
-      to[i] = static_cast<scalar_t>(power_of(base, power));
-    }
+      return static_cast<scalar_t>(power_of(base, power));
+    });
   });
   if (!target.is_same(out)) opgen::copy_(out, target);
   return out;

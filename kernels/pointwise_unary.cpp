@@ -507,6 +507,9 @@ OPGEN_KERNEL(isnan)(const Tensor& self) {
 }
 
 OPGEN_KERNEL(isfinite)(const Tensor& self) {
+  if (!self.is_floating_point() && !self.is_complex()) {
+    return opgen::full_like(self, Scalar(true), kBool);
+  }
   Tensor out = opgen::empty({0}, self.options().dtype(kBool));
   // An infinity minus itself is NaN, as NaN is.
   map_to_bool(out, self, "isfinite", [](auto x) { return !is_nan(minus(x, x)); });
@@ -573,15 +576,9 @@ OPGEN_IMPL_FUNC(frac_out)(const Tensor& /*self*/, const Tensor& /*out*/) {
 
 namespace {
 
-// Writes f(x) as a bool; f takes float or double, and `integer` is its result for an integer.
-template <class F, class G>
-void test_into(TensorIteratorBase& iter, ScalarType dtype, const char* name, F f, G integer) {
-  if (isIntegralType(dtype, /*include_bool=*/true)) {
-    OPGEN_DISPATCH_INTEGRAL_AND_BOOL(dtype, name, [&] {
-      opgen::cpu_kernel(iter, [integer](scalar_t x) -> bool { return integer(x); });
-    });
-    return;
-  }
+// Writes f(x) as a bool; f takes float or double.
+template <class F>
+void test_floats_into(TensorIteratorBase& iter, ScalarType dtype, const char* name, F f) {
   OPGEN_DISPATCH_FLOATING(dtype, name, [&] {
     opgen::cpu_kernel(iter, [f](scalar_t x) -> bool { return f(widen(x)); });
   });
@@ -600,19 +597,23 @@ void build_test(TensorIteratorBase& iter, const TensorBase& self, const char* na
 OPGEN_META_FUNC(isposinf)(const Tensor& self) {
   build_test(*this, self, "isposinf");
 }
-OPGEN_IMPL_FUNC(isposinf_out)(const Tensor& self, const Tensor& /*out*/) {
-  test_into(
-      *this, self.scalar_type(), "isposinf", [](auto x) { return std::isinf(x) && x > 0; },
-      [](auto) { return false; });
+OPGEN_IMPL_FUNC(isposinf_out)(const Tensor& self, const Tensor& out) {
+  if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
+    return opgen::fill_(out, Scalar(false));
+  }
+  test_floats_into(*this, self.scalar_type(), "isposinf",
+                   [](auto x) { return std::isinf(x) && x > 0; });
 }
 
 OPGEN_META_FUNC(isneginf)(const Tensor& self) {
   build_test(*this, self, "isneginf");
 }
-OPGEN_IMPL_FUNC(isneginf_out)(const Tensor& self, const Tensor& /*out*/) {
-  test_into(
-      *this, self.scalar_type(), "isneginf", [](auto x) { return std::isinf(x) && x < 0; },
-      [](auto) { return false; });
+OPGEN_IMPL_FUNC(isneginf_out)(const Tensor& self, const Tensor& out) {
+  if (isIntegralType(self.scalar_type(), /*include_bool=*/true)) {
+    return opgen::fill_(out, Scalar(false));
+  }
+  test_floats_into(*this, self.scalar_type(), "isneginf",
+                   [](auto x) { return std::isinf(x) && x < 0; });
 }
 
 namespace {
@@ -631,9 +632,14 @@ OPGEN_META_FUNC(signbit)(const Tensor& self) {
   build_test(*this, self, "signbit");
 }
 OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& /*out*/) {
-  test_into(
-      *this, self.scalar_type(), "signbit", [](auto x) { return has_sign_bit(x); },
-      [](auto x) { return x < decltype(x)(0); });
+  const ScalarType dtype = self.scalar_type();
+  if (isIntegralType(dtype, /*include_bool=*/true)) {
+    OPGEN_DISPATCH_INTEGRAL_AND_BOOL(dtype, "signbit", [&] {
+      opgen::cpu_kernel(*this, [](scalar_t x) -> bool { return x < scalar_t(0); });
+    });
+    return;
+  }
+  test_floats_into(*this, dtype, "signbit", [](auto x) { return has_sign_bit(x); });
 }
 
 namespace {

@@ -189,39 +189,46 @@ OPGEN_IMPL_FUNC(avg_pool2d_out_cpu)
         using wide = sum_t<scalar_t>;
         const scalar_t* from = self.const_data_ptr<scalar_t>();
         scalar_t* to = out.mutable_data_ptr<scalar_t>();
-        const int64_t work =
-            out.size(-2) * out.size(-1) * std::min(kH, height) * std::min(kW, width);
-        if (channels_last) {
-          const DimVector batch{self.size(0)}, in_step{self.stride(0)}, out_step{out.stride(0)};
-          return for_each_index<2>(
-              batch, {in_step, out_step},
-              [&](const std::array<int64_t, 2>& at) {
+        // One row of the output for each of these indices; operand 2 counts the rows of an image.
+        const auto images = static_cast<size_t>(channels_last ? 1 : self.dim() - 2);
+        DimVector rows, in_steps, out_steps, counts(images, 0);
+        for (size_t d = 0; d < images; ++d) {
+          rows.push_back(self.sizes()[d]);
+          in_steps.push_back(self.strides()[d]);
+          out_steps.push_back(out.strides()[d]);
+        }
+        rows.push_back(out.size(-2));
+        in_steps.push_back(0);
+        out_steps.push_back(out_row);
+        counts.push_back(1);
+        const int64_t work = channels * out.size(-1) * std::min(kH, height) * std::min(kW, width);
+        for_each_index<3>(
+            rows, {in_steps, out_steps, counts},
+            [&](const std::array<int64_t, 3>& at) {
+              const scalar_t* image = from + at[0];
+              scalar_t* row = to + at[1];
+              if (channels_last) {
                 std::vector<wide> sums(static_cast<size_t>(channels));
-                for (int64_t i = 0; i < out.size(-2); ++i) {
-                  for (int64_t j = 0; j < out.size(-1); ++j) {
-                    average_channels(from + at[0], in_row, in_column, window_at(i, j), channels,
-                                     sums.data(), to + at[1] + i * out_row + j * out_column);
+                for (int64_t j = 0; j < out.size(-1); ++j) {
+                  average_channels(image, in_row, in_column, window_at(at[2], j), channels,
+                                   sums.data(), row + j * out_column);
+                }
+                return;
+              }
+              for (int64_t j = 0; j < out.size(-1); ++j) {
+                const Averaged window = window_at(at[2], j);
+                wide sum = 0;
+                for (int64_t y = window.top; y < window.bottom; ++y) {
+                  for (int64_t x = window.left; x < window.right; ++x) {
+                    sum = plus(sum, static_cast<wide>(image[y * in_row + x * in_column]));
                   }
                 }
-              },
-              work * channels);
-        }
-        for_each_plane(self, out, out, work, [&](int64_t in, int64_t result, int64_t) {
-          for (int64_t i = 0; i < out.size(-2); ++i) {
-            for (int64_t j = 0; j < out.size(-1); ++j) {
-              const Averaged window = window_at(i, j);
-              wide sum = 0;
-              for (int64_t y = window.top; y < window.bottom; ++y) {
-                for (int64_t x = window.left; x < window.right; ++x) {
-                  sum = plus(sum, static_cast<wide>(from[in + y * in_row + x * in_column]));
-                }
+                row[j * out_column] =
+                    window.empty() ? scalar_t(0)
+                                   : static_cast<scalar_t>(sum / static_cast<wide>(window.divisor));
               }
-              to[result + i * out_row + j * out_column] =
-                  window.empty() ? scalar_t(0)
-                                 : static_cast<scalar_t>(sum / static_cast<wide>(window.divisor));
-            }
-          }
-        });
+            },
+            work);
       }),
       Long, OPGEN_FLOATING_DTYPES, OPGEN_HALF_DTYPES);
 }

@@ -707,7 +707,8 @@ void accumulate_rows(const T* from, int64_t step, T* to, int64_t to_step, int64_
 template <class total, class T, class F>
 void accumulate_sheet(const opgen::Sheet& sheet, const T* from, T* to, int64_t count, total start,
                       const F& f) {
-  constexpr int64_t together = 4;
+  // Integers are added in one step of the processor.
+  constexpr int64_t together = std::is_integral_v<total> ? 1 : 4;
   from += sheet.offsets[0];
   to += sheet.offsets[1];
   const int64_t step = sheet.steps[0], to_step = sheet.steps[1];

@@ -450,25 +450,52 @@ void check_isin(const TensorBase& self) {
 // Up to so many elements are compared with each one; more are sorted and searched.
 constexpr int64_t kMostCompared = 32;
 
-// Writes whether each of n elements is among `wanted`, without NaN, or is not.
+// Writes whether each of n elements is among `wanted`, without NaN, or is not. Masks as wide as the
+// numbers let compilers use whole vectors.
 template <class T>
-void compare_with_each(const T* element, int64_t n, const std::vector<wide_t<T>>& wanted,
-                       bool invert, bool* to) {
+OPGEN_ALWAYS_INLINE void compare_with_each_here(const T* element, int64_t n,
+                                                const std::vector<wide_t<T>>& wanted, bool invert,
+                                                bool* to) {
   using wide = wide_t<T>;
+  using Mask = typename opgen::detail::LaneOf<sizeof(wide)>::type;
   constexpr int64_t most = 512;
-  uint8_t found[most];
+  wide number[most];
+  Mask found[most];
+  const auto flip = static_cast<Mask>(invert);
   for (int64_t first = 0; first < n; first += most) {
     const int64_t count = std::min(most, n - first);
-    const T* block = element + first;
-    std::fill_n(found, count, uint8_t(invert));
+    const wide* block;
+    if constexpr (std::is_same_v<T, wide>) {
+      block = element + first;
+    } else {
+      for (int64_t i = 0; i < count; ++i) number[i] = static_cast<wide>(element[first + i]);
+      block = number;
+    }
+    std::fill_n(found, count, flip);
     for (const wide x : wanted) {
       // Each element is equal to one of the wanted numbers at most: these differ.
       for (int64_t i = 0; i < count; ++i) {
-        found[i] = static_cast<uint8_t>(found[i] ^ uint8_t(static_cast<wide>(block[i]) == x));
+        found[i] = static_cast<Mask>(found[i] ^ (block[i] == x ? Mask(1) : Mask(0)));
       }
     }
-    std::memcpy(to + first, found, static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) to[first + i] = found[i] != 0;
   }
+}
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void compare_with_each_avx2(const T* element, int64_t n,
+                                                             const std::vector<wide_t<T>>& wanted,
+                                                             bool invert, bool* to) {
+  compare_with_each_here(element, n, wanted, invert, to);
+}
+template <class T>
+void compare_with_each(const T* element, int64_t n, const std::vector<wide_t<T>>& wanted,
+                       bool invert, bool* to) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) {
+    return compare_with_each_avx2(element, n, wanted, invert, to);
+  }
+#endif
+  compare_with_each_here(element, n, wanted, invert, to);
 }
 
 // Whether each element is among `tested`, or is not.

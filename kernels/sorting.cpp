@@ -64,6 +64,101 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
   }
 }
 
+// Adjacent keys of the elements of a line.
+template <class T>
+OPGEN_ALWAYS_INLINE void keys_here(opgen::SortKey<T>* keys, const T* line, int64_t step, int64_t n,
+                                   bool descending) {
+  if (step == 1) {
+    for (int64_t k = 0; k < n; ++k) keys[k] = opgen::sort_key(line[k], descending);
+  } else {
+    for (int64_t k = 0; k < n; ++k) keys[k] = opgen::sort_key(line[k * step], descending);
+  }
+}
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void keys_of(opgen::SortKey<T>* keys, const T* line, int64_t step,
+                                              int64_t n, bool descending) {
+  keys_here(keys, line, step, n, descending);
+}
+
+// Writes the entries of kLines lines from `keys`, which has their keys, line by line. Returns false
+// if keys of 64 bits have no room in entries, because they are too different.
+template <class Key>
+bool entries_of(int64_t* entries, const Key* keys, int64_t size) {
+  namespace together = opgen::sort_together;
+  Key least = 0;
+  if constexpr (sizeof(Key) == 8) {
+    const auto [low, high] = std::minmax_element(keys, keys + together::kLines * size);
+    if (*high - *low > 0xffffffffu) return false;
+    least = *low;
+  }
+  for (int64_t k = 0; k < size; ++k) {
+    for (int64_t j = 0; j < together::kLines; ++j) {
+      entries[k * together::kLines + j] =
+          together::entry_of(static_cast<uint32_t>(keys[j * size + k] - least), k);
+    }
+  }
+  return true;
+}
+
+// As sort_sheet, for lines that sort_together sorts faster. Returns false if lines are left, and
+// leaves these lines in `sheet`.
+template <class T>
+bool sort_lines_together(opgen::Sheet& sheet, const T* from, int64_t size, bool descending,
+                         int64_t count, T* values, int64_t* places, bool in_place) {
+  namespace together = opgen::sort_together;
+  constexpr int64_t width = together::kLines;
+  using Key = opgen::SortKey<T>;
+  // Few doubles have keys that fit entries.
+  if (std::is_same_v<T, double> || sheet.run == 1 || !together::pays(size)) return false;
+  // So few are found faster by insertion.
+  if (count < 16 && size > 256) return false;
+  const int64_t step = sheet.steps[0], run_step = sheet.run_steps[0];
+  const auto room = static_cast<size_t>(width * size);
+  const auto keys = std::make_unique_for_overwrite<Key[]>(room);
+  const auto entries = std::make_unique_for_overwrite<int64_t[]>(room);
+  const auto kept = std::make_unique_for_overwrite<T[]>(in_place ? room : 0);
+  from += sheet.offsets[0];
+  values += sheet.offsets[1];
+  places += sheet.offsets[2];
+  for (int64_t first = 0; first < sheet.run; first += width) {
+    const int64_t lines = std::min(width, sheet.run - first);
+    const T* block = from + first * run_step;
+    for (int64_t j = 0; j < width; ++j) {
+      keys_of(keys.get() + j * size, block + std::min(j, lines - 1) * run_step, step, size,
+              descending);
+    }
+    if (!entries_of(entries.get(), keys.get(), size)) {
+      for (size_t k = 0; k < opgen::Sheet::kOperands; ++k) {
+        sheet.offsets[k] += first * sheet.run_steps[k];
+      }
+      sheet.run -= first;
+      return false;
+    }
+    if (in_place) {
+      for (int64_t j = 0; j < lines; ++j) {
+        for (int64_t k = 0; k < size; ++k) kept[j * size + k] = block[k * step + j * run_step];
+      }
+    }
+    together::sort(entries.get(), size);
+    T* value = values + first * sheet.run_steps[1];
+    int64_t* place = places + first * sheet.run_steps[2];
+    const int64_t value_step = sheet.steps[1], place_step = sheet.steps[2];
+    for (int64_t j = 0; j < lines; ++j) {
+      const T* line = in_place ? kept.get() + j * size : block + j * run_step;
+      const int64_t line_step = in_place ? 1 : step;
+      const int64_t* entry = entries.get() + j;
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t k = together::place_of(entry[i * width]);
+        value[i * value_step] = line[k * line_step];
+        place[i * place_step] = k;
+      }
+      value += sheet.run_steps[1];
+      place += sheet.run_steps[2];
+    }
+  }
+  return true;
+}
+
 // Writes the first `count` values and indices of each line of `self`, in order.
 template <class T>
 void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
@@ -73,16 +168,19 @@ void sort_lines(const Tensor& self, int64_t dim, bool descending, int64_t count,
   T* value = values.mutable_data_ptr<T>();
   int64_t* place = indices.mutable_data_ptr<int64_t>();
   const bool in_place = self.is_alias_of(values) || self.is_alias_of(indices);
-  opgen::for_each_sheet(self.sizes(), dim, {self.strides(), values.strides(), indices.strides()},
-                        opgen::Divide::kOthers, [&](const opgen::Sheet& sheet) {
-                          if (size <= opgen::kMostPlaces) {
-                            sort_sheet<T, opgen::SortKey<T>>(sheet, from, size, descending, count,
-                                                             value, place, in_place);
-                          } else {
-                            sort_sheet<T, uint64_t>(sheet, from, size, descending, count, value,
-                                                    place, in_place);
-                          }
-                        });
+  opgen::for_each_sheet(
+      self.sizes(), dim, {self.strides(), values.strides(), indices.strides()},
+      opgen::Divide::kOthers, [&](opgen::Sheet sheet) {
+        if (sort_lines_together(sheet, from, size, descending, count, value, place, in_place)) {
+          return;
+        }
+        if (size <= opgen::kMostPlaces) {
+          sort_sheet<T, opgen::SortKey<T>>(sheet, from, size, descending, count, value, place,
+                                           in_place);
+        } else {
+          sort_sheet<T, uint64_t>(sheet, from, size, descending, count, value, place, in_place);
+        }
+      });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "cpu/transpose_tile.h"
 #include "iterator/builder.h"
@@ -99,19 +100,23 @@ class TiledRows {
 
 namespace {
 
+// Rows of at most so many elements are visited column by column, if there are enough of them.
+constexpr std::int64_t kFewElements = 4, kManyRows = 16;
+
 // Runs a few hundred elements in one or two dimensions, without the set-up of TiledRows.
 void for_each_small_row(TensorIteratorBase::loop1d_t row, char** data, int n,
                         const std::int64_t* inner_strides, const std::int64_t* outer_strides,
                         std::int64_t inner, std::int64_t outer) {
+  if (inner <= kFewElements && outer >= kManyRows) {
+    std::swap(inner_strides, outer_strides);
+    std::swap(inner, outer);
+  }
   for (std::int64_t i = 0;;) {
     row(data, inner_strides, inner);
     if (++i >= outer) return;
     for (int k = 0; k < n; ++k) data[k] += outer_strides[k];
   }
 }
-
-// Rows of at most so many elements are visited column by column.
-constexpr std::int64_t kFewElements = 3;
 
 // Runs the row function along the outer dimension, for rows that are too short for it. In blocks,
 // so that the next column finds them in the cache.
@@ -155,7 +160,7 @@ OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIterato
           row(data, strides, inner);
         } else if (tiled.wanted(inner, outer)) {
           tiled.run(data, strides, inner, outer);
-        } else if (inner <= kFewElements && outer >= 16) {
+        } else if (inner <= kFewElements && outer >= kManyRows) {
           run_columns(row, n, data, strides, inner, outer);
         } else {
           TensorIteratorBase::PtrVector at(data, data + n);

@@ -29,6 +29,20 @@ Lines::Lines(std::initializer_list<const TensorBase*> tensors, std::int64_t dim)
   }
   if (dim < ndim) length = model.size(dim);
   if (beside >= 0) across = model.size(beside);
+  // Dimensions that continue the one across become part of it.
+  const std::size_t operands = tensors.size();
+  const auto continues = [&] {
+    for (std::size_t k = 0; k < operands; ++k) {
+      if (other_strides[k].back() != across * across_strides[k]) return false;
+    }
+    return true;
+  };
+  while (!sizes.empty() && continues()) {
+    across *= sizes.back();
+    others /= sizes.back();
+    sizes.pop_back();
+    for (std::size_t k = 0; k < operands; ++k) other_strides[k].pop_back();
+  }
 }
 
 std::int64_t Lines::offset(int operand, std::int64_t i) const noexcept {

@@ -158,7 +158,7 @@ inline constexpr int kMostCollected = 8;
 OPGEN_NOINLINE inline void run_collected(int operands, const std::int64_t* sizes, char** data,
                                          const std::int64_t* strides, std::int64_t n,
                                          FunctionRef<void(char** data, std::int64_t n)> row) {
-  constexpr std::int64_t most = 256, largest = 16;
+  constexpr std::int64_t most = 64, largest = 16;
   alignas(64) char blocks[kMostCollected][most * largest];
   char* at[kMostCollected];
   for (std::int64_t i = 0; i < n; i += most) {
@@ -245,8 +245,8 @@ struct Row {
     dense_row(f, n, out, RowInput<In, fixed == static_cast<int>(I)>(data[I + 1])...);
   }
   template <class F, std::size_t... I>
-  static void run(const F& f, bool wide, char** data, const std::int64_t* strides, std::int64_t n,
-                  std::index_sequence<I...> all) {
+  static void run(const F& f, [[maybe_unused]] bool wide, char** data, const std::int64_t* strides,
+                  std::int64_t n, std::index_sequence<I...> all) {
     if (strides[0] == std::int64_t(sizeof(Out))) {
       int fixed = -1;
       bool is_dense = true;
@@ -265,11 +265,12 @@ struct Row {
         return;
       }
     }
-    if (operands <= kMostCollected && n >= kFewElements) {
-      in_blocks(f, wide, data, strides, n, all);
-    } else {
-      strided(f, data, strides, n, all);
+    // Few elements of 8 bytes fit a vector: to collect them costs more than it saves.
+    if constexpr (operands <= kMostCollected && ((sizeof(Out) < 8) && ... && (sizeof(In) < 8))) {
+      if (n >= kFewElements) return in_blocks(f, wide, data, strides, n, all);
     }
+    HeldFunction<F> held = f;
+    strided(held, data, strides, n, all);
   }
   template <class F, std::size_t... I>
   OPGEN_NOINLINE static void in_blocks(const F& f, bool wide, char** data,
@@ -301,15 +302,16 @@ struct NumberOf {
     return std::bit_cast<T>(static_cast<Bits>(mask & std::bit_cast<Bits>(static_cast<T>(1.0f))));
   }
 };
-// Runs a condition on floats whose result goes to a tensor of their dtype, as in eq_(), without a
-// temporary of bools; returns false if the operands need another way. The last input may be a
-// single number.
+// Runs a condition on floats or int64_t whose result goes to a tensor of their dtype, as in eq_(),
+// without a temporary of bools; returns false if the operands need another way. The last input may
+// be a single number.
 template <class Row, class F>
 struct ConditionRows {
   static bool run(TensorIteratorBase&, const F&, std::int64_t) { return false; }
 };
 template <class T, class... In, class F>
-requires(std::is_floating_point_v<opmath_type<T>> && sizeof...(In) <= 1 &&
+requires((std::is_floating_point_v<opmath_type<T>> ||
+          std::is_same_v<T, std::int64_t>)&&sizeof...(In) <= 1 &&
          (std::is_same_v<T, In> && ...)) struct ConditionRows<Row<bool, T, In...>, F> {
   static bool run(TensorIteratorBase& iter, const F& f, std::int64_t grain) {
     constexpr int last = 1 + static_cast<int>(sizeof...(In));

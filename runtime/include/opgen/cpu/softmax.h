@@ -222,9 +222,10 @@ struct Lines {
 
   OPGEN_API Lines(std::initializer_list<const TensorBase*> tensors, std::int64_t dim);
   // Returns whether lines are computed beside each other, because those of operand 0 are closer to
-  // each other than the elements of one.
+  // each other than the elements of one, or because they are too short for vectors of their own.
   [[nodiscard]] bool by_columns() const noexcept {
-    return across > 1 && across_strides[0] < strides[0];
+    constexpr std::int64_t few = 32, many = 16;
+    return across > 1 && (across_strides[0] < strides[0] || (length <= few && across >= many));
   }
   // Returns the offset of group i of `across` lines in an operand.
   [[nodiscard]] OPGEN_API std::int64_t offset(int operand, std::int64_t i) const noexcept;
