@@ -40,6 +40,12 @@ ScalarType sum_dtype(ScalarType dtype) {
   return isIntegralType(dtype, /*include_bool=*/true) ? kLong : dtype;
 }
 
+// One loop for add and add_in_place.
+template <class T>
+OPGEN_NOINLINE void add_elements(TensorIterator& iter) {
+  cpu_kernel(iter, [](T x, T y) { return static_cast<T>(x + y); });
+}
+
 TensorBase add_kernel(const TensorBase& a, const TensorBase& b) {
   TensorBase out;
   TensorIterator iter = TensorIterator::binary_op(out, a, b);
@@ -50,9 +56,7 @@ TensorBase add_kernel(const TensorBase& a, const TensorBase& b) {
     return opgen::detail::to_dtype(sum, dtype);
   }
   if (!iter.output().is_meta()) {
-    OPGEN_DISPATCH(dtype, "add", OPGEN_WRAP([&] {
-                     cpu_kernel(iter, [](scalar_t x, scalar_t y) { return scalar_t(x + y); });
-                   }),
+    OPGEN_DISPATCH(dtype, "add", OPGEN_WRAP([&] { add_elements<scalar_t>(iter); }),
                    OPGEN_SUM_DTYPES);
   }
   return iter.output();
@@ -550,6 +554,8 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
     return tensor.key_set() - tracked == plain && tensor.has_storage() &&
            !autograd::requires_grad(tensor) && !autograd::has_tangent(tensor);
   };
+  // Gradients are not integers.
+  if (isIntegralType(sum.scalar_type(), /*include_bool=*/true)) return false;
   if (sum.scalar_type() != more.scalar_type() || sum.sizes() != more.sizes() || !is_plain(sum) ||
       !is_plain(more) || !sum.is_non_overlapping_and_dense()) {
     return false;
@@ -557,7 +563,7 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
   // For fewer elements, an iterator would cost more than the sum.
   constexpr std::int64_t kFew = 64;
   const bool is_short = sum.numel() <= kFew && sum.is_contiguous() && more.is_contiguous();
-  OPGEN_DISPATCH_ALL(sum.scalar_type(), "add", [&] {
+  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(sum.scalar_type(), "add", [&] {
     if (is_short) {
       scalar_t* to = sum.mutable_data_ptr<scalar_t>();
       const scalar_t* from = more.const_data_ptr<scalar_t>();
@@ -565,7 +571,7 @@ bool add_in_place(const TensorBase& sum, const TensorBase& more) {
       return;
     }
     TensorIterator iter = TensorIterator::binary_op(sum, sum, more);
-    cpu_kernel(iter, [](scalar_t x, scalar_t y) { return static_cast<scalar_t>(x + y); });
+    add_elements<scalar_t>(iter);
   });
   if (!sum.is_inference()) sum.bump_version();
   return true;

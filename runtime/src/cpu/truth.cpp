@@ -2,7 +2,9 @@
 // loop.
 #include "opgen/cpu/truth.h"
 
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "opgen/core/error.h"
 #include "opgen/core/scalar_type.h"
@@ -42,29 +44,44 @@ struct Or {
   }
 };
 
+// The bits of both parts of a complex number: zero if both are. Elements are read into rows of
+// these.
+struct Pair {
+  std::uint64_t real, imag;
+  explicit OPGEN_ALWAYS_INLINE operator std::int64_t() const {
+    return static_cast<std::int64_t>((real | imag) << 1);
+  }
+};
+
 // Stores whether some element is found, or its opposite for `all`: all elements are other than zero
 // if no zero is found. A bool and a byte that is 0 or 1 are the same in memory.
-template <class Bits>
+template <class In, class Bits>
 void truth_of_bits(TensorIteratorBase& iter, bool all, std::uint64_t significant) {
   using Fold = detail::VectorFold<Bits, Bits, Found<Bits>, Or>;
   const Fold fold{{static_cast<Bits>(significant), all ? Bits(-1) : Bits(0)}, Or(), Bits(0)};
   const auto result = [all](Bits found) { return (found != 0) != all; };
   detail::run_reduction(
       detail::ReductionPlan(iter),
-      detail::VectorLoops<std::uint8_t, Bits, Bits, Bits, Fold, decltype(result)>(fold, result));
+      detail::VectorLoops<std::uint8_t, In, Bits, Bits, Fold, decltype(result)>(fold, result));
 }
 
-void truth_of_pairs(TensorIteratorBase& iter, bool all) {
-  using Pair = types::complex<double>;
-  const auto step = [all](bool found, Pair x) {
-    return found || (x.real() != 0 || x.imag() != 0) != all;
-  };
-  const auto combine = [](bool a, bool b) { return a || b; };
-  const auto result = [all](bool found) { return found != all; };
-  detail::run_reduction(
-      detail::ReductionPlan(iter),
-      detail::StepLoops<std::uint8_t, Pair, bool, decltype(step), decltype(combine),
-                        decltype(result)>(false, step, combine, result));
+// The sum of lanes that are not negative. Neighbours are added in lanes of twice the size.
+template <class Bits, int bytes>
+OPGEN_ALWAYS_INLINE std::int64_t sum_of_lanes(const Vec<Bits, bytes>& x) {
+  if constexpr (sizeof(Bits) == sizeof(std::int64_t)) {
+    std::int64_t sum = 0;
+    for (std::int64_t k = 0; k < Vec<Bits, bytes>::size; ++k) sum += x[k];
+    return sum;
+  } else {
+    using Wide =
+        std::conditional_t<sizeof(Bits) == 1, std::int16_t,
+                           std::conditional_t<sizeof(Bits) == 2, std::int32_t, std::int64_t>>;
+    using V = Vec<Wide, bytes>;
+    constexpr int half = 8 * sizeof(Bits);
+    const auto pairs = std::bit_cast<typename V::Native>(x.values);
+    const V low(static_cast<Wide>((Wide(1) << half) - 1));
+    return sum_of_lanes(V::of((pairs & low.values) + (pairs >> half)));
+  }
 }
 
 // Counts numbers that are found, in lanes of their size, which are emptied before they overflow.
@@ -87,9 +104,7 @@ struct CountFold {
           lanes[k] = V::of(lanes[k].values - found(V::load(at + i + k * V::size)).values);
         }
       }
-      for (const V& each : lanes) {
-        for (std::int64_t k = 0; k < V::size; ++k) count += each[k];
-      }
+      for (const V& each : lanes) count += sum_of_lanes(each);
     }
     for (; i < n; ++i) count -= found(at[i]);
     return count;
@@ -135,11 +150,11 @@ struct CountFold {
 #endif
 };
 
-template <class Bits>
-class CountLoops final : public detail::TypedLoops<Bits, Bits, std::int64_t> {
+template <class In, class Bits>
+class CountLoops final : public detail::TypedLoops<In, Bits, std::int64_t> {
  public:
   explicit CountLoops(std::uint64_t significant)
-      : detail::TypedLoops<Bits, Bits, std::int64_t>(detail::kFoldRow, detail::kColumnLeaf),
+      : detail::TypedLoops<In, Bits, std::int64_t>(detail::kFoldRow, detail::kColumnLeaf),
         fold_{{static_cast<Bits>(significant), Bits(0)}} {}
   void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count, std::int64_t,
             void* states) const override {
@@ -177,47 +192,36 @@ class CountLoops final : public detail::TypedLoops<Bits, Bits, std::int64_t> {
   CountFold<Bits> fold_;
 };
 
-void count_pairs(TensorIteratorBase& iter) {
-  using Pair = types::complex<double>;
-  const auto step = [](std::int64_t count, Pair x) {
-    return count + (x.real() != 0 || x.imag() != 0 ? 1 : 0);
-  };
-  const auto result = [](std::int64_t count) { return count; };
-  detail::run_reduction(
-      detail::ReductionPlan(iter),
-      detail::StepLoops<std::int64_t, Pair, std::int64_t, decltype(step), SumOf, decltype(result)>(
-          0, step, SumOf(), result));
-}
-
-// Calls f(zero, significant) for numbers of this dtype: `zero` has the type of their bits. Calls
-// pairs() for the dtype of 16 bytes.
-template <class F, class Pairs>
-void with_bits(ScalarType dtype, const F& f, const Pairs& pairs) {
+// Calls f(element, zero, significant) for numbers of this dtype: `zero` has the type of the bits
+// that elements are read as.
+template <class F>
+void with_bits(ScalarType dtype, const F& f) {
   constexpr std::uint64_t bits = ~std::uint64_t(0), half = bits >> 33;
+  const auto numbers = [&f](auto zero, std::uint64_t significant) { f(zero, zero, significant); };
   switch (dtype) {
     case kComplexDouble:
-      return pairs();
+      return f(Pair(), std::int64_t(), bits);
     case kComplexFloat:
-      return f(std::int64_t(), half << 32 | half);
+      return numbers(std::int64_t(), half << 32 | half);
     case kDouble:
-      return f(std::int64_t(), bits >> 1);
+      return numbers(std::int64_t(), bits >> 1);
     case kFloat:
-      return f(std::int32_t(), bits >> 33);
+      return numbers(std::int32_t(), bits >> 33);
     case kHalf:
     case kBFloat16:
-      return f(std::int16_t(), bits >> 49);
+      return numbers(std::int16_t(), bits >> 49);
     default:
       break;
   }
   switch (elementSize(dtype)) {
     case 1:
-      return f(std::int8_t(), bits);
+      return numbers(std::int8_t(), bits);
     case 2:
-      return f(std::int16_t(), bits);
+      return numbers(std::int16_t(), bits);
     case 4:
-      return f(std::int32_t(), bits);
+      return numbers(std::int32_t(), bits);
     default:
-      return f(std::int64_t(), bits);
+      return numbers(std::int64_t(), bits);
   }
 }
 
@@ -226,12 +230,9 @@ void truth(TensorIteratorBase& iter, bool all) {
   OPGEN_CHECK(iter.ntensors() == 2 && (result == kBool || result == kByte),
               all ? "cpu_all" : "cpu_any", ": expected an output of dtype Bool or Byte, got ",
               result);
-  with_bits(
-      iter.dtype(1),
-      [&](auto zero, std::uint64_t significant) {
-        truth_of_bits<decltype(zero)>(iter, all, significant);
-      },
-      [&] { truth_of_pairs(iter, all); });
+  with_bits(iter.dtype(1), [&](auto element, auto zero, std::uint64_t significant) {
+    truth_of_bits<decltype(element), decltype(zero)>(iter, all, significant);
+  });
 }
 
 }  // namespace
@@ -246,12 +247,10 @@ void cpu_all(TensorIteratorBase& iter) {
 void cpu_count(TensorIteratorBase& iter) {
   OPGEN_CHECK(iter.ntensors() == 2 && iter.dtype(0) == kLong,
               "cpu_count: expected an output of dtype Long, got ", iter.dtype(0));
-  with_bits(
-      iter.dtype(1),
-      [&](auto zero, std::uint64_t significant) {
-        detail::run_reduction(detail::ReductionPlan(iter), CountLoops<decltype(zero)>(significant));
-      },
-      [&] { count_pairs(iter); });
+  with_bits(iter.dtype(1), [&](auto element, auto zero, std::uint64_t significant) {
+    detail::run_reduction(detail::ReductionPlan(iter),
+                          CountLoops<decltype(element), decltype(zero)>(significant));
+  });
 }
 
 }  // namespace opgen

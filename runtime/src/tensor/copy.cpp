@@ -78,18 +78,29 @@ void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
   }
 }
 
-template <class To>
-CopyRow find_convert_row(ScalarType from) {
-  switch (from) {
-#define OPGEN_CASE(type, name, number) \
-  case ScalarType::name:               \
-    return &convert_row<To, type>;
-    OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
-#undef OPGEN_CASE
-    case ScalarType::Undefined:
-      break;
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+// Half types are converted from and to floats. Others pass through a block of floats, so that the
+// compiler sees each conversion of half types once.
+template <class To, class From>
+void convert_row_by_floats(char** data, const std::int64_t* strides, std::int64_t n) {
+  if (strides[1] == 0) {
+    const From* from = reinterpret_cast<const From*>(data[1]);
+    return fill_row(data[0], strides[0], n, convert<To>(*from));
   }
-  return nullptr;
+  constexpr std::int64_t most = 512, step = sizeof(float);
+  alignas(64) float block[most];
+  const CopyRow read = copy_row(kFloat, scalar_type_of<From>);
+  const CopyRow write = copy_row(scalar_type_of<To>, kFloat);
+  const std::int64_t read_strides[2] = {step, strides[1]}, write_strides[2] = {strides[0], step};
+  for (std::int64_t i = 0; i < n; i += most) {
+    const std::int64_t count = n - i < most ? n - i : most;
+    char* in[2] = {reinterpret_cast<char*>(block), data[1] + i * strides[1]};
+    char* out[2] = {data[0] + i * strides[0], reinterpret_cast<char*>(block)};
+    read(in, read_strides, count);
+    write(out, write_strides, count);
+  }
 }
 
 // Elements are copied as integers of their size, if the dtype does not change.
@@ -101,6 +112,41 @@ void move_row(char** data, const std::int64_t* strides, std::int64_t n) {
     move_elements(data[0], strides[0], data[1], strides[1], n, sizeof(Bits));
   }
 }
+
+// Pairs of types whose conversions give the same bits share a function.
+template <class To, class From>
+constexpr CopyRow convert_row_of() {
+  constexpr bool to_byte = std::is_same_v<To, std::int8_t> || std::is_same_v<To, std::uint8_t>;
+  if constexpr (std::is_same_v<To, From>) {
+    return nullptr;
+  } else if constexpr (to_byte && std::is_integral_v<From> && sizeof(From) == 1) {
+    return &move_row<std::uint8_t>;
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return convert_row_of<To, std::uint8_t>();
+  } else if constexpr (std::is_same_v<To, std::int8_t> && std::is_integral_v<From>) {
+    return convert_row_of<std::uint8_t, From>();
+  } else if constexpr ((is_half<To> && !std::is_same_v<From, float>) ||
+                       (is_half<From> && !std::is_same_v<To, float>)) {
+    return &convert_row_by_floats<To, From>;
+  } else {
+    return &convert_row<To, From>;
+  }
+}
+
+template <class To>
+CopyRow find_convert_row(ScalarType from) {
+  switch (from) {
+#define OPGEN_CASE(type, name, number) \
+  case ScalarType::name:               \
+    return convert_row_of<To, type>();
+    OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
+#undef OPGEN_CASE
+    case ScalarType::Undefined:
+      break;
+  }
+  return nullptr;
+}
+
 CopyRow move_row_of(std::size_t itemsize) {
   switch (itemsize) {
     case 1:
