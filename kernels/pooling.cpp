@@ -23,6 +23,9 @@
 #include <aten/ops/max_pool2d_with_indices_backward_native.h>
 #include <aten/ops/max_pool2d_with_indices_native.h>
 
+#include <opgen/autograd.h>
+#include <opgen/autograd/forward.h>
+
 #include "composite.h"
 #include "devices.h"
 #include "planes.h"
@@ -265,9 +268,23 @@ int64_t first_inside(int64_t start, const Window& window) {
   return start + steps_to(0, start, window) * window.dilation;
 }
 
+// Calls f(position in the input, first window, number of windows) for each column of `count`
+// windows: the windows in which it is inside the input, whose positions are `stride` apart.
+// A loop over them compares neighbouring windows together.
+template <class F>
+void for_each_column(const Window& window, int64_t width, int64_t count, const F& f) {
+  const int64_t last = (count - 1) * window.stride - window.padding;
+  const int64_t end = std::min(window.size, steps_to(width, -window.padding, window));
+  for (int64_t b = steps_to(0, last, window); b < end; ++b) {
+    const int64_t first = b * window.dilation - window.padding;
+    const int64_t begin = first >= 0 ? 0 : (-first + window.stride - 1) / window.stride;
+    const int64_t stop = std::min(count, (width - first + window.stride - 1) / window.stride);
+    if (begin < stop) f(first + begin * window.stride, begin, stop - begin);
+  }
+}
+
 // The maxima of the windows of one row of the output, and their indices in the input. An index is
-// that of the last NaN in the window, or else that of the first maximum. Each step visits one
-// column of all windows, so that neighbouring windows are compared together.
+// that of the last NaN in the window, or else that of the first maximum.
 template <class T, class Place>
 class MaxRow {
  public:
@@ -290,19 +307,11 @@ class MaxRow {
 
   // Visits a row of the input, whose first element has the index `row_index`.
   void add(const T* row, int64_t step, int64_t row_index) {
-    const int64_t last = (count_ - 1) * window_.stride - window_.padding;
-    const int64_t end = std::min(window_.size, steps_to(width_, -window_.padding, window_));
-    for (int64_t b = steps_to(0, last, window_); b < end; ++b) {
-      const int64_t first = b * window_.dilation - window_.padding;
-      const int64_t begin = first >= 0 ? 0 : (-first + window_.stride - 1) / window_.stride;
-      const int64_t stop = std::min(count_, (width_ - first + window_.stride - 1) / window_.stride);
-      if (begin >= stop) continue;
-      const int64_t x = first + begin * window_.stride;
+    for_each_column(window_, width_, count_, [&](int64_t x, int64_t begin, int64_t n) {
       const T* from = row + x * step;
-      const int64_t index = row_index + x, n = stop - begin;
+      const int64_t index = row_index + x, from_step = window_.stride * step;
       wide* best = best_.data() + begin;
       Place* place = place_.data() + begin;
-      const int64_t from_step = window_.stride * step;
       // Constants, so that these loops become vectors.
       if (from_step == 1 && window_.stride == 1) {
         compare(from, std::integral_constant<int64_t, 1>(), index, 1, n, best, place);
@@ -311,7 +320,7 @@ class MaxRow {
       } else {
         compare(from, from_step, index, window_.stride, n, best, place);
       }
-    }
+    });
   }
 
   void store(T* to, int64_t to_step, int64_t* index, int64_t index_step) const {
@@ -496,6 +505,46 @@ int64_t only(const char* name, const char* what, IntArrayRef list) {
   return list[0];
 }
 
+// The maxima of the windows of a line whose elements are adjacent. NaN is the largest of all.
+template <class T>
+void line_maxima(const T* row, const Window& window, int64_t width, T* to, int64_t count) {
+  std::fill_n(to, count, lowest<T>());
+  for_each_column(window, width, count, [&](int64_t x, int64_t begin, int64_t n) {
+    const auto compare = [&](auto step) {
+      const T* from = row + x;
+      T* best = to + begin;
+      for (int64_t j = 0; j < n; ++j) {
+        const T y = from[j * step];
+        best[j] = (y > best[j]) | (y != y) ? y : best[j];  // NOLINT(misc-redundant-expression)
+      }
+    };
+    // Constants, so that these loops become vectors.
+    if (window.stride == 1) {
+      compare(std::integral_constant<int64_t, 1>());
+    } else if (window.stride == 2) {
+      compare(std::integral_constant<int64_t, 2>());
+    } else {
+      compare(window.stride);
+    }
+  });
+}
+
+// The maxima alone. Without gradients, nobody asks for their places.
+Tensor maxima_of_lines(const Tensor& self, const MaxPool& pool, bool ceil_mode) {
+  const PoolShape shape = pool_shape("max_pool2d", self, pool.vertical, pool.horizontal, ceil_mode);
+  const Tensor out = opgen::empty(shape.sizes, self.options());
+  const int64_t width = self.size(-1), count = out.size(-1);
+  OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "max_pool1d", [&] {
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    for_each_plane(self, out, out, count * std::min(pool.horizontal.size, width),
+                   [&](int64_t in, int64_t result, int64_t) {
+                     line_maxima(from + in, pool.horizontal, width, to + result, count);
+                   });
+  });
+  return out;
+}
+
 }  // namespace
 
 OPGEN_KERNEL(adaptive_avg_pool1d)(const Tensor& self, IntArrayRef output_size) {
@@ -522,8 +571,16 @@ OPGEN_KERNEL(max_pool1d)
   const int64_t step = stride.empty() ? kernel : only("max_pool1d", "stride", stride);
   const int64_t pad = only("max_pool1d", "padding", padding);
   const int64_t spread = only("max_pool1d", "dilation", dilation);
-  return std::get<0>(at::max_pool2d_with_indices(in_format(self).unsqueeze(-2), {1, kernel},
-                                                 {1, step}, {0, pad}, {1, spread}, ceil_mode))
+  const Tensor line = in_format(self).unsqueeze(-2);
+  const bool gradients = (opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(self)) ||
+                         opgen::autograd::has_tangent(self);
+  const bool wide = self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble;
+  if (self.device().is_cpu() && wide && !gradients) {
+    const MaxPool pool = max_pool_of({1, kernel}, {1, step}, {0, pad}, {1, spread});
+    return maxima_of_lines(line, pool, ceil_mode).squeeze(-2);
+  }
+  return std::get<0>(at::max_pool2d_with_indices(line, {1, kernel}, {1, step}, {0, pad},
+                                                 {1, spread}, ceil_mode))
       .squeeze(-2);
 }
 

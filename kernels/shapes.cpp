@@ -45,6 +45,7 @@
 
 #include "common.h"
 #include "devices.h"
+#include "layout.h"
 #include "optional.h"
 
 using namespace kernels;
@@ -334,7 +335,7 @@ namespace {
 // A copy of `self`, with other elements in a part of it.
 template <class Part>
 Tensor with_part(const char* name, const Tensor& self, const Tensor& src, Part part) {
-  Tensor result = clone_with_strides(self);
+  Tensor result = clone_in_layout(self);
   Tensor written = part(result);
   OPGEN_CHECK(same_sizes(written.sizes(), src.sizes()), name,
               ": expected src to have a size equal to the slice of self. src size = ", src.sizes(),
@@ -418,9 +419,11 @@ OPGEN_KERNEL(repeat_interleave)
 
 // ---- Differences and areas along a dimension ----
 
-OPGEN_KERNEL(diff)
-(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
- const std::optional<Tensor>& append) {
+namespace {
+
+// The tensor whose neighbours are subtracted.
+Tensor joined(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+              const std::optional<Tensor>& append) {
   OPGEN_CHECK(self.dim() > 0, "diff expects input to be at least one-dimensional");
   OPGEN_CHECK(n >= 0, "order must be non-negative but got ", n);
   dim = wrap_dim(dim, self.dim());
@@ -437,21 +440,33 @@ OPGEN_KERNEL(diff)
   };
   check(prepend);
   check(append);
-  // As in PyTorch, nothing is joined then.
-  if (n == 0) return self.clone(std::nullopt);
-  Tensor all = self;
-  if (is_given(prepend) || is_given(append)) {
-    std::vector<Tensor> parts;
-    if (is_given(prepend)) parts.push_back(*prepend);
-    parts.push_back(self);
-    if (is_given(append)) parts.push_back(*append);
-    all = at::cat(parts, dim);
-  }
+  // As in PyTorch, nothing is joined for order 0.
+  if (n == 0 || (!is_given(prepend) && !is_given(append))) return self;
+  std::vector<Tensor> parts;
+  if (is_given(prepend)) parts.push_back(*prepend);
+  parts.push_back(self);
+  if (is_given(append)) parts.push_back(*append);
+  return at::cat(parts, dim);
+}
+
+// All elements along `dim` but the first, and all but the last.
+std::pair<Tensor, Tensor> neighbours(const Tensor& all, int64_t dim) {
+  const int64_t size = all.size(dim);
+  const int64_t left = std::max<int64_t>(0, size - 1), first = std::min<int64_t>(1, size);
+  return {all.narrow(dim, first, left), all.narrow(dim, 0, left)};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(diff)
+(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+ const std::optional<Tensor>& append) {
+  Tensor all = joined(self, n, dim, prepend, append);
+  if (n == 0) return all.clone(std::nullopt);
+  dim = wrap_dim(dim, self.dim());
   n = std::min(n, all.size(dim));
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t size = all.size(dim);
-    const int64_t left = std::max<int64_t>(0, size - 1), first = std::min<int64_t>(1, size);
-    const Tensor later = all.narrow(dim, first, left), earlier = all.narrow(dim, 0, left);
+    const auto [later, earlier] = neighbours(all, dim);
     all = all.scalar_type() == kBool ? at::logical_xor(later, earlier) : at::sub(later, earlier, 1);
   }
   return all;
@@ -459,7 +474,20 @@ OPGEN_KERNEL(diff)
 OPGEN_KERNEL(diff_out)
 (const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
  const std::optional<Tensor>& append, Tensor& out) {
-  const Tensor result = at::diff(self, n, dim, prepend, append);
+  const Tensor all = joined(self, n, dim, prepend, append);
+  dim = wrap_dim(dim, self.dim());
+  // The last step writes the output.
+  if (n > 0 && all.size(dim) > 0 && out.scalar_type() == all.scalar_type() &&
+      !opgen::share_elements(out, all)) {
+    const Tensor last = n == 1 ? all : at::diff(all, n - 1, dim, std::nullopt, std::nullopt);
+    if (last.size(dim) > 0) {
+      const auto [later, earlier] = neighbours(last, dim);
+      return all.scalar_type() == kBool ? at::logical_xor_out(out, later, earlier)
+                                        : at::sub_out(out, later, earlier, 1);
+    }
+    return cast_result(out, last);
+  }
+  const Tensor result = at::diff(all, n, dim, std::nullopt, std::nullopt);
   return cast_result(out, result);
 }
 
@@ -547,9 +575,19 @@ OPGEN_KERNEL(cumulative_trapezoid)(const Tensor& y, const Tensor& x, int64_t dim
 
 // ---- Products of all elements with all ----
 
-OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
+namespace {
+
+// Both factors as views with twice the dimensions: the outer one repeats each element, and the
+// inner one itself. `sizes` are those of their product, `shape` those of the result.
+struct KroneckerFactors {
+  Tensor outer, inner;
+  DimVector sizes, shape;
+};
+
+KroneckerFactors kronecker_factors(const Tensor& self, const Tensor& other) {
   const int64_t ndim = std::max(self.dim(), other.dim());
-  DimVector left, right, shape;
+  DimVector left, right;
+  KroneckerFactors result;
   for (int64_t d = 0; d < ndim; ++d) {
     const int64_t i = d - ndim + self.dim(), j = d - ndim + other.dim();
     const int64_t outer = i < 0 ? 1 : self.size(i), inner = j < 0 ? 1 : other.size(j);
@@ -557,11 +595,31 @@ OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
     left.push_back(1);
     right.push_back(1);
     right.push_back(inner);
-    shape.push_back(outer * inner);
+    result.sizes.push_back(outer);
+    result.sizes.push_back(inner);
+    result.shape.push_back(outer * inner);
   }
-  return at::mul(self.reshape(left), other.reshape(right)).view(shape);
+  result.outer = self.reshape(left);
+  result.inner = other.reshape(right);
+  return result;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
+  const KroneckerFactors factors = kronecker_factors(self, other);
+  return at::mul(factors.outer, factors.inner).view(factors.shape);
 }
 OPGEN_KERNEL(kron_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  const KroneckerFactors factors = kronecker_factors(self, other);
+  const bool fits = same_sizes(out.sizes(), factors.shape) && out.is_contiguous() &&
+                    out.scalar_type() == opgen::result_type_of(self, other) &&
+                    !opgen::share_elements(out, self) && !opgen::share_elements(out, other);
+  if (fits) {
+    Tensor product = out.view(factors.sizes);
+    at::mul_out(product, factors.outer, factors.inner);
+    return out;
+  }
   const Tensor result = at::kron(self, other);
   return cast_result(out, result);
 }
