@@ -330,10 +330,9 @@ bool gather_by_rows(const Tensor& self, int64_t dim, const Tensor& places, const
       }
       opgen::for_each_sheet(sizes, dim, {self.strides(), out.strides(), places.strides()},
                             Divide::kAll, [&](const opgen::Sheet& sheet) {
-                              opgen::update_indexed_sheet(sheet, from + row * self.stride(0),
-                                                          self.stride(dim),
-                                                          to + row * out.stride(0), indices,
-                                                          Gather());
+                              opgen::update_indexed_sheet(
+                                  sheet, from + row * self.stride(0), self.stride(dim),
+                                  to + row * out.stride(0), indices, Gather());
                             });
     }
   });
@@ -367,9 +366,8 @@ OPGEN_IMPL_FUNC(gather_out)
   }
   const Tensor places = opgen::contiguous(to_dtype(index, kLong));
   bool inside = true;
-  dispatch_by_size(self.itemsize(), [&]<class T>() {
-    inside = gather_by_rows<T>(self, dim, places, out);
-  });
+  dispatch_by_size(self.itemsize(),
+                   [&]<class T>() { inside = gather_by_rows<T>(self, dim, places, out); });
   if (!inside) check_plain_places(places, self.size(dim), dim);
 }
 

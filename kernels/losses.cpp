@@ -50,12 +50,10 @@
 #include <aten/ops/where.h>
 #include <aten/ops/xlogy.h>
 
-#include <opgen/autograd.h>
-#include <opgen/autograd/forward.h>
-
 #include "composite.h"
 #include "loss_reduction.h"
 #include "optional.h"
+#include "plain.h"
 
 using namespace kernels;
 
@@ -82,20 +80,13 @@ ScalarType wide_dtype(const Tensor& self) {
   return opgen::toOpMathType(self.scalar_type());
 }
 
-// Whether a derivative of a function of the tensor may be asked for.
-bool needs_derivative(const Tensor& x) {
-  return (opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(x)) ||
-         opgen::autograd::has_tangent(x);
-}
-
 // of_classes for rows of numbers, in one loop; nothing if it does not apply, or a class is outside.
 std::optional<Weighted> of_rows(const Tensor& self, const Tensor& target,
                                 const std::optional<Tensor>& weight, int64_t ignored,
                                 ScalarType kind) {
-  const bool fits = self.device().is_cpu() && self.dim() == 2 &&
-                    target.scalar_type() == opgen::kLong &&
-                    (kind == opgen::kFloat || kind == opgen::kDouble) && !needs_derivative(self) &&
-                    !(is_given(weight) && needs_derivative(*weight));
+  const bool fits = self.dim() == 2 && target.scalar_type() == opgen::kLong &&
+                    (kind == opgen::kFloat || kind == opgen::kDouble) && is_plain(self) &&
+                    is_plain(target) && (!is_given(weight) || is_plain(*weight));
   if (!fits) return std::nullopt;
   const Tensor loss = opgen::empty(target.sizes(), self.options().dtype(kind));
   const Tensor weights = opgen::empty(target.sizes(), self.options().dtype(kind));

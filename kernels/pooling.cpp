@@ -23,11 +23,9 @@
 #include <aten/ops/max_pool2d_with_indices_backward_native.h>
 #include <aten/ops/max_pool2d_with_indices_native.h>
 
-#include <opgen/autograd.h>
-#include <opgen/autograd/forward.h>
-
 #include "composite.h"
 #include "devices.h"
+#include "plain.h"
 #include "planes.h"
 
 using namespace kernels;
@@ -141,8 +139,9 @@ struct Averaged {
 
 // Averages each of the adjacent channels over one window.
 template <class T>
-void average_channels(const T* from, int64_t row, int64_t column, const Averaged& window,
-                      int64_t channels, sum_t<T>* sums, T* to) {
+OPGEN_ALWAYS_INLINE void average_channels_here(const T* from, int64_t row, int64_t column,
+                                               const Averaged& window, int64_t channels,
+                                               sum_t<T>* sums, T* to) {
   using wide = sum_t<T>;
   if (window.empty()) {
     std::fill_n(to, channels, T(0));
@@ -159,6 +158,26 @@ void average_channels(const T* from, int64_t row, int64_t column, const Averaged
   }
   const wide divisor = static_cast<wide>(window.divisor);
   for (int64_t c = 0; c < channels; ++c) to[c] = static_cast<T>(sums[c] / divisor);
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void average_channels_avx2(const T* from, int64_t row,
+                                                            int64_t column, const Averaged& window,
+                                                            int64_t channels, sum_t<T>* sums,
+                                                            T* to) {
+  average_channels_here(from, row, column, window, channels, sums, to);
+}
+#endif
+template <class T>
+OPGEN_NOINLINE void average_channels(const T* from, int64_t row, int64_t column,
+                                     const Averaged& window, int64_t channels, sum_t<T>* sums,
+                                     T* to) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) {
+    return average_channels_avx2(from, row, column, window, channels, sums, to);
+  }
+#endif
+  average_channels_here(from, row, column, window, channels, sums, to);
 }
 
 }  // namespace
@@ -505,28 +524,59 @@ int64_t only(const char* name, const char* what, IntArrayRef list) {
   return list[0];
 }
 
-// The maxima of the windows of a line whose elements are adjacent. NaN is the largest of all.
+// Visits every `step`-th element for the maxima `best`, which the first visit sets if `fresh`. NaN
+// is the largest of all.
+template <class T, class Step>
+OPGEN_ALWAYS_INLINE void take_larger_here(T* best, const T* from, Step step, int64_t n,
+                                          bool fresh) {
+  if (fresh) {
+    for (int64_t j = 0; j < n; ++j) best[j] = from[j * step];
+    return;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    const T x = from[j * step];
+    best[j] = (x > best[j]) | (x != x) ? x : best[j];  // NOLINT(misc-redundant-expression)
+  }
+}
+#if OPGEN_LOOPS_AVX2
+template <class T, class Step>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void take_larger_avx2(T* best, const T* from, Step step, int64_t n,
+                                                       bool fresh) {
+  take_larger_here(best, from, step, n, fresh);
+}
+#endif
+template <class T, class Step>
+OPGEN_NOINLINE void take_larger(T* best, const T* from, Step step, int64_t n, bool fresh) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) return take_larger_avx2(best, from, step, n, fresh);
+#endif
+  take_larger_here(best, from, step, n, fresh);
+}
+
+// One column of windows, as for_each_column visits it.
+struct Column {
+  int64_t x, begin, count;
+};
+
+// The maxima of the windows of a line whose elements are adjacent.
 template <class T>
-void line_maxima(const T* row, const Window& window, int64_t width, T* to, int64_t count) {
-  std::fill_n(to, count, lowest<T>());
-  for_each_column(window, width, count, [&](int64_t x, int64_t begin, int64_t n) {
-    const auto compare = [&](auto step) {
-      const T* from = row + x;
-      T* best = to + begin;
-      for (int64_t j = 0; j < n; ++j) {
-        const T y = from[j * step];
-        best[j] = (y > best[j]) | (y != y) ? y : best[j];  // NOLINT(misc-redundant-expression)
-      }
-    };
+void line_maxima(const T* row, const std::vector<Column>& columns, int64_t stride, T* to,
+                 int64_t count) {
+  bool fresh = !columns.empty() && columns[0].count == count;
+  if (!fresh) std::fill_n(to, count, lowest<T>());
+  for (const Column& column : columns) {
+    const T* from = row + column.x;
+    T* best = to + column.begin;
     // Constants, so that these loops become vectors.
-    if (window.stride == 1) {
-      compare(std::integral_constant<int64_t, 1>());
-    } else if (window.stride == 2) {
-      compare(std::integral_constant<int64_t, 2>());
+    if (stride == 1) {
+      take_larger(best, from, std::integral_constant<int64_t, 1>(), column.count, fresh);
+    } else if (stride == 2) {
+      take_larger(best, from, std::integral_constant<int64_t, 2>(), column.count, fresh);
     } else {
-      compare(window.stride);
+      take_larger(best, from, stride, column.count, fresh);
     }
-  });
+    fresh = false;
+  }
 }
 
 // The maxima alone. Without gradients, nobody asks for their places.
@@ -534,12 +584,16 @@ Tensor maxima_of_lines(const Tensor& self, const MaxPool& pool, bool ceil_mode) 
   const PoolShape shape = pool_shape("max_pool2d", self, pool.vertical, pool.horizontal, ceil_mode);
   const Tensor out = opgen::empty(shape.sizes, self.options());
   const int64_t width = self.size(-1), count = out.size(-1);
+  std::vector<Column> columns;
+  for_each_column(pool.horizontal, width, count, [&](int64_t x, int64_t begin, int64_t n) {
+    columns.push_back({x, begin, n});
+  });
   OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "max_pool1d", [&] {
     const scalar_t* from = self.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     for_each_plane(self, out, out, count * std::min(pool.horizontal.size, width),
                    [&](int64_t in, int64_t result, int64_t) {
-                     line_maxima(from + in, pool.horizontal, width, to + result, count);
+                     line_maxima(from + in, columns, pool.horizontal.stride, to + result, count);
                    });
   });
   return out;
@@ -572,10 +626,8 @@ OPGEN_KERNEL(max_pool1d)
   const int64_t pad = only("max_pool1d", "padding", padding);
   const int64_t spread = only("max_pool1d", "dilation", dilation);
   const Tensor line = in_format(self).unsqueeze(-2);
-  const bool gradients = (opgen::GradMode::is_enabled() && opgen::autograd::requires_grad(self)) ||
-                         opgen::autograd::has_tangent(self);
   const bool wide = self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble;
-  if (self.device().is_cpu() && wide && !gradients) {
+  if (wide && is_plain(self)) {
     const MaxPool pool = max_pool_of({1, kernel}, {1, step}, {0, pad}, {1, spread});
     return maxima_of_lines(line, pool, ceil_mode).squeeze(-2);
   }

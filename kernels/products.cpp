@@ -189,13 +189,11 @@ OPGEN_KERNEL(addr)
   const Tensor from = to_dtype(self, wide);
   return to_dtype((is_one(beta) ? from : from.mul(beta)).add(added, 1), dtype);
 }
-OPGEN_KERNEL(addr_)
-(Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
-  return at::addr_out(self, self, vec1, vec2, beta, alpha);
-}
-OPGEN_KERNEL(addr_out)
-(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
- const Scalar& alpha, Tensor& out) {
+namespace {
+
+// `out` may be `self`.
+Tensor& addr_into(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+                  const Scalar& alpha, Tensor& out) {
   const bool fits =
       vec1.dim() == 1 && vec2.dim() == 1 && same_sizes(out.sizes(), {vec1.size(0), vec2.size(0)});
   if (fits && out.scalar_type() == self.scalar_type() && adds_product(self, vec1, vec2, beta)) {
@@ -213,6 +211,18 @@ OPGEN_KERNEL(addr_out)
   OPGEN_CHECK(!out.is_same(self) || same_sizes(out.sizes(), result.sizes()),
               "addr_: the tensor has sizes ", self.sizes(), ", but the result ", result.sizes());
   return cast_result(out, result);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(addr_)
+(Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
+  return addr_into(self, vec1, vec2, beta, alpha, self);
+}
+OPGEN_KERNEL(addr_out)
+(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+ const Scalar& alpha, Tensor& out) {
+  return addr_into(self, vec1, vec2, beta, alpha, out);
 }
 
 namespace {

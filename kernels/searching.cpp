@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <aten/ops/_unique2_native.h>
+#include <aten/ops/aminmax.h>
 #include <aten/ops/bincount_native.h>
 #include <aten/ops/bucketize.h>
 #include <aten/ops/bucketize_native.h>
@@ -212,13 +213,15 @@ OPGEN_KERNEL(bincount)
   if (self.dim() == 1 && self.numel() == 0) {
     return at::zeros({minlength}, self.options().dtype(opgen::kLong));
   }
+  const bool fits = self.dim() == 1 && isIntegralType(self.scalar_type(), /*include_bool=*/false);
   const Tensor numbers = dense(self, opgen::kLong);
-  OPGEN_CHECK(self.dim() == 1 && isIntegralType(self.scalar_type(), /*include_bool=*/false) &&
-                  numbers.min().item().toLong() >= 0,
+  const auto [least, most] =
+      fits ? at::aminmax(numbers, std::nullopt, false) : std::tuple<Tensor, Tensor>();
+  OPGEN_CHECK(fits && least.item().toLong() >= 0,
               "bincount only supports 1-d non-negative integral inputs.");
   OPGEN_CHECK(!is_given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
               "weights should be 1-d and have the same length as input");
-  const int64_t bins = std::max(numbers.max().item().toLong() + 1, minlength);
+  const int64_t bins = std::max(most.item().toLong() + 1, minlength);
   const int64_t* number = numbers.const_data_ptr<int64_t>();
   const auto count_into = [&]<class T>(Tensor result, const T* weight) {
     T* sum = result.mutable_data_ptr<T>();

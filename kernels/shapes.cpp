@@ -43,10 +43,15 @@
 #include <aten/ops/vsplit_native.h>
 #include <aten/ops/zeros.h>
 
+#include <opgen/cpu/loops.h>
+#include <opgen/cpu/vec.h>
+#include <opgen/tensor/memory_overlap.h>
+
 #include "common.h"
 #include "devices.h"
 #include "layout.h"
 #include "optional.h"
+#include "plain.h"
 
 using namespace kernels;
 
@@ -477,8 +482,8 @@ OPGEN_KERNEL(diff_out)
   const Tensor all = joined(self, n, dim, prepend, append);
   dim = wrap_dim(dim, self.dim());
   // The last step writes the output.
-  if (n > 0 && all.size(dim) > 0 && out.scalar_type() == all.scalar_type() &&
-      !opgen::share_elements(out, all)) {
+  if (n > 0 && all.size(dim) > 0 && is_plain(all) && is_plain(out) &&
+      out.scalar_type() == all.scalar_type() && !opgen::share_elements(out, all)) {
     const Tensor last = n == 1 ? all : at::diff(all, n - 1, dim, std::nullopt, std::nullopt);
     if (last.size(dim) > 0) {
       const auto [later, earlier] = neighbours(last, dim);
@@ -604,21 +609,90 @@ KroneckerFactors kronecker_factors(const Tensor& self, const Tensor& other) {
   return result;
 }
 
+// to[i] = factor * row[i].
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void scale_here(T* to, T factor, const T* row, int64_t n) {
+  using V = opgen::Vec<T, bytes>;
+  const V factors(factor);
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) (factors * V::load(row + i)).store(to + i);
+  for (; i < n; ++i) to[i] = factor * row[i];
+}
+// Multiples of one row, next to each other.
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void scale_all_here(T* to, const T* factors, int64_t count, const T* row,
+                                        int64_t n) {
+  for (int64_t j = 0; j < count; ++j) scale_here<T, bytes>(to + j * n, factors[j], row, n);
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void scale_all_avx2(T* to, const T* factors, int64_t count,
+                                                     const T* row, int64_t n) {
+  scale_all_here<T, 32>(to, factors, count, row, n);
+}
+#endif
+template <class T>
+OPGEN_NOINLINE void scale_all(T* to, const T* factors, int64_t count, const T* row, int64_t n) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) return scale_all_avx2(to, factors, count, row, n);
+#endif
+  scale_all_here<T, 16>(to, factors, count, row, n);
+}
+
+// Whether multiply_matrices computes the product of these factors.
+bool are_plain_matrices(const Tensor& self, const Tensor& other) {
+  const auto fits = [](const Tensor& x) {
+    return is_plain(x) && x.dim() == 2 && x.is_contiguous();
+  };
+  return (self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble) &&
+         other.scalar_type() == self.scalar_type() && fits(self) && fits(other);
+}
+// The rows of a product of matrices are too short for an iterator.
+void multiply_matrices(const Tensor& self, const Tensor& other, const Tensor& out) {
+  const int64_t columns = self.size(1), inner_rows = other.size(0), inner = other.size(1);
+  const int64_t length = columns * inner;
+  OPGEN_DISPATCH_FLOATING_TYPES(out.scalar_type(), "kron", [&] {
+    const scalar_t* left = self.const_data_ptr<scalar_t>();
+    const scalar_t* right = other.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, length));
+    opgen::parallel_for(0, out.size(0), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        scale_all(to + i * length, left + i / inner_rows * columns, columns,
+                  right + i % inner_rows * inner, inner);
+      }
+    });
+  });
+}
+
 }  // namespace
 
 OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
+  if (are_plain_matrices(self, other)) {
+    const Tensor out =
+        opgen::empty({self.size(0) * other.size(0), self.size(1) * other.size(1)}, self.options());
+    multiply_matrices(self, other, out);
+    return out;
+  }
   const KroneckerFactors factors = kronecker_factors(self, other);
   return at::mul(factors.outer, factors.inner).view(factors.shape);
 }
 OPGEN_KERNEL(kron_out)(const Tensor& self, const Tensor& other, Tensor& out) {
-  const KroneckerFactors factors = kronecker_factors(self, other);
-  const bool fits = same_sizes(out.sizes(), factors.shape) && out.is_contiguous() &&
-                    out.scalar_type() == opgen::result_type_of(self, other) &&
-                    !opgen::share_elements(out, self) && !opgen::share_elements(out, other);
-  if (fits) {
-    Tensor product = out.view(factors.sizes);
-    at::mul_out(product, factors.outer, factors.inner);
-    return out;
+  // Nothing is copied if the product can be written to the output.
+  if (is_plain(self) && is_plain(other) && is_plain(out) && out.is_contiguous() &&
+      out.scalar_type() == opgen::result_type_of(self, other) &&
+      !opgen::share_elements(out, self) && !opgen::share_elements(out, other)) {
+    const KroneckerFactors factors = kronecker_factors(self, other);
+    if (same_sizes(out.sizes(), factors.shape)) {
+      if (are_plain_matrices(self, other)) {
+        multiply_matrices(self, other, out);
+        out.bump_version();
+        return out;
+      }
+      Tensor product = out.view(factors.sizes);
+      at::mul_out(product, factors.outer, factors.inner);
+      return out;
+    }
   }
   const Tensor result = at::kron(self, other);
   return cast_result(out, result);

@@ -279,10 +279,8 @@ OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
           const size_t length = static_cast<size_t>(sheet.run) * bytes;
           return opgen::copy_rows(row, to_step, other, from_step, count, length);
         }
-        for (int64_t k = 0; k < count; ++k) {
-          opgen::copy_run(row + k * to_step, sheet.run_steps[0], other + k * from_step,
-                          sheet.run_steps[1], sheet.run, bytes);
-        }
+        opgen::copy_runs(row, to_step, sheet.run_steps[0], other, from_step, sheet.run_steps[1],
+                         count, sheet.run, bytes);
       });
   return out;
 }

@@ -78,7 +78,8 @@ OPGEN_ALWAYS_INLINE T join_bound(Vec<T, bytes> v, const Combine& combine) {
     const auto fold = [&]<std::int64_t segment>(std::integral_constant<std::int64_t, segment>) {
       const Words words = Words::of(std::bit_cast<typename Words::Native>(v.values));
       const Words moved = halves_of<segment, true>(words, words, lanes);
-      v = combine(v, Vec<T, bytes>::of(std::bit_cast<typename Vec<T, bytes>::Native>(moved.values)));
+      v = combine(v,
+                  Vec<T, bytes>::of(std::bit_cast<typename Vec<T, bytes>::Native>(moved.values)));
     };
     if constexpr (Words::size == 8) fold(std::integral_constant<std::int64_t, 8>());
     fold(std::integral_constant<std::int64_t, 4>());
