@@ -524,18 +524,26 @@ int64_t only(const char* name, const char* what, IntArrayRef list) {
   return list[0];
 }
 
+// The step of windows of two neighbours that do not overlap, which are visited together.
+struct Pairs {};
+
 // Visits every `step`-th element for the maxima `best`, which the first visit sets if `fresh`. NaN
 // is the largest of all.
 template <class T, class Step>
 OPGEN_ALWAYS_INLINE void take_larger_here(T* best, const T* from, Step step, int64_t n,
                                           bool fresh) {
-  if (fresh) {
+  if constexpr (std::is_same_v<Step, Pairs>) {
+    for (int64_t j = 0; j < n; ++j) {
+      const T x = from[2 * j], y = from[2 * j + 1];
+      best[j] = (y > x) | (y != y) ? y : x;  // NOLINT(misc-redundant-expression)
+    }
+  } else if (fresh) {
     for (int64_t j = 0; j < n; ++j) best[j] = from[j * step];
-    return;
-  }
-  for (int64_t j = 0; j < n; ++j) {
-    const T x = from[j * step];
-    best[j] = (x > best[j]) | (x != x) ? x : best[j];  // NOLINT(misc-redundant-expression)
+  } else {
+    for (int64_t j = 0; j < n; ++j) {
+      const T x = from[j * step];
+      best[j] = (x > best[j]) | (x != x) ? x : best[j];  // NOLINT(misc-redundant-expression)
+    }
   }
 }
 #if OPGEN_LOOPS_AVX2
@@ -563,6 +571,10 @@ template <class T>
 void line_maxima(const T* row, const std::vector<Column>& columns, int64_t stride, T* to,
                  int64_t count) {
   bool fresh = !columns.empty() && columns[0].count == count;
+  if (stride == 2 && columns.size() == 2 && fresh && columns[1].count == count &&
+      columns[1].x == columns[0].x + 1) {
+    return take_larger(to, row + columns[0].x, Pairs(), count, fresh);
+  }
   if (!fresh) std::fill_n(to, count, lowest<T>());
   for (const Column& column : columns) {
     const T* from = row + column.x;

@@ -674,6 +674,13 @@ OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
     multiply_matrices(self, other, out);
     return out;
   }
+  const auto is_transposed = [](const Tensor& x) {
+    return x.dim() == 2 && x.stride(0) == 1 && x.stride(1) == x.size(0);
+  };
+  if (is_transposed(self) && is_transposed(other) && is_plain(self) && is_plain(other) &&
+      !self.is_contiguous() && !other.is_contiguous()) {
+    return at::kron(self.t(), other.t()).t();
+  }
   const KroneckerFactors factors = kronecker_factors(self, other);
   return at::mul(factors.outer, factors.inner).view(factors.shape);
 }
