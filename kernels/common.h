@@ -113,17 +113,6 @@ inline Tensor number(const Scalar& value) {
   return opgen::wrapped_scalar_tensor(value);
 }
 
-// Returns a copy with the same strides, gaps between elements included, unless elements share
-// memory.
-inline Tensor clone_with_strides(const TensorBase& self) {
-  if (opgen::has_internal_overlap(self) == opgen::MemOverlap::Yes) {
-    return opgen::clone(self);
-  }
-  Tensor copy = opgen::empty_strided(self.sizes(), self.strides(), self.options());
-  opgen::copy_(copy, self);
-  return copy;
-}
-
 // Converts to `dtype`; returns the tensor itself if it already has the dtype.
 inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) {
   return opgen::to_dtype(self, dtype);

@@ -31,6 +31,7 @@
 #include <aten/ops/zero_native.h>
 
 #include "common.h"
+#include "layout.h"
 
 using namespace kernels;
 
@@ -41,14 +42,14 @@ OPGEN_KERNEL(copy_)(Tensor& self, const Tensor& src, bool non_blocking) {
   return self;
 }
 OPGEN_KERNEL(copy)(const Tensor& self, const Tensor& src, bool non_blocking) {
-  Tensor out = clone_with_strides(self);
+  Tensor out = empty_in_layout(self);
   opgen::copy_(out, src, non_blocking);
   return out;
 }
 OPGEN_KERNEL(copy_meta)(const Tensor& self, const Tensor& src, bool /*non_blocking*/) {
   OPGEN_CHECK(opgen::is_expandable_to(src.sizes(), self.sizes()), "a tensor of shape ", src.sizes(),
               " cannot be copied into one of shape ", self.sizes());
-  return clone_with_strides(self);
+  return empty_in_layout(self);
 }
 OPGEN_KERNEL(clone)(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   return opgen::clone(self, memory_format);

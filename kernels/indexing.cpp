@@ -2,6 +2,7 @@
 #include <opgen/kernel.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include <aten/ops/_index_put_impl.h>
 #include <aten/ops/_index_put_impl_native.h>
@@ -296,6 +297,48 @@ void for_each_indexed(const Tensor& given, int64_t dim, const Tensor& places, co
                         });
 }
 
+struct Gather {
+  template <class T>
+  void operator()(const T& element, T& result) const {
+    result = element;
+  }
+};
+
+// Indices that stay in a processor's cache.
+constexpr int64_t kIndicesTogether = 16384;
+
+// Gathers along another dimension than the first one. Indices are checked shortly before they are
+// used, so that they are read from memory once. Returns whether all are in bounds; if not, the
+// result is not complete.
+template <class T>
+bool gather_by_rows(const Tensor& self, int64_t dim, const Tensor& places, const Tensor& out) {
+  const int64_t rows = places.size(0), size = places.numel() / rows, along = self.size(dim);
+  const int64_t together = std::max<int64_t>(1, kIndicesTogether / size);
+  const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / size);
+  const T* from = static_cast<const T*>(self.const_data_ptr());
+  T* to = static_cast<T*>(out.mutable_data_ptr());
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  std::atomic<bool> inside = true;
+  opgen::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    DimVector sizes(places.sizes());
+    for (int64_t row = begin; row < end; row += together) {
+      sizes[0] = std::min(together, end - row);
+      const int64_t* indices = place + row * size;
+      if (opgen::find_bad_index(indices, sizes[0] * size, 1, 0, along) >= 0) {
+        inside = false;
+        return;
+      }
+      opgen::for_each_sheet(sizes, dim, {self.strides(), out.strides(), places.strides()},
+                            Divide::kAll, [&](const opgen::Sheet& sheet) {
+                              opgen::update_indexed_sheet(
+                                  sheet, from + row * self.stride(0), self.stride(dim),
+                                  to + row * out.stride(0), indices, Gather());
+                            });
+    }
+  });
+  return inside;
+}
+
 }  // namespace
 
 OPGEN_META_FUNC(gather)
@@ -314,11 +357,18 @@ OPGEN_META_FUNC(gather)
 OPGEN_IMPL_FUNC(gather_out)
 (const Tensor& self, int64_t dim, const Tensor& index, bool /*sparse_grad*/, const Tensor& out) {
   if (index.numel() == 0) return;
-  const Tensor places = checked_index(self, dim, index);
-  dispatch_by_size(self.itemsize(), [&]<class T>() {
-    for_each_indexed<const T, T>(self, dim, places, out, Divide::kAll,
-                                 [](const T& element, T& result) { result = element; });
-  });
+  dim = wrap_dim(dim, self.dim());
+  if (dim == 0 || index.numel() <= kIndicesTogether) {
+    const Tensor places = checked_index(self, dim, index);
+    return dispatch_by_size(self.itemsize(), [&]<class T>() {
+      for_each_indexed<const T, T>(self, dim, places, out, Divide::kAll, Gather());
+    });
+  }
+  const Tensor places = opgen::contiguous(to_dtype(index, kLong));
+  bool inside = true;
+  dispatch_by_size(self.itemsize(),
+                   [&]<class T>() { inside = gather_by_rows<T>(self, dim, places, out); });
+  if (!inside) check_plain_places(places, self.size(dim), dim);
 }
 
 namespace {
@@ -707,6 +757,39 @@ OPGEN_IMPL_FUNC(index_copy_out)
 
 namespace {
 
+// Sets the rows places[k] of `self` along `dim` to the element `value`.
+void fill_places(const Tensor& self, int64_t dim, const Tensor& places, const Tensor& value) {
+  const Tensor target = at_least_1d(self);
+  DimVector sizes(target.sizes());
+  sizes[static_cast<size_t>(dim)] = places.numel();
+  const int64_t* place = places.const_data_ptr<int64_t>();
+  dispatch_by_size(self.itemsize(), [&]<class T>() {
+    T* to = static_cast<T*>(target.mutable_data_ptr());
+    const T element = *static_cast<const T*>(value.const_data_ptr());
+    opgen::for_each_sheet(sizes, dim, {target.strides()}, Divide::kOthers, [=](const auto& sheet) {
+      T* first = to + sheet.offsets[0];
+      const int64_t step = sheet.steps[0], run_step = sheet.run_steps[0];
+      if (sheet.has_rows(1)) {
+        for (int64_t k = sheet.begin; k < sheet.end; ++k) {
+          std::fill_n(first + place[k] * step, sheet.run, element);
+        }
+        return;
+      }
+      if (sheet.has_faster_run()) {
+        for (int64_t k = sheet.begin; k < sheet.end; ++k) {
+          T* row = first + place[k] * step;
+          for (int64_t j = 0; j < sheet.run; ++j) row[j * run_step] = element;
+        }
+        return;
+      }
+      for (int64_t j = 0; j < sheet.run; ++j) {
+        T* line = first + j * run_step;
+        for (int64_t k = sheet.begin; k < sheet.end; ++k) line[place[k] * step] = element;
+      }
+    });
+  });
+}
+
 void check_index_fill(const Tensor& self, int64_t dim, const Tensor& index, bool is_complex) {
   wrap_dim(dim, self.dim());
   OPGEN_CHECK_INDEX(index.scalar_type() == kLong, "index_fill_(): Expected dtype int64 for index.");
@@ -726,15 +809,12 @@ OPGEN_KERNEL(index_fill_)
   const Tensor number = opgen::empty({}, self.options());
   opgen::fill_(number, value);
   dim = wrap_dim(dim, self.dim());
-  DimVector shape(self.sizes());
-  if (self.dim() > 0) shape[static_cast<size_t>(dim)] = index.numel();
-  if (self.dim() == 0) shape.push_back(index.numel());
   const int64_t size = size_along(self, dim);
   const Tensor places = index.clone(MemoryFormat::Contiguous);
   check_places(places, size);
   int64_t* place = places.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < places.numel(); ++i) place[i] += place[i] < 0 ? size : 0;
-  copy_to_places(self, dim, places, number.expand(shape));
+  fill_places(self, dim, places, number);
   return self;
 }
 OPGEN_KERNEL(index_fill_)

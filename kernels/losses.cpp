@@ -2,6 +2,7 @@
 // scaled_dot_product_attention. `reduction` is 0 for none, 1 for the mean, 2 for the sum.
 #include <opgen/kernel.h>
 
+#include <atomic>
 #include <cmath>
 
 #include <aten/ops/binary_cross_entropy.h>
@@ -52,6 +53,7 @@
 #include "composite.h"
 #include "loss_reduction.h"
 #include "optional.h"
+#include "plain.h"
 
 using namespace kernels;
 
@@ -78,10 +80,53 @@ ScalarType wide_dtype(const Tensor& self) {
   return opgen::toOpMathType(self.scalar_type());
 }
 
+// of_classes for rows of numbers, in one loop; nothing if it does not apply, or a class is outside.
+std::optional<Weighted> of_rows(const Tensor& self, const Tensor& target,
+                                const std::optional<Tensor>& weight, int64_t ignored,
+                                ScalarType kind) {
+  const bool fits = self.dim() == 2 && target.scalar_type() == opgen::kLong &&
+                    (kind == opgen::kFloat || kind == opgen::kDouble) && is_plain(self) &&
+                    is_plain(target) && (!is_given(weight) || is_plain(*weight));
+  if (!fits) return std::nullopt;
+  const Tensor loss = opgen::empty(target.sizes(), self.options().dtype(kind));
+  const Tensor weights = opgen::empty(target.sizes(), self.options().dtype(kind));
+  const Tensor given = is_given(weight) ? weight->contiguous() : Tensor();
+  const int64_t count = self.size(0), classes = self.size(1);
+  const int64_t row = self.stride(0), column = self.stride(1), step = target.stride(0);
+  std::atomic<bool> outside = false;
+  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "nll_loss", [&] {
+    using wide = opgen::opmath_type<scalar_t>;
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    const int64_t* place = target.const_data_ptr<int64_t>();
+    const wide* class_weight = given.defined() ? given.const_data_ptr<wide>() : nullptr;
+    wide* to = loss.mutable_data_ptr<wide>();
+    wide* weight_to = weights.mutable_data_ptr<wide>();
+    opgen::parallel_for(0, count, opgen::kGrainSize, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = place[i * step];
+        to[i] = weight_to[i] = 0;
+        if (at == ignored) continue;
+        if (at < 0 || at >= classes) {
+          outside = true;
+          return;
+        }
+        const wide factor = class_weight != nullptr ? class_weight[at] : wide(1);
+        to[i] = -static_cast<wide>(from[i * row + at * column]) * factor;
+        weight_to[i] = factor;
+      }
+    });
+  });
+  if (outside) return std::nullopt;
+  return Weighted{loss, weights};
+}
+
 // Picks the number of each place's class, with the weight of the class, and zeros where the class
 // is ignored, both of dtype `kind`, which is that of `weight`.
 Weighted of_classes(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                     int64_t ignored, ScalarType kind) {
+  if (const auto rows = of_rows(self, target, weight, ignored, kind); rows.has_value()) {
+    return *rows;
+  }
   const int64_t dim = class_dim(self);
   const Tensor skipped = target.eq(Scalar(ignored));
   const Tensor classes = in_dtype(target, opgen::kLong).masked_fill(skipped, Scalar(0));

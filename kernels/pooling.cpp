@@ -25,6 +25,7 @@
 
 #include "composite.h"
 #include "devices.h"
+#include "plain.h"
 #include "planes.h"
 
 using namespace kernels;
@@ -138,8 +139,9 @@ struct Averaged {
 
 // Averages each of the adjacent channels over one window.
 template <class T>
-void average_channels(const T* from, int64_t row, int64_t column, const Averaged& window,
-                      int64_t channels, sum_t<T>* sums, T* to) {
+OPGEN_ALWAYS_INLINE void average_channels_here(const T* from, int64_t row, int64_t column,
+                                               const Averaged& window, int64_t channels,
+                                               sum_t<T>* sums, T* to) {
   using wide = sum_t<T>;
   if (window.empty()) {
     std::fill_n(to, channels, T(0));
@@ -156,6 +158,26 @@ void average_channels(const T* from, int64_t row, int64_t column, const Averaged
   }
   const wide divisor = static_cast<wide>(window.divisor);
   for (int64_t c = 0; c < channels; ++c) to[c] = static_cast<T>(sums[c] / divisor);
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void average_channels_avx2(const T* from, int64_t row,
+                                                            int64_t column, const Averaged& window,
+                                                            int64_t channels, sum_t<T>* sums,
+                                                            T* to) {
+  average_channels_here(from, row, column, window, channels, sums, to);
+}
+#endif
+template <class T>
+OPGEN_NOINLINE void average_channels(const T* from, int64_t row, int64_t column,
+                                     const Averaged& window, int64_t channels, sum_t<T>* sums,
+                                     T* to) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) {
+    return average_channels_avx2(from, row, column, window, channels, sums, to);
+  }
+#endif
+  average_channels_here(from, row, column, window, channels, sums, to);
 }
 
 }  // namespace
@@ -272,9 +294,23 @@ int64_t first_inside(int64_t start, const Window& window) {
   return start + steps_to(0, start, window) * window.dilation;
 }
 
+// Calls f(position in the input, first window, number of windows) for each column of `count`
+// windows: the windows in which it is inside the input, whose positions are `stride` apart.
+// A loop over them compares neighbouring windows together.
+template <class F>
+void for_each_column(const Window& window, int64_t width, int64_t count, const F& f) {
+  const int64_t last = (count - 1) * window.stride - window.padding;
+  const int64_t end = std::min(window.size, steps_to(width, -window.padding, window));
+  for (int64_t b = steps_to(0, last, window); b < end; ++b) {
+    const int64_t first = b * window.dilation - window.padding;
+    const int64_t begin = first >= 0 ? 0 : (-first + window.stride - 1) / window.stride;
+    const int64_t stop = std::min(count, (width - first + window.stride - 1) / window.stride);
+    if (begin < stop) f(first + begin * window.stride, begin, stop - begin);
+  }
+}
+
 // The maxima of the windows of one row of the output, and their indices in the input. An index is
-// that of the last NaN in the window, or else that of the first maximum. Each step visits one
-// column of all windows, so that neighbouring windows are compared together.
+// that of the last NaN in the window, or else that of the first maximum.
 template <class T, class Place>
 class MaxRow {
  public:
@@ -297,19 +333,11 @@ class MaxRow {
 
   // Visits a row of the input, whose first element has the index `row_index`.
   void add(const T* row, int64_t step, int64_t row_index) {
-    const int64_t last = (count_ - 1) * window_.stride - window_.padding;
-    const int64_t end = std::min(window_.size, steps_to(width_, -window_.padding, window_));
-    for (int64_t b = steps_to(0, last, window_); b < end; ++b) {
-      const int64_t first = b * window_.dilation - window_.padding;
-      const int64_t begin = first >= 0 ? 0 : (-first + window_.stride - 1) / window_.stride;
-      const int64_t stop = std::min(count_, (width_ - first + window_.stride - 1) / window_.stride);
-      if (begin >= stop) continue;
-      const int64_t x = first + begin * window_.stride;
+    for_each_column(window_, width_, count_, [&](int64_t x, int64_t begin, int64_t n) {
       const T* from = row + x * step;
-      const int64_t index = row_index + x, n = stop - begin;
+      const int64_t index = row_index + x, from_step = window_.stride * step;
       wide* best = best_.data() + begin;
       Place* place = place_.data() + begin;
-      const int64_t from_step = window_.stride * step;
       // Constants, so that these loops become vectors.
       if (from_step == 1 && window_.stride == 1) {
         compare(from, std::integral_constant<int64_t, 1>(), index, 1, n, best, place);
@@ -318,7 +346,7 @@ class MaxRow {
       } else {
         compare(from, from_step, index, window_.stride, n, best, place);
       }
-    }
+    });
   }
 
   void store(T* to, int64_t to_step, int64_t* index, int64_t index_step) const {
@@ -503,6 +531,93 @@ int64_t only(const char* name, const char* what, IntArrayRef list) {
   return list[0];
 }
 
+// The step of windows of two neighbours that do not overlap, which are visited together.
+struct Pairs {};
+
+// Visits every `step`-th element for the maxima `best`, which the first visit sets if `fresh`. NaN
+// is the largest of all.
+template <class T, class Step>
+OPGEN_ALWAYS_INLINE void take_larger_here(T* best, const T* from, Step step, int64_t n,
+                                          bool fresh) {
+  if constexpr (std::is_same_v<Step, Pairs>) {
+    for (int64_t j = 0; j < n; ++j) {
+      const T x = from[2 * j], y = from[2 * j + 1];
+      best[j] = (y > x) | (y != y) ? y : x;  // NOLINT(misc-redundant-expression)
+    }
+  } else if (fresh) {
+    for (int64_t j = 0; j < n; ++j) best[j] = from[j * step];
+  } else {
+    for (int64_t j = 0; j < n; ++j) {
+      const T x = from[j * step];
+      best[j] = (x > best[j]) | (x != x) ? x : best[j];  // NOLINT(misc-redundant-expression)
+    }
+  }
+}
+#if OPGEN_LOOPS_AVX2
+template <class T, class Step>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void take_larger_avx2(T* best, const T* from, Step step, int64_t n,
+                                                       bool fresh) {
+  take_larger_here(best, from, step, n, fresh);
+}
+#endif
+template <class T, class Step>
+OPGEN_NOINLINE void take_larger(T* best, const T* from, Step step, int64_t n, bool fresh) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) return take_larger_avx2(best, from, step, n, fresh);
+#endif
+  take_larger_here(best, from, step, n, fresh);
+}
+
+// One column of windows, as for_each_column visits it.
+struct Column {
+  int64_t x, begin, count;
+};
+
+// The maxima of the windows of a line whose elements are adjacent.
+template <class T>
+void line_maxima(const T* row, const std::vector<Column>& columns, int64_t stride, T* to,
+                 int64_t count) {
+  bool fresh = !columns.empty() && columns[0].count == count;
+  if (stride == 2 && columns.size() == 2 && fresh && columns[1].count == count &&
+      columns[1].x == columns[0].x + 1) {
+    return take_larger(to, row + columns[0].x, Pairs(), count, fresh);
+  }
+  if (!fresh) std::fill_n(to, count, lowest<T>());
+  for (const Column& column : columns) {
+    const T* from = row + column.x;
+    T* best = to + column.begin;
+    // Constants, so that these loops become vectors.
+    if (stride == 1) {
+      take_larger(best, from, std::integral_constant<int64_t, 1>(), column.count, fresh);
+    } else if (stride == 2) {
+      take_larger(best, from, std::integral_constant<int64_t, 2>(), column.count, fresh);
+    } else {
+      take_larger(best, from, stride, column.count, fresh);
+    }
+    fresh = false;
+  }
+}
+
+// The maxima alone. Without gradients, nobody asks for their places.
+Tensor maxima_of_lines(const Tensor& self, const MaxPool& pool, bool ceil_mode) {
+  const PoolShape shape = pool_shape("max_pool2d", self, pool.vertical, pool.horizontal, ceil_mode);
+  const Tensor out = opgen::empty(shape.sizes, self.options());
+  const int64_t width = self.size(-1), count = out.size(-1);
+  std::vector<Column> columns;
+  for_each_column(pool.horizontal, width, count, [&](int64_t x, int64_t begin, int64_t n) {
+    columns.push_back({x, begin, n});
+  });
+  OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "max_pool1d", [&] {
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    for_each_plane(self, out, out, count * std::min(pool.horizontal.size, width),
+                   [&](int64_t in, int64_t result, int64_t) {
+                     line_maxima(from + in, columns, pool.horizontal.stride, to + result, count);
+                   });
+  });
+  return out;
+}
+
 }  // namespace
 
 OPGEN_KERNEL(adaptive_avg_pool1d)(const Tensor& self, IntArrayRef output_size) {
@@ -529,8 +644,14 @@ OPGEN_KERNEL(max_pool1d)
   const int64_t step = stride.empty() ? kernel : only("max_pool1d", "stride", stride);
   const int64_t pad = only("max_pool1d", "padding", padding);
   const int64_t spread = only("max_pool1d", "dilation", dilation);
-  return std::get<0>(at::max_pool2d_with_indices(in_format(self).unsqueeze(-2), {1, kernel},
-                                                 {1, step}, {0, pad}, {1, spread}, ceil_mode))
+  const Tensor line = in_format(self).unsqueeze(-2);
+  const bool wide = self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble;
+  if (wide && is_plain(self)) {
+    const MaxPool pool = max_pool_of({1, kernel}, {1, step}, {0, pad}, {1, spread});
+    return maxima_of_lines(line, pool, ceil_mode).squeeze(-2);
+  }
+  return std::get<0>(at::max_pool2d_with_indices(line, {1, kernel}, {1, step}, {0, pad},
+                                                 {1, spread}, ceil_mode))
       .squeeze(-2);
 }
 

@@ -31,6 +31,10 @@
 #include <aten/ops/vdot.h>
 #include <aten/ops/vdot_native.h>
 
+#include <opgen/cpu/loops.h>
+#include <opgen/cpu/vec.h>
+#include <opgen/tensor/memory_overlap.h>
+
 #include "common.h"
 #include "devices.h"
 
@@ -107,6 +111,57 @@ bool adds_product(const Tensor& self, const Tensor& vec1, const Tensor& vec2, co
          vec1.scalar_type() == dtype && vec2.scalar_type() == dtype;
 }
 
+// to[i] = from[i] + factor * row[i]; `to` may be `from`.
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void add_scaled_here(T* to, const T* from, T factor, const T* row, int64_t n) {
+  using V = opgen::Vec<T, bytes>;
+  const V factors(factor);
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) {
+    (V::load(from + i) + factors * V::load(row + i)).store(to + i);
+  }
+  for (; i < n; ++i) to[i] = from[i] + factor * row[i];
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void add_scaled_avx2(T* to, const T* from, T factor, const T* row,
+                                                      int64_t n) {
+  add_scaled_here<T, 32>(to, from, factor, row, n);
+}
+#endif
+template <class T>
+OPGEN_NOINLINE void add_scaled(T* to, const T* from, T factor, const T* row, int64_t n) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) return add_scaled_avx2(to, from, factor, row, n);
+#endif
+  add_scaled_here<T, 16>(to, from, factor, row, n);
+}
+
+// Whether add_product can write `out`: rows of adjacent elements.
+bool has_lines(const Tensor& self, const Tensor& vec2, const Tensor& out) {
+  return !out.is_meta() && out.device().is_cpu() && same_sizes(self.sizes(), out.sizes()) &&
+         self.stride(1) == 1 && out.stride(1) == 1 && vec2.stride(0) == 1;
+}
+// Adds to each row of `self` a multiple of vec2.
+void add_product(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& alpha,
+                 const Tensor& out) {
+  const int64_t columns = out.size(1);
+  const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, columns));
+  OPGEN_DISPATCH_FLOATING_TYPES(out.scalar_type(), "addr", [&] {
+    const scalar_t factor = alpha.to<scalar_t>();
+    const scalar_t* from = self.const_data_ptr<scalar_t>();
+    const scalar_t* left = vec1.const_data_ptr<scalar_t>();
+    const scalar_t* right = vec2.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    opgen::parallel_for(0, out.size(0), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        add_scaled(to + i * out.stride(0), from + i * self.stride(0),
+                   factor * left[i * vec1.stride(0)], right, columns);
+      }
+    });
+  });
+}
+
 }  // namespace
 
 OPGEN_KERNEL(addr)
@@ -116,6 +171,13 @@ OPGEN_KERNEL(addr)
   const ScalarType dtype =
       opgen::promote_types(self.scalar_type(), opgen::result_type_of(vec1, vec2));
   if (adds_product(self, vec1, vec2, beta)) {
+    if (vec1.device().is_cpu() && same_sizes(self.sizes(), {vec1.size(0), vec2.size(0)})) {
+      const Tensor out = opgen::empty(self.sizes(), self.options());
+      if (has_lines(self, vec2, out)) {
+        add_product(self, vec1, vec2, alpha, out);
+        return out;
+      }
+    }
     return at::addcmul(self, vec1.unsqueeze(1), vec2, alpha);
   }
   // Half types are rounded once.
@@ -127,23 +189,40 @@ OPGEN_KERNEL(addr)
   const Tensor from = to_dtype(self, wide);
   return to_dtype((is_one(beta) ? from : from.mul(beta)).add(added, 1), dtype);
 }
-OPGEN_KERNEL(addr_)
-(Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
-  return at::addr_out(self, self, vec1, vec2, beta, alpha);
-}
-OPGEN_KERNEL(addr_out)
-(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
- const Scalar& alpha, Tensor& out) {
+namespace {
+
+// `out` may be `self`.
+Tensor& addr_into(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+                  const Scalar& alpha, Tensor& out) {
   const bool fits =
       vec1.dim() == 1 && vec2.dim() == 1 && same_sizes(out.sizes(), {vec1.size(0), vec2.size(0)});
   if (fits && out.scalar_type() == self.scalar_type() && adds_product(self, vec1, vec2, beta)) {
     check_addr(self, vec1, vec2, beta, alpha);
+    if (has_lines(self, vec2, out) && !opgen::share_elements(out, vec1) &&
+        !opgen::share_elements(out, vec2)) {
+      opgen::assert_no_internal_overlap(out);
+      opgen::assert_no_partial_overlap(out, self);
+      add_product(self, vec1, vec2, alpha, out);
+      return out;
+    }
     return at::addcmul_out(out, self, vec1.unsqueeze(1), vec2, alpha);
   }
   const Tensor result = at::addr(self, vec1, vec2, beta, alpha);
   OPGEN_CHECK(!out.is_same(self) || same_sizes(out.sizes(), result.sizes()),
               "addr_: the tensor has sizes ", self.sizes(), ", but the result ", result.sizes());
   return cast_result(out, result);
+}
+
+}  // namespace
+
+OPGEN_KERNEL(addr_)
+(Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
+  return addr_into(self, vec1, vec2, beta, alpha, self);
+}
+OPGEN_KERNEL(addr_out)
+(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+ const Scalar& alpha, Tensor& out) {
+  return addr_into(self, vec1, vec2, beta, alpha, out);
 }
 
 namespace {

@@ -53,6 +53,7 @@
 #include <aten/ops/var_mean_native.h>
 #include <aten/ops/var_native.h>
 
+#include <opgen/cpu/bounds.h>
 #include <opgen/cpu/extremes.h>
 #include <opgen/cpu/indexed.h>
 #include <opgen/cpu/moments.h>
@@ -439,13 +440,30 @@ void set_extremes_output(Meta& meta, const char* name, const TensorBase& self, I
   meta.set_output_raw_strided(0, reduced_shape(self.sizes(), mask, keepdim), {}, self.options());
 }
 
+// Writes the smallest elements, the largest ones, or both; the other pointer is null. `iter` has
+// the output that is not null, or both have the same strides.
+template <class T>
+void bounds_of(TensorIterator& iter, T* smallest, T* largest) {
+  const T* first = smallest != nullptr ? smallest : largest;
+  opgen::cpu_bounds<T, T>(iter, [=](T* at, T low, T high) {
+    const int64_t place = at - first;
+    if (smallest != nullptr) smallest[place] = low;
+    if (largest != nullptr) largest[place] = high;
+  });
+}
+
 template <bool greatest>
 void extreme_into(const Tensor& self, DimMask mask, const Tensor& out) {
   TensorIterator iter = opgen::make_reduction(out, self, mask);
   OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), greatest ? "amax" : "amin", [&] {
     using compared = opgen::compared_type<scalar_t>;
-    opgen::cpu_reduce_vec<scalar_t, scalar_t, compared>(
-        iter, opgen::least_extreme<compared, greatest>(), opgen::ExtremeOf<greatest>());
+    if constexpr (!std::is_arithmetic_v<scalar_t>) {
+      bounds_of<scalar_t>(iter, greatest ? nullptr : out.mutable_data_ptr<scalar_t>(),
+                          greatest ? out.mutable_data_ptr<scalar_t>() : nullptr);
+    } else {
+      opgen::cpu_reduce_vec<scalar_t, scalar_t, compared>(
+          iter, opgen::least_extreme<compared, greatest>(), opgen::ExtremeOf<greatest>());
+    }
   });
 }
 
@@ -602,8 +620,15 @@ OPGEN_IMPL_FUNC(aminmax_out)
  const Tensor& max) {
   const DimMask mask =
       dim.has_value() ? mask_of(IntArrayRef(*dim), self.dim()) : mask_of(std::nullopt, self.dim());
-  extreme_into<false>(self, mask, min);
-  extreme_into<true>(self, mask, max);
+  if (!same_sizes(min.strides(), max.strides())) {
+    extreme_into<false>(self, mask, min);
+    extreme_into<true>(self, mask, max);
+    return;
+  }
+  TensorIterator iter = opgen::make_reduction(min, self, mask);
+  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "aminmax", [&] {
+    bounds_of<scalar_t>(iter, min.mutable_data_ptr<scalar_t>(), max.mutable_data_ptr<scalar_t>());
+  });
 }
 
 // ---- argmax, argmin ----
@@ -811,15 +836,18 @@ void running_extremes(const char* name, const Tensor& self, const Tensor& values
     scalar_t* value = values.mutable_data_ptr<scalar_t>();
     int64_t* place = indices.mutable_data_ptr<int64_t>();
     for_each_line<3>(dim, {&self, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
-      wide best = static_cast<wide>(from[at[0]]);
+      scalar_t best_value = from[at[0]];
+      wide best = static_cast<wide>(best_value);
       int64_t best_place = 0;
       for (int64_t i = 0; i < count; ++i) {
-        const wide x = static_cast<wide>(from[at[0] + i * from_step]);
+        const scalar_t element = from[at[0] + i * from_step];
+        const wide x = static_cast<wide>(element);
         // Not if the best one alone is NaN.
         const bool better = (greatest ? x >= best : x <= best) | is_nan(x);
         best = better ? x : best;
+        best_value = better ? element : best_value;
         best_place = better ? i : best_place;
-        value[at[1] + i * value_step] = static_cast<scalar_t>(best);
+        value[at[1] + i * value_step] = best_value;
         place[at[2] + i * place_step] = best_place;
       }
     });

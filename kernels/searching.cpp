@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <aten/ops/_unique2_native.h>
+#include <aten/ops/aminmax.h>
 #include <aten/ops/bincount_native.h>
 #include <aten/ops/bucketize.h>
 #include <aten/ops/bucketize_native.h>
@@ -212,13 +213,15 @@ OPGEN_KERNEL(bincount)
   if (self.dim() == 1 && self.numel() == 0) {
     return at::zeros({minlength}, self.options().dtype(opgen::kLong));
   }
+  const bool fits = self.dim() == 1 && isIntegralType(self.scalar_type(), /*include_bool=*/false);
   const Tensor numbers = dense(self, opgen::kLong);
-  OPGEN_CHECK(self.dim() == 1 && isIntegralType(self.scalar_type(), /*include_bool=*/false) &&
-                  numbers.min().item().toLong() >= 0,
+  const auto [least, most] =
+      fits ? at::aminmax(numbers, std::nullopt, false) : std::tuple<Tensor, Tensor>();
+  OPGEN_CHECK(fits && least.item().toLong() >= 0,
               "bincount only supports 1-d non-negative integral inputs.");
   OPGEN_CHECK(!is_given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
               "weights should be 1-d and have the same length as input");
-  const int64_t bins = std::max(numbers.max().item().toLong() + 1, minlength);
+  const int64_t bins = std::max(most.item().toLong() + 1, minlength);
   const int64_t* number = numbers.const_data_ptr<int64_t>();
   const auto count_into = [&]<class T>(Tensor result, const T* weight) {
     T* sum = result.mutable_data_ptr<T>();
@@ -260,9 +263,29 @@ int64_t place_by_key(const T* line, int64_t step, int64_t size, int64_t rank) {
   return found;
 }
 
+// The same without places, with which keys of 64 bits would be twice as long.
+template <class T>
+int64_t place_by_long_key(const T* line, int64_t step, int64_t size, int64_t rank) {
+  thread_local std::vector<uint64_t> keys;
+  keys.resize(static_cast<size_t>(size));
+  uint64_t* key = keys.data();
+  const auto key_at = [=](int64_t i) {
+    return static_cast<uint64_t>(opgen::sort_key(line[i * step], /*descending=*/false));
+  };
+  for (int64_t i = 0; i < size; ++i) key[i] = key_at(i);
+  std::nth_element(key, key + rank, key + size);
+  const uint64_t wanted = key[rank];
+  // Equal elements that come first have lower ranks.
+  int64_t equal = std::count(key, key + rank, wanted), found = 0;
+  while (key_at(found) != wanted || equal-- != 0) ++found;
+  if (size > kKeptEntries) keys = {};  // rather than keep it for the thread's life
+  return found;
+}
+
 // Finds the place of the element of a line that comes at `rank`, from 0 on, in ascending order.
 template <class T>
 int64_t place_of_rank(const T* line, int64_t step, int64_t size, int64_t rank) {
+  if constexpr (sizeof(T) == 8) return place_by_long_key(line, step, size, rank);
   return size <= opgen::kMostPlaces ? place_by_key<opgen::SortKey<T>>(line, step, size, rank)
                                     : place_by_key<uint64_t>(line, step, size, rank);
 }

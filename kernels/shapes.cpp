@@ -43,9 +43,15 @@
 #include <aten/ops/vsplit_native.h>
 #include <aten/ops/zeros.h>
 
+#include <opgen/cpu/loops.h>
+#include <opgen/cpu/vec.h>
+#include <opgen/tensor/memory_overlap.h>
+
 #include "common.h"
 #include "devices.h"
+#include "layout.h"
 #include "optional.h"
+#include "plain.h"
 
 using namespace kernels;
 
@@ -334,7 +340,7 @@ namespace {
 // A copy of `self`, with other elements in a part of it.
 template <class Part>
 Tensor with_part(const char* name, const Tensor& self, const Tensor& src, Part part) {
-  Tensor result = clone_with_strides(self);
+  Tensor result = clone_in_layout(self);
   Tensor written = part(result);
   OPGEN_CHECK(same_sizes(written.sizes(), src.sizes()), name,
               ": expected src to have a size equal to the slice of self. src size = ", src.sizes(),
@@ -418,9 +424,11 @@ OPGEN_KERNEL(repeat_interleave)
 
 // ---- Differences and areas along a dimension ----
 
-OPGEN_KERNEL(diff)
-(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
- const std::optional<Tensor>& append) {
+namespace {
+
+// The tensor whose neighbours are subtracted.
+Tensor joined(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+              const std::optional<Tensor>& append) {
   OPGEN_CHECK(self.dim() > 0, "diff expects input to be at least one-dimensional");
   OPGEN_CHECK(n >= 0, "order must be non-negative but got ", n);
   dim = wrap_dim(dim, self.dim());
@@ -437,21 +445,33 @@ OPGEN_KERNEL(diff)
   };
   check(prepend);
   check(append);
-  // As in PyTorch, nothing is joined then.
-  if (n == 0) return self.clone(std::nullopt);
-  Tensor all = self;
-  if (is_given(prepend) || is_given(append)) {
-    std::vector<Tensor> parts;
-    if (is_given(prepend)) parts.push_back(*prepend);
-    parts.push_back(self);
-    if (is_given(append)) parts.push_back(*append);
-    all = at::cat(parts, dim);
-  }
+  // As in PyTorch, nothing is joined for order 0.
+  if (n == 0 || (!is_given(prepend) && !is_given(append))) return self;
+  std::vector<Tensor> parts;
+  if (is_given(prepend)) parts.push_back(*prepend);
+  parts.push_back(self);
+  if (is_given(append)) parts.push_back(*append);
+  return at::cat(parts, dim);
+}
+
+// All elements along `dim` but the first, and all but the last.
+std::pair<Tensor, Tensor> neighbours(const Tensor& all, int64_t dim) {
+  const int64_t size = all.size(dim);
+  const int64_t left = std::max<int64_t>(0, size - 1), first = std::min<int64_t>(1, size);
+  return {all.narrow(dim, first, left), all.narrow(dim, 0, left)};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(diff)
+(const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
+ const std::optional<Tensor>& append) {
+  Tensor all = joined(self, n, dim, prepend, append);
+  if (n == 0) return all.clone(std::nullopt);
+  dim = wrap_dim(dim, self.dim());
   n = std::min(n, all.size(dim));
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t size = all.size(dim);
-    const int64_t left = std::max<int64_t>(0, size - 1), first = std::min<int64_t>(1, size);
-    const Tensor later = all.narrow(dim, first, left), earlier = all.narrow(dim, 0, left);
+    const auto [later, earlier] = neighbours(all, dim);
     all = all.scalar_type() == kBool ? at::logical_xor(later, earlier) : at::sub(later, earlier, 1);
   }
   return all;
@@ -459,7 +479,20 @@ OPGEN_KERNEL(diff)
 OPGEN_KERNEL(diff_out)
 (const Tensor& self, int64_t n, int64_t dim, const std::optional<Tensor>& prepend,
  const std::optional<Tensor>& append, Tensor& out) {
-  const Tensor result = at::diff(self, n, dim, prepend, append);
+  const Tensor all = joined(self, n, dim, prepend, append);
+  dim = wrap_dim(dim, self.dim());
+  // The last step writes the output.
+  if (n > 0 && all.size(dim) > 0 && is_plain(all) && is_plain(out) &&
+      out.scalar_type() == all.scalar_type() && !opgen::share_elements(out, all)) {
+    const Tensor last = n == 1 ? all : at::diff(all, n - 1, dim, std::nullopt, std::nullopt);
+    if (last.size(dim) > 0) {
+      const auto [later, earlier] = neighbours(last, dim);
+      return all.scalar_type() == kBool ? at::logical_xor_out(out, later, earlier)
+                                        : at::sub_out(out, later, earlier, 1);
+    }
+    return cast_result(out, last);
+  }
+  const Tensor result = at::diff(all, n, dim, std::nullopt, std::nullopt);
   return cast_result(out, result);
 }
 
@@ -547,9 +580,19 @@ OPGEN_KERNEL(cumulative_trapezoid)(const Tensor& y, const Tensor& x, int64_t dim
 
 // ---- Products of all elements with all ----
 
-OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
+namespace {
+
+// Both factors as views with twice the dimensions: the outer one repeats each element, and the
+// inner one itself. `sizes` are those of their product, `shape` those of the result.
+struct KroneckerFactors {
+  Tensor outer, inner;
+  DimVector sizes, shape;
+};
+
+KroneckerFactors kronecker_factors(const Tensor& self, const Tensor& other) {
   const int64_t ndim = std::max(self.dim(), other.dim());
-  DimVector left, right, shape;
+  DimVector left, right;
+  KroneckerFactors result;
   for (int64_t d = 0; d < ndim; ++d) {
     const int64_t i = d - ndim + self.dim(), j = d - ndim + other.dim();
     const int64_t outer = i < 0 ? 1 : self.size(i), inner = j < 0 ? 1 : other.size(j);
@@ -557,11 +600,107 @@ OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
     left.push_back(1);
     right.push_back(1);
     right.push_back(inner);
-    shape.push_back(outer * inner);
+    result.sizes.push_back(outer);
+    result.sizes.push_back(inner);
+    result.shape.push_back(outer * inner);
   }
-  return at::mul(self.reshape(left), other.reshape(right)).view(shape);
+  result.outer = self.reshape(left);
+  result.inner = other.reshape(right);
+  return result;
+}
+
+// to[i] = factor * row[i].
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void scale_here(T* to, T factor, const T* row, int64_t n) {
+  using V = opgen::Vec<T, bytes>;
+  const V factors(factor);
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) (factors * V::load(row + i)).store(to + i);
+  for (; i < n; ++i) to[i] = factor * row[i];
+}
+// Multiples of one row, next to each other.
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE void scale_all_here(T* to, const T* factors, int64_t count, const T* row,
+                                        int64_t n) {
+  for (int64_t j = 0; j < count; ++j) scale_here<T, bytes>(to + j * n, factors[j], row, n);
+}
+#if OPGEN_LOOPS_AVX2
+template <class T>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void scale_all_avx2(T* to, const T* factors, int64_t count,
+                                                     const T* row, int64_t n) {
+  scale_all_here<T, 32>(to, factors, count, row, n);
+}
+#endif
+template <class T>
+OPGEN_NOINLINE void scale_all(T* to, const T* factors, int64_t count, const T* row, int64_t n) {
+#if OPGEN_LOOPS_AVX2
+  if (opgen::detail::use_avx2()) return scale_all_avx2(to, factors, count, row, n);
+#endif
+  scale_all_here<T, 16>(to, factors, count, row, n);
+}
+
+// Whether multiply_matrices computes the product of these factors.
+bool are_plain_matrices(const Tensor& self, const Tensor& other) {
+  const auto fits = [](const Tensor& x) {
+    return is_plain(x) && x.dim() == 2 && x.is_contiguous();
+  };
+  return (self.scalar_type() == opgen::kFloat || self.scalar_type() == opgen::kDouble) &&
+         other.scalar_type() == self.scalar_type() && fits(self) && fits(other);
+}
+// The rows of a product of matrices are too short for an iterator.
+void multiply_matrices(const Tensor& self, const Tensor& other, const Tensor& out) {
+  const int64_t columns = self.size(1), inner_rows = other.size(0), inner = other.size(1);
+  const int64_t length = columns * inner;
+  OPGEN_DISPATCH_FLOATING_TYPES(out.scalar_type(), "kron", [&] {
+    const scalar_t* left = self.const_data_ptr<scalar_t>();
+    const scalar_t* right = other.const_data_ptr<scalar_t>();
+    scalar_t* to = out.mutable_data_ptr<scalar_t>();
+    const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, length));
+    opgen::parallel_for(0, out.size(0), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        scale_all(to + i * length, left + i / inner_rows * columns, columns,
+                  right + i % inner_rows * inner, inner);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
+  if (are_plain_matrices(self, other)) {
+    const Tensor out =
+        opgen::empty({self.size(0) * other.size(0), self.size(1) * other.size(1)}, self.options());
+    multiply_matrices(self, other, out);
+    return out;
+  }
+  const auto is_transposed = [](const Tensor& x) {
+    return x.dim() == 2 && x.stride(0) == 1 && x.stride(1) == x.size(0);
+  };
+  if (is_transposed(self) && is_transposed(other) && is_plain(self) && is_plain(other) &&
+      !self.is_contiguous() && !other.is_contiguous()) {
+    return at::kron(self.t(), other.t()).t();
+  }
+  const KroneckerFactors factors = kronecker_factors(self, other);
+  return at::mul(factors.outer, factors.inner).view(factors.shape);
 }
 OPGEN_KERNEL(kron_out)(const Tensor& self, const Tensor& other, Tensor& out) {
+  // Nothing is copied if the product can be written to the output.
+  if (is_plain(self) && is_plain(other) && is_plain(out) && out.is_contiguous() &&
+      out.scalar_type() == opgen::result_type_of(self, other) &&
+      !opgen::share_elements(out, self) && !opgen::share_elements(out, other)) {
+    const KroneckerFactors factors = kronecker_factors(self, other);
+    if (same_sizes(out.sizes(), factors.shape)) {
+      if (are_plain_matrices(self, other)) {
+        multiply_matrices(self, other, out);
+        out.bump_version();
+        return out;
+      }
+      Tensor product = out.view(factors.sizes);
+      at::mul_out(product, factors.outer, factors.inner);
+      return out;
+    }
+  }
   const Tensor result = at::kron(self, other);
   return cast_result(out, result);
 }

@@ -49,6 +49,7 @@
 #include <opgen/cpu/indexed.h>
 
 #include "common.h"
+#include "layout.h"
 
 using namespace kernels;
 
@@ -232,6 +233,25 @@ OPGEN_KERNEL(repeat)(const Tensor& self, IntArrayRef repeats) {
   return out;
 }
 
+namespace {
+
+// Returns the dimension whose positions are rows to copy: a flipped one, so that the others form
+// rows that are as long as possible, unless it is that of the smallest stride. -1 if there is none.
+int64_t dim_of_rows(const Tensor& out, DimMask flipped) {
+  DimVector order;
+  for (int64_t d = 0; d < out.dim(); ++d) {
+    if (out.size(d) != 1) order.push_back(d);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return out.stride(a) < out.stride(b); });
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (has_dim(flipped, order[i])) return order[i];
+  }
+  return order.size() > 1 ? order[1] : -1;
+}
+
+}  // namespace
+
 OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
   const DimMask mask = mask_of_listed(dims, self.dim());
   Tensor out = opgen::empty_like(self);
@@ -247,12 +267,21 @@ OPGEN_KERNEL(flip)(const Tensor& self, IntArrayRef dims) {
   const int64_t size = self.element_size();
   const char* from = static_cast<const char*>(self.const_data_ptr()) + last * size;
   char* to = static_cast<char*>(out.mutable_data_ptr());
-  opgen::for_each_sheet(self.sizes(), -1, {out.strides(), strides}, opgen::Divide::kAll,
-                        [=](const opgen::Sheet& sheet) {
-                          opgen::copy_run(to + sheet.offsets[0] * size, sheet.run_steps[0],
-                                          from + sheet.offsets[1] * size, sheet.run_steps[1],
-                                          sheet.run, static_cast<size_t>(size));
-                        });
+  opgen::for_each_sheet(
+      self.sizes(), dim_of_rows(out, mask), {out.strides(), strides}, opgen::Divide::kAll,
+      [=](const opgen::Sheet& sheet) {
+        const auto bytes = static_cast<size_t>(size);
+        const int64_t to_step = sheet.steps[0] * size, from_step = sheet.steps[1] * size;
+        char* row = to + sheet.offsets[0] * size + sheet.begin * to_step;
+        const char* other = from + sheet.offsets[1] * size + sheet.begin * from_step;
+        const int64_t count = sheet.end - sheet.begin;
+        if (sheet.has_rows(2)) {
+          const size_t length = static_cast<size_t>(sheet.run) * bytes;
+          return opgen::copy_rows(row, to_step, other, from_step, count, length);
+        }
+        opgen::copy_runs(row, to_step, sheet.run_steps[0], other, from_step, sheet.run_steps[1],
+                         count, sheet.run, bytes);
+      });
   return out;
 }
 
@@ -325,7 +354,7 @@ OPGEN_KERNEL(diagonal)(const Tensor& self, int64_t offset, int64_t dim1, int64_t
 OPGEN_KERNEL(slice_scatter)
 (const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
  std::optional<int64_t> end, int64_t step) {
-  Tensor out = clone_with_strides(self);
+  Tensor out = clone_in_layout(self);
   const Tensor part = at::slice(out, dim, start, end, step);
   OPGEN_CHECK(same_sizes(part.sizes(), src.sizes()),
               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),

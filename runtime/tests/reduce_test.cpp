@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "check.h"
+#include "opgen/cpu/bounds.h"
 #include "opgen/cpu/extremes.h"
 #include "opgen/cpu/moments.h"
 #include "opgen/cpu/reduce.h"
@@ -189,7 +190,8 @@ Tensor shuffled(IntArrayRef sizes, ScalarType dtype, bool nan) {
   for (std::int64_t i = 0; i < made.numel(); ++i) {
     state = state * 1664525u + 1013904223u;
     made.data_ptr<double>()[i] = static_cast<double>(static_cast<int>(state >> 24) % 61 - 30) / 4;
-    if (nan && i % 997 == 500) made.data_ptr<double>()[i] = std::nan("");
+    // NaN of both signs.
+    if (nan && i % 997 == 500) made.data_ptr<double>()[i] = i % 2 ? std::nan("") : -std::nan("");
   }
   return detail::to_dtype(made, dtype);
 }
@@ -236,6 +238,28 @@ void check_extremes(bool nan) {
         return best;
       });
       for (std::size_t i = 0; i < got.size(); ++i) CHECK(same(got[i], expected[i]));
+
+      Tensor low = empty(sizes, dtype);
+      TensorIterator both = make_reduction(low, self, mask);
+      const T* first = low.const_data_ptr<T>();
+      std::vector<double> high(static_cast<std::size_t>(low.numel()));
+      opgen::cpu_bounds<T, T>(both, [&](T* to, T smallest, T largest) {
+        *to = smallest;
+        high[static_cast<std::size_t>(to - first)] = static_cast<double>(largest);
+      });
+      const std::vector<double> lowest = slow(self, mask, [](const std::vector<double>& slice) {
+        double best = slice[0];
+        for (double x : slice) {
+          if (x < best || std::isnan(x)) best = x;
+          if (std::isnan(best)) break;
+        }
+        return best;
+      });
+      const std::vector<double> low_values = values(low);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        CHECK(same(high[i], expected[i]));
+        CHECK(same(low_values[i], lowest[i]));
+      }
     });
     for (std::int64_t d = 0; d < self.dim(); ++d) {
       const opgen::DimMask mask = opgen::make_dim_mask(IntArrayRef(d), self.dim());
@@ -254,8 +278,10 @@ void check_extremes(bool nan) {
   }
 }
 TEST(extremes_and_their_positions) {
+  check_extremes<float>(false);
   check_extremes<float>(true);
   check_extremes<opgen::BFloat16>(true);
+  check_extremes<opgen::Half>(true);
   check_extremes<std::int8_t>(false);
 }
 

@@ -64,6 +64,7 @@ def test_every_listed_macro_exists() -> None:
         ("cpu/reduce.h", r"^void (cpu_\w+)\(|TensorIterator (make_reduction)\("),
         ("cpu/truth.h", r"^OPGEN_API void (cpu_\w+)\("),
         ("cpu/moments.h", r"^void (cpu_\w+)\(|(moments_of_row|normalise_row)\("),
+        ("cpu/bounds.h", r"^void (cpu_\w+)\("),
         ("cpu/extremes.h", r"^void (cpu_\w+)\("),
         ("cpu/softmax.h", r"^void (cpu_\w+)\("),
         ("cpu/row_buffers.h", r"(row_as|store_row_as)\("),

@@ -177,33 +177,53 @@ struct Bytes16 {
   std::uint64_t parts[2];
 };
 
-template <class T>
-OPGEN_ALWAYS_INLINE void reverse_here(T* to, const T* from, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] = *(from - i);
-}
+// Rows of single elements; steps in bytes, strides in elements.
+struct Runs {
+  char* to;
+  std::int64_t to_step, to_stride;
+  const char* from;
+  std::int64_t from_step, from_stride;
+  std::int64_t count, n;
+
+  template <class T, class Copy>
+  OPGEN_ALWAYS_INLINE void for_each(const Copy& copy) const {
+    for (std::int64_t k = 0; k < count; ++k) {
+      copy(reinterpret_cast<T*>(to + k * to_step), reinterpret_cast<const T*>(from + k * from_step),
+           n);
+    }
+  }
+};
+
+struct Reverse {
+  template <class T>
+  OPGEN_ALWAYS_INLINE void operator()(T* to, const T* from, std::int64_t n) const {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = *(from - i);
+  }
+};
 #if OPGEN_LOOPS_AVX2
 template <class T>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 void reverse_avx2(T* to, const T* from, std::int64_t n) {
-  reverse_here(to, from, n);
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void reverse_avx2(const Runs& runs) {
+  runs.for_each<T>(Reverse());
 }
 #endif
 
 template <class T>
-void copy_elements(char* to_bytes, std::int64_t to_stride, const char* from_bytes,
-                   std::int64_t from_stride, std::int64_t n) {
-  T* to = reinterpret_cast<T*>(to_bytes);
-  const T* from = reinterpret_cast<const T*>(from_bytes);
+void copy_elements(const Runs& runs) {
+  const std::int64_t to_stride = runs.to_stride, from_stride = runs.from_stride;
   if (to_stride == 1 && from_stride == -1) {
 #if OPGEN_LOOPS_AVX2
-    if (detail::use_avx2()) return reverse_avx2(to, from, n);
+    if (detail::use_avx2()) return reverse_avx2<T>(runs);
 #endif
-    return reverse_here(to, from, n);
+    return runs.for_each<T>(Reverse());
   }
   if (to_stride == 1 && from_stride == 2) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
-    return;
+    return runs.for_each<T>([](T* to, const T* from, std::int64_t n) {
+      for (std::int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+    });
   }
-  for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
+  runs.for_each<T>([=](T* to, const T* from, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
+  });
 }
 
 // Calls f with a type of `size` bytes.
@@ -300,9 +320,14 @@ void copy_run(char* to, std::int64_t to_stride, const char* from, std::int64_t f
     if (n > 0) std::memcpy(to, from, static_cast<std::size_t>(n) * size);
     return;
   }
-  with_size(size, [&](auto element) {
-    copy_elements<decltype(element)>(to, to_stride, from, from_stride, n);
-  });
+  copy_runs(to, 0, to_stride, from, 0, from_stride, 1, n, size);
+}
+
+void copy_runs(char* to, std::int64_t to_step, std::int64_t to_stride, const char* from,
+               std::int64_t from_step, std::int64_t from_stride, std::int64_t count, std::int64_t n,
+               std::size_t size) noexcept {
+  const Runs runs{to, to_step, to_stride, from, from_step, from_stride, count, n};
+  with_size(size, [&](auto element) { copy_elements<decltype(element)>(runs); });
 }
 
 void copy_rows(char* to, std::int64_t to_step, const char* from, std::int64_t from_step,

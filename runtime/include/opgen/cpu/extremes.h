@@ -27,7 +27,9 @@ struct Extreme {
 
 namespace detail {
 
-inline constexpr std::int64_t kExtremesRow = 2048;
+// The most elements of a row, and those of a block, whose largest is found before its position.
+inline constexpr std::int64_t kExtremesRow = 65536;
+inline constexpr std::int64_t kExtremesBlock = 2048;
 
 template <class M, bool largest>
 struct ExtremesFold {
@@ -92,11 +94,30 @@ struct ExtremesFold {
     const Lane first = join_vector(found, SmallestOf());
     return first == none ? rest : first;
   }
+  // A long row: the position is sought in one block only.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static State blocks_here(const M* row, std::int64_t n, std::int64_t first) {
+    M best = worst();
+    std::int64_t best_block = 0;
+    for (std::int64_t begin = 0; begin < n; begin += kExtremesBlock) {
+      const std::int64_t some = std::min(kExtremesBlock, n - begin);
+      const M value = fold_row_here<M, M, bytes>(Unchanged(), Best(), worst(), row + begin, some);
+      if (begin != 0 && !wins(value, best)) continue;
+      best = value;
+      best_block = begin;
+    }
+    const std::int64_t some = std::min(kExtremesBlock, n - best_block);
+    return {best, first + best_block + find<bytes>(row + best_block, some, best)};
+  }
   template <int bytes>
   OPGEN_ALWAYS_INLINE static void rows_here(const char* at, std::int64_t n, std::int64_t step,
                                             std::int64_t count, std::int64_t first, State* states) {
     for (std::int64_t k = 0; k < count; ++k) {
       const M* row = reinterpret_cast<const M*>(at + k * step);
+      if (n > kExtremesBlock) {
+        states[k] = blocks_here<bytes>(row, n, first);
+        continue;
+      }
       const M value = fold_row_here<M, M, bytes>(Unchanged(), Best(), worst(), row, n);
       constexpr std::int64_t few = 32;
       const bool is_short = sizeof(M) >= 4 && n <= few * Vec<M, bytes>::size && !is_nan(value);

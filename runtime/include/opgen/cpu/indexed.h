@@ -66,6 +66,11 @@ OPGEN_API void for_each_sheet(IntArrayRef sizes, std::int64_t dim,
 OPGEN_API void copy_run(char* to, std::int64_t to_stride, const char* from,
                         std::int64_t from_stride, std::int64_t n, std::size_t size) noexcept;
 
+// The same for `count` rows of n elements; steps from row to row in bytes.
+OPGEN_API void copy_runs(char* to, std::int64_t to_step, std::int64_t to_stride, const char* from,
+                         std::int64_t from_step, std::int64_t from_stride, std::int64_t count,
+                         std::int64_t n, std::size_t size) noexcept;
+
 // Copies `count` rows of `length` bytes; steps from row to row in bytes. By vectors, which for rows
 // of less than a kilobyte take half of the time of a std::memcpy for each.
 OPGEN_API void copy_rows(char* to, std::int64_t to_step, const char* from, std::int64_t from_step,

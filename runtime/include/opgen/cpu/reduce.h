@@ -103,7 +103,8 @@ struct ProductOf {
     }
   }
 };
-// The larger of two, or the smaller, for numbers or vectors. NaN wins over all numbers.
+// The larger of two, or the smaller, for numbers or vectors. NaN wins over all numbers; among
+// vectors, its bits may change.
 template <bool largest>
 struct ExtremeOf {
   template <class T>
@@ -117,12 +118,12 @@ struct ExtremeOf {
   template <class T, int bytes>
   OPGEN_ALWAYS_INLINE Vec<T, bytes> operator()(const Vec<T, bytes>& a,
                                                const Vec<T, bytes>& b) const {
-    const Vec<T, bytes>& low = largest ? a : b;
-    const Vec<T, bytes>& high = largest ? b : a;
+    // If an element of either is NaN, this is that of `a`.
+    const Vec<T, bytes> extreme = largest ? max(b, a) : min(b, a);
     if constexpr (std::is_integral_v<T>) {
-      return select(low < high, b, a);
+      return extreme;
     } else {
-      return select((low < high) | (b != b), b, a);
+      return Vec<T, bytes>::from_bits(extreme.bits() | (b != b));
     }
   }
 };
