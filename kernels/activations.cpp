@@ -205,9 +205,11 @@ Tensor& hardswish_into(Tensor& out, const Tensor& self) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "hardswish", [&] {
     using wide = wide_t<scalar_t>;
     opgen::cpu_kernel(iter, [](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element);
-      return static_cast<scalar_t>(x * lesser_of(greater_of(x + wide(3), wide(0)), wide(6)) /
-                                   wide(6));
+      const wide x = static_cast<wide>(element), shifted = x + wide(3);
+      // Each is one instruction, which keeps the second argument if that is NaN.
+      const wide positive = wide(0) > shifted ? wide(0) : shifted;
+      const wide gate = wide(6) < positive ? wide(6) : positive;
+      return static_cast<scalar_t>(x * gate / wide(6));
     });
   });
   return out;

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <vector>
@@ -211,6 +213,136 @@ struct SoftmaxGradient {
   }
 };
 
+// The same for elements of type T in memory, which are M or, for floats, BFloat16: adjacent ones of
+// several rows, or of several columns of adjacent elements. The steps are bytes from one row to the
+// next, of the result, g and y.
+template <class T, class M>
+struct DirectSoftmaxGradient {
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void store_here(T* to, const Vec<M, bytes>& v) {
+    if constexpr (std::is_same_v<T, M>) {
+      v.store(to);
+    } else {
+      using Words = typename VectorOf<std::uint32_t, Vec<M, bytes>::size>::type;
+      using Halves = typename VectorOf<std::uint16_t, Vec<M, bytes>::size>::type;
+      const Words bits = std::bit_cast<Words>(v.values);
+      // Rounded to the nearest; NaN has bits of its own.
+      const Words rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+      const Words known = v == v ? rounded : Words{} + 0x7fc0u;
+      const Halves halves = __builtin_convertvector(known, Halves);
+      std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
+    }
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void rows_here(char* to, const char* g, const char* y, std::int64_t n,
+                                            std::int64_t count, const std::int64_t* steps) {
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t chains = 4, step = chains * V::size;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const T* const grad = reinterpret_cast<const T*>(g + r * steps[1]);
+      const T* const output = reinterpret_cast<const T*>(y + r * steps[2]);
+      T* const result = reinterpret_cast<T*>(to + r * steps[0]);
+      V sums[chains];
+      for (std::int64_t k = 0; k < chains; ++k) sums[k] = V(M(0));
+      std::int64_t i = 0;
+      for (; i + step <= n; i += step) {
+        for (std::int64_t k = 0; k < chains; ++k) {
+          const std::int64_t at = i + k * V::size;
+          sums[k] = multiply_add(load_vector<M, bytes>(grad + at),
+                                 load_vector<M, bytes>(output + at), sums[k]);
+        }
+      }
+      for (; i + V::size <= n; i += V::size) {
+        sums[0] = multiply_add(load_vector<M, bytes>(grad + i), load_vector<M, bytes>(output + i),
+                               sums[0]);
+      }
+      join(sums, SumOf());
+      M total = join_vector(sums[0], SumOf());
+      for (; i < n; ++i) total += static_cast<M>(grad[i]) * static_cast<M>(output[i]);
+      const V sum(total);
+      for (i = 0; i + V::size <= n; i += V::size) {
+        store_here<bytes>(result + i, (load_vector<M, bytes>(grad + i) - sum) *
+                                          load_vector<M, bytes>(output + i));
+      }
+      for (; i < n; ++i) {
+        result[i] = static_cast<T>((static_cast<M>(grad[i]) - total) * static_cast<M>(output[i]));
+      }
+    }
+  }
+  // The columns of n rows. Adds four products to a sum before it goes back to memory.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void columns_here(char* to, const char* g, const char* y,
+                                               std::int64_t n, std::int64_t count,
+                                               const std::int64_t* steps, M* sums) {
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t together = 4;
+    const auto grad = [&](std::int64_t r) { return reinterpret_cast<const T*>(g + r * steps[1]); };
+    const auto output = [&](std::int64_t r) {
+      return reinterpret_cast<const T*>(y + r * steps[2]);
+    };
+    std::fill_n(sums, count, M(0));
+    for (std::int64_t r = 0; r < n; r += together) {
+      const std::int64_t some = std::min(together, n - r);
+      const T *a[together], *b[together];
+      for (std::int64_t k = 0; k < together; ++k) {
+        a[k] = grad(r + (k < some ? k : 0));
+        b[k] = output(r + (k < some ? k : 0));
+      }
+      std::int64_t i = 0;
+      for (; some == together && i + V::size <= count; i += V::size) {
+        V sum = V::load(sums + i);
+        for (std::int64_t k = 0; k < together; ++k) {
+          sum = multiply_add(load_vector<M, bytes>(a[k] + i), load_vector<M, bytes>(b[k] + i), sum);
+        }
+        sum.store(sums + i);
+      }
+      for (; i < count; ++i) {
+        for (std::int64_t k = 0; k < some; ++k) {
+          sums[i] += static_cast<M>(a[k][i]) * static_cast<M>(b[k][i]);
+        }
+      }
+    }
+    for (std::int64_t r = 0; r < n; ++r) {
+      T* const result = reinterpret_cast<T*>(to + r * steps[0]);
+      const T *const a = grad(r), *const b = output(r);
+      std::int64_t i = 0;
+      for (; i + V::size <= count; i += V::size) {
+        store_here<bytes>(result + i, (load_vector<M, bytes>(a + i) - V::load(sums + i)) *
+                                          load_vector<M, bytes>(b + i));
+      }
+      for (; i < count; ++i) {
+        result[i] = static_cast<T>((static_cast<M>(a[i]) - sums[i]) * static_cast<M>(b[i]));
+      }
+    }
+  }
+#if OPGEN_LOOPS_AVX2
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void rows_fma(char* to, const char* g, const char* y,
+                                                       std::int64_t n, std::int64_t count,
+                                                       const std::int64_t* steps) {
+    rows_here<32>(to, g, y, n, count, steps);
+  }
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void columns_fma(char* to, const char* g, const char* y,
+                                                          std::int64_t n, std::int64_t count,
+                                                          const std::int64_t* steps, M* sums) {
+    columns_here<32>(to, g, y, n, count, steps, sums);
+  }
+#endif
+  static void rows(char* to, const char* g, const char* y, std::int64_t n, std::int64_t count,
+                   const std::int64_t* steps) {
+#if OPGEN_LOOPS_AVX2
+    if (use_fma()) return rows_fma(to, g, y, n, count, steps);
+#endif
+    rows_here<kAnyVector>(to, g, y, n, count, steps);
+  }
+  static void columns(char* to, const char* g, const char* y, std::int64_t n, std::int64_t count,
+                      const std::int64_t* steps, M* sums) {
+#if OPGEN_LOOPS_AVX2
+    if (use_fma()) return columns_fma(to, g, y, n, count, steps, sums);
+#endif
+    columns_here<kAnyVector>(to, g, y, n, count, steps, sums);
+  }
+};
+
 // The lines of up to three tensors of one shape along a dimension. Adjacent lines differ in the
 // index of the dimension `across`.
 struct Lines {
@@ -258,6 +390,39 @@ class LineParts {
   const std::int64_t parts_;
   std::int64_t group_, part_, offsets_[Lines::kMost];
 };
+
+// Lines of adjacent elements, or adjacent lines: blocks of `most` of them. `data` are the result of
+// the softmax, g and the result.
+template <class T, class M>
+void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int64_t most,
+                                 std::int64_t blocks) {
+  using Gradient = DirectSoftmaxGradient<T, M>;
+  const bool by_columns = lines.by_columns();
+  const std::int64_t n = lines.length;
+  const std::int64_t* const between = by_columns ? lines.strides : lines.across_strides;
+  const std::int64_t steps[] = {between[2], between[1], between[0]};
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (by_columns ? n * most : n));
+  parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<M> sums(static_cast<std::size_t>(by_columns ? most : 0));
+    for (std::int64_t i = begin; i < end;) {
+      const std::int64_t part = i % blocks;
+      const std::int64_t first = by_columns ? part * most : part;
+      char* at[3];
+      for (int k = 0; k < 3; ++k) {
+        at[k] = data[k] + lines.offset(k, i / blocks) + first * lines.across_strides[k];
+      }
+      if (by_columns) {
+        Gradient::columns(at[2], at[1], at[0], n, std::min(most, lines.across - first), steps,
+                          sums.data());
+        ++i;
+      } else {
+        const std::int64_t count = std::min(end - i, blocks - part);
+        Gradient::rows(at[2], at[1], at[0], n, count, steps);
+        i += count;
+      }
+    }
+  });
+}
 
 template <class T, bool logarithm>
 void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
@@ -354,6 +519,12 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
   }
   const std::int64_t most = by_columns ? std::min(lines.across, widest) : n;
   const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
+  if constexpr (std::is_same_v<T, M> || std::is_same_v<T, BFloat16>) {
+    if (steps[0] == item && steps[1] == item && steps[2] == item) {
+      detail::run_direct_softmax_gradient<T, M>(lines, data, most, blocks);
+      return;
+    }
+  }
   // Rows that were collected are kept for the second pass if the cache keeps them, too.
   constexpr std::int64_t cached = 32768;
   const std::int64_t kept = rows * most * collected <= cached ? rows : 1;
