@@ -195,7 +195,7 @@ OPGEN_KERNEL(cross_entropy_loss)
 
 OPGEN_KERNEL(l1_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
   // The mean and the sum need no tensor of distances.
-  if (is_one_number(reduction) && opgen::isFloatingType(opgen::result_type_of(self, target))) {
+  if (is_one_number(reduction) && self.is_floating_point() && target.is_floating_point()) {
     return at::smooth_l1_loss(self, target, reduction, 0);
   }
   return reduced(self.sub(target).abs(), reduction);
@@ -283,10 +283,18 @@ OPGEN_KERNEL(smooth_l1_loss_out)
 OPGEN_KERNEL(huber_loss)
 (const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   OPGEN_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
+  // A limit beyond all floats is none: half of any square is at most infinite.
+  if (std::isinf(static_cast<float>(delta))) {
+    return of_pairs("huber_loss", self, target, reduction, []<class T>(T x, T y) {
+      const T distance = x - y;
+      return T(0.5) * distance * distance;
+    });
+  }
   return of_pairs("huber_loss", self, target, reduction, [delta]<class T>(T x, T y) {
     const T limit = static_cast<T>(delta), distance = std::abs(x - y);
-    const T near = T(0.5) * distance * distance, far = limit * (distance - T(0.5) * limit);
-    return distance <= limit ? near : far;
+    // Half of the square up to the limit, and a line with its slope beyond. NaN is not below it.
+    const T near = distance < limit ? distance : limit;
+    return near * (distance - T(0.5) * near);
   });
 }
 OPGEN_KERNEL(huber_loss_out)

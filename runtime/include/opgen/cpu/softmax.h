@@ -218,51 +218,75 @@ struct SoftmaxGradient {
 // next, of the result, g and y.
 template <class T, class M>
 struct DirectSoftmaxGradient {
+  // Two vectors of adjacent elements: those of a half type with even and with odd positions, which
+  // are the halves of 32-bit numbers.
   template <int bytes>
-  OPGEN_ALWAYS_INLINE static void store_here(T* to, const Vec<M, bytes>& v) {
+  OPGEN_ALWAYS_INLINE static void load_two(const T* from, Vec<M, bytes>& a, Vec<M, bytes>& b) {
+    using V = Vec<M, bytes>;
     if constexpr (std::is_same_v<T, M>) {
-      v.store(to);
+      a = V::load(from);
+      b = V::load(from + V::size);
     } else {
-      using Words = typename VectorOf<std::uint32_t, Vec<M, bytes>::size>::type;
-      using Halves = typename VectorOf<std::uint16_t, Vec<M, bytes>::size>::type;
-      const Words bits = std::bit_cast<Words>(v.values);
-      // Rounded to the nearest; NaN has bits of its own.
-      const Words rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-      const Words known = v == v ? rounded : Words{} + 0x7fc0u;
-      const Halves halves = __builtin_convertvector(known, Halves);
-      std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
+      using Words = typename VectorOf<std::uint32_t, V::size>::type;
+      Words words;
+      std::memcpy(&words, from, sizeof words);
+      a = V::of(std::bit_cast<typename V::Native>(words << 16));
+      b = V::of(std::bit_cast<typename V::Native>(words & 0xffff0000u));
+    }
+  }
+  // The bits of floats that are rounded to the upper half; NaN has bits of its own.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static auto rounded(const Vec<M, bytes>& v) {
+    using Words = typename VectorOf<std::uint32_t, Vec<M, bytes>::size>::type;
+    const Words bits = std::bit_cast<Words>(v.values);
+    const Words sum = bits + 0x7fffu + ((bits >> 16) & 1u);
+    return v == v ? sum : Words{} + 0x7fc00000u;
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void store_two(T* to, const Vec<M, bytes>& a, const Vec<M, bytes>& b) {
+    if constexpr (std::is_same_v<T, M>) {
+      a.store(to);
+      b.store(to + Vec<M, bytes>::size);
+    } else {
+      const auto words = (rounded(a) >> 16) | (rounded(b) & 0xffff0000u);
+      std::memcpy(static_cast<void*>(to), &words, sizeof words);
     }
   }
   template <int bytes>
   OPGEN_ALWAYS_INLINE static void rows_here(char* to, const char* g, const char* y, std::int64_t n,
                                             std::int64_t count, const std::int64_t* steps) {
     using V = Vec<M, bytes>;
-    constexpr std::int64_t chains = 4, step = chains * V::size;
+    constexpr std::int64_t pair = 2 * V::size, step = 2 * pair;
     for (std::int64_t r = 0; r < count; ++r) {
       const T* const grad = reinterpret_cast<const T*>(g + r * steps[1]);
       const T* const output = reinterpret_cast<const T*>(y + r * steps[2]);
       T* const result = reinterpret_cast<T*>(to + r * steps[0]);
-      V sums[chains];
-      for (std::int64_t k = 0; k < chains; ++k) sums[k] = V(M(0));
+      V sums[4];
+      for (V& sum : sums) sum = V(M(0));
+      V a, b, c, d;
       std::int64_t i = 0;
       for (; i + step <= n; i += step) {
-        for (std::int64_t k = 0; k < chains; ++k) {
-          const std::int64_t at = i + k * V::size;
-          sums[k] = multiply_add(load_vector<M, bytes>(grad + at),
-                                 load_vector<M, bytes>(output + at), sums[k]);
+        for (std::int64_t k = 0; k < 2; ++k) {
+          load_two(grad + i + k * pair, a, b);
+          load_two(output + i + k * pair, c, d);
+          sums[2 * k] = multiply_add(a, c, sums[2 * k]);
+          sums[2 * k + 1] = multiply_add(b, d, sums[2 * k + 1]);
         }
       }
-      for (; i + V::size <= n; i += V::size) {
-        sums[0] = multiply_add(load_vector<M, bytes>(grad + i), load_vector<M, bytes>(output + i),
-                               sums[0]);
+      for (; i + pair <= n; i += pair) {
+        load_two(grad + i, a, b);
+        load_two(output + i, c, d);
+        sums[0] = multiply_add(a, c, sums[0]);
+        sums[1] = multiply_add(b, d, sums[1]);
       }
       join(sums, SumOf());
       M total = join_vector(sums[0], SumOf());
       for (; i < n; ++i) total += static_cast<M>(grad[i]) * static_cast<M>(output[i]);
       const V sum(total);
-      for (i = 0; i + V::size <= n; i += V::size) {
-        store_here<bytes>(result + i, (load_vector<M, bytes>(grad + i) - sum) *
-                                          load_vector<M, bytes>(output + i));
+      for (i = 0; i + pair <= n; i += pair) {
+        load_two(grad + i, a, b);
+        load_two(output + i, c, d);
+        store_two(result + i, (a - sum) * c, (b - sum) * d);
       }
       for (; i < n; ++i) {
         result[i] = static_cast<T>((static_cast<M>(grad[i]) - total) * static_cast<M>(output[i]));
@@ -275,43 +299,44 @@ struct DirectSoftmaxGradient {
                                                std::int64_t n, std::int64_t count,
                                                const std::int64_t* steps, M* sums) {
     using V = Vec<M, bytes>;
-    constexpr std::int64_t together = 4;
+    constexpr std::int64_t together = 4, pair = 2 * V::size;
     const auto grad = [&](std::int64_t r) { return reinterpret_cast<const T*>(g + r * steps[1]); };
     const auto output = [&](std::int64_t r) {
       return reinterpret_cast<const T*>(y + r * steps[2]);
     };
     std::fill_n(sums, count, M(0));
+    V a, b, c, d;
     for (std::int64_t r = 0; r < n; r += together) {
       const std::int64_t some = std::min(together, n - r);
-      const T *a[together], *b[together];
-      for (std::int64_t k = 0; k < together; ++k) {
-        a[k] = grad(r + (k < some ? k : 0));
-        b[k] = output(r + (k < some ? k : 0));
-      }
       std::int64_t i = 0;
-      for (; some == together && i + V::size <= count; i += V::size) {
-        V sum = V::load(sums + i);
-        for (std::int64_t k = 0; k < together; ++k) {
-          sum = multiply_add(load_vector<M, bytes>(a[k] + i), load_vector<M, bytes>(b[k] + i), sum);
+      for (; i + pair <= count; i += pair) {
+        V first = V::load(sums + i), second = V::load(sums + i + V::size);
+        for (std::int64_t k = r; k < r + some; ++k) {
+          load_two(grad(k) + i, a, b);
+          load_two(output(k) + i, c, d);
+          first = multiply_add(a, c, first);
+          second = multiply_add(b, d, second);
         }
-        sum.store(sums + i);
+        first.store(sums + i);
+        second.store(sums + i + V::size);
       }
       for (; i < count; ++i) {
-        for (std::int64_t k = 0; k < some; ++k) {
-          sums[i] += static_cast<M>(a[k][i]) * static_cast<M>(b[k][i]);
+        for (std::int64_t k = r; k < r + some; ++k) {
+          sums[i] += static_cast<M>(grad(k)[i]) * static_cast<M>(output(k)[i]);
         }
       }
     }
     for (std::int64_t r = 0; r < n; ++r) {
       T* const result = reinterpret_cast<T*>(to + r * steps[0]);
-      const T *const a = grad(r), *const b = output(r);
+      const T *const x = grad(r), *const z = output(r);
       std::int64_t i = 0;
-      for (; i + V::size <= count; i += V::size) {
-        store_here<bytes>(result + i, (load_vector<M, bytes>(a + i) - V::load(sums + i)) *
-                                          load_vector<M, bytes>(b + i));
+      for (; i + pair <= count; i += pair) {
+        load_two(x + i, a, b);
+        load_two(z + i, c, d);
+        store_two(result + i, (a - V::load(sums + i)) * c, (b - V::load(sums + i + V::size)) * d);
       }
       for (; i < count; ++i) {
-        result[i] = static_cast<T>((static_cast<M>(a[i]) - sums[i]) * static_cast<M>(b[i]));
+        result[i] = static_cast<T>((static_cast<M>(x[i]) - sums[i]) * static_cast<M>(z[i]));
       }
     }
   }

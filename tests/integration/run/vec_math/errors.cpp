@@ -226,13 +226,13 @@ double bessel(double given) {
   long double sum = 1, term = 1;
   if (std::isinf(x)) return order == 0 ? INFINITY : given;
   if (x < 30) {
-    for (int k = 1; k < 200; ++k) {
+    for (int k = 1; term > sum * 1e-20L; ++k) {
       term *= x * x / 4 / (static_cast<long double>(k) * (k + order));
       sum += term;
     }
     return static_cast<double>(order == 0 ? sum : sum * given / 2);
   }
-  for (int k = 1; k < 30; ++k) {
+  for (int k = 1; k < 30 && std::abs(term) > sum * 1e-20L; ++k) {
     const long double odd = 2 * k - 1;
     term *= (odd * odd - 4 * order * order) / (8 * x * k);
     sum += term;
