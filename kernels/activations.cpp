@@ -203,12 +203,17 @@ Tensor& hardswish_into(Tensor& out, const Tensor& self) {
   TensorIterator iter = TensorIterator::unary_op(out, self);
   if (out.is_meta()) return out;
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "hardswish", [&] {
-    using wide = wide_t<scalar_t>;
-    opgen::cpu_kernel(iter, [](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element);
-      return static_cast<scalar_t>(x * lesser_of(greater_of(x + wide(3), wide(0)), wide(6)) /
-                                   wide(6));
-    });
+    if constexpr (is_half_v<scalar_t>) {
+      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto x) {
+        using V = decltype(x);
+        // NaN is the second argument.
+        return x * min(V(6.0f), max(V(0.0f), x + V(3.0f))) / V(6.0f);
+      });
+    } else {
+      opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t {
+        return x * lesser_of(greater_of(x + scalar_t(3), scalar_t(0)), scalar_t(6)) / scalar_t(6);
+      });
+    }
   });
   return out;
 }

@@ -385,9 +385,17 @@ OPGEN_KERNEL(isclose)
     a = self.to(opgen::get_default_dtype());
     b = other.to(opgen::get_default_dtype());
   }
-  const Tensor allowed = at::add(at::abs(at::mul(b, Scalar(rtol))), Scalar(atol));
-  const Tensor actual = at::abs(at::sub(a, b));
-  return at::logical_or(close, at::logical_and(at::isfinite(actual), at::le(actual, allowed)));
+  // In place where the dtype stays: each new tensor would take longer than its arithmetic.
+  Tensor allowed = at::mul(b, Scalar(rtol)), actual = at::sub(a, b);
+  if (self.is_complex()) {
+    allowed = at::abs(allowed);
+    actual = at::abs(actual);
+  } else {
+    allowed.abs_();
+    actual.abs_();
+  }
+  Tensor within = at::le(actual, allowed.add_(Scalar(atol)));
+  return close.logical_or_(within.logical_and_(at::isfinite(actual)));
 }
 
 OPGEN_KERNEL(allclose)

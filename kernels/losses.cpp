@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 
+#include <aten/ops/addcmul.h>
 #include <aten/ops/binary_cross_entropy.h>
 #include <aten/ops/binary_cross_entropy_native.h>
 #include <aten/ops/binary_cross_entropy_with_logits_native.h>
@@ -49,6 +50,7 @@
 #include <aten/ops/triplet_margin_loss_native.h>
 #include <aten/ops/where.h>
 #include <aten/ops/xlogy.h>
+#include <opgen/cpu/reduce_of.h>
 
 #include "composite.h"
 #include "loss_reduction.h"
@@ -65,6 +67,9 @@ struct Weighted {
 };
 
 using kernels::reduced;
+bool is_one_number(int64_t reduction) {
+  return reduction == kMean || reduction == kSum;
+}
 Tensor reduced(const Weighted& each, int64_t reduction) {
   if (reduction == kNone) return each.loss;
   const Tensor sum = each.loss.sum();
@@ -234,14 +239,23 @@ OPGEN_KERNEL(cross_entropy_loss)
 }
 
 OPGEN_KERNEL(l1_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
+  // The mean and the sum need no tensor of distances.
+  if (is_one_number(reduction) && self.is_floating_point() && target.is_floating_point()) {
+    return at::smooth_l1_loss(self, target, reduction, 0);
+  }
   return reduced(self.sub(target).abs(), reduction);
 }
 
 OPGEN_KERNEL(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
   const ScalarType kind = opgen::result_type_of(self, target);
   OPGEN_CHECK(opgen::isFloatingType(kind), "mse_loss is not implemented for ", kind);
+  if (is_one_number(reduction)) {
+    // Half of the square, up to an infinite distance; twice that is exact.
+    constexpr double everywhere = std::numeric_limits<double>::infinity();
+    return at::huber_loss(self, target, reduction, everywhere).mul(Scalar(2));
+  }
   const Tensor difference = in_dtype(self, kind).sub(in_dtype(target, kind));
-  return reduced(difference.mul(difference), reduction);
+  return difference.mul(difference);
 }
 OPGEN_KERNEL(mse_loss_out)
 (const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
@@ -254,7 +268,7 @@ OPGEN_KERNEL(mse_loss_out)
 
 namespace {
 
-// Computes f(self, target) for pairs of elements, in float or double.
+// Returns f(self, target) for pairs of elements, computed in float or double.
 template <class F>
 Tensor of_pairs(const char* name, const Tensor& self, const Tensor& target, F f) {
   TensorIterator iter = TensorIterator::binary_op(Tensor(), self, target);
@@ -268,6 +282,26 @@ Tensor of_pairs(const char* name, const Tensor& self, const Tensor& target, F f)
   });
   return each;
 }
+// The same, or the mean or the sum of it.
+template <class F>
+Tensor of_pairs(const char* name, const Tensor& self, const Tensor& target, int64_t reduction,
+                F f) {
+  if (!is_one_number(reduction)) return of_pairs(name, self, target, f);
+  const ScalarType kind = opgen::result_type_of(self, target);
+  const Tensor a = in_dtype(self, kind), b = in_dtype(target, kind);
+  const DimVector shape(opgen::infer_size(a.sizes(), b.sizes()));
+  const Tensor result = opgen::empty({}, a.options());
+  const auto ndim = static_cast<int64_t>(shape.size());
+  TensorIterator iter = opgen::make_reduction_of(result, a, b, mask_of(std::nullopt, ndim));
+  if (result.is_meta()) return result;
+  OPGEN_DISPATCH_FLOATING(kind, name, [&] {
+    using wide = wide_t<scalar_t>;
+    const wide count =
+        reduction == kMean ? static_cast<wide>(opgen::multiply_integers(shape)) : wide(1);
+    opgen::cpu_sum_of<scalar_t, scalar_t>(iter, f, [count](wide sum) { return sum / count; });
+  });
+  return result;
+}
 
 Tensor& copy_loss(Tensor& out, const Tensor& result, const char* name) {
   check_can_cast(result.scalar_type(), out.scalar_type());
@@ -279,13 +313,12 @@ Tensor& copy_loss(Tensor& out, const Tensor& result, const char* name) {
 OPGEN_KERNEL(smooth_l1_loss)
 (const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   OPGEN_CHECK(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
-  const auto each = of_pairs("smooth_l1_loss", self, target, [beta]<class T>(T x, T y) {
+  return of_pairs("smooth_l1_loss", self, target, reduction, [beta]<class T>(T x, T y) {
     const T limit = static_cast<T>(beta), distance = std::abs(x - y);
-    // Both are computed, so that compilers vectorise the loop.
-    const T near = T(0.5) * distance * distance / limit, far = distance - T(0.5) * limit;
+    // Both are computed, so that compilers vectorise the loop. Without a limit, all are far.
+    const T near = distance * distance * (T(0.5) / limit), far = distance - T(0.5) * limit;
     return distance < limit ? near : far;
   });
-  return reduced(each, reduction);
 }
 OPGEN_KERNEL(smooth_l1_loss_out)
 (const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& out) {
@@ -295,12 +328,19 @@ OPGEN_KERNEL(smooth_l1_loss_out)
 OPGEN_KERNEL(huber_loss)
 (const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   OPGEN_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
-  const auto each = of_pairs("huber_loss", self, target, [delta]<class T>(T x, T y) {
+  // A limit beyond all floats is none: half of any square is at most infinite.
+  if (std::isinf(static_cast<float>(delta))) {
+    return of_pairs("huber_loss", self, target, reduction, []<class T>(T x, T y) {
+      const T distance = x - y;
+      return T(0.5) * distance * distance;
+    });
+  }
+  return of_pairs("huber_loss", self, target, reduction, [delta]<class T>(T x, T y) {
     const T limit = static_cast<T>(delta), distance = std::abs(x - y);
-    const T near = T(0.5) * distance * distance, far = limit * (distance - T(0.5) * limit);
-    return distance <= limit ? near : far;
+    // Half of the square up to the limit, and a line with its slope beyond. NaN is not below it.
+    const T near = distance < limit ? distance : limit;
+    return near * (distance - T(0.5) * near);
   });
-  return reduced(each, reduction);
 }
 OPGEN_KERNEL(huber_loss_out)
 (const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& out) {
@@ -361,7 +401,7 @@ OPGEN_KERNEL(kl_div)
   OPGEN_CHECK(self.is_floating_point() && target.is_floating_point(),
               "kl_div: Integral inputs not supported.");
   if (log_target) return reduced(target.exp().mul(target.sub(self)), reduction);
-  return reduced(at::xlogy(target, target).sub(target.mul(self)), reduction);
+  return reduced(at::addcmul(at::xlogy(target, target), target, self, -1), reduction);
 }
 
 OPGEN_KERNEL(poisson_nll_loss)

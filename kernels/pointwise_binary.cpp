@@ -39,7 +39,7 @@
 #include <aten/ops/sub_native.h>
 #include <aten/ops/xlogy.h>
 #include <aten/ops/xlogy_native.h>
-#include <opgen/cpu/vec_functions.h>
+#include <opgen/cpu/vec_special.h>
 
 #include "composite.h"
 
@@ -573,11 +573,14 @@ OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_float_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(xlogy_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(*this, "xlogy", [](auto x, auto y) {
-    using T = decltype(x);
-    if (std::isnan(y)) return y;
-    return x == 0 ? T(0) : x * std::log(y);
-  });
+  map_two(
+      *this, "xlogy",
+      [](auto x, auto y) {
+        using T = decltype(x);
+        if (std::isnan(y)) return y;
+        return x == 0 ? T(0) : x * std::log(y);
+      },
+      [](auto x, auto y) { return vec::xlogy(x, y); });
 }
 OPGEN_KERNEL(xlogy)(const Scalar& self, const Tensor& other) {
   return at::xlogy(number(self), other);

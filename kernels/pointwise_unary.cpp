@@ -71,7 +71,7 @@
 #include <aten/ops/tanh_native.h>
 #include <aten/ops/trunc_native.h>
 #include <aten/ops/zeros_like.h>
-#include <opgen/cpu/vec_functions.h>
+#include <opgen/cpu/vec_special.h>
 
 #include "common.h"
 #include "either.h"
@@ -229,22 +229,28 @@ OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_FUNCTION(std, asinh))
 OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_FUNCTION(std, acosh))
 OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh),
                   OPGEN_FUNCTION(vec, atanh))
-OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_FUNCTION(std, lgamma))
+OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_FUNCTION(std, lgamma), OPGEN_FUNCTION(vec, lgamma))
 OPGEN_UNARY_FLOAT(
     digamma, map_floating, [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
     OPGEN_FUNCTION(vec, digamma))
 OPGEN_UNARY_FLOAT(
     erfinv, map_floating, [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
     OPGEN_FUNCTION(vec, erfinv))
-OPGEN_UNARY_FLOAT(sinc, map_floating_or_complex, [](auto x) {
-  using T = decltype(x);
-  if (x == T(0)) return T(1);
-  const T angle = x * T(static_cast<real_t<T>>(pi));
-  return std::sin(angle) / angle;
-})
-OPGEN_UNARY_FLOAT(i0, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i0(x)); })
-OPGEN_UNARY_FLOAT(special_i1, map_floating,
-                  [](auto x) { return static_cast<decltype(x)>(bessel_i1(x)); })
+OPGEN_UNARY_FLOAT(
+    sinc, map_floating_or_complex,
+    [](auto x) {
+      using T = decltype(x);
+      if (x == T(0)) return T(1);
+      const T angle = x * T(static_cast<real_t<T>>(pi));
+      return std::sin(angle) / angle;
+    },
+    OPGEN_FUNCTION(vec, sinc))
+OPGEN_UNARY_FLOAT(
+    i0, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i0(x)); },
+    OPGEN_FUNCTION(vec, bessel_i0))
+OPGEN_UNARY_FLOAT(
+    special_i1, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i1(x)); },
+    OPGEN_FUNCTION(vec, bessel_i1))
 OPGEN_UNARY_FLOAT(
     special_entr, map_floating,
     [](auto x) {
@@ -287,14 +293,22 @@ OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) {
 OPGEN_KERNEL(logit_out)(const Tensor& self, std::optional<double> eps, Tensor& out) {
   TensorIterator iter = TensorIterator::unary_float_op(out, self);
   if (out.is_meta()) return out;
-  map_floating(iter, "logit", [eps](auto x) {
-    using T = decltype(x);
-    if (eps.has_value()) {
-      const T least = static_cast<T>(*eps), most = T(1) - least;
-      x = x < least ? least : (x > most ? most : x);
-    }
-    return x == T(1) ? std::numeric_limits<T>::infinity() : std::log(x / (T(1) - x));
-  });
+  // Without eps, no number is out of the limits.
+  const double from = eps.value_or(-std::numeric_limits<double>::infinity());
+  map_floating(
+      iter, "logit",
+      [from](auto x) {
+        using T = decltype(x);
+        const T least = static_cast<T>(from), most = T(1) - least;
+        x = x < least ? least : (x > most ? most : x);
+        return x == T(1) ? std::numeric_limits<T>::infinity() : std::log(x / (T(1) - x));
+      },
+      [from](auto x) {
+        using V = decltype(x);
+        const V least(static_cast<float>(from)), most = V(1.0f) - least;
+        const V bounded = select(x < least, least, select(x > most, most, x));
+        return vec::log(bounded / (V(1.0f) - bounded));
+      });
   return out;
 }
 OPGEN_KERNEL(logit)(const Tensor& self, std::optional<double> eps) {
@@ -693,10 +707,19 @@ struct Replacements {
 
   // Without branches, so that compilers vectorise the loop.
   T operator()(T x) const {
-    constexpr auto infinity = std::numeric_limits<wide_t<T>>::infinity();
-    const auto w = widen(x);
-    const T finite = either(w == -infinity, neginf, either(w == infinity, posinf, x));
-    return either(w != w, nan, finite);  // NOLINT(misc-redundant-expression)
+    if constexpr (is_half_v<T>) {
+      // By their bits: vectors of 16-bit numbers hold twice as many as vectors of floats.
+      constexpr std::int16_t infinity = std::is_same_v<T, Half> ? 0x7c00 : 0x7f80;
+      const auto bits = static_cast<std::int16_t>(x.x);
+      const auto magnitude = static_cast<std::int16_t>(bits & 0x7fff);
+      const T infinite = either(bits < 0, neginf, posinf);
+      const T known = either(magnitude == infinity, infinite, x);
+      return either(magnitude > infinity, nan, known);
+    } else {
+      constexpr T infinity = std::numeric_limits<T>::infinity();
+      const T finite = either(x == -infinity, neginf, either(x == infinity, posinf, x));
+      return either(x != x, nan, finite);  // NOLINT(misc-redundant-expression)
+    }
   }
   opgen::complex<T> operator()(opgen::complex<T> z) const {
     return opgen::complex<T>((*this)(z.real()), (*this)(z.imag()));

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <vector>
@@ -211,6 +213,161 @@ struct SoftmaxGradient {
   }
 };
 
+// The same for elements of type T in memory, which are M or, for floats, BFloat16: adjacent ones of
+// several rows, or of several columns of adjacent elements. The steps are bytes from one row to the
+// next, of the result, g and y.
+template <class T, class M>
+struct DirectSoftmaxGradient {
+  // Two vectors of adjacent elements: those of a half type with even and with odd positions, which
+  // are the halves of 32-bit numbers.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void load_two(const T* from, Vec<M, bytes>& a, Vec<M, bytes>& b) {
+    using V = Vec<M, bytes>;
+    if constexpr (std::is_same_v<T, M>) {
+      a = V::load(from);
+      b = V::load(from + V::size);
+    } else {
+      using Words = typename VectorOf<std::uint32_t, V::size>::type;
+      Words words;
+      std::memcpy(&words, from, sizeof words);
+      a = V::of(std::bit_cast<typename V::Native>(words << 16));
+      b = V::of(std::bit_cast<typename V::Native>(words & 0xffff0000u));
+    }
+  }
+  // The bits of floats that are rounded to the upper half; NaN has bits of its own.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static auto rounded(const Vec<M, bytes>& v) {
+    using Words = typename VectorOf<std::uint32_t, Vec<M, bytes>::size>::type;
+    const Words bits = std::bit_cast<Words>(v.values);
+    const Words sum = bits + 0x7fffu + ((bits >> 16) & 1u);
+    return v == v ? sum : Words{} + 0x7fc00000u;
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void store_two(T* to, const Vec<M, bytes>& a, const Vec<M, bytes>& b) {
+    if constexpr (std::is_same_v<T, M>) {
+      a.store(to);
+      b.store(to + Vec<M, bytes>::size);
+    } else {
+      const auto words = (rounded(a) >> 16) | (rounded(b) & 0xffff0000u);
+      std::memcpy(static_cast<void*>(to), &words, sizeof words);
+    }
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void rows_here(char* to, const char* g, const char* y, std::int64_t n,
+                                            std::int64_t count, const std::int64_t* steps) {
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t pair = 2 * V::size, step = 2 * pair;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const T* const grad = reinterpret_cast<const T*>(g + r * steps[1]);
+      const T* const output = reinterpret_cast<const T*>(y + r * steps[2]);
+      T* const result = reinterpret_cast<T*>(to + r * steps[0]);
+      V sums[4];
+      for (V& sum : sums) sum = V(M(0));
+      V a, b, c, d;
+      std::int64_t i = 0;
+      for (; i + step <= n; i += step) {
+        for (std::int64_t k = 0; k < 2; ++k) {
+          load_two(grad + i + k * pair, a, b);
+          load_two(output + i + k * pair, c, d);
+          sums[2 * k] = multiply_add(a, c, sums[2 * k]);
+          sums[2 * k + 1] = multiply_add(b, d, sums[2 * k + 1]);
+        }
+      }
+      for (; i + pair <= n; i += pair) {
+        load_two(grad + i, a, b);
+        load_two(output + i, c, d);
+        sums[0] = multiply_add(a, c, sums[0]);
+        sums[1] = multiply_add(b, d, sums[1]);
+      }
+      join(sums, SumOf());
+      M total = join_vector(sums[0], SumOf());
+      for (; i < n; ++i) total += static_cast<M>(grad[i]) * static_cast<M>(output[i]);
+      const V sum(total);
+      for (i = 0; i + pair <= n; i += pair) {
+        load_two(grad + i, a, b);
+        load_two(output + i, c, d);
+        store_two(result + i, (a - sum) * c, (b - sum) * d);
+      }
+      for (; i < n; ++i) {
+        result[i] = static_cast<T>((static_cast<M>(grad[i]) - total) * static_cast<M>(output[i]));
+      }
+    }
+  }
+  // The columns of n rows. Adds four products to a sum before it goes back to memory.
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE static void columns_here(char* to, const char* g, const char* y,
+                                               std::int64_t n, std::int64_t count,
+                                               const std::int64_t* steps, M* sums) {
+    using V = Vec<M, bytes>;
+    constexpr std::int64_t together = 4, pair = 2 * V::size;
+    const auto grad = [&](std::int64_t r) { return reinterpret_cast<const T*>(g + r * steps[1]); };
+    const auto output = [&](std::int64_t r) {
+      return reinterpret_cast<const T*>(y + r * steps[2]);
+    };
+    std::fill_n(sums, count, M(0));
+    V a, b, c, d;
+    for (std::int64_t r = 0; r < n; r += together) {
+      const std::int64_t some = std::min(together, n - r);
+      std::int64_t i = 0;
+      for (; i + pair <= count; i += pair) {
+        V first = V::load(sums + i), second = V::load(sums + i + V::size);
+        for (std::int64_t k = r; k < r + some; ++k) {
+          load_two(grad(k) + i, a, b);
+          load_two(output(k) + i, c, d);
+          first = multiply_add(a, c, first);
+          second = multiply_add(b, d, second);
+        }
+        first.store(sums + i);
+        second.store(sums + i + V::size);
+      }
+      for (; i < count; ++i) {
+        for (std::int64_t k = r; k < r + some; ++k) {
+          sums[i] += static_cast<M>(grad(k)[i]) * static_cast<M>(output(k)[i]);
+        }
+      }
+    }
+    for (std::int64_t r = 0; r < n; ++r) {
+      T* const result = reinterpret_cast<T*>(to + r * steps[0]);
+      const T *const x = grad(r), *const z = output(r);
+      std::int64_t i = 0;
+      for (; i + pair <= count; i += pair) {
+        load_two(x + i, a, b);
+        load_two(z + i, c, d);
+        store_two(result + i, (a - V::load(sums + i)) * c, (b - V::load(sums + i + V::size)) * d);
+      }
+      for (; i < count; ++i) {
+        result[i] = static_cast<T>((static_cast<M>(x[i]) - sums[i]) * static_cast<M>(z[i]));
+      }
+    }
+  }
+#if OPGEN_LOOPS_AVX2
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void rows_fma(char* to, const char* g, const char* y,
+                                                       std::int64_t n, std::int64_t count,
+                                                       const std::int64_t* steps) {
+    rows_here<32>(to, g, y, n, count, steps);
+  }
+  OPGEN_NOINLINE OPGEN_TARGET_FMA static void columns_fma(char* to, const char* g, const char* y,
+                                                          std::int64_t n, std::int64_t count,
+                                                          const std::int64_t* steps, M* sums) {
+    columns_here<32>(to, g, y, n, count, steps, sums);
+  }
+#endif
+  static void rows(char* to, const char* g, const char* y, std::int64_t n, std::int64_t count,
+                   const std::int64_t* steps) {
+#if OPGEN_LOOPS_AVX2
+    if (use_fma()) return rows_fma(to, g, y, n, count, steps);
+#endif
+    rows_here<kAnyVector>(to, g, y, n, count, steps);
+  }
+  static void columns(char* to, const char* g, const char* y, std::int64_t n, std::int64_t count,
+                      const std::int64_t* steps, M* sums) {
+#if OPGEN_LOOPS_AVX2
+    if (use_fma()) return columns_fma(to, g, y, n, count, steps, sums);
+#endif
+    columns_here<kAnyVector>(to, g, y, n, count, steps, sums);
+  }
+};
+
 // The lines of up to three tensors of one shape along a dimension. Adjacent lines differ in the
 // index of the dimension `across`.
 struct Lines {
@@ -259,6 +416,39 @@ class LineParts {
   const std::int64_t parts_;
   std::int64_t group_, part_, offsets_[Lines::kMost];
 };
+
+// Lines of adjacent elements, or adjacent lines: blocks of `most` of them. `data` are the result of
+// the softmax, g and the result.
+template <class T, class M>
+void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int64_t most,
+                                 std::int64_t blocks) {
+  using Gradient = DirectSoftmaxGradient<T, M>;
+  const bool by_columns = lines.by_columns();
+  const std::int64_t n = lines.length;
+  const std::int64_t* const between = by_columns ? lines.strides : lines.across_strides;
+  const std::int64_t steps[] = {between[2], between[1], between[0]};
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (by_columns ? n * most : n));
+  parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<M> sums(static_cast<std::size_t>(by_columns ? most : 0));
+    for (std::int64_t i = begin; i < end;) {
+      const std::int64_t part = i % blocks;
+      const std::int64_t first = by_columns ? part * most : part;
+      char* at[3];
+      for (int k = 0; k < 3; ++k) {
+        at[k] = data[k] + lines.offset(k, i / blocks) + first * lines.across_strides[k];
+      }
+      if (by_columns) {
+        Gradient::columns(at[2], at[1], at[0], n, std::min(most, lines.across - first), steps,
+                          sums.data());
+        ++i;
+      } else {
+        const std::int64_t count = std::min(end - i, blocks - part);
+        Gradient::rows(at[2], at[1], at[0], n, count, steps);
+        i += count;
+      }
+    }
+  });
+}
 
 template <class T, bool logarithm>
 void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
@@ -355,6 +545,12 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
   }
   const std::int64_t most = by_columns ? std::min(lines.across, widest) : n;
   const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
+  if constexpr (std::is_same_v<T, M> || std::is_same_v<T, BFloat16>) {
+    if (steps[0] == item && steps[1] == item && steps[2] == item) {
+      detail::run_direct_softmax_gradient<T, M>(lines, data, most, blocks);
+      return;
+    }
+  }
   // Rows that were collected are kept for the second pass if the cache keeps them, too.
   constexpr std::int64_t cached = 32768;
   const std::int64_t kept = rows * most * collected <= cached ? rows : 1;

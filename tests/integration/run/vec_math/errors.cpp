@@ -1,6 +1,6 @@
-// errors.cpp: print the largest error of each function of vec_math.h and vec_functions.h, in units
-// in the last place of the exact value: "exp 0.95 0". The last number counts wrong infinities, NaN,
-// zeros and signs.
+// errors.cpp: print the largest error of each function of vec_math.h, vec_functions.h and
+// vec_special.h, in units in the last place of the exact value: "exp 0.95 0". The last number
+// counts wrong infinities, NaN, zeros and signs.
 //
 //   errors N     N random numbers from all floats and N from the range of the function
 //
@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "opgen/cpu/vec_functions.h"
+#include "opgen/cpu/vec_special.h"
 
 #if defined(BASELINE)
 #define TARGET __attribute__((flatten))
@@ -219,6 +219,43 @@ double trigamma(double x) {
   return static_cast<double>(sum + 1 / at + z / 2 + z / at * (1.0L / 6 - z * (1.0L / 30 - z / 42)));
 }
 
+// The modified Bessel function of an order, by its series or by the asymptotic one.
+template <int order>
+double bessel(double given) {
+  const long double x = std::abs(static_cast<long double>(given));
+  long double sum = 1, term = 1;
+  if (std::isinf(x)) return order == 0 ? INFINITY : given;
+  if (x < 30) {
+    for (int k = 1; term > sum * 1e-20L; ++k) {
+      term *= x * x / 4 / (static_cast<long double>(k) * (k + order));
+      sum += term;
+    }
+    return static_cast<double>(order == 0 ? sum : sum * given / 2);
+  }
+  for (int k = 1; k < 30 && std::abs(term) > sum * 1e-20L; ++k) {
+    const long double odd = 2 * k - 1;
+    term *= (odd * odd - 4 * order * order) / (8 * x * k);
+    sum += term;
+  }
+  sum *= std::exp(x) / std::sqrt(2 * 3.14159265358979323846L * x);
+  return static_cast<double>(order == 0 || given > 0 ? sum : -sum);
+}
+
+double log_gamma(double x) {
+  return static_cast<double>(std::lgamma(static_cast<long double>(x)));
+}
+
+// 0 for integers.
+double sinc(double x) {
+  if (x == 0) return 1;
+  if (std::isinf(x)) return std::nan("");
+  const long double rest = x - std::nearbyint(x);
+  const long double sine = std::sin(3.14159265358979323846L * rest);
+  const double ratio =
+      static_cast<double>(sine / (3.14159265358979323846L * static_cast<long double>(x)));
+  return std::fmod(std::nearbyint(x), 2.0) == 0 ? ratio : -ratio;
+}
+
 }  // namespace
 
 #define MEASURE(name, exact, low, high)                                           \
@@ -255,6 +292,14 @@ int main(int, char** arguments) {
   MEASURE(atanh, std::atanh(x), -1, 1)
   MEASURE(erfc, std::erfc(x), -4, 10.1)
   MEASURE(erfinv, erfinv(x), -1, 1)
+  MEASURE(bessel_i0, bessel<0>(x), -100, 100)
+  MEASURE(bessel_i0, bessel<0>(x), 0, 9)
+  MEASURE(bessel_i1, bessel<1>(x), -100, 100)
+  MEASURE(bessel_i1, bessel<1>(x), 0, 9)
+  MEASURE(lgamma, log_gamma(x), 0, 4)
+  MEASURE(lgamma, log_gamma(x), -10, 10)
+  MEASURE(sinc, sinc(x), -3, 3)
+  MEASURE(sinc, sinc(x), -1e6, 1e6)
   // Away from its zeros.
   for (auto [low, high] :
        {std::pair(1.6f, 20.0f), std::pair(20.0f, 1e6f), std::pair(-0.45f, 1.3f)}) {
@@ -310,6 +355,16 @@ int main(int, char** arguments) {
                       : std::fmax(a, b) + std::log1p(std::exp2(-std::abs(a - b))) / std::log(2.0);
       },
       between(0, 120, count), between(0, 120, count));
+  Numbers logy_x = everything(count), logy_y = everything(count);
+  for (float a : kSpecial) {
+    for (float b : kSpecial) logy_x.push_back(a), logy_y.push_back(b);
+  }
+  const auto xlogy = [](const V& a, const V& b) { return vec::xlogy(a, b); };
+  const auto exact_xlogy = [](double a, double b) {
+    return std::isnan(b) ? b : a == 0 ? 0 : a * std::log(b);
+  };
+  measure("xlogy", xlogy, exact_xlogy, logy_x, logy_y);
+  measure("xlogy", xlogy, exact_xlogy, between(-3, 3, count), between(0, 3, count));
   measure(
       "softplus", [](const V& a, const V&) { return vec::softplus(a); },
       [](double a, double) { return std::log1p(std::exp(a)); }, between(-80, 20, count), {});
