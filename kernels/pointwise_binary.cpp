@@ -671,7 +671,11 @@ OPGEN_META_FUNC(heaviside)(const Tensor& self, const Tensor& values) {
   build_binary_op(out, self, values);
 }
 OPGEN_IMPL_FUNC(heaviside_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "heaviside", [&] {
+  if (common_dtype() == kBool) {
+    opgen::cpu_kernel(*this, [](bool x, bool value) -> bool { return x | value; });
+    return;
+  }
+  OPGEN_DISPATCH_REAL(common_dtype(), "heaviside", [&] {
     opgen::cpu_kernel(*this, [](scalar_t x, scalar_t value) -> scalar_t {
       if (x == scalar_t(0)) return value;
       return static_cast<scalar_t>(x > scalar_t(0));

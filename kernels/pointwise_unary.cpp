@@ -510,7 +510,13 @@ OPGEN_KERNEL(logical_not_)(Tensor& self) {
   return at::logical_not_out(self, self);
 }
 OPGEN_KERNEL(logical_not_out)(const Tensor& self, Tensor& out) {
-  map_to_bool(out, self, "logical_not", [](auto x) { return x == decltype(x)(0); });
+  map_to_bool(out, self, "logical_not", [](auto x) {
+    if constexpr (std::is_same_v<decltype(x), bool>) {
+      return inverted(x);
+    } else {
+      return x == decltype(x)(0);
+    }
+  });
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "cpu/transpose_tile.h"
@@ -135,6 +136,81 @@ void run_columns(TensorIteratorBase::loop1d_t row, int n, char** data, const std
   }
 }
 
+// Runs several short rows as one. The operands continue from row to row, except one or two inputs:
+// those that are the same row each time, as in a matrix plus a vector, and those whose rows have
+// gaps between them are copied to blocks.
+class JoinedRows {
+ public:
+  JoinedRows(const TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row)
+      : row_(row), n_(iter.ntensors()), outputs_(iter.noutputs()) {
+    for (int k = 0; k < std::min(n_, kMostOperands); ++k) item_[k] = iter.element_size(k);
+  }
+  [[nodiscard]] bool wanted(const std::int64_t* strides, std::int64_t inner,
+                            std::int64_t outer) const noexcept {
+    if (inner > kMost / 4 || outer < 8 || n_ > kMostOperands) return false;
+    int copied = 0;
+    for (int k = 0; k < n_; ++k) {
+      const std::int64_t item = item_[k], next = strides[n_ + k];
+      if (strides[k] != item || item > kLargest) return false;
+      if (next == inner * item) continue;
+      if (k < outputs_ || ++copied > kMostCopied) return false;
+      if (next != 0 && inner * item > kShort) return false;
+    }
+    return copied > 0;
+  }
+  void run(char** data, const std::int64_t* strides, std::int64_t inner, std::int64_t outer) const {
+    alignas(64) char blocks[kMostCopied][kMost * kLargest];
+    char* at[kMostOperands];
+    char* block_of[kMostOperands] = {};
+    const std::int64_t together = std::min(outer, kMost / inner);
+    int used = 0;
+    for (int k = 0; k < n_; ++k) {
+      const std::int64_t length = inner * item_[k];
+      at[k] = data[k];
+      if (strides[n_ + k] == length) continue;
+      block_of[k] = blocks[used++];
+      if (strides[n_ + k] == 0) copy_rows(block_of[k], data[k], 0, together, length);
+    }
+    for (std::int64_t i = 0; i < outer; i += together) {
+      const std::int64_t rows = std::min(together, outer - i);
+      for (int k = 0; k < n_; ++k) {
+        const std::int64_t length = inner * item_[k], next = strides[n_ + k];
+        if (block_of[k] == nullptr) {
+          at[k] = data[k] + i * next;
+          continue;
+        }
+        at[k] = block_of[k];
+        if (next != 0) copy_rows(block_of[k], data[k] + i * next, next, rows, length);
+      }
+      row_(at, strides, rows * inner);
+    }
+  }
+
+ private:
+  static void copy_rows(char* to, const char* from, std::int64_t step, std::int64_t rows,
+                        std::int64_t length) {
+    constexpr std::int64_t part = 16;
+    if (length % part != 0) {
+      for (; rows > 0; --rows, to += length, from += step) {
+        std::memcpy(to, from, static_cast<std::size_t>(length));
+      }
+      return;
+    }
+    for (; rows > 0; --rows, from += step) {
+      for (std::int64_t i = 0; i < length; i += part, to += part) std::memcpy(to, from + i, part);
+    }
+  }
+
+  static constexpr int kMostOperands = 8, kMostCopied = 2;
+  // Elements that a block has, bytes that an element has at most, and bytes of rows that are worth
+  // a copy each time.
+  static constexpr std::int64_t kMost = 512, kLargest = 16, kShort = 128;
+
+  TensorIteratorBase::loop1d_t row_;
+  int n_, outputs_;
+  std::int64_t item_[kMostOperands] = {};
+};
+
 OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIteratorBase::loop1d_t row,
                                          std::int64_t grain, bool small) {
   int n = iter.ntensors();
@@ -153,13 +229,16 @@ OPGEN_NOINLINE void for_each_general_row(TensorIteratorBase& iter, TensorIterato
                               shape.size() >= 1 ? shape[0] : 1, shape.size() == 2 ? shape[1] : 1);
   }
   TiledRows tiled(iter, row);
+  JoinedRows joined(iter, row);
   iter.for_each(
-      [row, n, &tiled](char** data, const std::int64_t* strides, std::int64_t inner,
-                       std::int64_t outer) {
+      [row, n, &tiled, &joined](char** data, const std::int64_t* strides, std::int64_t inner,
+                                std::int64_t outer) {
         if (outer == 1) {
           row(data, strides, inner);
         } else if (tiled.wanted(inner, outer)) {
           tiled.run(data, strides, inner, outer);
+        } else if (joined.wanted(strides, inner, outer)) {
+          joined.run(data, strides, inner, outer);
         } else if (inner <= kFewElements && outer >= kManyRows) {
           run_columns(row, n, data, strides, inner, outer);
         } else {

@@ -93,3 +93,27 @@ def test_functions_of_two_tensors(name: str, part: str, dtype: str) -> None:
     if name not in ("eq", "lt"):
         function(x, y, out=target)
         assert (_bits(target) == whole).all()
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64", "int64", "uint8"))
+def test_short_rows_are_joined(dtype: str) -> None:
+    """Loops run several short rows as one, with copies of inputs that are the same row each time or that have gaps."""
+    aten: Any = own_package()
+    random = np.random.default_rng(5)
+    for width in (*range(1, 20), 31, 32, 33, 63, 64, 127, 128, 129):
+        rows = 1100 // width + 9
+        matrix = random.integers(0, 100, (rows, width)).astype(dtype)
+        wide = random.integers(0, 100, (rows, width + 3)).astype(dtype)
+        vector = random.integers(0, 100, width).astype(dtype)
+        a, b, c = (aten.from_numpy(each.copy()) for each in (matrix, wide, vector))
+        sliced, numbers = b[:, 2 : 2 + width], wide[:, 2 : 2 + width]
+        assert (aten.add(a, c).numpy() == matrix + vector).all(), width
+        assert (aten.add(c, a).numpy() == matrix + vector).all(), width
+        assert (aten.add(a, sliced).numpy() == matrix + numbers).all(), width
+        assert (aten.mul(sliced, c).numpy() == numbers * vector).all(), width
+        assert (aten.lt(sliced, c).numpy() == (numbers < vector)).all(), width
+        a.add_(c)
+        assert (a.numpy() == matrix + vector).all(), width
+        sliced.add_(c)
+        wide[:, 2 : 2 + width] += vector
+        assert (b.numpy() == wide).all(), width

@@ -265,8 +265,10 @@ struct Row {
         return;
       }
     }
-    // Few elements of 8 bytes fit a vector: to collect them costs more than it saves.
-    if constexpr (operands <= kMostCollected && ((sizeof(Out) < 8) && ... && (sizeof(In) < 8))) {
+    // Functions of integers of 64 bits cost less than collecting them: few fit a vector.
+    constexpr bool wide_integers =
+        std::is_same_v<Out, std::int64_t> || (std::is_same_v<In, std::int64_t> || ...);
+    if constexpr (operands <= kMostCollected && !wide_integers) {
       if (n >= kFewElements) return in_blocks(f, wide, data, strides, n, all);
     }
     HeldFunction<F> held = f;

@@ -379,9 +379,10 @@ struct Lines {
 
   OPGEN_API Lines(std::initializer_list<const TensorBase*> tensors, std::int64_t dim);
   // Returns whether lines are computed beside each other, because those of operand 0 are closer to
-  // each other than the elements of one, or because they are too short for vectors of their own.
-  [[nodiscard]] bool by_columns() const noexcept {
-    constexpr std::int64_t few = 32, many = 16;
+  // each other than the elements of one, or because lines of up to `few` elements are too short for
+  // vectors of their own.
+  [[nodiscard]] bool by_columns(std::int64_t few = 0) const noexcept {
+    constexpr std::int64_t many = 16;
     return across > 1 && (across_strides[0] < strides[0] || (length <= few && across >= many));
   }
   // Returns the offset of group i of `across` lines in an operand.
@@ -460,7 +461,7 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   const char* from = static_cast<const char*>(self.data_ptr());
   char* to = static_cast<char*>(out.data_ptr());
   const std::int64_t n = lines.length;
-  const bool by_columns = lines.by_columns();
+  const bool by_columns = lines.by_columns(/*few=*/logarithm ? 32 : 16);
   // Rows that are read and written where they are.
   const bool direct = std::is_same_v<T, M> && !by_columns && lines.strides[0] == sizeof(M) &&
                       lines.strides[1] == sizeof(M);
