@@ -1,6 +1,7 @@
 """Settings for all tests. The folder of this file is importable, so tests write `from support import build`."""
 
 import os
+from collections import Counter
 
 import pytest
 
@@ -13,15 +14,31 @@ __all__ = ["pytest_terminal_summary"]
 # The package that `opgen new` makes has tests of its own, which need that package installed.
 collect_ignore = ["golden/new_package"]
 
+# Files of the slow tests that take a minute or more, the longest first. pytest-xdist starts files in the order of their
+# tests here: a long file that started last would run alone.
+_LONGEST = (
+    *("test_python_numerics", "test_operators", "test_gradients", "test_guides", "test_op_db"),
+    *("test_torch_library", "test_new_package", "test_get_started", "test_torch_aten"),
+    *("test_torch_gradients", "test_runtime_tests", "test_privateuse1_example"),
+    *("test_torch_target", "test_torch_symbolic", "test_formula_stubs", "test_stub_checkers"),
+    *("test_seeded_defects", "test_torch_derived", "test_installed_runtime", "test_train_example"),
+    *("test_adopt_example", "test_compared_with_torch", "test_torch_backend", "test_readme"),
+)
+
 # Builds of users' projects share what they compile of opgen among themselves, and leave the user's own cache alone.
 os.environ["OPGEN_CACHE_DIR"] = str(cache_folder() / "compiled-parts")
 os.environ.pop("OPGEN_CACHE", None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the nightly tests unless the expression of `-m` names them: some are slow tests' largest cases, which
-    `-m slow` would select.
+    """Put long files first, then files of many tests. Leave out the nightly tests unless the expression of `-m` names
+    them: some are slow tests' largest cases, which `-m slow` would select.
     """
+    counts = Counter(item.path for item in items)
+    places = {name: place for place, name in enumerate(_LONGEST)}
+    items.sort(
+        key=lambda item: (places.get(item.path.stem, len(places)), -counts[item.path], item.path)
+    )
     if "nightly" in config.option.markexpr:
         return
     nightly = [item for item in items if item.get_closest_marker("nightly")]

@@ -35,7 +35,7 @@ void free_storage(PyObject* self) {
 PyObject* nbytes(PyObject* self, void*) {
   return PyLong_FromSize_t(storage_of(self).nbytes());
 }
-PyObject* device(PyObject* self, void*) {
+PyObject* storage_device(PyObject* self, void*) {
   return new_device(storage_of(self).device());
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
@@ -148,33 +148,33 @@ PyObject* rebuild_storage(PyObject*, PyObject* args) {
   });
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef storage_attributes[] = {
     {"nbytes", nbytes, nullptr, "The number of bytes.", nullptr},
-    {"device", device, nullptr, "The device on which the bytes are.", nullptr},
+    {"device", storage_device, nullptr, "The device on which the bytes are.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMethodDef methods[] = {
+PyMethodDef storage_methods[] = {
     {"data_ptr", data_ptr, METH_NOARGS, "Returns the address of the first byte."},
     {"resizable", resizable, METH_NOARGS, "Returns whether the storage can grow."},
     {"__deepcopy__", deep_copy, METH_O, "Returns a copy."},
     {"__reduce_ex__", reduce, METH_O, "Supports pickle."},
     {nullptr, nullptr, 0, nullptr}};
-PyType_Slot slots[] = {
+PyType_Slot storage_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(&free_storage)},
     {Py_tp_repr, reinterpret_cast<void*>(&show)},
-    {Py_tp_getset, attributes},
-    {Py_tp_methods, methods},
+    {Py_tp_getset, storage_attributes},
+    {Py_tp_methods, storage_methods},
     {Py_mp_length, reinterpret_cast<void*>(&length)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
     {Py_tp_doc, const_cast<char*>("The bytes that a tensor and its views share.")},
     {0, nullptr}};
-PyType_Spec spec = {"opgen.UntypedStorage", sizeof(StorageObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec storage_spec = {"opgen.UntypedStorage", sizeof(StorageObject), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, storage_slots};
 
 }  // namespace
 
 int make_storage_type() {
-  types.storage = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  types.storage = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&storage_spec));
   return types.storage == nullptr ? -1 : 0;
 }
 
