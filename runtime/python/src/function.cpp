@@ -92,31 +92,32 @@ PyObject* module_of(PyObject* self, void*) {
   return of(self)->module_name;
 }
 
-PyGetSetDef attributes[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
-                            {"__qualname__", qualified_name, nullptr, nullptr, nullptr},
-                            {"__doc__", doc_of, nullptr, nullptr, nullptr},
-                            {"__text_signature__", text_signature_of, nullptr, nullptr, nullptr},
-                            {"__module__", module_of, nullptr, nullptr, nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef function_attributes[] = {
+    {"__name__", name_of, nullptr, nullptr, nullptr},
+    {"__qualname__", qualified_name, nullptr, nullptr, nullptr},
+    {"__doc__", doc_of, nullptr, nullptr, nullptr},
+    {"__text_signature__", text_signature_of, nullptr, nullptr, nullptr},
+    {"__module__", module_of, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&free_function)},
-                       {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
-                       {Py_tp_descr_get, reinterpret_cast<void*>(&bind)},
-                       {Py_tp_repr, reinterpret_cast<void*>(&show_function)},
-                       {Py_tp_getset, attributes},
-                       {Py_tp_members, members},
-                       {0, nullptr}};
-PyType_Spec spec = {"opgen.Function", sizeof(FunctionObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR |
-                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                    slots};
+PyType_Slot function_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&free_function)},
+                                {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+                                {Py_tp_descr_get, reinterpret_cast<void*>(&bind)},
+                                {Py_tp_repr, reinterpret_cast<void*>(&show_function)},
+                                {Py_tp_getset, function_attributes},
+                                {Py_tp_members, members},
+                                {0, nullptr}};
+PyType_Spec function_spec = {"opgen.Function", sizeof(FunctionObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                 Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                             function_slots};
 
 }  // namespace
 
 int make_function_type() {
-  types.function = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  types.function = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&function_spec));
   return types.function == nullptr ? -1 : 0;
 }
 
