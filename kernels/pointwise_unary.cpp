@@ -651,10 +651,11 @@ bool has_sign_bit(double x) {
 OPGEN_META_FUNC(signbit)(const Tensor& self) {
   build_test(*this, self, "signbit");
 }
-OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& /*out*/) {
+OPGEN_IMPL_FUNC(signbit_out)(const Tensor& self, const Tensor& out) {
   const ScalarType dtype = self.scalar_type();
-  if (isIntegralType(dtype, /*include_bool=*/true)) {
-    OPGEN_DISPATCH_INTEGRAL_AND_BOOL(dtype, "signbit", [&] {
+  if (dtype == kBool) return opgen::fill_(out, Scalar(false));
+  if (isIntegralType(dtype, /*include_bool=*/false)) {
+    OPGEN_DISPATCH_INTEGRAL(dtype, "signbit", [&] {
       opgen::cpu_kernel(*this, [](scalar_t x) -> bool { return x < scalar_t(0); });
     });
     return;
