@@ -11,7 +11,6 @@
 #include <opgen/autograd/forward.h>
 #include <opgen/core/local_keys.h>
 #include <opgen/kernel.h>
-#include <opgen/tensor/empty.h>
 
 namespace kernels {
 
@@ -19,7 +18,10 @@ namespace kernels {
 // derivative is recorded.
 inline bool is_plain(const opgen::Tensor& x) {
   using opgen::DispatchKey;
-  static const std::uint64_t keys = opgen::detail::default_key_set(DispatchKey::CPU).raw_repr();
+  constexpr std::uint64_t keys =
+      opgen::DispatchKeySet{DispatchKey::CPU, DispatchKey::AutogradFunctionality,
+                            DispatchKey::ADInplaceOrView}
+          .raw_repr();
   constexpr std::uint64_t included = opgen::kDefaultIncludedKeys.raw_repr();
   return x.is_cpu() && (x.key_set().raw_repr() & ~keys) == 0 &&
          (opgen::tls_included_keys().raw_repr() & ~included) == 0 &&

@@ -173,7 +173,7 @@ OPGEN_NOINLINE void average_channels(const T* from, int64_t row, int64_t column,
                                      const Averaged& window, int64_t channels, sum_t<T>* sums,
                                      T* to) {
 #if OPGEN_LOOPS_AVX2
-  if (opgen::detail::use_avx2()) {
+  if (opgen::get_cpu_capability() >= opgen::CPUCapability::AVX2) {
     return average_channels_avx2(from, row, column, window, channels, sums, to);
   }
 #endif
@@ -563,7 +563,8 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void take_larger_avx2(T* best, const T* from, S
 template <class T, class Step>
 OPGEN_NOINLINE void take_larger(T* best, const T* from, Step step, int64_t n, bool fresh) {
 #if OPGEN_LOOPS_AVX2
-  if (opgen::detail::use_avx2()) return take_larger_avx2(best, from, step, n, fresh);
+  if (opgen::get_cpu_capability() >= opgen::CPUCapability::AVX2)
+    return take_larger_avx2(best, from, step, n, fresh);
 #endif
   take_larger_here(best, from, step, n, fresh);
 }

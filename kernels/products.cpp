@@ -132,7 +132,8 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void add_scaled_avx2(T* to, const T* from, T fa
 template <class T>
 OPGEN_NOINLINE void add_scaled(T* to, const T* from, T factor, const T* row, int64_t n) {
 #if OPGEN_LOOPS_AVX2
-  if (opgen::detail::use_avx2()) return add_scaled_avx2(to, from, factor, row, n);
+  if (opgen::get_cpu_capability() >= opgen::CPUCapability::AVX2)
+    return add_scaled_avx2(to, from, factor, row, n);
 #endif
   add_scaled_here<T, 16>(to, from, factor, row, n);
 }

@@ -473,6 +473,13 @@ void check_isin(const TensorBase& self) {
 // Up to so many elements are compared with each one; more are sorted and searched.
 constexpr int64_t kMostCompared = 32;
 
+// An integer as wide as T.
+template <class T>
+using mask_t = std::conditional_t<
+    sizeof(T) == 1, std::int8_t,
+    std::conditional_t<sizeof(T) == 2, std::int16_t,
+                       std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>>;
+
 // Writes whether each of n elements is among `wanted`, without NaN, or is not. Masks as wide as the
 // numbers let compilers use whole vectors.
 template <class T>
@@ -480,7 +487,7 @@ OPGEN_ALWAYS_INLINE void compare_with_each_here(const T* element, int64_t n,
                                                 const std::vector<wide_t<T>>& wanted, bool invert,
                                                 bool* to) {
   using wide = wide_t<T>;
-  using Mask = typename opgen::detail::LaneOf<sizeof(wide)>::type;
+  using Mask = mask_t<wide>;
   constexpr int64_t most = 512;
   wide number[most];
   Mask found[most];
@@ -514,7 +521,7 @@ template <class T>
 void compare_with_each(const T* element, int64_t n, const std::vector<wide_t<T>>& wanted,
                        bool invert, bool* to) {
 #if OPGEN_LOOPS_AVX2
-  if (opgen::detail::use_avx2()) {
+  if (opgen::get_cpu_capability() >= opgen::CPUCapability::AVX2) {
     return compare_with_each_avx2(element, n, wanted, invert, to);
   }
 #endif

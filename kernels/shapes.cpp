@@ -634,7 +634,8 @@ OPGEN_NOINLINE OPGEN_TARGET_AVX2 void scale_all_avx2(T* to, const T* factors, in
 template <class T>
 OPGEN_NOINLINE void scale_all(T* to, const T* factors, int64_t count, const T* row, int64_t n) {
 #if OPGEN_LOOPS_AVX2
-  if (opgen::detail::use_avx2()) return scale_all_avx2(to, factors, count, row, n);
+  if (opgen::get_cpu_capability() >= opgen::CPUCapability::AVX2)
+    return scale_all_avx2(to, factors, count, row, n);
 #endif
   scale_all_here<T, 16>(to, factors, count, row, n);
 }
