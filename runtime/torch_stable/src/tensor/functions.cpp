@@ -16,7 +16,9 @@
 
 namespace opgen {
 
-detail::CopyRow detail::copy_row(ScalarType, ScalarType) { return nullptr; }
+detail::CopyRow detail::copy_row(ScalarType, ScalarType) {
+  return nullptr;
+}
 
 namespace {
 
