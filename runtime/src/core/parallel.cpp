@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -31,13 +33,46 @@ int number_from_environment(const char* name) {
   return text != nullptr ? std::atoi(text) : 0;
 }
 
-int default_num_threads() {
-  if (int n = number_from_environment("OPGEN_NUM_THREADS"); n > 0) return n;
-  if (int n = number_from_environment("OMP_NUM_THREADS"); n > 0) return n;
+// Returns the number of processors that this process may use.
+int count_processors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
   unsigned n = std::thread::hardware_concurrency();
   return n > 0 ? static_cast<int>(n) : 1;
+}
+
+int default_num_threads() {
+  if (int n = number_from_environment("OPGEN_NUM_THREADS"); n > 0) return n;
+  if (int n = number_from_environment("OMP_NUM_THREADS"); n > 0) return n;
+  return count_processors();
+}
+
+// Returns whether OMP_WAIT_POLICY says that threads must not wait actively.
+bool waits_passively() {
+  const char* text = std::getenv("OMP_WAIT_POLICY");
+  return text != nullptr && (text[0] == 'p' || text[0] == 'P');
+}
+
+void pause_processor() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Waits actively until is_done() is true, or for a while: a thread that sleeps takes 50 us to wake,
+// as long as a loop over a million bytes.
+template <class F>
+void spin_until(const F& is_done) {
+  constexpr auto longest = std::chrono::microseconds(200);
+  const auto end = std::chrono::steady_clock::now() + longest;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (is_done()) return;
+      pause_processor();
+    }
+  } while (std::chrono::steady_clock::now() < end);
 }
 
 // 0: not set yet.
@@ -62,14 +97,18 @@ class Pool {
       std::lock_guard<std::mutex> lock(mutex_);
       body_ = body;
       pieces_ = pieces;
-      remaining_ = workers < pieces - 1 ? workers : pieces - 1;
-      ++generation_;
+      remaining_.store(workers < pieces - 1 ? workers : pieces - 1, std::memory_order_relaxed);
+      spins_.store(workers < processors_, std::memory_order_relaxed);
+      generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
     body(0);
     for (std::int64_t piece = workers + 1; piece < pieces; ++piece) body(piece);
+    const auto is_done = [this] { return remaining_.load(std::memory_order_acquire) == 0; };
+    if (spins_.load(std::memory_order_relaxed)) spin_until(is_done);
+    if (is_done()) return;
     std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return remaining_ == 0; });
+    done_.wait(lock, is_done);
   }
 
  private:
@@ -83,7 +122,7 @@ class Pool {
     try {
       while (workers_.size() < count) {
         int number = static_cast<int>(workers_.size()) + 1;
-        std::uint64_t seen = generation_;
+        std::uint64_t seen = generation_.load(std::memory_order_relaxed);
         workers_.emplace_back([this, number, seen] { work(number, seen); });
       }
     } catch (const std::exception&) {
@@ -94,16 +133,21 @@ class Pool {
   void work(int number, std::uint64_t seen) {
     thread_num = number;
     in_region = true;
-    std::unique_lock<std::mutex> lock(mutex_);
+    const auto is_new = [&] { return generation_.load(std::memory_order_acquire) != seen; };
     while (true) {
-      wake_.wait(lock, [&] { return generation_ != seen; });
-      seen = generation_;
+      if (spins_.load(std::memory_order_relaxed)) spin_until(is_new);
+      std::unique_lock<std::mutex> lock(mutex_);
+      wake_.wait(lock, is_new);
+      seen = generation_.load(std::memory_order_relaxed);
       if (number >= pieces_) continue;
       Body body = body_;
       lock.unlock();
       body(number);
-      lock.lock();
-      if (--remaining_ == 0) done_.notify_one();
+      if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        // The caller either has not looked yet, or sleeps.
+        lock.lock();
+        done_.notify_one();
+      }
     }
   }
 
@@ -115,8 +159,11 @@ class Pool {
   int regions_to_wait_ = 0;
   Body body_;
   std::int64_t pieces_ = 0;
-  std::int64_t remaining_ = 0;
-  std::uint64_t generation_ = 0;
+  std::atomic<std::int64_t> remaining_ = 0;
+  std::atomic<std::uint64_t> generation_ = 0;
+  // Threads wait actively only if each has a processor.
+  const std::int64_t processors_ = waits_passively() ? 0 : count_processors();
+  std::atomic<bool> spins_ = false;
 };
 
 // Never destroyed: at exit, static destructors of other libraries may still run kernels.
