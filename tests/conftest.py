@@ -1,6 +1,7 @@
 """Settings for all tests. The folder of this file is importable, so tests write `from support import build`."""
 
 import os
+import sys
 from collections import Counter
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from support import library
 from support.build import cache_folder
 from support.figures import pytest_terminal_summary
+from support.sampling import keep_sample
 
 __all__ = ["pytest_terminal_summary"]
 
@@ -25,9 +27,22 @@ _LONGEST = (
     *("test_adopt_example", "test_compared_with_torch", "test_torch_backend", "test_readme"),
 )
 
+# Python compiles each module of opgen once, not in each of the thousands of processes that the tests start; the checkout
+# stays clean.
+sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(cache_folder() / "bytecode")
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Builds of users' projects share what they compile of opgen among themselves, and leave the user's own cache alone.
 os.environ["OPGEN_CACHE_DIR"] = str(cache_folder() / "compiled-parts")
 os.environ.pop("OPGEN_CACHE", None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="run all cases of sampled tests")
+    parser.addoption(
+        "--changed", metavar="BASE", help="run all cases of the operators changed since this commit"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -39,6 +54,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(
         key=lambda item: (places.get(item.path.stem, len(places)), -counts[item.path], item.path)
     )
+    if not config.option.whole:
+        items[:], left = keep_sample(items, config.option.changed)
+        config.hook.pytest_deselected(items=left)
     if "nightly" in config.option.markexpr:
         return
     nightly = [item for item in items if item.get_closest_marker("nightly")]

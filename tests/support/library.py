@@ -4,6 +4,9 @@ The default tests use a slice, which is compiled in a minute without optimisatio
 need all operators, or optimised ones, are marked `WHOLE`, and are slow; in a run with one of them, every test uses the
 whole library, because a process can load one of the two. Both are in the cache folder of `support.build`; after the first
 time only changed files are compiled.
+
+The whole is compiled at -O1, in half of the time of -O3: the loops over vectors are the same, and only what the compiler
+makes of plain loops differs. At night ($OPGEN_TEST_OPTIMIZED=1) it is compiled as a user's build compiles it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -40,8 +43,10 @@ from support.build import (
 OWN_YAML = REPOSITORY / "native_functions.yaml"
 # The marks of a test that needs all operators, or optimised ones.
 WHOLE = (pytest.mark.slow, pytest.mark.whole_library)
+# The marks of a case for one of all operators: a quarter of them runs for each commit (support/sampling.py).
+SAMPLED = (*WHOLE, pytest.mark.sampled(4))
 
-_SLICE = Path(__file__).parent / "own_slice"
+_OWN = Path(__file__).parent / "own_operators"
 # Whether this process uses the slice. Programs and benchmarks use the whole.
 _uses_slice = False
 
@@ -80,7 +85,7 @@ def own_registry() -> opgen.Registry:
 @functools.cache
 def slice_names() -> frozenset[str]:
     """The names of the slice's operators, without "aten::"."""
-    lines = (_SLICE / "operators.txt").read_text().splitlines()
+    lines = (_OWN / "slice.txt").read_text().splitlines()
     return frozenset(name for line in lines if not line.startswith("#") for name in line.split())
 
 
@@ -93,21 +98,29 @@ def own_operators() -> OperatorLibrary:
     sanitized = os.environ.get("OPGEN_SANITIZED")
     if sanitized:
         return _library_in(Path(sanitized) / "aten")
-    return _build_slice() if _uses_slice else build_own_operators(cache_folder(), environment())
+    if _uses_slice:
+        return _build_part("own-slice", sorted(slice_names()), DEBUG)
+    if os.environ.get("OPGEN_TEST_OPTIMIZED"):
+        return build_own_operators(cache_folder(), environment())
+    quick = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
+    return _build_part("own-whole", (), quick)
 
 
-def _build_slice() -> OperatorLibrary:
-    folder = cache_folder() / "own-slice"
+def _build_part(name: str, operators: Sequence[str], options: Sequence[str]) -> OperatorLibrary:
+    """Build these operators, or all if there are none, with the runtime that all tests use."""
+    folder = cache_folder() / name
     with locked(folder.name):
         folder.mkdir(exist_ok=True)
-        selected = folder / "selected.yaml"
-        text = run([tool("opgen"), "select", OWN_YAML, *sorted(slice_names())])
-        if not selected.exists() or selected.read_text() != text:
-            selected.write_text(text)
-        definitions = [f"-DOWN={REPOSITORY}", f"-DSELECT={selected}"]
-        definitions += [f"-DPython_EXECUTABLE={sys.executable}", f"-DWITH_PYTHON={has_headers():d}"]
+        definitions = [f"-DOWN={REPOSITORY}", f"-DWITH_PYTHON={has_headers():d}"]
+        definitions += [f"-DPython_EXECUTABLE={sys.executable}"]
+        if operators:
+            selected = folder / "selected.yaml"
+            text = run([tool("opgen"), "select", OWN_YAML, *operators])
+            if not selected.exists() or selected.read_text() != text:
+                selected.write_text(text)
+            definitions.append(f"-DSELECT={selected}")
         build = folder / "build"
-        cmake_build(_SLICE, build, *DEBUG, *definitions, *project_definitions())
+        cmake_build(_OWN, build, *options, *definitions, *project_definitions())
     tree = build / "opgen-aten"
     return OperatorLibrary(build / "libaten.so", runtime_library(), tree, build / "python")
 

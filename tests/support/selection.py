@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from support.library import WHOLE, own_registry, slice_names
+from support.library import SAMPLED, WHOLE, own_registry, slice_names
 
 # What Python's operators call. A power of 2 is a size.
 _SYMBOLS = {
@@ -72,7 +72,7 @@ def selected(names: Iterable[str]) -> list[str]:
 
 
 def each(argument: str, names: Iterable[str]) -> pytest.MarkDecorator:
-    """Run a test for each of the operators `names` on the whole library, and for those of the slice on the slice.
+    """Run a test for a sample of the operators `names` on the whole library, and for those of the slice on the slice.
 
     `part` is "slice" or "whole".
     """
@@ -89,7 +89,7 @@ def _each(
 ) -> pytest.MarkDecorator:
     values = tuple(values)
     few = [pytest.param(value, "slice") for value in values if is_in_slice(value)]
-    every = [pytest.param(value, "whole", marks=WHOLE) for value in values]
+    every = [pytest.param(value, "whole", marks=SAMPLED) for value in values]
     return pytest.mark.parametrize((argument, "part"), [*few, *every])
 
 

@@ -16,7 +16,7 @@ from differential.numerics.values import BY_NAME
 from opgen.gradtest.gradient import gradients
 from opgen.model.function_schema import SchemaKind
 from support.build import REPOSITORY
-from support.library import WHOLE, own_package, own_registry
+from support.library import SAMPLED, own_package, own_registry
 
 pytest.importorskip("torch")
 
@@ -71,7 +71,7 @@ def with_formula(checker: GradientChecker) -> frozenset[str]:
 
 @pytest.mark.parametrize(
     "count",
-    [pytest.param(4, id="few", marks=WHOLE), pytest.param(200, id="many", marks=NIGHTLY)],
+    [pytest.param(4, id="few", marks=SAMPLED), pytest.param(200, id="many", marks=NIGHTLY)],
 )
 @pytest.mark.parametrize("overload", sorted(set(OVERLOADS) - exceptions.RANDOM))
 def test_gradients_agree_with_torch(
@@ -98,7 +98,7 @@ def test_gradients_agree_with_torch(
 
 @pytest.mark.parametrize(
     "count",
-    [pytest.param(3, id="few", marks=WHOLE), pytest.param(40, id="many", marks=NIGHTLY)],
+    [pytest.param(3, id="few", marks=SAMPLED), pytest.param(40, id="many", marks=NIGHTLY)],
 )
 @pytest.mark.parametrize(
     "overload",

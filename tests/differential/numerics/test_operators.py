@@ -16,7 +16,7 @@ import opgen
 from differential.numerics import exceptions
 from differential.numerics.driver import Library
 from differential.numerics.values import DTYPES
-from support.library import WHOLE, own_registry, slice_names
+from support.library import SAMPLED, own_registry, slice_names
 from support.selection import on_both, selected
 
 OVERLOADS = tuple(
@@ -46,7 +46,7 @@ def checker(library: Library, registry: opgen.Registry, torch_installed: None) -
     [
         *(pytest.param(name, FEW, id=f"{name}-few") for name in selected(OVERLOADS)),
         *(
-            pytest.param(name, fewer(name, MORE), id=f"{name}-more", marks=WHOLE)
+            pytest.param(name, fewer(name, MORE), id=f"{name}-more", marks=SAMPLED)
             for name in OVERLOADS
         ),
         *(

@@ -22,7 +22,7 @@ from differential.numerics.numpy_reference import EXPECTED, compare
 from differential.numerics.python_driver import Form, PythonLibrary
 from differential.numerics.values import BY_NAME, DTYPES
 from opgen.python.check import is_bound
-from support.library import WHOLE, own_package, own_registry, slice_names
+from support.library import SAMPLED, own_package, own_registry, slice_names
 from support.selection import each, selected
 
 # Inputs per overload, form and dtype.
@@ -85,7 +85,7 @@ def test_python_agrees_with_torch(
     _compare(checkers, overload, FEW, record_property)
 
 
-@pytest.mark.parametrize("overload", [pytest.param(name, marks=WHOLE) for name in OVERLOADS])
+@pytest.mark.parametrize("overload", [pytest.param(name, marks=SAMPLED) for name in OVERLOADS])
 def test_python_agrees_with_torch_on_many_inputs(
     overload: str, checkers: Mapping[Form, Any], record_property: Callable[[str, object], None]
 ) -> None:
