@@ -292,12 +292,22 @@ def run_program(program: Path, variables: Mapping[str, str] | None = None) -> tu
 def _compile_all(folder: Path, sources: Sequence[Path], include: Sequence[Path]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     objects = []
-    for number, source in enumerate(sources):
+    for number, source in enumerate(_as_one_unit(folder, sources)):
         output = folder / f"{number}-{source.stem}.o"
         said = default_compiler().compile(source, output, include)
         assert not said, f"{source}\n{said}"
         objects.append(output)
     return objects
+
+
+def _as_one_unit(folder: Path, sources: Sequence[Path]) -> list[Path]:
+    """Return the sources, with one that includes those of `src` in place of them, as opgen's CMake does."""
+    generated = [source for source in sources if source.parent.name == "src"]
+    if len(generated) < 2:
+        return list(sources)
+    unit = folder / "generated.cpp"
+    unit.write_text("".join(f'#include "{source}"\n' for source in generated))
+    return [unit, *(source for source in sources if source not in generated)]
 
 
 def _linked(libraries: Sequence[Path]) -> list[str]:

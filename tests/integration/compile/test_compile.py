@@ -51,7 +51,7 @@ HEADER_KINDS = (
 )
 
 # Those whose headers are compiled by default: all headers of a feature take seconds.
-FEW = TRULY_ALONE[::3]
+FEW = TRULY_ALONE[::7]
 
 
 def each_feature(default: Iterable[str]) -> pytest.MarkDecorator:
@@ -109,7 +109,7 @@ def test_headers_include_all_that_they_need(wanted: str) -> None:
     assert not said, said
 
 
-@pytest.mark.parametrize("feature", some(TRULY_ALONE, 3))
+@pytest.mark.parametrize("feature", some(TRULY_ALONE, 7))
 def test_sources_include_all_that_they_need(feature: str) -> None:
     checked = [*DEFINES, *sources(tree(feature))]
     said = default_compiler().check(include(feature), *checked, precompiled=False)
