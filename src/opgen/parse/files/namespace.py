@@ -19,11 +19,6 @@ from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
 _SCHEMA_OF_PYTORCH = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 
 
-def is_pytorchs_file(text: str) -> bool:
-    """Return whether `text` is a schema file of PyTorch's own: it has an entry that all of them have."""
-    return text.find(f"\n- func: {_SCHEMA_OF_PYTORCH}\n") >= 0
-
-
 def default_namespaces(
     files: Sequence[SchemaFile], default: str | None, context: EntryContext
 ) -> list[str | None]:
