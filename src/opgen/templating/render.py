@@ -7,7 +7,7 @@ from pathlib import Path
 
 from opgen.emit.common.base import GeneratedFile
 from opgen.emit.common.layout import wrap_heading
-from opgen.io.resources import compiled_templates_dir
+from opgen.io.resources import compiled_templates_dir, runtime_dir
 from opgen.templating.environment import make_environment
 
 
@@ -23,6 +23,8 @@ class Renderer:
 
     def render(self, file: GeneratedFile) -> str:
         """Return the text of `file`. Raises jinja2.TemplateNotFound."""
+        if not file.template.endswith(".j2"):
+            return (runtime_dir() / file.template).read_text(encoding="utf-8")
         text = wrap_heading(self._environment.get_template(file.template).render(file=file))
         # Documented functions of a stub have a blank line after them.
         return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text

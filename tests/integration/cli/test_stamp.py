@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -144,7 +145,10 @@ def test_own_files_are_all_that_a_run_reads_of_opgen() -> None:
     names = {path.as_posix() for path in found}
     assert {"src/opgen/__init__.py", "src/opgen/emit/tree.py", "src/opgen/data/tags.yaml"} <= names
     assert {"templates/runtime/ops/root.h.j2", "templates/torch/RegisterKey.cpp.j2"} <= names
-    assert not [name for name in names if "__pycache__" in name or name.startswith("runtime/")]
+    copied = {name for name in names if name.startswith("runtime/")}
+    assert {"runtime/python/package/__init__.pyi", "runtime/torch/package/_loading.py"} <= copied
+    assert all(re.match(r"runtime/\w+/package/", name) for name in copied)
+    assert not [name for name in names if "__pycache__" in name]
     assert {str(p) for p in templates_dir().rglob("*.j2")} <= set(own_files())
 
 
