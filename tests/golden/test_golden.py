@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from support.goldens import FOLDER, GOLDENS, Golden
+from support.build import REPOSITORY
+from support.goldens import COPIED, FOLDER, GOLDENS, Golden
 
 UPDATE = "OPGEN_UPDATE_GOLDEN=1 pytest tests/golden/test_golden.py"
 each_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
@@ -43,9 +44,21 @@ def test_whole_trees_are_kept_for_few_inputs() -> None:
 
 
 def test_every_kind_of_generated_file_is_kept_somewhere() -> None:
-    made = {kind(path) for golden in GOLDENS for path in golden.tree().files}
+    files = [item for golden in GOLDENS for item in golden.tree().files.items()]
+    made = {kind(path) for path, text in files if text not in COPIED}
     kept = {kind(path) for golden in GOLDENS for path in read(golden.expected)}
     assert not made - kept
+
+
+def test_the_modules_of_every_package_are_copied() -> None:
+    made = {
+        text
+        for golden in GOLDENS
+        if golden.options.get("python")
+        for text in golden.tree().files.values()
+    }
+    modules = sorted(REPOSITORY.glob("runtime/python/package/**/*.py"))
+    assert len(modules) > 20 and made.issuperset(path.read_text() for path in modules)
 
 
 def kind(path: str) -> str:

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import click
 from msgspec.structs import replace
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from opgen.cli.help import Command
 from opgen.cli.options import FOLDER, jobs_option, python_option, schema_options, shards_option
@@ -51,7 +49,8 @@ from opgen.targets.base import FileKind
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
 _CORES = os.cpu_count() or 1
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
-_NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
+_NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] ")
+_ERASE_LINE = "\r\x1b[K"
 
 
 @click.command(
@@ -266,18 +265,15 @@ def _compile(folder: Path, jobs: int | None, targets: Sequence[str] = ()) -> Non
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None
     output: list[str] = []
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        task = bar.add_task("compile", total=None)
-        for line in process.stdout:
-            status = _NINJA_STATUS.match(line)
-            if status:
-                bar.update(task, completed=int(status[1]), total=int(status[2]))
-            else:
-                output.append(line)
+    is_watched = sys.stderr.isatty()
+    for line in process.stdout:
+        status = _NINJA_STATUS.match(line)
+        if status is None:
+            output.append(line)
+        elif is_watched:
+            click.echo(f"\r{status[1]}/{status[2]}", err=True, nl=False)
+    if is_watched:
+        click.echo(_ERASE_LINE, err=True, nl=False)
     if process.wait():
         click.echo("".join(output), err=True, nl=False)
         raise SystemExit(1)

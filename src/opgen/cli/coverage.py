@@ -24,7 +24,7 @@ _FILE = click.Path(path_type=Path)
 
 @click.command(
     cls=Command,
-    example="opgen coverage backend.yaml --against core --svg coverage.svg",
+    example="opgen coverage backend.yaml --against core --html coverage.html",
     pages=("torch-backends",),
 )
 @click.argument(
@@ -51,7 +51,9 @@ _FILE = click.Path(path_type=Path)
     metavar="core|all|FILE",
     help="The operators to report: those with the tag core, all, or those that a file names.",
 )
-@click.option("--svg", type=_FILE, metavar="FILE", help="Also write the picture to this file.")
+@click.option(
+    "--html", type=_FILE, metavar="FILE", help="Also write a page for browsers to this file."
+)
 @click.option(
     "--target",
     type=Choice(sorted(TARGETS)),
@@ -74,7 +76,7 @@ _FILE = click.Path(path_type=Path)
 def coverage(
     backend: Path,
     against: str,
-    svg: Path | None,
+    html: Path | None,
     target: str,
     operators: tuple[Path, ...],
     yaml: tuple[Path, ...],
@@ -104,8 +106,8 @@ def coverage(
         namespace=ATEN,
     )
     found = report_coverage(inputs, against, diagnostics)
-    if found is not None and svg is not None:
-        _draw(svg, found.svg, diagnostics)
+    if found is not None and html is not None:
+        _write(html, found.html, diagnostics)
     finish_with(_printed(found, report_format), diagnostics, report_format, deny_warnings)
 
 
@@ -115,8 +117,8 @@ def _printed(found: CoverageReport | None, report_format: str) -> str:
     return "the backend supports nothing\n" if found is None else found.text
 
 
-def _draw(path: Path, svg: str, diagnostics: Diagnostics) -> None:
+def _write(path: Path, text: str, diagnostics: Diagnostics) -> None:
     try:
-        replace_file(path, os.fsencode(svg))
+        replace_file(path, os.fsencode(text))
     except OSError as error:
         report_unwritable(path, error.strerror, diagnostics)

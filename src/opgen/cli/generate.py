@@ -84,7 +84,7 @@ def generate(
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     request = read_request(inputs, (report_format, deny_warnings, color))
     stamp = None if list_outputs or list_inputs else find_stamp(output, request)
-    if stamp is None or not stamp.is_current or depfile is not None or output_list is not None:
+    if stamp is None or depfile is not None or output_list is not None:
         run = Generation(
             request,
             stamp,

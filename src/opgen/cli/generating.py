@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -16,11 +15,11 @@ from opgen.diagnostics import Diagnostics
 from opgen.io.author_files import report_author_files
 from opgen.io.manifest import MANIFEST
 from opgen.io.resources import own_files
-from opgen.io.writer import Outdated, Tree, WriteReport, write
-from opgen.pipeline import editing, generating
+from opgen.io.writer import Tree, WriteReport
+from opgen.pipeline import generating
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.inputs import Inputs, input_files
-from opgen.pipeline.stamp import Request, Stamp, leave_stamp
+from opgen.pipeline.stamp import leave_stamp
 
 
 def generate(run: Generation) -> None:
@@ -28,7 +27,7 @@ def generate(run: Generation) -> None:
     if run.list_inputs:
         click.echo("\n".join(map(str, _files_read(run.request.inputs))))
         return
-    if run.stamp is not None and run.stamp.is_current:
+    if run.stamp is not None:
         diagnostics = Diagnostics()
         _write_lists(run, run.stamp.outputs, diagnostics)
         summary = f"0 written, {run.stamp.unchanged} unchanged"
@@ -49,19 +48,17 @@ def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
     diagnostics, inputs = Diagnostics(), run.request.inputs
     # Kept apart: a later run that does nothing prints the report of this run again, without these.
     early = Diagnostics()
-    written = None if run.stamp is None else _write_edit(run.request, run.stamp, run.output)
-    if written is None:
-        tree = generating.build_tree(inputs, diagnostics)
-        if tree is not None and not run.list_outputs:
-            report_author_files(tree.files.keys(), run.output, early)
-        denied = run.deny_warnings and (diagnostics.has_warnings or early.has_warnings)
-        if tree is None or run.list_outputs or denied:
-            diagnostics.extend(early)
-            listed = "" if tree is None else _listed_outputs(tree, run.output)
-            finish_with(listed, diagnostics, run.report_format, run.deny_warnings)
-            raise SystemExit
-        announce(early, run.report_format)
-        written = write_tree(tree, inputs, run.output, diagnostics)
+    tree = generating.build_tree(inputs, diagnostics)
+    if tree is not None and not run.list_outputs:
+        report_author_files(tree.files.keys(), run.output, early)
+    denied = run.deny_warnings and (diagnostics.has_warnings or early.has_warnings)
+    if tree is None or run.list_outputs or denied:
+        diagnostics.extend(early)
+        listed = "" if tree is None else _listed_outputs(tree, run.output)
+        finish_with(listed, diagnostics, run.report_format, run.deny_warnings)
+        raise SystemExit
+    announce(early, run.report_format)
+    written = write_tree(tree, inputs, run.output, diagnostics)
     if not diagnostics.has_errors:
         report = rendered(diagnostics, run.report_format)
         leave_stamp(run.output, run.request, written.states, report)
@@ -77,18 +74,6 @@ def _write_lists(run: Generation, outputs: Iterable[str], diagnostics: Diagnosti
     if run.depfile is not None and not diagnostics.has_errors:
         targets = [path for path in (run.output_list, run.output / MANIFEST) if path is not None]
         write_depfile(run.depfile, targets, _files_read(run.request.inputs), diagnostics)
-
-
-def _write_edit(request: Request, stamp: Stamp, output: Path) -> WriteReport | None:
-    """Write what an edit of few entries changes; return None, and touch nothing, if the whole tree has to be generated."""
-    tree = editing.edited_tree(request, stamp, output)
-    if tree is None:
-        return None
-    diagnostics = Diagnostics()
-    with suppress(Outdated):
-        written = write(tree, output, diagnostics, stamp.states())
-        return None if diagnostics.has_errors else written
-    return None
 
 
 def _files_read(inputs: Inputs) -> tuple[Path, ...]:

@@ -91,20 +91,6 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {name: module for commands in _PURPOSES.values() for name, module in commands.items()}
 )
 
-# The names that other tools have for these commands.
-_OTHER_NAMES = MappingProxyType(
-    {
-        "init": "opgen new",
-        "create": "opgen new",
-        "test": "opgen verify",
-        "opcheck": "opgen verify",
-        "compile": "opgen build",
-        "make": "opgen build",
-        "help": "opgen --help",
-        "version": "opgen --version",
-    }
-)
-
 
 class _Group(Group):
     """Loads commands when they run, and prints a message instead of a traceback if memory or the disk is full."""
@@ -121,9 +107,6 @@ class _Group(Group):
     def advise(self, ctx: click.Context, word: str) -> str:
         if word.endswith((".yaml", ".yml")):
             return f"name one before the file, as in 'opgen lint {word}'"
-        other = _OTHER_NAMES.get(word)
-        if other is not None:
-            return f"did you mean '{other}'?"
         beginning = [name for name in COMMANDS if name.startswith(word)]
         hint = self.did_you_mean(word, tuple(COMMANDS))
         if len(beginning) == 1:

@@ -16,6 +16,9 @@ _CHECKOUT = _PACKAGE.parent.parent
 # Folders of the package that generated files do not depend on; templates are listed separately.
 _NOT_READ = ("runtime", "docs", "lsp", "templates", "compiled_templates")
 
+# Folders of the runtime whose subfolder `package` has the Python modules that are copied to packages.
+_COPIED = ("python", "torch", "torch_stable")
+
 
 def _find(name: str) -> Path:
     packaged = _PACKAGE / name
@@ -56,8 +59,10 @@ def documentation() -> Mapping[str, Path]:
 
 
 def own_files() -> tuple[str, ...]:
-    """Return every file of opgen that generated files depend on: its sources, data and templates, sorted."""
-    return tuple(sorted((*_files(_PACKAGE, _NOT_READ), *_files(templates_dir(), ()))))
+    """Return every file of opgen that generated files depend on, sorted: its sources, data, templates and what is copied."""
+    folders = (templates_dir(), *(runtime_dir() / name / "package" for name in _COPIED))
+    read = (path for folder in folders for path in _files(folder, ()))
+    return tuple(sorted((*_files(_PACKAGE, _NOT_READ), *read)))
 
 
 def _files(top: Path, left_out: Container[str]) -> Iterator[str]:

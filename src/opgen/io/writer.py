@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
@@ -25,7 +24,6 @@ from opgen.io.files import (
     read_regular,
     remove_temporary,
     replace_file,
-    state_of,
 )
 from opgen.io.manifest import (
     MANIFEST,
@@ -39,25 +37,15 @@ from opgen.io.manifest import (
 )
 from opgen.io.new_folder import place_new_folder
 
-_NO_STATES: Mapping[str, FileState] = MappingProxyType({})
-
 # Returns those of the given paths whose contents opgen generates from the committed inputs: nobody edited them.
 FindUnedited: TypeAlias = Callable[[Collection[str]], Collection[str]]
 
 
-class Outdated(Exception):
-    """A folder has changed since it was read."""
-
-
 class Tree(Struct, frozen=True):
-    """The output of a run: the text of each file by its path (posix, relative), and the manifest's other values.
-
-    `others` are the digests of further files of the tree, which are up to date.
-    """
+    """The output of a run: the text of each file by its path (posix, relative), and the manifest's other values."""
 
     files: Mapping[str, str]
     header: Mapping[str, Any]
-    others: Mapping[str, str] = field(default_factory=dict)
 
     def contents(self) -> dict[str, bytes]:
         """Return the bytes of `files`."""
@@ -65,8 +53,7 @@ class Tree(Struct, frozen=True):
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest of the tree as a JSON value."""
-        files = sorted({*self.others, *self.files})
-        return {"format": MANIFEST_FORMAT, **self.header, "files": files}
+        return {"format": MANIFEST_FORMAT, **self.header, "files": sorted(self.files)}
 
 
 class WriteReport(Struct, frozen=True):
@@ -94,14 +81,11 @@ def write(
     tree: Tree,
     directory: Path,
     diagnostics: Diagnostics,
-    known: Mapping[str, FileState] = _NO_STATES,
     find_unedited: FindUnedited = _find_none,
 ) -> WriteReport:
     """Make `directory` hold `tree`; report E09xx and touch nothing if that would lose something.
 
-    `known` are the states of the tree's `others`, and of the manifest that they were read from. `find_unedited` is asked
-    about files that are no longer generated and have no digest in the folder. Raises Outdated, and touches nothing, if
-    another run has written since the manifest was read.
+    `find_unedited` is asked about files that are no longer generated and have no digest in the folder.
     """
     try:
         if os.path.lexists(directory) and not os.path.isdir(directory):
@@ -109,7 +93,7 @@ def write(
             return WriteReport()
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory) as check_same:
-            report = _write_locked(tree, directory, diagnostics, known, find_unedited, check_same)
+            report = _write_locked(tree, directory, diagnostics, find_unedited, check_same)
             check_same()
             return report
     except Locked:
@@ -125,7 +109,6 @@ def _write_locked(
     tree: Tree,
     directory: Path,
     diagnostics: Diagnostics,
-    known: Mapping[str, FileState],
     find_unedited: FindUnedited,
     check_same: Callable[[], None],
 ) -> WriteReport:
@@ -135,9 +118,6 @@ def _write_locked(
         if not is_safe_path(path):
             message = f"cannot write {path!a}: it is not a path inside of {directory}"
             diagnostics.error(E0904, message, None)
-    # Every run that writes replaces the manifest.
-    if known and state_of(os.stat(directory / MANIFEST)) != known[MANIFEST]:
-        raise Outdated
     manifest = read_manifest(directory, diagnostics)
     if manifest is None or diagnostics.has_errors:
         return WriteReport()
@@ -145,8 +125,7 @@ def _write_locked(
     pending = _finished_pending(manifest, directory, found)
     own = manifest.files.union(pending)
     contents = tree.contents()
-    states = {path: known[path] for path in tree.others if path not in contents}
-    states |= _unchanged(contents, directory, found)
+    states = _unchanged(contents, directory, found)
     changed = [path for path in contents if path not in states]
     _report_foreign_files(tree, changed, directory, own, found, diagnostics)
     if diagnostics.has_errors:
@@ -154,7 +133,7 @@ def _write_locked(
     for path in found.temporaries:
         remove_temporary(f"{directory}/{path}")
     check_same()
-    left_over = sorted(own.intersection(found.files) - {*tree.files, *tree.others})
+    left_over = sorted(own.intersection(found.files) - tree.files.keys())
     kept = {**manifest.digests, **read_digests(directory), **pending}
     left = _inspect_left_over(directory, left_over, kept, find_unedited)
     if pending and (changed or left.unedited):
@@ -336,7 +315,7 @@ def _write_all(
     left: _LeftOver,
 ) -> WriteReport:
     parts = manifest_parts(tree.manifest())
-    new = {**tree.others, **{path: digest(content) for path, content in contents.items()}}
+    new = {path: digest(content) for path, content in contents.items()}
     changed = [path for path in contents if path not in unchanged]
     if changed or left.unedited:
         pending = {path: new[path] for path in sorted(changed)}

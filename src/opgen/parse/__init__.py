@@ -7,7 +7,6 @@ from opgen.parse.files.allow_comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
 from opgen.parse.files.domains import DomainsFile, parse_domains
-from opgen.parse.files.namespace import is_pytorchs_file
 from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.files.selective import parse_selective
 from opgen.parse.files.tags import builtin_tags, parse_tags
@@ -35,7 +34,6 @@ __all__ = [
     "SchemaCache",
     "builtin_tags",
     "decode_source",
-    "is_pytorchs_file",
     "parse_backend",
     "parse_derivatives",
     "parse_domains",

@@ -1,4 +1,4 @@
-"""Report which operators an external backend runs: as text, as a picture and as JSON values."""
+"""Report which operators an external backend runs: as text, as a page of HTML and as JSON values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CoverageReport(Struct, frozen=True):
     """A report in three forms."""
 
     text: str
-    svg: str
+    html: str
     values: dict[str, Any]
 
 
@@ -65,7 +65,7 @@ def report_coverage(
     renderer = Renderer(templates_dir() / "text")
     return CoverageReport(
         text=renderer.render(build_coverage(*asked, "coverage.txt.j2")),
-        svg=renderer.render(build_coverage(*asked, "coverage.svg.j2")),
+        html=renderer.render(build_coverage(*asked, "coverage.html.j2")),
         values=coverage_values(*asked),
     )
 

@@ -27,14 +27,11 @@ from opgen.templating.render import Renderer
 
 
 @until_too_many(lambda: None)
-def build_tree(inputs: Inputs, diagnostics: Diagnostics, *, marked: bool = False) -> Tree | None:
-    """Generate the text of every file; return None if there are errors, which `diagnostics` then holds.
-
-    With `marked`, the text of each item is between the marks that `render.items_of` finds.
-    """
+def build_tree(inputs: Inputs, diagnostics: Diagnostics) -> Tree | None:
+    """Generate the text of every file; return None if there are errors, which `diagnostics` then holds."""
     inputs = with_contents(inputs)
     context = generated_context(inputs, diagnostics)
-    return None if context is None else render_tree(context, inputs, marked=marked)
+    return None if context is None else render_tree(context, inputs)
 
 
 def generated_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
@@ -54,9 +51,9 @@ def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
     return _checked_context(inputs, diagnostics)
 
 
-def render_tree(context: Context, inputs: Inputs, *, marked: bool = False) -> Tree:
+def render_tree(context: Context, inputs: Inputs) -> Tree:
     """Generate the text of every file from what `checked_context` returned for `inputs`."""
-    renderer = Renderer(*target_templates(context.target.plan.templates), marked=marked)
+    renderer = Renderer(*target_templates(context.target.plan.templates))
     files = renderer.render_all(build_files(context))
     header = manifest_header(context, files)
     return Tree(files, {**header, **recorded_options(inputs, context.library.extends)})

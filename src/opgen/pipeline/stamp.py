@@ -2,8 +2,7 @@
 
 A run that writes files leaves `.opgen_stamp` in the folder, with a key and the state of every output. The key is a digest
 of everything that the outputs depend on: the options, the bytes of the inputs, opgen's own sources and templates. If the next run
-has the same key and finds every output unchanged, it has nothing to do. If only the schemas have changed, it may update
-the tree from those in the stamp (`editing.py`).
+has the same key and finds every output unchanged, it has nothing to do.
 
 The stamp is not an output: a folder without it, or with the stamp of another machine, is generated completely. These rules
 keep a stamp true:
@@ -40,7 +39,7 @@ STAMP = ".opgen_stamp"
 
 # The first bytes of a stamp of any version, and of this version.
 _OURS = b"opgen stamp "
-_MAGIC = _OURS + b"2 "
+_MAGIC = _OURS + b"3 "
 # Libraries whose installed version may change the outputs.
 _LIBRARIES = ("jinja2", "yaml")
 # Clocks of file systems tick every 1 to 10 ms. If a clock ticks only every second, waiting would take too long.
@@ -52,32 +51,21 @@ _MAX_BYTES = 100_000_000
 
 
 class Request(Struct, frozen=True):
-    """The inputs of a run with their bytes, the other options that its results depend on, and the key of both.
-
-    `frame` is a key of everything except the bytes of the schemas: an edit of an operator does not change it.
-    """
+    """The inputs of a run with their bytes, the other options that its results depend on, and the key of both."""
 
     inputs: Inputs
     options: tuple[object, ...]
     key: str
-    frame: str
 
 
 class Stamp(Struct, frozen=True):
-    """The stamp of a folder in which nothing has changed since.
+    """The stamp of a folder in which nothing has changed since: another run would write nothing and print the same.
 
-    It has the state of each of the `outputs`, including the manifest, the `report` that the run printed, and the text of each
-    schema file. If it `is_current`, another run would write nothing and print the same.
+    It has the state of each of the `outputs`, including the manifest, and the `report` that the run printed.
     """
 
     outputs: Mapping[str, Sequence[int]]
     report: str
-    schemas: Sequence[str]
-    is_current: bool
-
-    def states(self) -> dict[str, FileState]:
-        """Return the state of each output."""
-        return {path: (size, ns, inode) for path, (size, ns, inode) in self.outputs.items()}
 
     @property
     def unchanged(self) -> int:
@@ -91,35 +79,30 @@ def read_request(inputs: Inputs, options: tuple[object, ...]) -> Request:
     If a file cannot be read or is too large, which the run will report, the key is empty, and matches no stamp.
     """
     inputs = with_contents(inputs)
-    return Request(inputs, options, *_keys(inputs, options))
+    return Request(inputs, options, _key(inputs, options))
 
 
 def find_stamp(directory: Path, request: Request) -> Stamp | None:
-    """Return the stamp of `directory`, if it is true and of a run that differed from this one at most in its schemas."""
+    """Return the stamp of `directory`, if it is true and of a run with the same key."""
     top = os.fspath(directory)
     try:
         (_, stamped_ns, _), content = read_regular(os.path.join(top, STAMP), _MAX_BYTES)
         head, _, body = content.partition(b"\n")
-        key = head.removeprefix(_MAGIC).split(b" ")[0].decode()
-        if not request.key or head != _head(key, body):
+        if not request.key or head != _head(request.key, body):
             return None
         values = json.loads(body)
-        if values["frame"] != request.frame:
-            return None
         if not _is_true(top, values["files"], values["folders"], stamped_ns):
             return None
-        return _stamp_of(values, key == request.key)
+        return _stamp_of(values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         # Not written by this opgen, or damaged: the whole tree is generated.
         return None
 
 
-def _stamp_of(values: Mapping[str, Any], is_current: bool) -> Stamp | None:
+def _stamp_of(values: Mapping[str, Any]) -> Stamp | None:
     """Build the stamp from its JSON value; return None if that has another form. Its files were compared before."""
-    report, schemas = values["report"], values["schemas"]
-    if not values["files"] or not all(isinstance(text, str) for text in (report, *schemas)):
-        return None
-    return Stamp(values["files"], report, schemas, is_current)
+    files, report = values["files"], values["report"]
+    return Stamp(files, report) if files and isinstance(report, str) else None
 
 
 def leave_stamp(
@@ -130,7 +113,7 @@ def leave_stamp(
     If it cannot be written, or if a file that is not opgen's has its name, the next run generates everything.
     """
     inputs = request.inputs
-    if not request.key or request.key != _keys(inputs, request.options)[0]:
+    if not request.key or request.key != _key(inputs, request.options):
         return
     top = os.fspath(directory)
     path = directory / STAMP
@@ -140,14 +123,7 @@ def leave_stamp(
         folders = {
             name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
         }
-        schemas = [inputs.overlay[yaml].decode() for yaml in inputs.yaml]
-        values = {
-            "frame": request.frame,
-            "report": report,
-            "folders": folders,
-            "files": states,
-            "schemas": schemas,
-        }
+        values = {"report": report, "folders": folders, "files": states}
         body = json.dumps(values, separators=(",", ":")).encode()
         if not any(state[1] % _SLOW_TICK_NS for state in states.values()):
             return
@@ -164,19 +140,14 @@ def _head(key: str, body: bytes) -> bytes:
     return _MAGIC + f"{key} {hashlib.sha256(body).hexdigest()}".encode()
 
 
-def _keys(inputs: Inputs, options: tuple[object, ...]) -> tuple[str, str]:
-    """Return the digests of everything that the results depend on, with the schemas and without.
-
-    Both are empty if `inputs` lack the bytes of a file.
-    """
+def _key(inputs: Inputs, options: tuple[object, ...]) -> str:
+    """Return the digest of everything that the results depend on; empty if `inputs` lack the bytes of a file."""
     paths = input_files(inputs)
     contents = [inputs.overlay[path] for path in paths if path in inputs.overlay]
     if len(contents) < len(paths) or any(len(content) > MAX_BYTES for content in contents):
-        return "", ""
-    schemas, others = contents[: len(inputs.yaml)], contents[len(inputs.yaml) :]
+        return ""
     asked = repr((replace(inputs, overlay={}), options, sys.version, *_library_states()))
-    frame = _digest((asked.encode(errors="surrogateescape"), *others, *_own_sources()))
-    return _digest((frame.encode(), *schemas)), frame
+    return _digest((asked.encode(errors="surrogateescape"), *contents, *_own_sources()))
 
 
 def _digest(parts: Iterable[bytes]) -> str:

@@ -1,6 +1,6 @@
 """Translate schema types to annotations in the stub of a generated package.
 
-The names are defined in data/python_package.pyi. They begin with an underscore because the class Tensor may have
+The names are defined in runtime/python/package/__init__.pyi. They begin with an underscore because the class Tensor may have
 methods named int, list or Sequence.
 """
 

@@ -1,4 +1,4 @@
-"""Read the declarations of data/python_package.pyi, the hand-written part of each package's stub."""
+"""Read the declarations of runtime/python/package/__init__.pyi, the hand-written part of each package's stub."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from opgen import data
+from opgen.io.resources import runtime_dir
 
 
 class Declaration(Struct, frozen=True):
@@ -36,7 +36,7 @@ def package_declarations() -> tuple[Declaration, ...]:
 
 @cache
 def _package() -> tuple[tuple[Declaration, ...], tuple[Declaration, ...]]:
-    text = data.read_text("python_package.pyi")
+    text = (runtime_dir() / "python/package/__init__.pyi").read_text(encoding="utf-8")
     lines = text.splitlines()
     docstring, *statements = ast.parse(text).body
     imports: list[Declaration] = []

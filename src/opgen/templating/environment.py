@@ -1,4 +1,4 @@
-"""Jinja as templates use it: the options, where compiled templates come from, and the marks around items.
+"""Jinja as templates use it: the options, and where compiled templates come from.
 
 A wheel of opgen brings every template compiled to Python (`compile_templates`, called by `hatch_build.py`). Elsewhere, and
 with another Jinja than the wheel was built with, templates are compiled when they are first used, and the bytecode is
@@ -12,23 +12,15 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 
 import jinja2
 from jinja2.bccache import Bucket
-from jinja2.ext import Extension
 
 from opgen.io.files import replace_file
-
-# Marks before and after each item, in text that is rendered with marks.
-ITEM_BEGINS, ITEM_ENDS = "\x02", "\x03"
-_ITEM_COMMENT = re.compile(r"[ \t]*\{# (item|end) #\}\n")
-_ITEM_MARKS = MappingProxyType({"item": ITEM_BEGINS, "end": ITEM_ENDS})
 
 
 class _Environment(jinja2.Environment):
@@ -37,31 +29,21 @@ class _Environment(jinja2.Environment):
     getattr = staticmethod(getattr)  # type: ignore[assignment]
 
 
-class _ItemMarks(Extension):
-    """Replaces the comments `{# item #}` and `{# end #}` by marks."""
-
-    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        return _ITEM_COMMENT.sub(lambda found: _ITEM_MARKS[found[1]], source)
-
-
-def make_environment(
-    folders: Sequence[Path], compiled: Path | None = None, *, marked: bool = False
-) -> jinja2.Environment:
+def make_environment(folders: Sequence[Path], compiled: Path | None = None) -> jinja2.Environment:
     """Return the environment of the templates in `folders`; the first folder that has a template counts.
 
     `compiled` is the folder that `compile_templates` filled for templates that include all of `folders`, if there is
-    one. With `marked`, the text of each item is rendered between ITEM_BEGINS and ITEM_ENDS.
+    one.
     """
     loaders: list[jinja2.BaseLoader] = [jinja2.FileSystemLoader(folders)]
     if compiled is not None:
-        ready = [compiled / _form(marked) / _module_folder(folder) for folder in folders]
+        ready = [compiled / _module_folder(folder) for folder in folders]
         if ready[0].is_dir():
             loaders.insert(0, jinja2.ModuleLoader(ready))
     environment = _Environment(
         loader=jinja2.ChoiceLoader(loaders),
-        bytecode_cache=_BytecodeCache(marked),
+        bytecode_cache=_BytecodeCache(),
         undefined=jinja2.StrictUndefined,
-        extensions=[_ItemMarks] if marked else (),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -75,24 +57,15 @@ def make_environment(
 
 
 def compile_templates(folders: Iterable[Path], target: Path) -> None:
-    """Compile the templates in `folders` to Python modules below `target`, with and without marks.
-
-    Raises jinja2.TemplateSyntaxError.
-    """
+    """Compile the templates in `folders` to Python modules below `target`. Raises jinja2.TemplateSyntaxError."""
     for folder in folders:
-        for marked in (False, True):
-            environment = make_environment([folder], marked=marked)
-            to = target / _form(marked) / _module_folder(folder)
-            environment.compile_templates(to, ["j2"], zip=None, ignore_errors=False)
+        to = target / _module_folder(folder)
+        make_environment([folder]).compile_templates(to, ["j2"], zip=None, ignore_errors=False)
 
 
 def _module_folder(folder: Path) -> str:
     """Return the folder of modules that this version of Jinja compiled; other versions may not run them."""
     return f"{folder.parent.name}-{folder.name}-{jinja_version()}"
-
-
-def _form(marked: bool) -> str:
-    return "marked" if marked else "plain"
 
 
 def jinja_version() -> str:
@@ -106,13 +79,12 @@ class _BytecodeCache(jinja2.BytecodeCache):
     Jinja's FileSystemBytecodeCache fails where it cannot write, and ignores `python -B`.
     """
 
-    def __init__(self, marked: bool) -> None:
+    def __init__(self) -> None:
         self._folder = os.path.dirname(importlib.util.cache_from_source(__file__))
-        self._form = _form(marked)
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
         path = hashlib.sha256(os.fsencode(filename or name)).hexdigest()[:40]
-        return f"{self._form}-{path}.{sys.implementation.cache_tag}"
+        return f"template-{path}.{sys.implementation.cache_tag}"
 
     def get_source_checksum(self, source: str) -> str:
         return hashlib.sha256(f"{jinja_version()}\n{source}".encode()).hexdigest()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from msgspec import Struct
-
 from opgen.emit.common.base import GeneratedFile
 from opgen.emit.common.layout import wrap_heading
-from opgen.io.resources import compiled_templates_dir
-from opgen.templating.environment import ITEM_BEGINS, ITEM_ENDS, make_environment
+from opgen.io.resources import compiled_templates_dir, runtime_dir
+from opgen.templating.environment import make_environment
 
 
 class Renderer:
@@ -19,16 +16,15 @@ class Renderer:
 
     A template receives one name, `file`, the GeneratedFile it is rendered for. An unknown name is a jinja2.UndefinedError and
     a missing field an AttributeError, never an empty string: either is a bug of opgen.
-
-    In files that all operators share, the text of one operator is between the comments `{# item #}` and `{# end #}` of
-    the template. With `marked`, these become marks in the text, and `items_of` finds them.
     """
 
-    def __init__(self, *folders: Path, marked: bool = False) -> None:
-        self._environment = make_environment(folders, compiled_templates_dir(), marked=marked)
+    def __init__(self, *folders: Path) -> None:
+        self._environment = make_environment(folders, compiled_templates_dir())
 
     def render(self, file: GeneratedFile) -> str:
         """Return the text of `file`. Raises jinja2.TemplateNotFound."""
+        if not file.template.endswith(".j2"):
+            return (runtime_dir() / file.template).read_text(encoding="utf-8")
         text = wrap_heading(self._environment.get_template(file.template).render(file=file))
         # Documented functions of a stub have a blank line after them.
         return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text
@@ -43,22 +39,3 @@ class Renderer:
             assert file.path not in texts, f"{file.path} is made twice"
             texts[file.path] = self.render(file)
         return texts
-
-
-class Items(Struct, frozen=True):
-    """The items of a text, and the text around them: one piece more than there are items."""
-
-    items: tuple[str, ...]
-    around: tuple[str, ...]
-
-
-def items_of(text: str) -> Items | None:
-    """Split a text that was rendered with marks into its items and the text around them.
-
-    Return None if marks do not alternate: then the operators themselves contain such characters.
-    """
-    pieces = re.split(f"([{ITEM_BEGINS}{ITEM_ENDS}])", text)
-    marks = pieces[1::2]
-    if marks != [ITEM_BEGINS, ITEM_ENDS] * (len(marks) // 2):
-        return None
-    return Items(tuple(pieces[2::4]), tuple(pieces[::4]))

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from opgen.cli import build
 from support.build import tool
 from support.stand_in import stand_in_compiler
 
@@ -112,3 +114,22 @@ def test_a_slip_in_a_kernel_is_reported_before_anything_else_is_compiled(author:
     assert done.returncode == 1 and "nummel" in done.stderr and "count.cpp:4:" in done.stderr
     objects = [path.name for path in (author.folder / "out").rglob("*.o")]
     assert set(objects) <= {"other.cpp.o"}
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_shows_how_much_is_compiled(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_terminal: bool,
+) -> None:
+    """Ninja's status becomes one line, which is erased at the end; a log has only what a failing compiler said."""
+    cmake = tmp_path / "cmake"
+    cmake.write_text("#!/bin/sh\necho '[1/2] a.o'; echo 'no such type'; echo '[2/2] b.o'; exit 1\n")
+    cmake.chmod(0o755)
+    monkeypatch.setattr(build, "_tool", lambda _: str(cmake))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    with pytest.raises(SystemExit):
+        build._compile(tmp_path, None)
+    shown = "\r1/2\r2/2\r\x1b[K" if is_terminal else ""
+    assert capsys.readouterr().err == f"{shown}no such type\n"

@@ -1,10 +1,10 @@
-"""`opgen coverage`: the exact report, the picture, and the forms of a list of operators."""
+"""`opgen coverage`: the exact report, the page of HTML, and the forms of a list of operators."""
 
 from __future__ import annotations
 
 import json
 import os
-import xml.dom.minidom
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,37 @@ HERE = Path(__file__).parent / "coverage"
 GIVEN = ("coverage", str(HERE / "backend.yaml"), "--yaml", str(HERE / "operators.yaml"))
 
 
+class Page(HTMLParser):
+    """What a page shows: each operator with its kind and its text, the widths of the bar, and the links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operators: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+        self.bar: dict[str, int] = {}
+        self.links: list[str] = []
+        self._name = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        match tag:
+            case "li":
+                self._name = given["id"]
+                self.operators[self._name] = given["class"]
+                assert given["title"].startswith(f"{self._name}: ")
+            case "span":
+                self.bar[given["class"]] = int(given["style"].removeprefix("flex: "))
+            case "a":
+                self.links.append(given["href"].removeprefix("#"))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._name = "" if tag == "li" else self._name
+
+    def handle_data(self, data: str) -> None:
+        if self._name:
+            self.texts[self._name] = self.texts.get(self._name, "") + data
+
+
 def is_as_written(name: str, text: str) -> None:
     path = HERE / name
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
@@ -25,14 +56,21 @@ def is_as_written(name: str, text: str) -> None:
 
 
 def test_against_every_operator(opgen: Opgen) -> None:
-    """Protects the verdict on each operator, and every number of the picture."""
-    result = opgen(*GIVEN, "--against", "all", "--svg", "picture.svg")
+    """Protects the verdict on each operator, and the rows of the page."""
+    result = opgen(*GIVEN, "--against", "all", "--html", "page.html")
     assert (result.exit_code, result.stderr) == (0, "")
     is_as_written("all.txt", result.stdout)
-    picture = Path("picture.svg").read_text()
-    is_as_written("all.svg", picture)
-    root = xml.dom.minidom.parseString(picture).documentElement
-    assert root.tagName == "svg" and len(root.getElementsByTagName("title")) == 14
+    page = Page()
+    page.feed(Path("page.html").read_text())
+    assert len(page.operators) == 14 and page.bar == {
+        "structured": 3,
+        "kernel": 3,
+        "made": 2,
+        "composite": 3,
+        "fallback": 0,
+        "missing": 3,
+    }
+    assert page.operators == coverages(opgen, "all")
 
 
 def test_the_kernel_that_runs_each(opgen: Opgen) -> None:
@@ -61,10 +99,19 @@ def test_the_cpu_stands_in_for_a_backend(opgen: Opgen) -> None:
 def test_gradients(opgen: Opgen) -> None:
     """Where the gradient of each operator comes from, and what it lacks, in every form of the report."""
     formulas = ("--derivatives", str(HERE / "formulas" / "derivatives.yaml"))
-    result = opgen(*GIVEN, *formulas, "--against", "all", "--svg", "picture.svg")
+    result = opgen(*GIVEN, *formulas, "--against", "all", "--html", "page.html")
     assert (result.exit_code, result.stderr) == (0, "")
     is_as_written("gradients.txt", result.stdout)
-    is_as_written("gradients.svg", Path("picture.svg").read_text())
+    page = Page()
+    page.feed(Path("page.html").read_text())
+    assert page.links == ["aten::sub", "aten::sum_of_squares_of_the_differences"]
+    assert all(link in page.operators for link in page.links)
+    assert {name: text for name, text in page.texts.items() if "●" in text or "○" in text} == {
+        **{name: f"{name} ●" for name in ("aten::add.Tensor", "aten::add_.Tensor")},
+        **{name: f"{name} ●" for name in ("aten::clone", "aten::square")},
+        "aten::abs": "aten::abs ○",
+        "aten::mul": "aten::mul ○ aten::sub aten::sum_of_squares_of_the_differences",
+    }
     rows = json.loads(opgen(*GIVEN, *formulas, "--against", "all", "--format", "json").stdout)
     found = {row["name"]: row.get("gradient") for row in rows["operators"]}
     assert found == {
@@ -141,7 +188,7 @@ def test_unreadable_input(opgen: Opgen) -> None:
     )
     unknown = opgen("coverage", "backend.yaml", *GIVEN[2:])
     assert unknown.exit_code == 1 and "E0808" in unknown.stderr
-    unwritten = opgen(*GIVEN, "--svg", "no/such/folder/picture.svg")
+    unwritten = opgen(*GIVEN, "--html", "no/such/folder/page.html")
     assert unwritten.exit_code == 1 and "E0904" in unwritten.stderr
 
 

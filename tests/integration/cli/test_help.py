@@ -147,7 +147,6 @@ def test_the_example_runs(told: CommandReference, folder: Path) -> None:
         ("lin", "did you mean 'lint'?"),
         ("gen", "did you mean 'generate'?"),
         ("Build", "did you mean 'build'?"),
-        ("init", "did you mean 'opgen new'?"),
         ("leaky.yaml", "as in 'opgen lint leaky.yaml'"),
         ("qqq", "'opgen --help' lists all commands"),
     ],

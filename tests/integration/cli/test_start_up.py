@@ -15,11 +15,11 @@ from opgen.cli.main import COMMANDS, main
 @pytest.mark.parametrize(
     ("arguments", "absent"),
     [
-        (["--version"], ("opgen.pipeline", "yaml", "jinja2", "rich", "pygls", "jsonschema")),
-        (["completion", "bash"], ("rich", "pygls", "jsonschema")),
+        (["--version"], ("opgen.pipeline", "yaml", "jinja2", "pygls", "jsonschema")),
+        (["completion", "bash"], ("pygls", "jsonschema")),
         (
             ["lint", "no.yaml"],
-            ("rich", "pygls", "jsonschema", "jinja2", "opgen.emit", "opgen.io.writer"),
+            ("pygls", "jsonschema", "jinja2", "opgen.emit", "opgen.io.writer"),
         ),
     ],
 )
@@ -35,7 +35,7 @@ def test_modules_that_are_not_imported(arguments: list[str], absent: tuple[str, 
 
 
 # Only commands that compare files or draw bars need these.
-NOT_FOR_GENERATING = ("rich", "difflib", "opgen.lsp", "opgen.compat")
+NOT_FOR_GENERATING = ("difflib", "opgen.lsp", "opgen.compat")
 
 
 def test_modules_that_generating_does_not_import(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cli_support import Opgen
 
+from support.build import REPOSITORY
+
 CUSTOM = """\
 - func: custom::plus(Tensor self, Tensor other) -> Tensor
   structured_delegate: plus.out
@@ -102,6 +104,13 @@ def test_formulas_without_a_package_are_an_error(opgen: Opgen) -> None:
     assert result.exit_code == 1 and not Path("out").exists()
     assert "error[E1309]" in result.stderr and "derivatives.yaml:1:9" in result.stderr
     assert "--python" in result.stderr
+
+
+def test_the_modules_of_every_package_are_copied(tree: Path) -> None:
+    modules = sorted(REPOSITORY.glob("runtime/torch_stable/package/*.py"))
+    assert len(modules) > 5
+    for path in modules:
+        assert (tree / "python/custom" / path.name).read_bytes() == path.read_bytes()
 
 
 def test_formulas_are_python(opgen: Opgen) -> None:

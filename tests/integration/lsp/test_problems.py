@@ -38,7 +38,7 @@ def test_a_file_of_another_kind_is_one_problem(session: Session) -> None:
     entry = "- func: f{}(Tensr self) -> Tensor\n  kernels: [{{arg_meta: null, kernel_name: k}}]\n"
     uri = session.open("functions.yaml", "".join(entry.format(i) for i in range(300)))
     (problem,) = session.problems(uri)
-    assert (problem.code, place(problem)) == ("E0113", (1, 2, 9))
+    assert (problem.code, place(problem)) == ("E0113", (1, 29, 40))
     assert "ExecuTorch" in problem.message
     session.change(uri, "- func: f(Tensr self) -> Tensor\n")
     (problem,) = session.problems(uri)

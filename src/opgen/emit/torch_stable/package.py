@@ -1,4 +1,4 @@
-"""_operators.py, what Python registers for the operators, and the modules that do it, which are the same for all packages.
+"""_operators.py: what Python registers for the operators. The modules that do it are the same for all packages.
 
 PyTorch's stable C functions neither pass symbolic sizes nor replace or differentiate operators, so the package does.
 """
@@ -23,9 +23,6 @@ from opgen.resolve.fakes import key_of_fake
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins, is_replaced
 from opgen.resolve.number_forms import takes_numbers, with_words
 
-# The modules without anything of the library but its name.
-_MODULES = ("below", "fakes", "functional", "gradients", "numbers", "symbols", "words")
-
 
 class Call(Record, frozen=True):
     """A call of Python. `arguments` are lines."""
@@ -47,12 +44,8 @@ class OperatorsModule(GeneratedFile, frozen=True):
     namespaces: tuple[RegisteredNamespace, ...]
 
 
-class StaticModule(GeneratedFile, frozen=True):
-    library: str
-
-
 def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
-    """python/<library>/_operators.py, and the modules that it uses."""
+    """python/<library>/_operators.py, and the formulas that it uses."""
     if not context.library.python:
         return
     folder = f"python/{context.library.name}"
@@ -75,8 +68,6 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
         modules=", ".join(sorted(modules | {c.function.split(".")[0] for c in calls})),
         namespaces=tuple(namespaces),
     )
-    for name in _MODULES:
-        yield StaticModule(f"{folder}/_{name}.py", f"{name}.py.j2", context.library.name)
 
 
 def _calls(

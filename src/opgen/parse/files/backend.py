@@ -9,7 +9,7 @@ from opgen.diagnostics.suggestions import shorten
 from opgen.model.backend import BackendFile, StructuredRoute, WrittenName
 from opgen.model.cpp_identifier import MAX_NAME, is_cpp_name
 from opgen.parse.files import codes_backend as codes
-from opgen.parse.foreign.recognise import report_foreign_file
+from opgen.parse.files.other_kinds import report_other_kind
 from opgen.parse.yaml.nodes import MappingNode, Node, compose
 from opgen.parse.yaml.values import ValueReader
 
@@ -33,7 +33,7 @@ def parse_backend(source: Source, diagnostics: Diagnostics) -> BackendFile | Non
     with suppress(TooManyErrors):
         backend_file = _parse_root(root, source, diagnostics, before)
     has_errors = diagnostics.error_count > errors_before
-    if has_errors and report_foreign_file(root, source, diagnostics, backend=True):
+    if has_errors and report_other_kind(source, diagnostics, backend=True):
         return None
     return backend_file
 

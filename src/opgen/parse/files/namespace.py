@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
-from opgen.diagnostics import Diagnostics, Source
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.cpp_identifier import is_library_name
 from opgen.model.profile import ATEN
 from opgen.parse.entries.header import SchemaFile
 from opgen.parse.entries.key_readers import EntryContext
-from opgen.parse.foreign.recognise import report_foreign_file
+from opgen.parse.files.other_kinds import report_other_kind
 from opgen.parse.schema import codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
 
 # All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.
 _SCHEMA_OF_PYTORCH = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
-
-
-def is_pytorchs_file(text: str) -> bool:
-    """Return whether `text` is a schema file of PyTorch's own: it has an entry that all of them have."""
-    return text.find(f"\n- func: {_SCHEMA_OF_PYTORCH}\n") >= 0
 
 
 def default_namespaces(
@@ -44,18 +38,13 @@ def default_namespaces(
     for file, nodes in zip(files, bare):
         namespace = file.header.namespace or default
         if namespace is None and nodes and not _is_written_below(file):
-            if report_if_foreign(file.root, nodes[0].source, context.diagnostics):
+            if report_other_kind(nodes[0].source, context.diagnostics):
                 namespaces.append(None)
                 continue
             guess = guess or _guess(nodes[0])
             _report(nodes, guess, context)
         namespaces.append(namespace or guess or ATEN)
     return namespaces
-
-
-def report_if_foreign(root: Node | None, source: Source, diagnostics: Diagnostics) -> bool:
-    """Return whether a file with errors is written for another program, which then replaces its other errors."""
-    return report_foreign_file(root, source, diagnostics, backend=False)
 
 
 def _is_written_below(file: SchemaFile) -> bool:

@@ -18,7 +18,8 @@ from opgen.model.tags import TagSet
 from opgen.parse.entries.header import SchemaFile, split_header
 from opgen.parse.entries.key_readers import EntryContext
 from opgen.parse.entries.parser import parse_entry, to_invalid_entry
-from opgen.parse.files.namespace import default_namespaces, report_if_foreign
+from opgen.parse.files.namespace import default_namespaces
+from opgen.parse.files.other_kinds import report_other_kind
 from opgen.parse.schema import codes as codes_schema
 from opgen.parse.schema.keywords import KEYWORDS
 from opgen.parse.schema.reader import SchemaCache
@@ -114,7 +115,7 @@ def _read_file(source: Source, context: EntryContext) -> _ReadFile:
     if root is None and len(diagnostics) > before:
         return _ReadFile(SchemaFile(), None)
     if not isinstance(root, SequenceNode):
-        if report_if_foreign(root, source, diagnostics):
+        if report_other_kind(source, diagnostics):
             return _ReadFile(SchemaFile(), None)
         message = "a schema file is a list of entries"
         span = source.start if root is None else root.span
@@ -139,15 +140,15 @@ def _parse_file(
     diagnostics = context.diagnostics
     errors_before = diagnostics.error_count - len(error_offsets)
     entries = []
-    may_be_foreign = True
+    may_be_of_other_kind = True
     above: Node | None = None
     for node in file.schema_file.entries:
         entries.append(_parse_one(node, own_context, error_offsets, above))
         above = node
-        if may_be_foreign and diagnostics.error_count > errors_before:
-            if report_if_foreign(root, root.source, diagnostics):
+        if may_be_of_other_kind and diagnostics.error_count > errors_before:
+            if report_other_kind(root.source, diagnostics):
                 return [None]
-            may_be_foreign = False
+            may_be_of_other_kind = False
     return entries
 
 

@@ -125,10 +125,9 @@ E0113 = Code(
     "E0113",
     "a file of another kind",
     "The file was written for another program, or for another option of opgen: a list of kernels for ExecuTorch, "
-    "the operators of the Ascend, MUSA or MLU backends, derivatives, a file of PyTorch before 2.0, or a backend "
-    "file where a schema file is expected (or the other way round). opgen recognises such a file by keys that at "
-    "least half of its entries have. The notes explain what opgen can do with it. opgen reports nothing else "
-    "about the file.",
+    "Ascend's operators, derivatives, a file of PyTorch before 2.0, or a backend file where a schema file is "
+    "expected (or the other way round). opgen recognises such a file by keys that at least half of its entries "
+    "have, and reports nothing else about it.",
     Example(
         _SCALE + _KERNELS.format(name="scale") + _SCALE_OUT + _KERNELS.format(name="scale_out"),
         _SCALE + "  dispatch:\n    CPU: scale\n" + _SCALE_OUT + "  dispatch:\n    CPU: scale_out\n",

@@ -48,18 +48,6 @@ _KIND_WORDS = {
 }
 
 
-def may_be_too_large(text: str) -> bool:
-    """Return whether `compose` may reject a file with this text, which has no aliases, for its size.
-
-    This is an upper bound that needs no parsing: at most two values for each colon, and one for each list item.
-    """
-    colons, commas, lines = text.count(": ") + text.count(":\n"), text.count(","), text.count("\n")
-    items, opened = text.count("- "), text.count("[") + text.count("{")
-    parts = 2 * colons + 2 * commas + lines + items + opened
-    size = len(text) + _PART_SIZE * parts + _COLLECTION_SIZE * (items + opened + text.count(":\n"))
-    return size > _MAX_SIZE
-
-
 class ScalarNode(Struct, frozen=True):
     """A scalar. `tag` is the explicit tag without its prefix, or empty. `start` is before the opening quote."""
 

@@ -1,1 +1,0 @@
-"""Recognise files that were written for another program or another option."""
