@@ -10,9 +10,8 @@ import click
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import default_schema, report_options
-from opgen.cli.report import finish_with, report_unwritable
+from opgen.cli.report import finish_with, write_output
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import replace_file
 from opgen.model.profile import ATEN
 from opgen.pipeline.coverage import CoverageReport, report_coverage
 from opgen.pipeline.inputs import Inputs
@@ -105,7 +104,7 @@ def coverage(
     )
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and svg is not None:
-        _draw(svg, found.svg, diagnostics)
+        write_output(svg, os.fsencode(found.svg), diagnostics)
     finish_with(_printed(found, report_format), diagnostics, report_format, deny_warnings)
 
 
@@ -113,10 +112,3 @@ def _printed(found: CoverageReport | None, report_format: str) -> str:
     if report_format == "json":
         return f"{json.dumps(None if found is None else found.values)}\n"
     return "the backend supports nothing\n" if found is None else found.text
-
-
-def _draw(path: Path, svg: str, diagnostics: Diagnostics) -> None:
-    try:
-        replace_file(path, os.fsencode(svg))
-    except OSError as error:
-        report_unwritable(path, error.strerror, diagnostics)

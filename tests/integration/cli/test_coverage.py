@@ -141,7 +141,7 @@ def test_unreadable_input(opgen: Opgen) -> None:
     )
     unknown = opgen("coverage", "backend.yaml", *GIVEN[2:])
     assert unknown.exit_code == 1 and "E0808" in unknown.stderr
-    unwritten = opgen(*GIVEN, "--svg", "no/such/folder/picture.svg")
+    unwritten = opgen(*GIVEN, "--svg", "backend.yaml/picture.svg")
     assert unwritten.exit_code == 1 and "E0904" in unwritten.stderr
 
 
