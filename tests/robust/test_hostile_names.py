@@ -7,12 +7,14 @@ harmless string: a name for a name, a literal for a literal; for both targets, w
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import re
 import tempfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from opgen.autograd.python_formulas import Names, NotPython, as_python
 from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import is_safe_path
 from opgen.model.cpp_identifier import is_identifier
@@ -183,6 +186,8 @@ def attempt(place: str, value: str, form: str) -> Attempt:
         return Attempt(errors, ())
     for path in tree.files:
         assert is_safe_path(path) and re.fullmatch(r"[A-Za-z0-9_./]+", path), path
+        if path.endswith((".py", ".pyi")):
+            compile(tree.files[path], path, "exec")
     shapes = (
         (re.sub(r"[A-Za-z0-9_]+", "name", path), tuple(shape(path, text)))
         for path, text in tree.files.items()
@@ -375,3 +380,73 @@ def test_random_tricks_do_nothing(place: str, value: str) -> None:
 @given(st.sampled_from(sorted(PLACES)), hostile_strings)
 def test_many_random_tricks_do_nothing(place: str, value: str) -> None:
     check(place, value)
+
+
+def test_strings_of_formulas_keep_their_characters(tmp_path: Path) -> None:
+    """Formulas in Python: a line end in a string of C++, however it is written, is no line end of the source."""
+    texts = sorted({*HOSTILE, *FRAGMENTS} - {"\ud800", "😀"})
+    escaped = [json.dumps(text, ensure_ascii=False).replace("\\u0000", "\\0") for text in texts]
+    entries = [
+        f"- func: lib::op{i}(Tensor self) -> Tensor\n  dispatch: {{CPU: op{i}}}\n"
+        for i in range(len(texts))
+    ]
+    formulas = [
+        f"- name: lib::op{i}(Tensor self) -> Tensor\n  self: {json.dumps(f'not_implemented({text})')}\n"
+        for i, text in enumerate(escaped)
+    ]
+    yaml, derivatives = tmp_path / "ops.yaml", tmp_path / "derivatives.yaml"
+    yaml.write_text("".join(entries))
+    derivatives.write_text("".join(formulas))
+    diagnostics = Diagnostics()
+    inputs = Inputs((yaml,), derivatives=(derivatives,), target="torch-stable", python=True)
+    tree = build_tree(inputs, diagnostics)
+    assert tree is not None, [item.message for item in diagnostics]
+    (path,) = [path for path in tree.files if path.endswith("_formulas.py")]
+    read = {n.value for n in ast.walk(ast.parse(tree.files[path])) if isinstance(n, ast.Constant)}
+    assert read.issuperset(texts)
+
+
+_PARTS = (
+    "grad",
+    "self",
+    "n",
+    "1",
+    "07",
+    "08",
+    "2.5",
+    '"a',
+    "a\\",
+    '"',
+    "'",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+)
+_PARTS += (
+    "]",
+    ",",
+    "+",
+    "-",
+    "<",
+    ">",
+    "?",
+    ":",
+    "::",
+    ".",
+    "neg",
+    "std::get",
+    "/*",
+    "*/",
+    "//",
+    "\n",
+)
+
+
+@given(formula=st.lists(st.sampled_from(_PARTS), max_size=12).map("".join))
+@settings(max_examples=60, deadline=None)
+def test_any_formula_is_refused_or_is_python(formula: str) -> None:
+    names = Names("lib", {name: name for name in ("grad", "self", "n")}, frozenset(), frozenset())
+    with suppress(NotPython):
+        compile(as_python(formula, names).text, "formula", "eval")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,20 @@ def test_one_at_a_time_holds_a_folder(tmp_path: Path) -> None:
 )
 def test_only_our_own_temporary_files_are_recognised(name: str, ours: bool) -> None:
     assert is_temporary(name) is ours
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("write", [replace_file, rewrite_file])
+def test_a_special_file_is_neither_replaced_nor_written(
+    tmp_path: Path, write: Callable[[Path, bytes], object], linked: bool
+) -> None:
+    """Protects devices, which root can replace, and pipes that another program reads."""
+    special = tmp_path / "pipe"
+    os.mkfifo(special)
+    path = tmp_path / "a" if linked else special
+    if linked:
+        path.symlink_to(special)
+    with pytest.raises(OSError, match="not a regular file"):
+        write(path, b"new")
+    assert path.is_symlink() == linked and stat.S_ISFIFO(path.stat().st_mode)
+    assert len(list(tmp_path.iterdir())) == 1 + linked

@@ -40,17 +40,32 @@ WRITTEN = (
     ('not_implemented("mix", "why")', '_gradients.not_implemented("mix", "why")'),
     ("grad.to(at::kDouble)", "aten_to(grad, torch.float64)"),
     ("from * 1 /* comment */", "(from_ * 1)"),
+    (r'foo("a\x41\101\?\'\n" "\0")', 'aten_foo("aAA?\'\\n\\u0000")'),
+    ('foo("a\\\nb")', 'aten_foo("ab")'),
+    ('foo("é\U0001f600\x7f")', 'aten_foo("é\U0001f600\x7f")'),
+    ("n + 010 + 00 + 0 + 09.5", "((((n + 0o10) + 0o0) + 0) + 09.5)"),
+    ("(" * 60 + "grad" + ")" * 60, "grad"),
 )
 
 
-@pytest.mark.parametrize(("formula", "text"), WRITTEN, ids=[w[0] for w in WRITTEN])
+@pytest.mark.parametrize(("formula", "text"), WRITTEN, ids=[w[0][:30] for w in WRITTEN])
 def test_a_form(formula: str, text: str) -> None:
     found = as_python(formula, NAMES).text
     assert found == text
     compile(found, "formula", "eval")
 
 
+DEEP = 250
 REFUSED = (
+    ("(" * DEEP + "grad" + ")" * DEEP, 0, 2 * DEEP + 4),
+    ("-" * DEEP + "grad", 0, DEEP + 4),
+    ("+".join(["grad"] * DEEP), 0, 5 * DEEP - 1),
+    ("grad" + ".neg()" * DEEP, 0, 6 * DEEP + 4),
+    ("{" * DEEP + "}" * DEEP, 0, 2 * DEEP),
+    ("n + 0x10", 5, 8),
+    ("n + 089", 4, 7),
+    ("n + " + "9" * 5000, 4, 5004),
+    ('foo("a\nb")', 4, 5),
     ("[&] { return grad; }()", 0, 1),
     ("grad * own(self)", 7, 10),
     ("grad * unknown", 7, 14),
@@ -63,7 +78,7 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize(("formula", "start", "end"), REFUSED, ids=[r[0] for r in REFUSED])
+@pytest.mark.parametrize(("formula", "start", "end"), REFUSED, ids=[r[0][:30] for r in REFUSED])
 def test_what_python_cannot_write_has_a_place(formula: str, start: int, end: int) -> None:
     with pytest.raises(NotPython) as raised:
         as_python(formula, NAMES)

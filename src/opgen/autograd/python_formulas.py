@@ -6,8 +6,9 @@ same; operators of C++ on tensors and numbers are the same in Python, except the
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 
@@ -15,7 +16,7 @@ from msgspec import Struct
 
 _TOKEN = re.compile(
     r"""\s+ | /\*.*?\*/ | //[^\n]*
-    | (?P<text>"(?:[^"\\]|\\.)*")
+    | (?P<text>"(?:[^"\\\n]|\\.)*")
     | (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[fFlLuU]*)
     | (?P<name>[A-Za-z_]\w*)
     | (?P<sign>::|->|&&|\|\||[=!<>]=|<<|>>|[-+*/%!~<>?:.,(){}\[\]&|^]) | (?P<other>.)""",
@@ -112,6 +113,18 @@ _DTYPES = {
 }
 _ATEN = frozenset(("at", "c10", "torch"))
 _ANY_TERNARY = 0
+# Python's own limit is 200 open brackets in a source.
+_MAX_DEPTH = 100
+_ESCAPE = re.compile(
+    r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]+)|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL
+)
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\n": ""}
+_NUMBER = re.compile(r"0|[1-9]\d{0,30}|\d*\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_OCTAL = re.compile(r"0([0-7]{1,30})")
+
+
+_TOO_DEEP = f"the formula is nested more than {_MAX_DEPTH} levels deep"
 
 
 class PythonFormula(Struct, frozen=True):
@@ -156,6 +169,8 @@ def as_python(formula: str, names: Names) -> PythonFormula:
     text = reader.expression(_ANY_TERNARY)
     if reader.peek():
         raise reader.refusal("this")
+    if _depth(text) > _MAX_DEPTH:
+        raise NotPython(_TOO_DEEP, 0, len(formula))
     return PythonFormula(text, frozenset(reader.functions))
 
 
@@ -165,6 +180,7 @@ class _Reader:
         self.functions: set[str] = set()
         self.tokens = [m for m in _TOKEN.finditer(formula) if m.lastgroup is not None]
         self.at = 0
+        self.depth = 0
         self.size = len(formula)
 
     # Tokens.
@@ -210,6 +226,15 @@ class _Reader:
         return left
 
     def unary(self) -> str:
+        if self.depth == _MAX_DEPTH:
+            raise NotPython(_TOO_DEEP, 0, self.size)
+        self.depth += 1
+        try:
+            return self.signed()
+        finally:
+            self.depth -= 1
+
+    def signed(self) -> str:
         sign = _UNARY.get(self.peek())
         if sign is None:
             return self.postfix()
@@ -272,9 +297,9 @@ class _Reader:
         token = self.tokens[self.at]
         if token.lastgroup == "number":
             self.take()
-            return token[0].rstrip("fFlLuU")
+            return self._number(token)
         if token.lastgroup == "text":
-            return "".join(self._texts())
+            return json.dumps("".join(map(self._text, self._texts())), ensure_ascii=False)
         if token[0] == "(":
             self.take()
             text = self.expression(_ANY_TERNARY)
@@ -288,11 +313,35 @@ class _Reader:
             raise self.refusal("this")
         return self.named()
 
-    def _texts(self) -> list[str]:
-        found = []
+    def _number(self, token: re.Match[str]) -> str:
+        text = token[0].rstrip("fFlLuU")
+        octal = _OCTAL.fullmatch(text)
+        if octal:
+            return f"0o{octal[1]}"
+        if not _NUMBER.fullmatch(text):
+            raise self.refusal(token[0], token)
+        return text
+
+    def _texts(self) -> Iterator[re.Match[str]]:
         while self.at < len(self.tokens) and self.tokens[self.at].lastgroup == "text":
-            found.append(self.take())
-        return found
+            yield self.tokens[self.at]
+            self.at += 1
+
+    def _text(self, token: re.Match[str]) -> str:
+        """Return the characters of a string, whose escapes are those of C++."""
+
+        def character(escape: re.Match[str]) -> str:
+            octal, *hexadecimal, other = escape.groups()
+            number = (
+                int(octal, 8) if octal else int("".join(h or "" for h in hexadecimal) or "0", 16)
+            )
+            if other:
+                return _ESCAPED.get(other, other)
+            if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+                raise self.refusal(escape[0], token)
+            return chr(number)
+
+        return _ESCAPE.sub(character, token[0][1:-1])
 
     def named(self) -> str:
         """Read a name with its namespaces: a value, or the function of a call."""
@@ -372,6 +421,15 @@ class _Reader:
         if scope == "" or scope in _ATEN:
             return self.aten(name, arguments)
         raise self.refusal("::".join((*scopes, name)), token)
+
+
+def _depth(text: str) -> int:
+    """Return how many brackets of an expression of Python are open at once."""
+    depth = most = 0
+    for character in _QUOTED.sub("", text):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
+        most = max(most, depth)
+    return most
 
 
 def _is_real(text: str) -> bool:

@@ -20,11 +20,15 @@ from opgen.cli.options import FOLDER, jobs_option, python_option, schema_options
 from opgen.cli.report import announce, fails, finish, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import shorten
+from opgen.emit.common.context import Context
+from opgen.emit.kernels.stubs import missing_functions
 from opgen.io.author_files import report_author_files
 from opgen.io.codes import E0903, E0905
 from opgen.io.files import Locked, locked
 from opgen.io.resources import cmake_dir
 from opgen.pipeline import generating, required_package
+from opgen.pipeline.build_errors import explain_failure
 from opgen.pipeline.build_estimate import estimate_first_build
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.derivatives import Gradients, check_called_functions
@@ -48,8 +52,11 @@ from opgen.targets.base import FileKind
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
 _CORES = os.cpu_count() or 1
-_NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\]|\$<")
-_NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] ")
+# The linker takes a comma in the path of a library for the end of an option; Ninja and CMake replace `$`.
+_NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\,]|\$[<{(]|\$ENV")
+# With the longest name in a build folder, compilers and Ninja still accept the path.
+_LONGEST_PATH = 3000
+_NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 _ERASE_LINE = "\r\x1b[K"
 
 
@@ -87,6 +94,12 @@ _ERASE_LINE = "\r\x1b[K"
     metavar="FOLDER",
     help="A folder of your own Python files to copy into the package, which imports its ops.py (torch).",
 )
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="If a source does not compile, print the compilers' commands, too.",
+)
 def build(
     inputs: Inputs,
     output: Path,
@@ -94,6 +107,7 @@ def build(
     build_type: str,
     jobs: int | None,
     python_folder: Path | None,
+    verbose: bool,
     report_format: str,
     deny_warnings: bool,
 ) -> None:
@@ -108,7 +122,7 @@ def build(
     early = Diagnostics()
     suffixes = TARGETS[inputs.target].plan.kernel_suffixes
     sources = find_sources(kernels, suffixes, output, early)
-    _check_names(sources, early)
+    _check_names([output.absolute(), *sources], diagnostics)
     headers = _folders(inputs.include, "name a folder of headers", diagnostics)
     own = _own_python(python_folder, inputs, diagnostics)
     # The compiler looks for headers beside the kernels, too.
@@ -139,10 +153,10 @@ def build(
         how_long = estimate_first_build(output, folder, sources, inputs.target, cores)
         if sources and _compiles_runtime(folder):
             _progress(f"compiling {_named(sources)}")
-            _compile(folder, jobs, [f"{source}^" for source in sources])
+            _compile(folder, jobs, sources, context, verbose=verbose, first=True)
         what = "the library" + (" and its Python package" if inputs.python else "")
         _progress(f"compiling {what}{f': {how_long}' if how_long else ''}")
-        _compile(folder, jobs)
+        _compile(folder, jobs, sources, context, verbose=verbose)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
     if inputs.python:
@@ -196,9 +210,12 @@ def _folders(paths: tuple[Path, ...], hint: str, diagnostics: Diagnostics) -> li
 def _check_names(paths: list[Path], diagnostics: Diagnostics) -> None:
     for path in paths:
         if _NOT_FOR_CMAKE.search(str(path)):
-            message = f"{path}: lists in CMake cannot contain this name"
-            hint = "rename the folder or file that has a ';', a quote, a '$<' or a line end"
+            message = f"{path}: CMake and linkers cannot read this name"
+            hint = "rename the folder or file that has a ';', a ',', a quote, a '${' or a line end"
             diagnostics.error(E0905, message, None, hint=hint)
+        elif len(os.fsencode(path)) > _LONGEST_PATH:
+            message = f"{shorten(str(path))} is too long for compilers"
+            diagnostics.error(E0905, message, None, hint="move it to a shorter path")
 
 
 def _configure(
@@ -255,8 +272,18 @@ def _progress(text: str) -> None:
     click.echo(f"{text} ...", err=True)
 
 
-def _compile(folder: Path, jobs: int | None, targets: Sequence[str] = ()) -> None:
-    """Compile `targets`, for which Ninja has the form "source^"; by default, everything."""
+def _compile(
+    folder: Path,
+    jobs: int | None,
+    sources: Sequence[Path],
+    context: Context,
+    *,
+    verbose: bool,
+    first: bool = False,
+) -> None:
+    """Compile everything, or the kernel sources `first`; print what fails, with the commands if `verbose`."""
+    # Ninja's name for what is made of a source.
+    targets = [f"{source}^" for source in sources] if first else []
     command = [_tool("cmake"), "--build", str(folder)]
     if targets:
         command += ["--target", *targets]
@@ -271,11 +298,17 @@ def _compile(folder: Path, jobs: int | None, targets: Sequence[str] = ()) -> Non
         if status is None:
             output.append(line)
         elif is_watched:
-            click.echo(f"\r{status[1]}/{status[2]}", err=True, nl=False)
+            click.echo(f"{_ERASE_LINE}{status[1]}/{status[2]}", err=True, nl=False)
     if is_watched:
         click.echo(_ERASE_LINE, err=True, nl=False)
     if process.wait():
-        click.echo("".join(output), err=True, nl=False)
+        text = "".join(output)
+        entries = {
+            f"{m.to_write.partition(')')[0]})": m.operator for m in missing_functions(context)
+        }
+        click.echo(text if verbose else explain_failure(text, sources, entries), err=True, nl=False)
+        if not verbose:
+            click.echo("  = help: 'opgen build -v' also prints the compilers' commands", err=True)
         raise SystemExit(1)
 
 

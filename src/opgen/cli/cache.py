@@ -53,8 +53,7 @@ def cache(action: str, days: float) -> None:
     """
     folder = build_cache.cache_folder()
     if folder is None:
-        click.echo("the cache is off: OPGEN_CACHE is off, or HOME is not set", err=True)
-        raise SystemExit(1)
+        raise click.ClickException("the cache is off: OPGEN_CACHE is off, or HOME is not set")
     if action == "path":
         click.echo(folder)
         return

@@ -10,9 +10,8 @@ import click
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import default_schema, report_options
-from opgen.cli.report import finish_with, report_unwritable
+from opgen.cli.report import finish_with, write_output
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import replace_file
 from opgen.model.profile import ATEN
 from opgen.pipeline.coverage import CoverageReport, report_coverage
 from opgen.pipeline.inputs import Inputs
@@ -107,7 +106,7 @@ def coverage(
     )
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and html is not None:
-        _write(html, found.html, diagnostics)
+        write_output(html, os.fsencode(found.html), diagnostics)
     finish_with(_printed(found, report_format), diagnostics, report_format, deny_warnings)
 
 
@@ -115,10 +114,3 @@ def _printed(found: CoverageReport | None, report_format: str) -> str:
     if report_format == "json":
         return f"{json.dumps(None if found is None else found.values)}\n"
     return "the backend supports nothing\n" if found is None else found.text
-
-
-def _write(path: Path, text: str, diagnostics: Diagnostics) -> None:
-    try:
-        replace_file(path, os.fsencode(text))
-    except OSError as error:
-        report_unwritable(path, error.strerror, diagnostics)

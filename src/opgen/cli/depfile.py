@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from opgen.cli.report import report_unwritable
+from opgen.cli.report import report_unwritable, write_output
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import read_regular, replace_users_file
+from opgen.io.files import read_regular
 
 _LINE_END = re.compile(r"[\n\r]")
 
@@ -27,7 +26,7 @@ def write_depfile(
             report_unwritable(depfile, why, diagnostics)
             return
     text = f"{_escape(targets)}: {_escape(inputs)}\n"
-    _replace(depfile, os.fsencode(text), diagnostics)
+    write_output(depfile, os.fsencode(text), diagnostics)
 
 
 def write_output_list(path: Path, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
@@ -36,17 +35,7 @@ def write_output_list(path: Path, outputs: Iterable[str], diagnostics: Diagnosti
     with suppress(OSError):
         if read_regular(path)[1] == text:
             return
-    _replace(path, text, diagnostics)
-
-
-def _replace(path: Path, text: bytes, diagnostics: Diagnostics) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir() or (os.path.lexists(path) and not path.is_file()):
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-        replace_users_file(path, text)
-    except OSError as error:
-        report_unwritable(path, error.strerror, diagnostics)
+    write_output(path, text, diagnostics)
 
 
 def _escape(paths: Iterable[Path]) -> str:

@@ -51,8 +51,7 @@ def docs(page: str | None, path: bool) -> None:
         return
     found = _find(page, pages)
     if len(found) != 1:
-        click.echo(_no_page(page, found, pages), err=True)
-        raise SystemExit(1)
+        raise click.ClickException(_no_page(page, found, pages))
     file = pages[found[0]]
     print_document(f"{file}\n" if path else file.read_text(encoding="utf-8"))
 

@@ -11,11 +11,17 @@ from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.human import visible
+from opgen.diagnostics.suggestions import did_you_mean
+from opgen.io.resources import documentation
 from opgen.pipeline import loading, queries
+from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
+from opgen.verify.codes import CODES as PROPERTY_CODES
 from opgen.verify.report.pages import explain_property
 
-_CODE = re.compile(r"[EWV]\d{4}")
+# A diagnostic or a property, in any case, with or without its letter and its zeros; or a case of torchgen, as DA1.
+_CODE = re.compile(r"(?i:[EWV]?\d{3,4}|[A-DF-SV][A-Z]?\d{1,3})")
 
 
 @click.command(
@@ -23,7 +29,7 @@ _CODE = re.compile(r"[EWV]\d{4}")
 )
 @operator_options(
     "OP|CODE",
-    "An operator of the YAML, or a code, as E0402 or V0110.",
+    "An operator of the YAML, or a code, as E0402 (or 402), V0110, or DA1 for a case of torchgen.",
     complete_explanation,
     without_yaml=_CODE.pattern,
 )
@@ -46,12 +52,35 @@ def explain(
     diagnostics = Diagnostics()
     registry = loading.load(inputs, diagnostics)
     text = "" if registry is None else queries.explain(registry, inputs, what, diagnostics)
-    finish_with(text, diagnostics, report_format, deny_warnings)
+    finish_with(visible(text, "\n"), diagnostics, report_format, deny_warnings)
 
 
-def _explain_code(code: str) -> None:
-    page = explain_property(code) if code.startswith("V") else queries.explain_code(code)
-    if page is None:
-        click.echo(f"there is no diagnostic {code}", err=True)
-        raise SystemExit(1)
-    click.echo(page, nl=False)
+def _explain_code(given: str) -> None:
+    """Print the pages of all that a code may mean. A case of torchgen has the code that opgen's pages give it."""
+    number = re.fullmatch(r"([EWV]?)(\d{3,4})", given.upper())
+    letters = () if number is None else number[1] or "EWV"
+    codes = [f"{letter}{number[2]:0>4}" for letter in letters] if number is not None else []
+    pages = [explain_property(c) if c[0] == "V" else queries.explain_code(c) for c in codes]
+    # Tables of other things have codes of opgen in their first column.
+    case = None if given.upper() in codes else _torchgen_case(given.upper())
+    found = [page for page in (case, *pages) if page is not None]
+    if not found:
+        hint = did_you_mean(codes[0] if codes else given, (*CODES, *PROPERTY_CODES))
+        message = f"there is no code {given}"
+        raise click.ClickException(f"{message}; {hint or 'opgen docs diagnostics lists all'}")
+    click.echo("\n".join(found), nl=False)
+
+
+def _torchgen_case(code: str) -> str | None:
+    """Return what the pages about torchgen's cases say of one; None if they list no such case."""
+    pages = documentation().items()
+    rows = ((name, row) for name, path in pages for row in path.read_text("utf-8").splitlines())
+    for page, row in rows:
+        name, *cells = (cell.strip() for cell in row.strip("|").split(" | "))
+        if name == code and row.startswith("|") and len(cells) > 1:
+            case, answer = " | ".join(cells[:-1]), cells[-1]
+            return (
+                f"{code} is a case of torchgen: {case}\nopgen: {answer}\n\n"
+                f"'opgen docs {page}' lists all cases.\n"
+            )
+    return None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -22,6 +23,30 @@ _FAILED = "there is an error; with --deny-warnings, also if there is a warning"
 _WRONG_COMMAND_LINE = "the command line is wrong"
 
 Row = tuple[str, str]
+
+
+class _Error(click.ClickException):
+    """A wrong command line, shown as diagnostics are: `error: ` and a sentence without a full stop, in one line."""
+
+    def __init__(self, error: click.ClickException) -> None:
+        # As Click writes it: "No such option '--fx'. (Did you mean '--fix'?)"
+        super().__init__(error.message)
+        self.exit_code = error.exit_code
+        text = re.sub(r"\s+", " ", error.format_message()).rstrip(". ")
+        text = (
+            text.replace(". Choose from:", "; choose from:")
+            .replace("'. Did you", "'; did you")
+            .replace("'. (Did", "' (did")
+        )
+        self._text = text[:1].lower() + text[1:] if text[1:2].islower() else text
+        self._context = error.ctx if isinstance(error, click.UsageError) else None
+
+    def show(self, file: Any = None) -> None:
+        """Print the error to stderr, and how to get help."""
+        click.echo(f"error: {self._text}", file=file, err=file is None)
+        if self._context is not None:
+            hint = f"'{self._context.command_path} --help' explains the command line"
+            click.echo(f"  = help: {hint}", file=file, err=file is None)
 
 
 class Unfinished(Struct, frozen=True):
@@ -100,6 +125,7 @@ class Command(click.Command):
         self.pages = tuple(pages)
         codes = (("0", "done"), ("1", fails), ("2", _WRONG_COMMAND_LINE))
         self.exit_codes = tuple((code, when) for code, when in codes if when is not None)
+        self.params.append(_short_help_option())
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return the parts of the usage line, with the options that are required."""
@@ -129,7 +155,30 @@ class Command(click.Command):
         told = describe(self, ctx, "")
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
-        sections = {"Arguments": told.arguments, "Options": told.options, **told.shared_options}
+        self._write_sections(told, told.shared_options, formatter)
+
+    def short_help_text(self, ctx: click.Context) -> str:
+        """Return the help for -h: the summary and the command's own options."""
+        told = describe(self, ctx, "")
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(f"{told.summary}.")
+        self._write_sections(told, {}, formatter)
+        number = sum(map(len, told.shared_options.values()))
+        more = f" and the {number} options that commands share" if number else ""
+        formatter.write_paragraph()
+        formatter.write_text(f"'{ctx.command_path} --help' prints the whole help{more}.")
+        return formatter.getvalue().rstrip("\n")
+
+    def _write_sections(
+        self,
+        told: CommandReference,
+        shared: Mapping[str, tuple[Row, ...]],
+        formatter: click.HelpFormatter,
+    ) -> None:
+        sections = {"Arguments": told.arguments, "Options": told.options, **shared}
         for heading, rows in sections.items():
             if rows:
                 with formatter.section(heading):
@@ -151,6 +200,20 @@ class Group(click.Group):
     """
 
     purposes: Mapping[str, Sequence[str]]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; -h, `help COMMAND` and `version` mean --help, `COMMAND --help` and --version."""
+        if args[:1] in (["help"], ["-h"]):
+            args = [*args[1:2], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
+        with _one_style():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _one_style():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -197,6 +260,33 @@ class Group(click.Group):
         command = self.get_command(ctx, name)
         assert command is not None
         return command
+
+
+@contextmanager
+def _one_style() -> Iterator[None]:
+    try:
+        yield
+    except (_Error, click.exceptions.NoArgsIsHelpError):
+        raise
+    except click.ClickException as error:
+        raise _Error(error) from error
+
+
+def _short_help_option() -> click.Option:
+    def print_help(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not context.resilient_parsing:
+            assert isinstance(context.command, Command)
+            click.echo(context.command.short_help_text(context))
+            context.exit()
+
+    return click.Option(
+        ["-h"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=print_help,
+        help="Show the most important part of this message and exit.",
+    )
 
 
 def reference(group: Group) -> tuple[CommandReference, ...]:

@@ -11,10 +11,10 @@ import click
 
 from opgen.cli.help import Argument, Command
 from opgen.cli.options import report_options
-from opgen.cli.report import fails, finish, finish_with, report_unwritable
+from opgen.cli.report import fails, finish, finish_with, report_unwritable, write_output
 from opgen.diagnostics import Diagnostics, counted
 from opgen.importing.common.codes import IN_THE_WAY
-from opgen.io.files import create_file, replace_file
+from opgen.io.files import create_file
 from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
 
@@ -131,12 +131,12 @@ def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> N
     """Write all files; report the first that cannot be written, and stop there."""
     for path, text in texts.items():
         content = text.encode("utf-8", "replace")
+        if force:
+            if not write_output(Path(path), content, diagnostics):
+                return
+            continue
         try:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            if force:
-                replace_file(path, content)
-            else:
-                create_file(Path(path), content)
+            create_file(Path(path), content)
         except OSError as error:
             report_unwritable(error.filename or path, error.strerror, diagnostics)
             return

@@ -127,25 +127,27 @@ class _Group(Group):
             return super().invoke(ctx)
         except MemoryError:
             problem = "out of memory"
+        except RecursionError:
+            problem = "the input is nested too deeply"
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
-            problem = f"{error.filename or 'the output'}: {error.strerror}"
+            problem = f"{error.filename or 'the output'}: {error.strerror or error}"
         # Otherwise, Python would try again to write the rest of the buffer at exit.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         with contextlib.suppress(OSError):
-            click.echo(f"opgen: {problem}", err=True)
+            click.echo(f"error: {problem}", err=True)
         raise SystemExit(1)
 
 
 @click.group(
     "opgen",
     cls=_Group,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["--help"], "max_content_width": 120},
     epilog="'opgen COMMAND --help' explains a command, 'opgen docs' lists the pages of the documentation.",
 )
-@click.version_option(__version__, prog_name="opgen")
+@click.version_option(__version__, "-V", "--version", prog_name="opgen")
 @click.option(
     "--cmake-dir",
     is_flag=True,

@@ -34,7 +34,7 @@ FOLDER = _Folder(path_type=Path)
 DEFAULT_YAML = Path("native_functions.yaml")
 _YAML_ROW = (
     "YAML",
-    f"A file that defines operators; repeatable.  [default: {DEFAULT_YAML}, with --backend-yaml the installed PyTorch's]",
+    f"A file that defines operators, or a folder with {DEFAULT_YAML}; repeatable.  [default: {DEFAULT_YAML}, with --backend-yaml the installed PyTorch's]",
 )
 _YAML_ARGUMENT = click.argument(
     "yaml",
@@ -257,7 +257,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         **rest: Any,
     ) -> Any:
         inputs = Inputs(
-            yaml=yaml or (default_schema(target, backend_yaml),),
+            yaml=tuple(map(_schema_in, yaml)) or (default_schema(target, backend_yaml),),
             target=target,
             backends=split_names(backends),
             ignore_keys=split_names(ignore_keys),
@@ -270,6 +270,15 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_COMMON):
         decorated = option(decorated)
     return decorated
+
+
+def _schema_in(path: Path) -> Path:
+    """Return the schema file of a folder; other paths as they are."""
+    if not path.is_dir():
+        return path
+    if not (path / DEFAULT_YAML).is_file():
+        raise click.UsageError(f"{path} is a folder without {DEFAULT_YAML}; name a file")
+    return path / DEFAULT_YAML
 
 
 def default_schema(target: str, backend_yaml: Path | None) -> Path:

@@ -15,6 +15,7 @@ from opgen.diagnostics import (
     render_sarif,
 )
 from opgen.io.codes import E0904
+from opgen.io.files import replace_users_file
 
 
 def finish(
@@ -51,6 +52,16 @@ def fails(diagnostics: Diagnostics, deny_warnings: bool) -> bool:
 def report_unwritable(path: Path | str, why: str | None, diagnostics: Diagnostics) -> None:
     """Report E0904 for a file that cannot be written."""
     diagnostics.error(E0904, f"cannot write {path}: {why}", None)
+
+
+def write_output(path: Path, content: bytes, diagnostics: Diagnostics) -> bool:
+    """Replace a file that an option names, and create its folder; report E0904 and return False if that fails."""
+    try:
+        replace_users_file(path, content)
+    except OSError as error:
+        report_unwritable(error.filename or path, error.strerror, diagnostics)
+        return False
+    return True
 
 
 def rendered(diagnostics: Diagnostics, report_format: str) -> str:

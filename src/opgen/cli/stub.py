@@ -56,9 +56,8 @@ def stub(
 
 def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
         create_file(output, text.encode())
     except FileExistsError:
         diagnostics.error(E0901, f"{output} exists; name a new file", None)
     except OSError as error:
-        report_unwritable(output, error.strerror, diagnostics)
+        report_unwritable(error.filename or output, error.strerror, diagnostics)

@@ -11,11 +11,10 @@ from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, split_arguments
-from opgen.cli.report import finish, report_unwritable, wants_color
+from opgen.cli.report import finish, wants_color, write_output
 from opgen.cli.streams import print_document
 from opgen.diagnostics import Diagnostics, OpgenError, render_human
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.io.files import replace_file
 from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
@@ -286,11 +285,7 @@ def _write(
     report: Report, reports: tuple[Path, ...], programs: Path | None, diagnostics: Diagnostics
 ) -> None:
     for path in reports:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, _RENDERERS[path.suffix](report.verification).encode())
-        except OSError as error:
-            report_unwritable(path, error.strerror, diagnostics)
+        write_output(path, _RENDERERS[path.suffix](report.verification).encode(), diagnostics)
     if programs is None:
         return
     for operator in report.operators:
@@ -300,11 +295,7 @@ def _write(
             name = "".join(c if c.isalnum() or c in "._" else "-" for c in operator.name)
             for shown in verdict.findings[:1]:
                 path = programs / f"{name}-{verdict.property}.py"
-                try:
-                    programs.mkdir(parents=True, exist_ok=True)
-                    replace_file(path, shown.program.encode())
-                except OSError as error:
-                    report_unwritable(path, error.strerror, diagnostics)
+                write_output(path, shown.program.encode(), diagnostics)
 
 
 def _print(found: Verification, report_format: str) -> None:

@@ -18,7 +18,9 @@ def as_diagnostics(breaks: Iterable[Break], wanted: frozenset[Direction]) -> Dia
 
     `wanted` are the directions that are checked.
     """
-    diagnostics = Diagnostics()
+    breaks = tuple(breaks)
+    # A report is complete, however long: it is the answer, and does not say why there is none.
+    diagnostics = Diagnostics(most=len(breaks) + 1)
     for item in breaks:
         before = [] if item.new_span is None else [(item.old_span, "before")]
         diagnostics.error(

@@ -67,11 +67,11 @@ class _Paint(Struct, frozen=True):
 def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
     strong = _COLORS[item.severity]
     head = paint(strong, f"{item.severity.value}[{item.code}]")
-    yield f"{head}{paint(_BOLD, f': {_visible(item.message)}')}"
+    yield f"{head}{paint(_BOLD, f': {visible(item.message)}')}"
     width = _gutter_width(item)
     bar = paint(_BLUE, f"{'':{width}} |")
     if item.span is not None:
-        yield f"{' ' * width}{paint(_BLUE, '-->')} {_visible(_place(item.span))}"
+        yield f"{' ' * width}{paint(_BLUE, '-->')} {visible(_place(item.span))}"
         yield bar
         yield from _snippet(item.span, item.hint or "", "^", width, strong, paint)
         shown = item.span
@@ -82,19 +82,19 @@ def _lines(item: Diagnostic, paint: _Paint) -> Iterator[str]:
                 yield lines[1]
                 continue
             if span.source is not shown.source:
-                yield f"{' ' * width}{paint(_BLUE, ':::')} {_visible(_place(span))}"
+                yield f"{' ' * width}{paint(_BLUE, ':::')} {visible(_place(span))}"
             yield bar
             yield from lines
             shown = span
     elif item.hint:
-        yield f"{' ' * width} {paint(_BLUE, '=')} help: {_visible(item.hint)}"
+        yield f"{' ' * width} {paint(_BLUE, '=')} help: {visible(item.hint)}"
     for note in (*item.notes, f"opgen explain {item.code}"):
-        yield f"{' ' * width} {paint(_BLUE, '=')} note: {_visible(note)}"
+        yield f"{' ' * width} {paint(_BLUE, '=')} note: {visible(note)}"
 
 
-def _visible(text: str) -> str:
-    """Return a line that is safe for a terminal: without control characters of the file."""
-    return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
+def visible(text: str, also: str = "") -> str:
+    """Return a line that is safe for a terminal or a log: without control characters of the file, except tabs and `also`."""
+    return "".join(c if c.isprintable() or c in f"\t{also}" else "\ufffd" for c in text)
 
 
 def _gutter_width(item: Diagnostic) -> int:
@@ -134,7 +134,7 @@ def _snippet(
     source = span.source
     start = source.location(span.start).column - 1
     bar = paint(_BLUE, f"{'':{width}} |")
-    label = f" {_visible(text)}".rstrip()
+    label = f" {visible(text)}".rstrip()
     if first == last:
         line = source.line_text(first)
         size = span.end - span.start
@@ -143,7 +143,7 @@ def _snippet(
         line, start, end = _shown(line, start, start + size)
         before = "".join("\t" if c == "\t" else " " * _columns(c) for c in line[:start])
         marks = mark * max(1, _width(line[start:end]))
-        yield f"{_numbered(first, width, paint)} {_visible(line)}".rstrip()
+        yield f"{_numbered(first, width, paint)} {visible(line)}".rstrip()
         yield f"{bar} {before}{paint(style, marks + label)}"
         return
     line, start, _ = _shown(source.line_text(first), start, start + 1)
@@ -175,7 +175,7 @@ def _corner(before: str) -> str:
 
 def _flat(line: str) -> str:
     """Return a line that is safe for a terminal, with tabs as spaces, so that marks below it are aligned."""
-    return _visible(line).replace("\t", " ")
+    return visible(line).replace("\t", " ")
 
 
 def _shown(line: str, start: int, end: int) -> tuple[str, int, int]:

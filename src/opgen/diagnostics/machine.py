@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from opgen.diagnostics.diagnostic import Diagnostic
+from opgen.diagnostics.human import visible
 from opgen.diagnostics.source import Span
 
 
@@ -70,4 +71,4 @@ def _command(item: Diagnostic) -> str:
 
 
 def _escape(text: str, more: str = "") -> str:
-    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
+    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in visible(text, "\r\n"))

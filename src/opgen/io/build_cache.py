@@ -85,7 +85,10 @@ def remove(found: list[Entry]) -> int:
     Raises OSError if a folder cannot be removed.
     """
     for entry in found:
-        shutil.rmtree(entry.folder)
+        if entry.folder.is_symlink() or not entry.folder.is_dir():
+            entry.folder.unlink()
+        else:
+            shutil.rmtree(entry.folder)
     return sum(entry.size for entry in found)
 
 

@@ -105,8 +105,8 @@ E0915 = Code(
     "E0915",
     "an invalid package name",
     "A package of operators has the same name as their namespace, in C++, in YAML and in Python. So the name "
-    "cannot be a Python keyword, a module that comes with Python, a name such as '__init__', or a namespace of "
-    "PyTorch. (E0914 reports names that are not valid in C++.)",
+    "cannot be a Python keyword, a module that comes with Python, a name such as '__init__', a function of the C "
+    "library, or a namespace of PyTorch. (E0914 reports names that are not valid in C++.)",
     None,
 )
 
@@ -158,9 +158,16 @@ W0922 = Code(
     "the function. `opgen stub` prints the includes with each kernel.",
     None,
 )
+W0923 = Code(
+    "W0923",
+    "a package that hides a well-known one",
+    "Python finds one package of each name: with this one installed, or in the current folder, `import` of the "
+    "well-known package of the same name finds this one, also in other people's code. Choose another name.",
+    None,
+)
 
 CODES = (
-    *(W0918, W0919, W0920, W0921, W0922),
+    *(W0918, W0919, W0920, W0921, W0922, W0923),
     *(E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908),
     *(E0909, E0910, E0914, E0915, W0915),
 )

@@ -1,6 +1,7 @@
 """Write files atomically: after a kill, each file is either old or new.
 
-Everything that opgen writes is written here. There is no fsync, so a loss of power may damage files.
+Everything that opgen writes is written here, and nothing but a regular file is ever replaced: a device, a pipe or a socket
+stays. There is no fsync, so a loss of power may damage files.
 """
 
 from __future__ import annotations
@@ -62,8 +63,9 @@ def replace_file(path: Path | str, content: bytes) -> FileState:
     """Write `content` to `path`, whether the file exists or not; return the state of the new file.
 
     A symbolic link at `path` is replaced and not followed. The mode is the default for new files. Raises OSError, and
-    changes nothing.
+    changes nothing; also if `path` is a special file, or a link to one, such as /dev/stdout.
     """
+    _refuse_special(path)
     temporary, state = _write_beside(os.fspath(path), content)
     try:
         os.replace(temporary, path)
@@ -79,6 +81,7 @@ def rewrite_file(path: Path, content: bytes) -> None:
     Raises OSError for a read-only file, and for a file with hard links, whose other names would keep the old content.
     """
     target = Path(os.path.realpath(path))
+    _refuse_special(target)
     found = target.stat()
     if not found.st_mode & _ANY_WRITE or not os.access(target, os.W_OK):
         raise OSError(errno.EACCES, "it is read-only", str(path))
@@ -99,13 +102,18 @@ def rewrite_file(path: Path, content: bytes) -> None:
 
 
 def replace_users_file(path: Path, content: bytes) -> None:
-    """Replace a file as `replace_file` does, in a folder that is not an output of opgen, under its lock."""
+    """Replace a file as `replace_file` does, in a folder that is not an output of opgen, under its lock.
+
+    The folder is created if it does not exist.
+    """
+    _make_folder(path.parent)
     with alone_in(path.parent):
         replace_file(path, content)
 
 
 def create_file(path: Path, content: bytes) -> None:
-    """Create a file with `content`. Raises FileExistsError if `path` exists."""
+    """Create a file with `content`, and its folder. Raises FileExistsError if `path` exists."""
+    _make_folder(path.parent)
     with alone_in(path.parent):
         create_locked(path, content)
 
@@ -209,6 +217,26 @@ def remove_temporary(path: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         _unlink(path)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        # The caller would take the file in the folder's place for the file to create.
+        raise NotADirectoryError(
+            errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(folder)
+        ) from error
+
+
+def _refuse_special(path: Path | str) -> None:
+    """Raise OSError for a device, a pipe or a socket, or a link to one; renaming a file over it would end it."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
 
 
 def _write_beside(path: str, content: bytes) -> tuple[str, FileState]:

@@ -17,6 +17,10 @@ CPP_KEYWORDS: frozenset[str] = frozenset(
 CPP_MACROS: frozenset[str] = frozenset(
     word for row in data.read_rows("cpp_macros.txt") for word in row
 )
+# Functions of the C library, which are outside of any namespace, so that a namespace cannot have their names.
+C_FUNCTIONS: frozenset[str] = frozenset(
+    word for row in data.read_rows("c_functions.txt") for word in row
+)
 
 # The prefix of names that opgen makes up, and the namespaces that operators cannot have.
 RESERVED_PREFIX = "opgen_"

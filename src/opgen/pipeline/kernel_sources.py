@@ -35,7 +35,7 @@ def find_sources(
     """Return every kernel source in `paths`, absolute and sorted within each folder.
 
     That is every file with one of `suffixes` in a folder or below it, and every file that is named itself, without the
-    sources of generated trees, such as the one in `output`, if there is one. Reports E0905 for a path that does not exist, W0918 for a
+    sources of generated trees, such as the one in `output`, if there is one. Reports E0905 for a path that does not exist or is no source, W0918 for a
     folder without sources, and W0919 for a tree.
     """
     trees = _Trees(None if output is None else output.resolve())
@@ -46,6 +46,9 @@ def find_sources(
         elif not path.is_file():
             hint = f"name a *{suffixes[0]} file or a folder"
             diagnostics.error(E0905, f"{path} does not exist", None, hint=hint)
+        elif path.suffix not in _SOURCES.union(suffixes):
+            hint = f"name a *{suffixes[0]} file or a folder"
+            diagnostics.error(E0905, f"{path} is no source of kernels", None, hint=hint)
         elif (tree := trees.find(path.resolve())) is not None:
             message = (
                 f"{path} is left out: it is in {shown_path(tree)}, a tree that opgen generated"

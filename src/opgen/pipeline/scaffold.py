@@ -9,11 +9,34 @@ from collections.abc import Mapping
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.new_package import build_new_package
-from opgen.io.codes import E0914, E0915
+from opgen.io.codes import E0914, E0915, W0923
 from opgen.io.resources import templates_dir
-from opgen.model.cpp_identifier import is_library_name
+from opgen.model.cpp_identifier import C_FUNCTIONS, is_library_name
 from opgen.targets import TARGETS
 from opgen.templating.render import Renderer
+
+# Packages that nearly every environment of an author has, or gets some day.
+_WELL_KNOWN = frozenset(
+    (
+        *(
+            "torch",
+            "test",
+            "numpy",
+            "scipy",
+            "pandas",
+            "jax",
+            "tensorflow",
+            "triton",
+            "torchvision",
+            "torchaudio",
+        ),
+        *("matplotlib", "sklearn", "PIL", "cv2", "networkx", "sympy", "mpmath", "transformers"),
+        *("pip", "setuptools", "wheel", "build", "packaging", "virtualenv", "cmake", "ninja"),
+        *("scikit_build_core", "pybind11", "nanobind", "cython", "Cython", "numba", "cffi"),
+        *("pytest", "_pytest", "tests", "hypothesis", "click", "jinja2", "yaml", "rich", "msgspec"),
+        *("requests", "six", "attr", "attrs", "typing_extensions", "IPython", "jupyter", "tqdm"),
+    )
+)
 
 
 def new_package(name: str, target: str, diagnostics: Diagnostics) -> Mapping[str, str]:
@@ -39,8 +62,15 @@ def _check_name(name: str, diagnostics: Diagnostics) -> None:
         problem = "is a keyword of Python"
     elif name.startswith("__") and name.endswith("__"):
         problem = "is a name that Python reserves"
+    elif name in C_FUNCTIONS:
+        problem = "is a function of the C library, so it cannot be a namespace in C++"
     elif name in sys.stdlib_module_names:
         problem = "is a module of Python's standard library"
     else:
+        if name in _WELL_KNOWN:
+            message = (
+                f"'{name}' is the name of a well-known Python package, which this one would hide"
+            )
+            diagnostics.warning(W0923, message, None, hint="choose another name")
         return
     diagnostics.error(E0915, f"'{name}' {problem}", None, hint="choose another name")

@@ -50,6 +50,18 @@ def test_json_and_github(opgen: Opgen) -> None:
     assert github.stdout.startswith("::error title=E1107,file=new.yaml,line=11,col=26,")
 
 
+def test_a_report_of_many_breaks_is_complete(opgen: Opgen) -> None:
+    """More breaks than the errors after which opgen stops reading a file: all of them, in each format."""
+    names = [f"f{number}" for number in range(1500)]
+    Path("old.yaml").write_text("".join(f"- func: {n}(Tensor self) -> Tensor\n" for n in names))
+    Path("new.yaml").write_text("- func: f0(Tensor self) -> Tensor\n")
+    for form, row in {"human": "error[E1101]", "json": "{", "github": "::error"}.items():
+        result = opgen("compat", "old.yaml", "new.yaml", "--format", form)
+        rows = [line for line in result.stdout.splitlines() if line.startswith(row)]
+        assert (result.exit_code, len(rows)) == (1, 1499), result.stderr
+    assert "E0911" not in result.stdout
+
+
 def test_forward(opgen: Opgen) -> None:
     _write_new("neg(Tensor self)", "neg(Tensor self, int[] n=[1])")
     assert opgen("compat", "good.yaml", "new.yaml").exit_code == 0

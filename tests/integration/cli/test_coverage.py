@@ -188,7 +188,7 @@ def test_unreadable_input(opgen: Opgen) -> None:
     )
     unknown = opgen("coverage", "backend.yaml", *GIVEN[2:])
     assert unknown.exit_code == 1 and "E0808" in unknown.stderr
-    unwritten = opgen(*GIVEN, "--html", "no/such/folder/page.html")
+    unwritten = opgen(*GIVEN, "--html", "backend.yaml/page.html")
     assert unwritten.exit_code == 1 and "E0904" in unwritten.stderr
 
 

@@ -184,7 +184,7 @@ def test_an_unknown_option(name: str) -> None:
             "'opgen stub' has no option --jobs; 'opgen build' and 'opgen verify' have it",
         ),
         ("new mylib --shards 2", "'opgen build'"),
-        ("generate --kernles k", "No such option"),
+        ("generate --kernles k", "no such option"),
     ],
 )
 def test_an_option_of_another_command(line: str, said: str) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from cli_support import GOOD, Opgen
 
+from opgen.cli.main import COMMANDS, main
 from opgen.io.files import locked, temporary_name
 from opgen.io.manifest import MANIFEST
 from opgen.pipeline.stamp import STAMP
+from opgen.verify.api import Report
+from opgen.verify.runner.messages import FAILED, OperatorReport, Request, Shown, Verdict
+from opgen.verify.runner.session import Verification
 from support.build import tool
 from support.selection import each_once
 
@@ -55,6 +61,72 @@ def test_a_list_is_not_written_to_a_pipe(opgen: Opgen, option: str) -> None:
     os.mkfifo("list")
     done = run_in_time(*ARGUMENTS, option, "list")
     assert (done.returncode, "E0904" in done.stderr) == (1, True), done.stderr
+
+
+FINDING = OperatorReport(
+    "neg", verdicts=[Verdict("inplace-agrees", FAILED, findings=(Shown("", "", "x"),))]
+)
+# For each option and argument that names an output: a run that writes to `special`. Names of files that are inputs are in
+# INPUTS, so that a new option is in either.
+OUTPUTS = {
+    ("new", "--output"): ("new", "mylib", "-o", "special"),
+    ("import", "--output"): ("import", "x.cpp", "-o", "special", "--force"),
+    ("stub", "--output"): ("stub", "good.yaml", "-o", "special"),
+    ("build", "--output"): ("build", "good.yaml", "-o", "special"),
+    ("generate", "--output"): ("generate", "good.yaml", "-o", "special"),
+    ("generate", "--depfile"): (*ARGUMENTS, "--depfile", "special"),
+    ("generate", "--output-list"): (*ARGUMENTS, "--output-list", "special"),
+    ("verify", "--report"): ("verify", "good.yaml", "--load", "x", "--report", "special"),
+    ("verify", "--programs"): ("verify", "good.yaml", "--load", "x", "--programs", "special"),
+    ("coverage", "--html"): ("coverage", "backend.yaml", "good.yaml", "--html", "special"),
+}
+INPUTS = {
+    *("yaml", "given", "old", "new", "backend", "operators", "sources"),
+    *("--yaml", "--tags", "--old-tags", "--derivatives", "--include", "--extends", "--select"),
+    *("--backend-yaml", "--impl-path", "--kernels", "--python-folder", "--domains", "--build"),
+    *("--load", "--path", "--from-library", "--from-registrations", "--from-trace", "--allow"),
+    *("--against",),
+}
+
+
+def test_every_option_that_names_a_file_is_an_input_or_an_output() -> None:
+    """Protects `OUTPUTS` from an option that is added and forgotten."""
+    found = set()
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        for param in command.params:
+            is_path = isinstance(param.type, click.Path) or re.search(
+                "FILE|FOLDER", param.metavar or ""
+            )
+            if is_path and not {param.name, *param.opts} & INPUTS:
+                found.add((name, max(param.opts, key=len)))
+    # `check -o` is a folder that is only read.
+    assert found - {("check", "--output")} == OUTPUTS.keys()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a device"])
+@pytest.mark.parametrize("option", OUTPUTS, ids=" ".join)
+def test_a_special_file_is_never_replaced(
+    opgen: Opgen, monkeypatch: pytest.MonkeyPatch, option: tuple[str, str], kind: str
+) -> None:
+    """As root, a program that renames a file over /dev/null ends the device for the whole machine."""
+    arguments = list(OUTPUTS[option])
+    special = f"special{'.json' if '--report' in arguments else ''}"
+    arguments = [special if word == "special" else word for word in arguments]
+    Path("x.cpp").write_text('TORCH_LIBRARY(lib, m) { m.def("neg(Tensor self) -> Tensor"); }\n')
+    Path("backend.yaml").write_text("backend: XLA\ncpp_namespace: x\nsupported:\n- neg\n")
+    ran = Report(Verification(Request(), [FINDING], 0.0, False, 1))
+    monkeypatch.setattr("opgen.cli.verify.run", lambda *_, **__: ran)
+    if kind == "pipe":
+        os.mkfifo(special)
+    else:
+        os.symlink("/dev/null", special)
+    before = os.lstat(special)
+    found = opgen(*arguments)
+    assert (found.exit_code, special in found.stderr) == (1, True), found.output
+    assert os.path.samestat(before, os.lstat(special))
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
 def test_a_link_in_the_place_of_an_output_is_not_up_to_date(opgen: Opgen) -> None:

@@ -123,6 +123,8 @@ class Skeleton(Record, frozen=True):
     within: str
     # Comment lines with the facts that the author of the kernel needs.
     notes: tuple[str, ...]
+    # What the kernel returns, if that is arguments which it writes; or empty.
+    returned: str
 
 
 class SkeletonsFile(GeneratedFile, frozen=True):
@@ -172,12 +174,35 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFil
         author_includes=context.formula_files.includes if of_formulas else (),
         functions=tuple(
             Skeleton(
-                m.schema, m.key.name, m.to_write, skeleton_reason(m), m.within, _notes(context, m)
+                m.schema,
+                m.key.name,
+                m.to_write,
+                skeleton_reason(m),
+                m.within,
+                _notes(context, m),
+                _returned(context, m),
             )
             for m in wanted
         ),
         formula_functions=of_formulas,
     )
+
+
+def _returned(context: Context, m: MissingFunction) -> str:
+    """Return the arguments that the kernel writes and returns, as an expression; empty if it returns anything else."""
+    f = context.registry.find_function(m.operator)
+    if f is None or m.returns == "void":
+        return ""
+    written = {
+        str(a.annotation): cpp_identifier(a.name)
+        for a in f.func.arguments.flat_all
+        if a.annotation is not None and a.annotation.is_write
+    }
+    names = [written.get(str(r.annotation)) for r in f.func.returns]
+    if not names or any(name is None for name in names):
+        return ""
+    text = ", ".join(name for name in names if name is not None)
+    return text if len(names) == 1 else f"std::forward_as_tuple({text})"
 
 
 def skeleton_reason(m: MissingFunction) -> str:

@@ -45,5 +45,6 @@ class Problems(Struct):
         *,
         hint: str | None = None,
         labels: Iterable[tuple[Span, str]] = (),
+        notes: Iterable[str] = (),
     ) -> None:
-        self.diagnostics.error(code, message, span, hint=hint, labels=labels)
+        self.diagnostics.error(code, message, span, hint=hint, labels=labels, notes=notes)

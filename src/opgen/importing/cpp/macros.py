@@ -122,6 +122,15 @@ class Macros(Struct, frozen=True):
             names |= more
         return frozenset(names - self.opening())
 
+    def registering_names(self) -> frozenset[str]:
+        """Return the names of the macros without parameters whose bodies register: `#define OPS m.def(...)`."""
+        return frozenset(
+            define.name
+            for defines in self.defines.values()
+            for define in defines
+            if define.parameters is None and _REGISTERS.search(define.body)
+        )
+
 
 class _Expander(Struct):
     """Expands macros in one file. Each text is expanded once, so that recursive macros end."""

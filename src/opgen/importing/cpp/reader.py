@@ -85,6 +85,7 @@ class CppReader:
         problems: Problems,
     ) -> None:
         self.reading = reading
+        self._texts = texts
         self._macros = constants.macros
         self._constants = constants
         self._kernels = KernelReader(constants)
@@ -111,6 +112,16 @@ class CppReader:
                 message = f"no given source calls '{helper.name}' with a library"
                 hint = "also pass the source that does"
                 self._problems.warn(codes.NOT_UNDERSTOOD, message, helper.span, hint=hint)
+        names = self._macros.registering_names()
+        used = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b(?!\s*\()")
+        for text in self._texts if names else ():
+            directives = [(d.start, d.end) for d in text.directives]
+            for use in used.finditer(text.masked):
+                if not any(start <= use.start() < end for start, end in directives):
+                    message = f"'{use[0]}', a macro without parameters, registers, and is not read"
+                    span = text.span(*use.span())
+                    hint = "write its body there, or give it parameters"
+                    self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
 
     # Blocks
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,10 @@ from opgen.importing.common.schema_text import find_schema
 from opgen.model.native_function import FALLTHROUGH
 
 # The time limit in seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
-TIMEOUT = 600
+TIMEOUT = 180
+# The most lines of an error, after the first, that are shown.
+_MOST_LINES = 12
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?::|$)")
 # `CPU: registered at /src/ops.cpp:12 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]`. The place may be any text, from
 # CppFunction::debug.
 _ROW = re.compile(r"(?P<key>\w+)(?:\[alias\])?: (?P<place>.*?) :: .* \[ (?P<forms>[\w ]*)\]")
@@ -63,26 +69,49 @@ def _list_operators(
     script = Path(__file__).with_name("list_operators.py")
     request = json.dumps({"libraries": list(libraries), "namespaces": list(namespaces)})
     names = ", ".join(f"'{library}'" for library in libraries)
+    process = subprocess.Popen(
+        [sys.executable, str(script), request],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        process = subprocess.run(
-            [sys.executable, str(script), request],
-            capture_output=True,
-            check=False,
-            timeout=TIMEOUT,
-            stdin=subprocess.DEVNULL,
-        )
+        printed, errors = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         message = f"{names} did not finish loading within {TIMEOUT} seconds"
         problems.error(codes.LIBRARY_FAILED, message, None)
         return None
-    output = process.stdout.decode("utf-8", "replace").splitlines()
+    finally:
+        _end(process)
+    output = printed.decode("utf-8", "replace").splitlines()
     if process.returncode == 0 and output:
         listing: dict[str, Any] = json.loads(output[-1])
         return listing
-    errors = process.stderr.decode("utf-8", "replace").strip().splitlines()
-    reason = errors[-1].strip() if errors else f"it ended with code {process.returncode}"
-    problems.error(codes.LIBRARY_FAILED, f"{names} cannot be loaded: {reason}", None)
+    lines = [line.rstrip() for line in errors.decode("utf-8", "replace").strip().splitlines()]
+    first = _first_of_exception(lines)
+    reason = lines[first].strip() if lines else f"it ended with code {process.returncode}"
+    message = f"{names} cannot be loaded: {reason}"
+    problems.error(codes.LIBRARY_FAILED, message, None, notes=lines[first + 1 :][:_MOST_LINES])
     return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and those that the library started, which may keep its pipes open."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+def _first_of_exception(lines: Sequence[str]) -> int:
+    """Return the number of the line with which the message of the last exception begins: after its traceback."""
+    traced = [i for i, line in enumerate(lines) if line.startswith("  ")]
+    after = traced[-1] + 1 if traced and traced[-1] + 1 < len(lines) else max(0, len(lines) - 1)
+    exceptions = [i for i, line in enumerate(lines) if _EXCEPTION.match(line)]
+    return exceptions[-1] if exceptions else after
 
 
 def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Registration]:

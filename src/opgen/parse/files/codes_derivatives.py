@@ -1,4 +1,4 @@
-"""Codes E1201 to E1205: errors in derivatives.yaml that need no knowledge of the operators.
+"""Codes E1201 to E1206: errors in derivatives.yaml that need no knowledge of the operators.
 
 The examples are read together with the operators of tests/golden/errors.
 """
@@ -69,4 +69,14 @@ E1205 = Code(
     DERIVATIVES_YAML,
 )
 
-CODES = (E1201, E1202, E1203, E1204, E1205)
+E1206 = Code(
+    "E1206",
+    "a formula that is not closed",
+    "Brackets, quotes and comments of a formula, which is a C++ expression, end in it. torchgen writes the formula into "
+    "its C++ files as it is.",
+    Example(_NAME + "  self: (grad.neg()\n", GOOD),
+    (),
+    DERIVATIVES_YAML,
+)
+
+CODES = (E1201, E1202, E1203, E1204, E1205, E1206)

@@ -21,6 +21,7 @@ from opgen.model.derivatives import (
 from opgen.parse.entries import codes_library
 from opgen.parse.entries.header import DERIVATIVES_KEYS, FileHeader, read_derivatives_header
 from opgen.parse.files import codes_derivatives as codes
+from opgen.parse.files.cpp_brackets import find_unclosed
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
 
 _ENTRY_KEYS = ("name", "output_differentiability", "dispatch")
@@ -133,7 +134,7 @@ class _EntryReader:
             hint = "write true or false for each output"
             self._report(codes.E1205, message, conditions[0].span, hint)
         elif conditions:
-            return (True,), WrittenFormula(conditions[0].value, conditions[0]), value.span
+            return (True,), self._formula(conditions[0]), value.span
         # torchgen treats an empty list like a missing one.
         return tuple(item.is_true for item in items) or None, None, value.span
 
@@ -168,7 +169,14 @@ class _EntryReader:
                 )
                 self._error(rule, value, hint)
             else:
-                yield FormulaRow(key.value, names, WrittenFormula(value.value, value))
+                yield FormulaRow(key.value, names, self._formula(value))
+
+    def _formula(self, node: ScalarNode) -> WrittenFormula:
+        unclosed = find_unclosed(node.value)
+        if unclosed is not None:
+            span = node.part(unclosed.start, unclosed.end)
+            self._report(codes.E1206, f"in this formula, {unclosed.message}", span, None)
+        return WrittenFormula(node.value, node)
 
     def _error(self, rule: str, node: Node, hint: str | None = None) -> None:
         self._report(codes.E1203, f"{rule}, but this is {describe(node)}", node.span, hint)

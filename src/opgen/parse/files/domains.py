@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
+import yaml
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
+from opgen.diagnostics.suggestions import shorten
 from opgen.drawing.domains import Between, Domain, OneOf, Values
 from opgen.parse.files import codes_domains as codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
@@ -151,7 +155,7 @@ def _value(reader: ValueReader) -> Values | None:
     ends = _numbers(reader, "between")
     points = _numbers(reader, "away_from")
     by = node.get("by")
-    gap = _number(reader, by, "'by' takes a number") if by is not None else _BY
+    gap = _number(reader, by, "'by' takes a finite number") if by is not None else _BY
     low, high = ends if ends is not None and len(ends) == 2 else (-_SPAN, _SPAN)
     if ends is not None and len(ends) != 2:
         between = node.get("between")
@@ -170,19 +174,40 @@ def _numbers(reader: ValueReader, key: str) -> tuple[float, ...] | None:
     value = reader.node.get(key)
     if value is None:
         return None
-    rule = f"'{key}' takes a list of numbers"
+    rule = f"'{key}' takes a list of finite numbers"
     if not isinstance(value, SequenceNode):
         reader.report_type(value, rule)
         return None
     found = [_number(reader, item, rule) for item in value.items]
-    return tuple(number for number in found if number is not None)
+    numbers = tuple(number for number in found if number is not None)
+    return numbers if len(numbers) == len(found) else None
 
 
 def _number(reader: ValueReader, value: Node, rule: str) -> float | None:
-    if isinstance(value, ScalarNode) and value.kind in ("int", "float"):
-        return float(value.value.replace("_", ""))
-    reader.report_type(value, rule)
+    number = _as_number(value)
+    with suppress(OverflowError):
+        if number is not None and math.isfinite(number):
+            return float(number)
+    if isinstance(value, ScalarNode):
+        message = f"{rule}, but this is '{shorten(value.value)}'"
+        reader.diagnostics.error(codes.E0853, message, value.span)
+    else:
+        reader.report_type(value, rule)
     return None
+
+
+def _as_number(node: Node) -> int | float | None:
+    """Return the value of a number as YAML defines it: `0x1F`, `1_000`, `1:30`, `.inf`; None for anything else."""
+    if not isinstance(node, ScalarNode) or node.kind not in ("int", "float"):
+        return None
+    constructor = yaml.constructor.SafeConstructor()
+    construct = getattr(constructor, f"construct_yaml_{node.kind}")
+    try:
+        number: int | float = construct(yaml.ScalarNode(node.kind, node.value))
+    except (ValueError, IndexError, OverflowError):
+        # The tag says that it is a number, or it has more digits than Python reads.
+        return None
+    return number
 
 
 def _plain(node: Node) -> Any:
@@ -191,10 +216,9 @@ def _plain(node: Node) -> Any:
         return [_plain(item) for item in node.items]
     if isinstance(node, ScalarNode):
         match node.kind:
-            case "int":
-                return int(node.value, 0)
-            case "float":
-                return float(node.value)
+            case "int" | "float":
+                number = _as_number(node)
+                return node.value if number is None else number
             case "bool":
                 return node.is_true
             case "null":

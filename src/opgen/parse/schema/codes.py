@@ -432,7 +432,8 @@ E0342 = Code(
     "a reserved name",
     "Names that begin with 'opgen_' are reserved for generated code. The namespaces 'opgen' and 'std' belong to "
     "the runtime and to C++. So do names of types, and names of macros such as NULL or stdin, which the "
-    "preprocessor would replace. Choose another name.",
+    "preprocessor would replace. A namespace cannot have the name of a function of the C library either, such as gamma "
+    "or index: C++ does not declare both. Choose another name.",
     Example(_func("opgen_foo(Tensor self) -> Tensor"), _func("foo(Tensor self) -> Tensor")),
 )
 

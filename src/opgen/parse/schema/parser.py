@@ -13,6 +13,7 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.cpp_identifier import (
+    C_FUNCTIONS,
     MAX_NAME,
     RESERVED_NAMESPACES,
     RESERVED_PREFIX,
@@ -530,6 +531,10 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
         return False
     if namespace in RESERVED_NAMESPACES or namespace.startswith(RESERVED_PREFIX):
         reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
+        return False
+    if namespace in C_FUNCTIONS:
+        message = f"'{namespace}' is a function of the C library, so it cannot be a namespace"
+        reader.report(codes.E0342, message, start, end, hint="choose another name")
         return False
     if namespace in KEYWORDS:
         message = f"'{namespace}' is a keyword of PyTorch's schema parser"

@@ -1,0 +1,47 @@
+"""Say in opgen's words which kernel does not compile, before the compiler's messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from opgen.diagnostics import Source
+from opgen.pipeline.kernel_definitions import find_definitions
+from opgen.pipeline.kernel_sources import shown_path
+
+# `FAILED: [code=1] kernels.o`, and the command in the next line.
+_FAILED = re.compile(r"^FAILED: .*\n.*\n", re.MULTILINE)
+_STOPPED = re.compile(r"^ninja: build stopped: .*\n", re.MULTILINE)
+_ERROR = re.compile(r"^(?P<path>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: ", re.MULTILINE)
+
+
+def explain_failure(output: str, sources: Sequence[Path], entries: Mapping[str, str]) -> str:
+    """Return what Ninja printed, without commands, after a line for each kernel of `sources` that has an error.
+
+    `entries` are the operators by the macros of their kernels, as `OPGEN_KERNEL(k)`.
+    """
+    messages = _STOPPED.sub("", _FAILED.sub("", output))
+    own = {str(source): source for source in sources}
+    found = dict.fromkeys(
+        (source, _kernel_at(source, int(error["line"])))
+        for error in _ERROR.finditer(messages)
+        if (source := own.get(error["path"])) is not None
+    )
+    lines = []
+    for source, kernel in found:
+        of = f" of {entries[kernel]}" if kernel in entries else ""
+        what = f"{kernel}{of}" if kernel else "it"
+        lines.append(f"error: {shown_path(source)}: {what} does not compile\n")
+    return "".join(lines or ["error: the library does not compile\n"]) + messages
+
+
+def _kernel_at(source: Path, line: int) -> str:
+    """Return the macro that begins the definition with this line, as `OPGEN_KERNEL(k)`; empty if none does."""
+    try:
+        text = source.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    end = sum(len(each) for each in text.splitlines(keepends=True)[:line])
+    before = [d for d in find_definitions(Source(str(source), text)) if d.span.start < end]
+    return before[-1].text if before else ""
