@@ -20,7 +20,7 @@ from opgen.verify.api import Report
 from opgen.verify.api import verify as run
 from opgen.verify.report import machine
 from opgen.verify.report.pages import render_html
-from opgen.verify.report.terminal import progress_line, render_terminal
+from opgen.verify.report.terminal import progress_line, render_findings, render_rest
 from opgen.verify.runner.messages import FAILED, NOT_TESTED, OperatorReport
 from opgen.verify.runner.session import Verification, VerificationError
 
@@ -259,20 +259,22 @@ def _check_reports(reports: tuple[Path, ...]) -> None:
 
 
 class _Progress:
-    """Names operators on stderr as they are done, if people look: findings always, others on one line."""
+    """Prints findings as they come, and names operators on one line of stderr as they are done, if people look."""
 
     def __init__(self, report_format: str) -> None:
-        self._shown = report_format == "human" and sys.stderr.isatty()
+        self._prints = report_format == "human"
+        self._shown = self._prints and sys.stderr.isatty()
         self._done = 0
 
     def tell(self, report: OperatorReport) -> None:
         self._done += 1
-        if not self._shown:
-            return
-        line = progress_line(report, color=wants_color())
-        if any(v.status == FAILED for v in report.verdicts):
-            click.echo(f"\r\x1b[K{line}", err=True)
-        else:
+        findings = render_findings(report, color=_colors_stdout()) if self._prints else ""
+        if findings:
+            self.end()
+            # click.echo flushes: what is there stays, whatever happens to the others.
+            click.echo(findings, nl=False)
+        if self._shown:
+            line = progress_line(report, color=wants_color())
             width = os.get_terminal_size(2).columns
             click.echo(f"\r\x1b[K{f'{self._done} {line}'[: width - 1]}", err=True, nl=False)
 
@@ -300,7 +302,11 @@ def _write(
 
 def _print(found: Verification, report_format: str) -> None:
     if report_format == "human":
-        color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(render_terminal(found, color=color), nl=False)
+        # The findings are printed already.
+        click.echo(render_rest(found, color=_colors_stdout()), nl=False)
     else:
         print_document(_FORMATS[report_format](found))
+
+
+def _colors_stdout() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -58,6 +58,25 @@ def one_of(*choices: Any) -> OneOf:
 
 positive = Between(0.1, 2.0)
 
+# A tensor with more elements takes more memory than the calls of a verification can have.
+MOST_ELEMENTS = 1 << 26
+
+
+def shape_problem(sizes: Sequence[int | str]) -> str:
+    """Return what is wrong with a shape of numbers and letters, or ""."""
+    count = 1
+    for size in sizes:
+        if isinstance(size, str):
+            if not size.isidentifier():
+                return f"a size is a number or a letter, not '{size}'"
+            continue
+        if size < 0:
+            return f"a size is not negative: {size}"
+        count *= size
+    if count > MOST_ELEMENTS:
+        return f"a tensor has at most {MOST_ELEMENTS} elements here, not {count}"
+    return ""
+
 
 class Domain:
     """What one operator is checked at, where the schema alone does not say it.
@@ -92,6 +111,9 @@ class Domain:
         self.batched = batched
         self.why = why
         self.shapes = {name: tuple(sizes) for name, sizes in (shapes or {}).items()}
+        for name, sizes in self.shapes.items():
+            if problem := shape_problem(sizes):
+                raise ValueError(f"the shape of '{name}': {problem}")
         self.skip = dict(skip or {})
         self.unspecified = unspecified
         self.non_differentiable = tuple(non_differentiable)

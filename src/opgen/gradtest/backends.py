@@ -16,6 +16,11 @@ Function = Callable[..., tuple[Any, ...]]
 NOT_THERE = ("not implemented", "does not support it", "no forward-mode formula")
 
 
+def is_comparison(error: BaseException) -> bool:
+    """Whether an error of gradcheck says that a gradient was computed, and is not as finite differences say."""
+    return type(error).__name__ == "GradcheckError"
+
+
 class Tensors(Protocol):
     """What the checks need of tensors."""
 
@@ -53,6 +58,9 @@ class Tensors(Protocol):
 
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
         """Compare the gradients of gradients with finite differences. With `forward`, forwards over backwards."""
+
+    def problem(self) -> str:
+        """Return why no gradient at all can be computed in this process, or ""."""
 
 
 class TorchTensors:
@@ -120,6 +128,13 @@ class TorchTensors:
             check_fwd_over_rev=forward,
             check_rev_over_rev=not forward,
         )
+
+    def problem(self) -> str:
+        try:
+            self.torch.ones(1, dtype=self.torch.float64, requires_grad=True).sum().backward()
+        except Exception as error:
+            return next(iter(str(error).splitlines()), type(error).__name__)
+        return ""
 
 
 class PackageTensors:
@@ -209,6 +224,10 @@ class PackageTensors:
             check_forward_ad=forward,
             check_backward_ad=not forward,
         )
+
+    def problem(self) -> str:
+        # Its gradients are computed in the thread that asks for them.
+        return ""
 
     def _weight(self, output: Any) -> Any:
         dtype = str(output.dtype).rpartition(".")[2]

@@ -17,7 +17,7 @@ from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.drawing.domains import EVERYTHING, Domain
-from opgen.gradtest.backends import NOT_THERE, Tensors, tensors_of
+from opgen.gradtest.backends import NOT_THERE, Tensors, is_comparison, tensors_of
 from opgen.gradtest.drawing import Drawer, Plan, Undrawable
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import FunctionSchema, SchemaKind
@@ -217,7 +217,12 @@ class _Check(Struct):
         self, what: str, call: Mapping[str, Any], chosen: Sequence[Place], error: Exception
     ) -> AssertionError:
         wanted = ", ".join(n if i is None else f"{n}[{i}]" for n, i in chosen)
-        lines = [f"the {what} of {self.gradient} is wrong, of {wanted} in a call with"]
+        verb = "is wrong" if is_comparison(error) else "fails"
+        if verb == "fails" and (problem := self.tensors.problem()):
+            return AssertionError(
+                f"{self.gradient} was not tested: no gradient can be computed here: {problem}"
+            )
+        lines = [f"the {what} of {self.gradient} {verb}, of {wanted} in a call with"]
         lines += [f"  {name} = {value!r}" for name, value in call.items()]
         return AssertionError("\n".join([*lines, str(error)]))
 

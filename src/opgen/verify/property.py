@@ -49,6 +49,7 @@ class Property(Struct, frozen=True):
     NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
     `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
     With `is_ordered`, the check compares results that were computed in different orders of elements.
+    `imports` are modules that PyTorch imports when the check first calls it.
     A check takes about `cost` times as long as most: its findings are shrunk with fewer calls.
     `refused` is "only" for a property of refused calls, "also" for one of all calls.
     """
@@ -63,6 +64,7 @@ class Property(Struct, frozen=True):
     refused: str = ""
     cost: int = 1
     is_ordered: bool = False
+    imports: tuple[str, ...] = ()
     # Which calls the property is about; of an operator that accepts no such call it says nothing.
     about: Callable[[Call], bool] = lambda call: True
 

@@ -80,6 +80,11 @@ def first_error(text: str, tmp_path: Path) -> tuple[str, int, str]:
         ("mylib::decibels: 3\n", "E0853", 1, "is a mapping"),
         ("mylib::decibels:\n  valus: {}\n", "E0852", 2, "did you mean 'values'?"),
         ("mylib::decibels:\n  values:\n    self: positive\n", "E0853", 3, "mapping"),
+        ("mylib::lookup:\n  shapes:\n    index: [n]\n    table: [-5]\n", "E0853", 4, "not negative: -5"),
+        (f"mylib::lookup:\n  shapes:\n    table: [n, {10**20}]\n", "E0853", 3, f"not {10**20}"),
+        (f"mylib::lookup:\n  shapes:\n    table: [{'9' * 5000}]\n", "E0853", 3, "a number or a letter"),
+        ("mylib::lookup:\n  shapes:\n    table: [1.5]\n", "E0853", 3, "a number or a letter, not '1.5'"),
+        ("mylib::lookup:\n  shapes:\n    table: [65536, 65_536]\n", "E0853", 3, f"not {2**32}"),
         (
             "mylib::decibels:\n  values:\n    self: {between: [10, 0.1]}\n",
             *("E0854", 3, "no number is above 10.0 and below 0.1"),
@@ -136,3 +141,17 @@ def test_files_beside_schemas_are_found(tmp_path: Path) -> None:
     files = domains.beside([tmp_path / "a.yaml", tmp_path / "b.yaml"])
     assert [file.name for file in files] == ["domains.yaml", "domains.py"]
     assert sorted(domains.read_domains(files)) == ["mylib::f", "mylib::g"]
+
+
+@pytest.mark.parametrize("sizes", [(-5,), (10**20,), ("n", 1 << 20, 1 << 20)])
+def test_shapes_in_python_are_checked_where_they_are_written(
+    sizes: tuple[int | str, ...], tmp_path: Path
+) -> None:
+    """Protects from a crash of the operator that the author of the shape caused."""
+    file = tmp_path / "domains.py"
+    file.write_text(
+        "from opgen.verify import Domain\n"
+        f"DOMAINS = {{'mylib::f': Domain(shapes={{'x': {sizes!r}}})}}\n"
+    )
+    with pytest.raises(domains.DomainsError, match=r"domains\.py:2: .*the shape of 'x': a "):
+        domains.read_domains([file])

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import shorten
-from opgen.drawing.domains import Between, Domain, OneOf, Values
+from opgen.drawing.domains import Between, Domain, OneOf, Values, shape_problem
 from opgen.parse.files import codes_domains as codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 from opgen.parse.yaml.values import ValueReader
@@ -123,10 +123,19 @@ def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
     for name, value in () if node is None else node.pairs:
         rule = "a shape is a list of numbers and letters"
         items = reader.list_of(value, rule, rule, None)
-        found[name.value] = tuple(
-            int(item.text) if item.text.isdecimal() else item.text for item in items
-        )
+        sizes = tuple(map(_size, items))
+        if problem := shape_problem(sizes):
+            reader.diagnostics.error(codes.E0853, problem, value.span)
+            continue
+        found[name.value] = sizes
     return found
+
+
+def _size(item: WrittenName) -> int | str:
+    """Return a number, or what stands for one. Long digits are no number that Python reads."""
+    text = item.text.replace("_", "")
+    is_number = text.removeprefix("-").isdecimal() and len(text) < 100
+    return int(text) if is_number else item.text
 
 
 def _values(reader: ValueReader) -> dict[str, Values]:

@@ -52,9 +52,6 @@ class Backend(Protocol):
     def subjects(self) -> list[Subject]:
         """Return all operators, sorted by name."""
 
-    def example(self) -> Subject | None:
-        """Return an operator that is certain to work, if there is one."""
-
     # Tensors.
 
     def over(self, block: Block) -> Any:
@@ -122,6 +119,9 @@ class Backend(Protocol):
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
     ) -> None:
         """Compare gradients with finite differences: backward formulas, or forward ones."""
+
+    def gradient_problem(self) -> str:
+        """Return why no gradient at all can be computed in this process, or ""."""
 
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         """Compare gradients of gradients with finite differences."""

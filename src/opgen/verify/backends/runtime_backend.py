@@ -67,9 +67,6 @@ class RuntimeBackend:
         found = [subject for f in self._functions if (subject := self._subject(f)) is not None]
         return sorted(found, key=lambda subject: subject.name)
 
-    def example(self) -> Subject | None:
-        return None
-
     def _subject(self, f: NativeFunction) -> Subject | None:
         place, spelling = self._place(f)
         function = getattr(place, str(f.func.name.name), None)
@@ -231,6 +228,9 @@ class RuntimeBackend:
         self.module.autograd.gradcheck(
             function, tuple(inputs), check_forward_ad=forward, check_backward_ad=not forward
         )
+
+    def gradient_problem(self) -> str:
+        return self._tensors.problem()
 
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         self._tensors.check_second(function, list(inputs), forward=False)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from opgen.diagnostics import Diagnostics
+from opgen.gradtest.backends import TorchTensors
 from opgen.model.cpp_identifier import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.schema_spelling import spell
@@ -96,9 +97,6 @@ class TorchBackend:
             if subject is not None:
                 found.append(subject)
         return found
-
-    def example(self) -> Subject | None:
-        return self._subject("aten::neg")
 
     def _subject(self, name: str) -> Subject | None:
         torch = self.torch
@@ -304,6 +302,9 @@ class TorchBackend:
             check_undefined_grad=False,
             check_batched_grad=False,
         )
+
+    def gradient_problem(self) -> str:
+        return TorchTensors(self.torch).problem()
 
     def gradgradcheck(self, function: Callable[..., Any], inputs: Sequence[Any]) -> None:
         self.torch.autograd.gradgradcheck(function, tuple(inputs), check_undefined_grad=False)

@@ -28,6 +28,7 @@ _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Plans that are kept, and refused calls of each reason.
 _MOST_PLANS = 40
 _MOST_REFUSED = 16
+NO_MEMORY = "there is not enough memory"
 
 
 class Effort(Struct, frozen=True):
@@ -162,8 +163,12 @@ class _Learner:
         if self._last is not None and self._number > self._last:
             return False
         self._note(self._number)
-        outcome = self._lab.run(self._subject, call)
         found.drawn += 1
+        try:
+            outcome = self._lab.run(self._subject, call)
+        except MemoryError:
+            found.reasons[NO_MEMORY] += 1
+            return False
         text = repr(sorted(plan.items()))
         self._drawn[text] += 1
         if outcome.error is None:

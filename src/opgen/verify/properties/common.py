@@ -30,6 +30,11 @@ from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
 
+# What PyTorch imports when it first computes a gradient, calls a Meta kernel of its own, or traces.
+GRADIENTS = ("torch.fx.experimental.symbolic_shapes",)
+META = ("torch._dynamo",)
+TRACING = ("torch._dynamo", "torch.export._trace", "torch._functorch.partitioners")
+
 
 def changed(call: Mapping[str, Any], found: Sequence[Place], change: Change) -> Call:
     """Return the call with the tensors at some places changed."""

@@ -12,14 +12,21 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.gradtest.backends import NOT_THERE
+from opgen.gradtest.backends import NOT_THERE, is_comparison
 from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import Array, elements
 from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
 from opgen.verify.calls.specs import Call, Fill, Named, Place, TensorSpec, at, places, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
-from opgen.verify.properties.common import explicit, first_line, has_differentiable, with_sizes
+from opgen.verify.properties.common import (
+    GRADIENTS,
+    META,
+    explicit,
+    first_line,
+    has_differentiable,
+    with_sizes,
+)
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
@@ -229,6 +236,12 @@ def _checked(
             if _says_no(error):
                 why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
                 continue
+            if not is_comparison(error):
+                problem = trial.backend.gradient_problem()
+                if problem:
+                    raise NotTested(f"no gradient can be computed here: {problem}") from None
+                yield trial.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
+                return
             if not _is_stable(trial, call):
                 why = why or NotTested("the result is not smooth near the call")
                 continue
@@ -598,6 +611,7 @@ PROPERTIES = (
         enough=8,
         about=has_differentiable,
         cost=2,
+        imports=GRADIENTS,
     ),
     Property(
         codes.V0161,
@@ -607,6 +621,7 @@ PROPERTIES = (
         enough=6,
         about=has_differentiable,
         cost=2,
+        imports=META,
     ),
     Property(
         codes.V0162,
@@ -616,6 +631,7 @@ PROPERTIES = (
         enough=4,
         about=has_differentiable,
         cost=3,
+        imports=GRADIENTS,
     ),
     Property(
         codes.V0163,
@@ -624,6 +640,7 @@ PROPERTIES = (
         quickly=2,
         enough=6,
         about=has_differentiable,
+        imports=GRADIENTS,
     ),
     Property(
         codes.V0164,
@@ -640,6 +657,7 @@ PROPERTIES = (
         quickly=1,
         enough=6,
         about=has_differentiable,
+        imports=GRADIENTS,
     ),
     Property(
         codes.V0166,

@@ -13,6 +13,7 @@ from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, places, put
 from opgen.verify.lab import PATTERNS, Trial, place_text
 from opgen.verify.properties.common import (
+    META,
     changed,
     explicit,
     first_line,
@@ -373,6 +374,7 @@ PROPERTIES = (
         _takes_tensors,
         quickly=3,
         enough=10,
+        imports=META,
     ),
     Property(
         codes.V0125,

@@ -13,6 +13,8 @@ from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put, tensors
 from opgen.verify.lab import Outcome, Trial, leaves
 from opgen.verify.properties.common import (
+    META,
+    TRACING,
     as_dtype,
     changed,
     filled_with,
@@ -473,6 +475,7 @@ PROPERTIES = (
         _returns_with_meta,
         quickly=5,
         enough=20,
+        imports=META,
     ),
     Property(
         codes.V0131,
@@ -480,6 +483,7 @@ PROPERTIES = (
         _returns_with_meta,
         quickly=4,
         enough=16,
+        imports=META,
     ),
     Property(
         codes.V0132,
@@ -487,6 +491,7 @@ PROPERTIES = (
         _returns_with_meta,
         quickly=5,
         enough=20,
+        imports=META,
     ),
     Property(
         codes.V0133,
@@ -495,6 +500,7 @@ PROPERTIES = (
         quickly=10,
         enough=40,
         refused="also",
+        imports=META,
     ),
     Property(
         codes.V0134,
@@ -504,6 +510,7 @@ PROPERTIES = (
         enough=8,
         kinds=("torch",),
         cost=2,
+        imports=TRACING,
     ),
     Property(
         codes.V0135,
@@ -513,6 +520,7 @@ PROPERTIES = (
         enough=4,
         kinds=("torch",),
         cost=2,
+        imports=TRACING,
     ),
     Property(
         codes.V0136,
@@ -521,5 +529,6 @@ PROPERTIES = (
         quickly=2,
         enough=8,
         kinds=("torch",),
+        imports=META,
     ),
 )

@@ -14,6 +14,7 @@ from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
 from opgen.verify.properties.common import (
+    TRACING,
     as_dtype,
     changed,
     explicit,
@@ -379,6 +380,7 @@ PROPERTIES = (
         kinds=("torch",),
         cost=10,
         is_ordered=True,
+        imports=(*TRACING, "torch._inductor.compile_fx"),
     ),
     Property(
         codes.V0173,
@@ -389,6 +391,7 @@ PROPERTIES = (
         mode="default",
         kinds=("torch",),
         cost=5,
+        imports=TRACING,
     ),
     Property(
         codes.V0174,

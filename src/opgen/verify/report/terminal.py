@@ -27,7 +27,19 @@ _MOST_REASONS = 8
 
 def render_terminal(found: Verification, *, color: bool = False, programs: str = "") -> str:
     """Return the findings, what was not tested, and a summary. `programs` is the folder with their programs."""
-    return "\n".join([*_findings(found, color), *_untested(found, color), _summary(found, color)])
+    findings = (render_findings(report, color=color) for report in found.operators)
+    return "".join([*findings, render_rest(found, color=color)])
+
+
+def render_findings(report: OperatorReport, *, color: bool = False) -> str:
+    """Return the findings of one operator, each with an empty line behind it."""
+    failed = (v for v in report.verdicts if v.status == FAILED)
+    return "".join(f"{line}\n" for v in failed for line in _finding(report, v, color))
+
+
+def render_rest(found: Verification, *, color: bool = False) -> str:
+    """Return what was not tested, and a summary."""
+    return "\n".join([*_untested(found, color), _summary(found, color)])
 
 
 def progress_line(report: OperatorReport, *, color: bool = False) -> str:
@@ -43,13 +55,6 @@ def progress_line(report: OperatorReport, *, color: bool = False) -> str:
 
 def _paint(color: bool, style: str, text: str) -> str:
     return f"{style}{text}{_RESET}" if color else text
-
-
-def _findings(found: Verification, color: bool) -> Iterator[str]:
-    for report in found.operators:
-        for verdict in report.verdicts:
-            if verdict.status == FAILED:
-                yield from _finding(report, verdict, color)
 
 
 def _finding(report: OperatorReport, verdict: Verdict, color: bool) -> Iterator[str]:

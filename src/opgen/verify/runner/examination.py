@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
-from opgen.verify.calls.learning import Effort, Learned, drawn_calls, learn, shrunk
+from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrunk
 from opgen.verify.calls.programs import call_text, program
 from opgen.verify.calls.specs import Call, tensors
 from opgen.verify.calls.spoiling import spoiled
@@ -75,6 +75,16 @@ class Journal:
         self._write(operator, stage, number, property_)
 
 
+def chosen_properties(kind: str, mode: str, names: Sequence[str]) -> list[Property]:
+    """Return the properties that are checked for a kind of tensors: those with these names, or all of the mode."""
+    level = MODES.index(mode)
+    return [
+        p
+        for p in PROPERTIES
+        if kind in p.kinds and (p.name in names if names else MODES.index(p.mode) <= level)
+    ]
+
+
 class Examination:
     """Verifies overloads of operators, and tells `send` what it finds."""
 
@@ -93,17 +103,27 @@ class Examination:
         self.plan = PLANS[mode]
         self.journal = journal
         self.send = send
-        level = MODES.index(mode)
-        self.properties = [
-            p
-            for p in PROPERTIES
-            if lab.backend.kind in p.kinds
-            and (p.name in properties if properties else MODES.index(p.mode) <= level)
-        ]
+        self.properties = chosen_properties(lab.backend.kind, mode, properties)
         self._learned: dict[int, Learned] = {}
+        self._told: set[str] = set()
 
     def examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
         """Verify one overload, from where a process before this one has ended."""
+        self._told = set(done)
+        try:
+            self._examine(subject, crashes, done)
+        except Exception as error:
+            # Not the operator's, which calls of the lab keep: the verdicts that are there stay.
+            report = OperatorReport(
+                subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
+            )
+            self._say_of_all(report, tuple(self._told), NOT_TESTED, _check_failed(error))
+
+    def _tell(self, verdict: Verdict) -> None:
+        self._told.add(verdict.property)
+        self.send(verdict)
+
+    def _examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
         started = time.monotonic()
         mine = [crash for crash in crashes if crash.operator == subject.name]
         report = OperatorReport(
@@ -138,7 +158,7 @@ class Examination:
             verdict = self._verdict(
                 subject, place, property_, accepted, refused, why, ended, learned
             )
-            self.send(verdict)
+            self._tell(verdict)
         report.seconds = time.monotonic() - started
         self.send(report)
 
@@ -162,7 +182,7 @@ class Examination:
         self.send(report)
         for name, shown in found.items():
             if name not in done:
-                self.send(Verdict(name, FAILED, 1, findings=(shown,)))
+                self._tell(Verdict(name, FAILED, 1, findings=(shown,)))
         why = "the operator ends its process too often"
         self._say_of_all(report, [*done, *found], NOT_TESTED, why)
 
@@ -175,7 +195,7 @@ class Examination:
         self.send(report)
         for property_ in self.properties:
             if property_.name not in done:
-                self.send(Verdict(property_.name, status, reason=why))
+                self._tell(Verdict(property_.name, status, reason=why))
         report.seconds = max(report.seconds, 1e-6)
         self.send(report)
 
@@ -222,10 +242,11 @@ class Examination:
             self.journal.at(subject.name, "base", number)
             try:
                 made = with_outs(self.lab, subject, call)
-            except NotTested:
+                trial = Trial(self.lab, subject, made, number=number, mode=self.mode)
+                error = trial.base.error
+            except (NotTested, MemoryError):
                 continue
-            trial = Trial(self.lab, subject, made, number=number, mode=self.mode)
-            if trial.base.error is None or (subject.is_out and subject.functional is not None):
+            if error is None or (subject.is_out and subject.functional is not None):
                 accepted.append(trial)
             else:
                 refused.append(Trial(self.lab, subject, made, refused=True, mode=self.mode))
@@ -249,10 +270,11 @@ class Examination:
                     if all(n in call for n in subject.outs)
                     else with_outs(self.lab, subject, call)
                 )
-            except NotTested:
+                trial = Trial(self.lab, subject, made, refused=True, number=number, mode=self.mode)
+                error = trial.base.error
+            except (NotTested, MemoryError):
                 continue
-            trial = Trial(self.lab, subject, made, refused=True, number=number, mode=self.mode)
-            if trial.base.error is not None:
+            if error is not None:
                 refused.append(trial)
         return accepted, refused
 
@@ -320,7 +342,7 @@ class Examination:
                 left -= 1
                 continue
             except MemoryError:
-                untested["there is not enough memory"] += 1
+                untested[NO_MEMORY] += 1
                 continue
             except Exception as error:
                 untested[_check_failed(error)] += 1
@@ -348,7 +370,7 @@ class Examination:
         best, is_shrunk, name = finding, False, property_.name
         if not trial.refused:
             # In case that a smaller call ends the process.
-            self.send(Verdict(name, FAILED, count, findings=(self._shown(subject, best, False),)))
+            self._tell(Verdict(name, FAILED, count, findings=(self._shown(subject, best, False),)))
             self.journal.at(subject.name, "shrink", trial.number, name)
             found: list[Finding] = []
 

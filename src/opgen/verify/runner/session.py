@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,11 @@ from msgspec import Struct
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.build_cache import cache_folder
 from opgen.verify.memory import guard
+from opgen.verify.runner.lifetime import kill_group
 from opgen.verify.runner.messages import OperatorReport, Request
+
+# How long a worker may take to end, in seconds: by itself, and when it is asked to.
+_GRACE, _GRACE_OF_KILLED = 10.0, 0.5
 
 
 class VerificationError(Exception):
@@ -54,9 +58,11 @@ def verify_request(
     library = _guard()
     request = msgspec.structs.replace(request, guard=str(library or ""))
     reports: list[OperatorReport] = []
-    first = _Worker(request, environment)
+    workers = [_Worker(request, environment)]
+    first = workers[0]
     try:
-        names = first.start()
+        first.start()
+        names = first.loaded()
         check(first.names)
         for pattern in first.unused:
             hint = did_you_mean(pattern, [name.partition("::")[2] for name in first.names])
@@ -64,48 +70,65 @@ def verify_request(
             raise VerificationError(f"the library has no operator '{pattern}'{more}")
         if not names:
             raise VerificationError("the library has no operators that can be verified")
-        work: queue.SimpleQueue[str] = queue.SimpleQueue()
-        for name in names:
-            work.put(name)
-        lock = threading.Lock()
+        for _ in range(min(jobs, len(names)) - 1):
+            workers.append(_Worker(request, environment))
+            # Here, and not in the thread that serves it: a worker ends with the thread that started it.
+            workers[-1].start()
         failures: list[str] = []
-
-        def serve(worker: _Worker, is_started: bool) -> None:
-            try:
-                if not is_started:
-                    worker.start()
-                while True:
-                    try:
-                        name = work.get_nowait()
-                    except queue.Empty:
-                        return
-                    found = worker.examine(name)
-                    with lock:
-                        reports.extend(found)
-                        for report in found:
-                            progress(report)
-            except VerificationError as error:
-                failures.append(str(error))
-
-        others = [_Worker(request, environment) for _ in range(min(jobs, len(names)) - 1)]
-        threads = [
-            threading.Thread(target=serve, args=(worker, worker is first))
-            for worker in (first, *others)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for worker in others:
-            worker.stop()
+        for found in _served(workers, names):
+            if isinstance(found, str):
+                failures.append(found)
+                continue
+            reports.extend(found)
+            for report in found:
+                progress(report)
         if failures:
             raise VerificationError(failures[0])
-    finally:
-        first.stop()
+    except BaseException:
+        for worker in workers:
+            worker.kill()
+        raise
+    for worker in workers:
+        worker.stop()
     reports.sort(key=lambda report: report.name)
     return Verification(
         request, reports, time.monotonic() - started, first.has_guard, min(jobs, len(names))
     )
+
+
+def _served(
+    workers: Sequence[_Worker], names: Sequence[str]
+) -> Iterator[list[OperatorReport] | str]:
+    """Yield what the workers find for the groups of operators, as it comes, and why one of them has failed."""
+    work: queue.SimpleQueue[str] = queue.SimpleQueue()
+    for name in names:
+        work.put(name)
+    # None is the end of a thread.
+    found: queue.SimpleQueue[list[OperatorReport] | str | None] = queue.SimpleQueue()
+
+    def serve(worker: _Worker) -> None:
+        try:
+            if worker is not workers[0]:
+                worker.loaded()
+            while True:
+                found.put(worker.examine(work.get_nowait()))
+        except queue.Empty:
+            pass
+        except VerificationError as error:
+            found.put(str(error))
+        finally:
+            found.put(None)
+
+    for worker in workers:
+        # Nobody waits for them when the user has asked for the end.
+        threading.Thread(target=serve, args=(worker,), daemon=True).start()
+    running = len(workers)
+    while running:
+        each = found.get()
+        if each is None:
+            running -= 1
+        else:
+            yield each
 
 
 def _guard() -> Path | None:
@@ -131,8 +154,8 @@ class _Worker:
         self.names: Mapping[str, Sequence[str]] = {}
         self.unused: Sequence[str] = ()
 
-    def start(self) -> list[str]:
-        """Load the library; return the groups of operators."""
+    def start(self) -> None:
+        """Begin to load the library. The process ends with the thread that calls this."""
         variables = {**os.environ, **(self._environment or {})}
         if self._request.guard:
             before = variables.get("LD_PRELOAD", "")
@@ -144,12 +167,17 @@ class _Worker:
         command = [sys.executable, "-m", "opgen.verify.runner.worker"]
         errors = None if os.environ.get("OPGEN_VERIFY_DEBUG") else subprocess.DEVNULL
         self._process = subprocess.Popen(
-            [*command, msgspec.json.encode(self._request).decode()],
+            [*command, msgspec.json.encode(self._request).decode(), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             env=variables,
+            # Ctrl-C is for this process, which ends the others.
+            start_new_session=True,
         )
+
+    def loaded(self) -> list[str]:
+        """Wait for the library; return the groups of operators."""
         answer = self._read()
         if "failed" in answer:
             raise VerificationError(str(answer["failed"]))
@@ -178,16 +206,30 @@ class _Worker:
         return msgspec.json.decode(line)
 
     def stop(self) -> None:
+        """Let the process end, which has nothing to do."""
+        assert self._process is not None and self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_GRACE)
+        self.kill()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def kill(self) -> None:
+        """End the process, and those that it has started, whatever they do."""
         if self._process is None:
             return
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                pipe.close()  # type: ignore[union-attr]
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(10)
-            return
-        self._process.kill()
+        if self._process.poll() is None:
+            # It ends its own child, and then itself.
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_OF_KILLED)
+        if self._process.poll() is None:
+            kill_group(self._process.pid)
         self._process.wait()
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()  # type: ignore[union-attr]
 
 
 def counts(reports: Sequence[OperatorReport]) -> dict[str, int]:

@@ -1,7 +1,12 @@
 """A process that has loaded a library: it makes a process for each operator, and watches it.
 
-`python -m opgen.verify.runner.worker REQUEST`: a Request as JSON. It prints what it has loaded; then it reads names of
-groups, and answers each with the reports of its overloads, as one line of JSON.
+`python -m opgen.verify.runner.worker REQUEST PARENT`: a Request as JSON, and the process that reads the answers. It
+prints what it has loaded; then it reads names of groups, and answers each with the reports of its overloads, as one line
+of JSON.
+
+This process imports and forks, but calls no operator and computes no gradient: PyTorch cannot compute gradients in the
+child of a process in which its threads have run, and with CUDA, a fake tensor is enough to make the next gradient start
+them.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import mmap
 import os
 import resource
@@ -28,9 +34,24 @@ from opgen.verify.lab import Lab
 from opgen.verify.memory.blocks import Memory
 from opgen.verify.memory.guard import Guard
 from opgen.verify.properties.process import CRASH, HANG
-from opgen.verify.runner.examination import MOST_CRASHES, Examination, Journal, signal_name
+from opgen.verify.runner.examination import (
+    MOST_CRASHES,
+    Examination,
+    Journal,
+    chosen_properties,
+    signal_name,
+)
+from opgen.verify.runner.lifetime import end_with, has_ended, kill_group, reap
 from opgen.verify.runner.loading import choose, known_names, load
-from opgen.verify.runner.messages import FAILED, Crash, OperatorReport, Request, Shown, Verdict
+from opgen.verify.runner.messages import (
+    FAILED,
+    NOT_TESTED,
+    Crash,
+    OperatorReport,
+    Request,
+    Shown,
+    Verdict,
+)
 from opgen.verify.subjects import Subject
 
 # A call that does not return: it computes for so many seconds, or does nothing for so many. Compilers take longer.
@@ -38,7 +59,6 @@ _COMPUTES = {"quick": 4.0, "default": 8.0, "thorough": 20.0}
 _WAITS = 60.0
 _SLOW = {"inductor": 240.0, "export": 120.0, "concurrent": 90.0, "gil": 60.0}
 _NOTE, _PLACE = 512, 1024
-_WITH_THREADS = ("threads", "concurrent", "precision", "crash", "hang", "gil")
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # More memory than this, beyond what the process has, is refused.
 _MEMORY = 6 << 30
@@ -94,7 +114,10 @@ class Worker:
         self.subjects, self.unused = choose(everything, request.only)
         self.memory = Memory()
         self.board = Board()
-        self.is_warm = False
+        self.properties = chosen_properties(self.backend.kind, request.mode, request.properties)
+        self.is_ready = False
+        # The process that examines operators, which leads a group of processes; 0 if there is none.
+        self.child = 0
         self.groups: dict[str, list[Subject]] = {}
         for subject in self.subjects:
             self.groups.setdefault(subject.group, []).append(subject)
@@ -102,27 +125,27 @@ class Worker:
             # Functional variants first: the others draw their calls.
             members.sort(key=lambda s: (not s.is_functional, s.is_out, s.name))
 
-    def _warm_up(self) -> None:
-        """Do once what each process would do: import modules, compile what is compiled on first use."""
-        subject = self.backend.example()
-        if subject is not None:
-            lab = Lab(self.backend, self.memory, self.guard)
-            journal = Journal(lambda *place: None, lambda: None)
-            mode = self.request.mode if self.request.mode == "quick" else "default"
-            properties = self.request.properties
-            warm = Examination(lab, mode, 0, properties, journal, lambda message: None)
-            # After threads have run, processes that are forked could not use them.
-            warm.properties = [p for p in warm.properties if p.name not in _WITH_THREADS]
-            warm.examine(subject, (), ())
-            self.memory.release_all()
+    def _prepare(self) -> None:
+        """Do once what each process would do: import what checks import on first use, which is most of PyTorch."""
+        modules = [name for p in self.properties for name in p.imports]
+        for name in dict.fromkeys(modules if self.backend.kind == "torch" else ()):
+            # A release that does not have it imports something else, later.
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
         gc.collect()
+        # A collection in a child would copy every page of these objects.
         gc.freeze()
+
+    def end(self) -> None:
+        """End the process that examines operators, with all that it has started."""
+        if self.child:
+            kill_group(self.child)
 
     def examine(self, group: str) -> list[OperatorReport]:
         """Verify all overloads of a group."""
-        if not self.is_warm:
-            self._warm_up()
-            self.is_warm = True
+        if not self.is_ready:
+            self._prepare()
+            self.is_ready = True
         members = self.groups[group]
         reports: dict[str, OperatorReport] = {}
         crashes: list[Crash] = []
@@ -135,17 +158,30 @@ class Worker:
             crashes.append(ended)
             if len(crashes) > (MOST_CRASHES + 1) * len(members) or not ended.operator:
                 break
-        kind = crashes[-1].kind if crashes else "an error"
         for subject in members:
             if subject.name not in finished:
                 report = reports.setdefault(
                     subject.name, OperatorReport(subject.name, subject.group)
                 )
-                if not any(v.status == FAILED for v in report.verdicts):
-                    message = f"the process that verifies the operator ends with {kind}"
-                    shown = (Shown(message, "", ""),)
-                    report.verdicts.append(Verdict(CRASH, FAILED, 1, findings=shown))
+                self._complete(report, crashes)
         return [reports[s.name] for s in members]
+
+    def _complete(self, report: OperatorReport, crashes: Sequence[Crash]) -> None:
+        """Say why the verdicts of an operator are not there: no process has come to its end."""
+        kind = crashes[-1].kind if crashes else "an error"
+        message = f"the process that verifies the operator ends with {kind}"
+        if any(crash.operator for crash in crashes):
+            if not any(v.status == FAILED for v in report.verdicts):
+                shown = (Shown(message, "", ""),)
+                report.verdicts.append(Verdict(CRASH, FAILED, 1, findings=shown))
+            return
+        # It had not come to any operator: that is no fault of one.
+        told = {v.property for v in report.verdicts}
+        report.verdicts += [
+            Verdict(p.name, NOT_TESTED, reason=f"{message}, before it calls one")
+            for p in self.properties
+            if p.name not in told
+        ]
 
     def _process(
         self,
@@ -158,14 +194,22 @@ class Worker:
         self.board.clear()
         read, write = os.pipe()
         sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
+        server = os.getpid()
+        self.child = os.fork()
+        if self.child == 0:
+            os.setpgid(0, 0)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            end_with(server)
             os.close(read)
             self._child(write, members, reports, crashes)
+        with contextlib.suppress(OSError):
+            # Both do it, so that the group is there for both.
+            os.setpgid(self.child, self.child)
         os.close(write)
         try:
-            return self._watch(child, read, reports, finished)
+            return self._watch(self.child, read, reports, finished)
         finally:
+            self.child = 0
             os.close(read)
 
     def _child(
@@ -232,6 +276,9 @@ class Worker:
                         continue
                     current = _received(line, current, reports, finished)
                 continue
+            if has_ended(child):
+                # What it has started may hold the other end of the pipe.
+                break
             now = self.board.ticks()
             if now != ticks:
                 ticks, since, computed = now, time.monotonic(), _computed(child)
@@ -242,10 +289,9 @@ class Worker:
                 _WAITS, limit
             ):
                 kind = HANG
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
+                kill_group(child)
                 break
-        _, status = os.waitpid(child, 0)
+        status = reap(child)
         if done and not kind:
             return None
         operator, stage, number, property_ = self.board.place()
@@ -306,6 +352,8 @@ def _limit() -> None:
 def main(read: Callable[[], str] = sys.stdin.readline) -> None:
     """Serve one request."""
     request = msgspec.json.decode(sys.argv[1], type=Request)
+    parent = int(sys.argv[2])
+    end_with(parent)
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     # What libraries print is not an answer.
     os.dup2(2, 1)
@@ -319,6 +367,14 @@ def main(read: Callable[[], str] = sys.stdin.readline) -> None:
             text = f"the library cannot be loaded: {type(error).__name__}: {text}"
         answers.write(encoder.encode({"failed": text}) + b"\n")
         return
+
+    def end(*_: object) -> None:
+        worker.end()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    # From here on, this process waits for others, and has something to do before it ends.
+    signal.signal(signal.SIGTERM, end)
+    end_with(parent, signal.SIGTERM)
     answers.write(
         encoder.encode(
             {
