@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from opgen.autograd import codes
 from opgen.diagnostics import Diagnostics
@@ -48,9 +49,7 @@ def check_expression(
     Lambdas contain statements, so only their brackets and quotes are checked.
     """
     tokens = [m for m in _TOKEN.finditer(formula.text) if m["comment"] is None]
-    is_lambda = any(
-        one[0] == "]" and two[0] in ("(", "{") for one, two in zip(tokens, tokens[1:])
-    )
+    is_lambda = any(one[0] == "]" and two[0] in ("(", "{") for one, two in pairwise(tokens))
     found = next(_brackets(tokens), None)
     if found is None and not is_lambda:
         found = next(_slips(formula.text, tokens, values), None)

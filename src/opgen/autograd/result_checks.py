@@ -114,7 +114,9 @@ def _check_gradients(
             message = f"'grad' is the gradient of '{first}' alone, and '{f.full_name}' has {len(results)} results"
             flags = ", ".join(str(r is results[0]) for r in f.func.returns)
             use = "grads[i]" if results[0].name is None else f"grad_{first}"
-            hint = f"write '{use}', or 'output_differentiability: [{flags}]' if the others have none"
+            hint = (
+                f"write '{use}', or 'output_differentiability: [{flags}]' if the others have none"
+            )
             diagnostics.error(codes.E1244, message, place.part(*found), hint=hint)
 
 
@@ -128,9 +130,7 @@ def _single_use(row: FormulaRow, names: Sequence[str]) -> Span | None:
     return None if found is None else place.part(*found)
 
 
-def _check_written(
-    f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagnostics
-) -> None:
+def _check_written(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagnostics) -> None:
     """Report formulas for arguments that are written, and that no result returns."""
     written = [a.name for a in f.func.arguments.flat_all if a.is_write]
     returned = f.func.aliased_return_names()
@@ -141,6 +141,8 @@ def _check_written(
             if name.text in written and name.text not in returned:
                 message = f"'{f.full_name}' writes '{name.text}', and does not return it"
                 argument = next(a for a in f.func.arguments.flat_all if a.name == name.text)
-                hint = f"return it, '{argument.type_text}', or write '{name.text}: non_differentiable'"
+                hint = (
+                    f"return it, '{argument.type_text}', or write '{name.text}: non_differentiable'"
+                )
                 labels = ((f.argument_span(name.text), "this argument"),)
                 diagnostics.error(codes.E1245, message, name.span, labels=labels, hint=hint)

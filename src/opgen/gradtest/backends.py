@@ -25,6 +25,8 @@ class Tensors(Protocol):
     dtypes: tuple[str, ...]
     # Whether forward formulas can be checked.
     has_forward: bool
+    # Whether gradients are checked under vmap, too.
+    has_vmap: bool
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
@@ -61,6 +63,7 @@ class TorchTensors:
     refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
     dtypes: tuple[str, ...] = ("float64", "complex128")
     has_forward: bool = True
+    has_vmap: bool = True
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -128,6 +131,7 @@ class PackageTensors:
     refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
     dtypes: tuple[str, ...] = ("float64", "complex128")
     has_forward: bool = True
+    has_vmap: bool = False
 
     def __init__(self, package: Any) -> None:
         self.package = package
