@@ -309,8 +309,8 @@ E1238 = _code(
     "E1238",
     "formulas for what has no gradient",
     "A formula computes with the gradients of results. A number has none, nor has a result with False in "
-    "'output_differentiability', or one of an 'out=' variant, which uses no formula. Lists of lists of tensors have none "
-    "on any target. torchgen would never use such formulas. (E1236 reports single gradients of this kind.)",
+    "'output_differentiability', or one of an 'out=' variant, which uses no formula. Of lists, only 'Tensor[]' "
+    "has gradients. torchgen would never use such formulas. (E1236 reports single gradients of this kind.)",
     Example(
         "- name: mylib::count\n  x: grad\n",
         "- name: mylib::count\n  x: non_differentiable\n",

@@ -15,7 +15,7 @@ from opgen.diagnostics import Diagnostics, Span
 from opgen.model.derivatives import DerivativeEntry, FormulaRow, FormulaTable
 from opgen.model.function_schema import Return
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import ListType, OptionalType, Type
+from opgen.model.types import BaseType, Type
 
 _MASK_ITEM = re.compile(r"(?<!\w)grad_input_mask\s*\[\s*(\d+)\s*\]")
 _NUMBERED = re.compile(r"(?<!\w)grads\s*\[")
@@ -62,7 +62,7 @@ def check_results(
         for r, flag in zip(f.func.returns, flags or (True,) * len(f.func.returns))
         if flag and r.type.is_tensor_like()
     ]
-    nested = next((r for r in results if _depth(r.type) > 1), None)
+    nested = next((r for r in results if _has_no_place(r.type)), None)
     # Without results, those of an operator that writes its first argument are this argument.
     if nested is not None or (not results and (f.func.returns or not f.func.is_inplace)):
         span = rows[0].formula.span
@@ -78,14 +78,10 @@ def check_results(
         _check_gradients(f, results, rows, diagnostics)
 
 
-def _depth(type: Type) -> int:
-    """Return how many lists are in each other."""
-    match type:
-        case ListType(elem):
-            return 1 + _depth(elem)
-        case OptionalType(elem):
-            return _depth(elem)
-    return 0
+def _has_no_place(type: Type) -> bool:
+    """Return whether tensors are where no target looks for them: in lists of lists or of optionals, in optional lists."""
+    found = type.is_list_like()
+    return found is not None and (type is not found or not isinstance(found.elem, BaseType))
 
 
 def _check_gradients(
