@@ -75,7 +75,9 @@ def names_of_forward(f: NativeFunction) -> tuple[str, ...]:
 
 def _arguments(f: NativeFunction) -> tuple[str, ...]:
     options = () if f.func.arguments.tensor_options is None else ("options",)
-    return (*(a.name for a in f.func.arguments.flat_all), *options)
+    # Formulas of operators on lists are computed for each tensor, with its number.
+    index = ("i",) if f.root_name.startswith("_foreach_") else ()
+    return (*(a.name for a in f.func.arguments.flat_all), *options, *index)
 
 
 def _outputs(f: NativeFunction) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _slips(
 ) -> Iterator[tuple[int, int, str, str | None]]:
     """Yield words and signs of Python, and operands without an operator."""
     if not tokens:
-        yield 0, len(text), "the formula is a comment", "write an expression"
+        yield 0, len(text), "the formula has no expression", None
         return
     for i, match in enumerate(tokens):
         token = match[0]
