@@ -25,6 +25,8 @@ from opgen.model.profile import operator_namespace
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
+# An argument that is a symbolic size, or a list of them.
+_SYMBOLS = re.compile(r"\w+(\.|->)sym_(sizes\(\)|strides\(\)|numel\(\)|size\([^()]*\))")
 
 
 class Call(Struct, frozen=True):
@@ -106,6 +108,30 @@ def warn_of_unknown_members(
                     if owns_tensor and hint == "call a function instead":
                         hint += ", or give an operator of this name 'variants: method'"
                     span = row.formula.place.part(*match.span())
+                    diagnostics.warning(codes.W1243, message, span, hint=hint)
+
+
+def warn_of_plain_sizes(
+    functions: Sequence[DifferentiableFunction],
+    needs_symint: Callable[[str], bool],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report calls with symbolic sizes of functions that take them only by another name: `zeros_symint`."""
+    own = {str(cpp_name(fn.func.func)) for fn in functions if fn.func.func.has_symint()}
+    for info in _infos(fn for fn in functions if fn.func.is_library):
+        namespace = operator_namespace(info.func.namespace)
+        for row in _rows(info.entry):
+            text = row.formula.text
+            for match in (*called_functions(text, ("at", namespace)), *called_members(text)):
+                name = match[0]
+                found = parts(text[text.index("(", match.end()) + 1 :])
+                given = () if found is None else found.texts
+                if name.endswith("_symint") or not any(map(_SYMBOLS.fullmatch, given)):
+                    continue
+                if name in own or needs_symint(name):
+                    message = f"nothing declares '{name}' for symbolic sizes"
+                    span = row.formula.place.part(*match.span())
+                    hint = f"write '{name}_symint'"
                     diagnostics.warning(codes.W1243, message, span, hint=hint)
 
 

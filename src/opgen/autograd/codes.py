@@ -1,4 +1,4 @@
-"""Codes E1210 to W1242: problems in derivatives.yaml that depend on the operators.
+"""Codes E1210 to E1246: problems in derivatives.yaml that depend on the operators.
 
 The examples are read together with the operators of tests/golden/errors/fixtures/differentiable.yaml.
 """
@@ -305,6 +305,29 @@ E1237 = _code(
     ),
     (),
 )
+E1238 = _code(
+    "E1238",
+    "formulas for what has no gradient",
+    "A formula computes with the gradients of results. A number has none, nor has a result with False in "
+    "'output_differentiability', or one of an 'out=' variant, which uses no formula. Of lists, only 'Tensor[]' "
+    "has gradients. torchgen would never use such formulas. (E1236 reports single gradients of this kind.)",
+    Example(
+        "- name: mylib::count\n  x: grad\n",
+        "- name: mylib::count\n  x: non_differentiable\n",
+    ),
+    (),
+)
+E1239 = _code(
+    "E1239",
+    "an item of grad_input_mask that does not exist",
+    "'grad_input_mask[i]' says whether the gradient of the argument with number i in the key is needed, counted from 0. "
+    "torchgen's output would read memory after the array.",
+    Example(
+        _MUL + "  self, other: f(grad, grad_input_mask[0], grad_input_mask[2])\n",
+        _MUL + "  self, other: f(grad, grad_input_mask[0], grad_input_mask[1])\n",
+    ),
+    ("DA9",),
+)
 W1240 = _code(
     "W1240",
     "a tensor without a formula",
@@ -329,18 +352,6 @@ W1241 = _code(
     ),
     (),
 )
-W1242 = _code(
-    "W1242",
-    "'grad' where several outputs have a gradient",
-    "'grad' is the gradient of the first output. The other outputs then have none, unless 'output_differentiability' says "
-    "otherwise; their gradients would be missing from the formulas.",
-    Example(
-        "- name: mylib::split(Tensor x) -> (Tensor low, Tensor high)\n  x: grad\n",
-        "- name: mylib::split(Tensor x) -> (Tensor low, Tensor high)\n  x: grad_low + grad_high\n",
-    ),
-    (),
-)
-
 W1243 = _code(
     "W1243",
     "a function in a formula that nothing declares",
@@ -357,8 +368,48 @@ W1243 = _code(
     (),
 )
 
+E1244 = _code(
+    "E1244",
+    "a single gradient where the results have several",
+    "'grad' is the gradient of one tensor. If the results of an operator have more, the formulas use 'grads[i]' or "
+    "'grad_NAME' for each, or 'output_differentiability' says that all others have none. A list has as many gradients as "
+    "tensors: 'grads' is the list of all gradients, in the order of the tensors. For a tensor that was not used, it "
+    "contains zeros. In operators of 'aten', 'grad' is the gradient of the first of several results, as for torchgen.",
+    Example(
+        "- name: mylib::split(Tensor x) -> (Tensor low, Tensor high)\n  x: grad\n",
+        "- name: mylib::split(Tensor x) -> (Tensor low, Tensor high)\n  x: grad_low + grad_high\n",
+    ),
+    (),
+)
+E1245 = _code(
+    "E1245",
+    "the gradient of an argument that is written and not returned",
+    "The gradient of a written argument is that of its new value, which is a result. If the operator does not return the "
+    "argument, nothing would record that it changed. Return it, or mark it as non_differentiable: it is then an error to "
+    "call the operator with one that requires a gradient. (An operator whose name ends with '_', which writes its first "
+    "argument alone and returns nothing, needs no result.)",
+    Example(
+        "- name: mylib::push\n  acc: grad\n  x: grad\n",
+        "- name: mylib::push\n  acc: non_differentiable\n  x: grad\n",
+    ),
+    (),
+)
+E1246 = _code(
+    "E1246",
+    "a formula that is not an expression of C++",
+    "A formula is one C++ expression for every target, also where opgen translates it to Python. It has no ';', all "
+    "brackets and quotes are closed, a choice is 'condition ? a : b', and a power is 'pow(x, 2)'. Only formulas of "
+    "libraries are looked at.",
+    Example(
+        "- name: mylib::blend\n  x: grad ** 2\n  y: grad\n",
+        "- name: mylib::blend\n  x: grad * grad\n  y: grad\n",
+    ),
+    (),
+)
+
 CODES = (
     *(E1210, E1211, E1212, E1213, E1214, E1215, E1216, E1217, E1218, E1219, E1220),
     *(E1221, E1222, E1223, E1224, E1225, E1226, E1227, E1228, E1229, E1230, E1231),
-    *(E1232, E1233, E1234, E1235, E1236, E1237, W1240, W1241, W1242, W1243),
+    *(E1232, E1233, E1234, E1235, E1236, E1237, E1238, E1239, W1240, W1241),
+    *(W1243, E1244, E1245, E1246),
 )

@@ -16,8 +16,10 @@ from msgspec.structs import replace
 from opgen.autograd import codes
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
 from opgen.autograd.formula_checks import check_names, names_of_backward, names_of_forward
+from opgen.autograd.formula_slips import check_expression
 from opgen.autograd.formula_text import count, find, gradient_indices, uses
 from opgen.autograd.forward_formulas import forward_derivative, with_inputs
+from opgen.autograd.result_checks import check_mask, check_results
 from opgen.autograd.row_checks import GradientNumbers, check_differentiable, check_rows
 from opgen.autograd.saved_attributes import save_variables, strides_read
 from opgen.cpp.cpp_types import type_of_return
@@ -78,7 +80,13 @@ def derive_infos(
     The operators of view groups that copy have those of the view, if they have none of their own. Entries with errors,
     which are reported, are left out.
     """
-    builder = _Builder(registry, signatures, diagnostics, is_found=files.is_found)
+    builder = _Builder(
+        registry,
+        signatures,
+        diagnostics,
+        is_found=files.is_found,
+        has_includes=bool(files.includes),
+    )
     for entry in files.entries:
         builder.add(entry)
     _add_view_copies(registry, builder.infos)
@@ -108,6 +116,8 @@ class _Operator(Struct, frozen=True):
     # The name in the entry, without the overload.
     name: str
     func: NativeFunction
+    # The operator whose schema the entry has: perhaps another variant.
+    named: NativeFunction
     parameters: tuple[Binding, ...]
     outputs: tuple[tuple[str, CType], ...]
     output_differentiability: tuple[bool, ...] | None
@@ -133,6 +143,8 @@ class _Builder(Struct):
     signatures: Signatures
     diagnostics: Diagnostics
     is_found: bool = False
+    # Whether the author's headers may declare more values.
+    has_includes: bool = False
     infos: dict[str, Infos] = field(default_factory=dict)
     _numbers: Counter[str] = field(default_factory=Counter)
     _numbers_of_gradients: GradientNumbers = field(default_factory=lambda: GradientNumbers(()))
@@ -201,7 +213,7 @@ class _Builder(Struct):
         flags = entry.output_differentiability
         if flags is not None and not self._check_flags(func, flags, entry):
             return None
-        return _Operator(match["name"], func, parameters, outputs, flags)
+        return _Operator(match["name"], func, named, parameters, outputs, flags)
 
     def _find(self, written: re.Match[str], namespace: str | None) -> NativeFunction | None:
         """Return the operator of a schema. Outside of torchgen's profile, white space is free, and its name is enough."""
@@ -287,6 +299,16 @@ class _Builder(Struct):
             return None
         errors = self.diagnostics.error_count
         self._check_own_kernel(operator.func, table)
+        check_results(
+            operator.named,
+            operator.func,
+            operator.output_differentiability,
+            entry,
+            table,
+            self.diagnostics,
+        )
+        if self.diagnostics.error_count > errors:
+            return None
         derivatives, forward, without = self._rows(operator, table)
         wanted = {name for d in derivatives for name in d.var_names}
         self._check_overlap(wanted, without, table)
@@ -355,15 +377,25 @@ class _Builder(Struct):
             if row.names[0].text not in arguments:
                 found = forward_derivative(operator.func, row, arguments, self.diagnostics)
                 if found is not None:
-                    check_names(row.formula, of_forward, self.diagnostics)
+                    self._check_text(f, row, of_forward)
                     forward.append(found)
             elif row.formula.text.lower().strip() == "non_differentiable":
                 without += row.names
             else:
-                check_names(row.formula, of_backward, self.diagnostics)
+                self._check_text(f, row, of_backward)
+                check_mask(row, self.diagnostics)
                 self._numbers_of_gradients.check(operator.func, row, self.diagnostics)
                 derivatives.append(self._derivative(operator, row))
         return derivatives, tuple(forward), without
+
+    def _check_text(self, f: NativeFunction, row: FormulaRow, known: tuple[str, ...]) -> None:
+        """Report what is no expression of C++, and names that nothing declares."""
+        errors = self.diagnostics.error_count
+        if f.is_library:
+            check_expression(row.formula, known, self.diagnostics)
+        if self.diagnostics.error_count == errors:
+            is_complete = f.is_library and not self.has_includes
+            check_names(row.formula, known, self.diagnostics, is_complete=is_complete)
 
     def _derivative(self, operator: _Operator, row: FormulaRow) -> Derivative:
         written, place = row.formula.text, row.formula.place

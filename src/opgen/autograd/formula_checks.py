@@ -26,9 +26,17 @@ _PERHAPS_VALUES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*\b(?!\s*(?:\(|::|<|\{))")
 _BEFORE_MEMBERS = (".", "->", "::")
 _AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
 # Keywords of C++ in places where a name is also possible.
-_WORDS = frozenset(("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this"))
+_WORDS = frozenset(
+    (
+        *("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this"),
+        *("and", "or", "not", "new"),
+    )
+)
 # Short names resemble everything, and constants have names such as kEps, EPS and Eps.
 _MAY_BE_CONSTANT = re.compile(r"\w\w?$|k[A-Z]|[A-Z]")
+_IS_CONSTANT = re.compile(r"k[A-Z]|[A-Z]|nullopt$")
+# A type between `<` and `>`.
+_IN_TEMPLATE = re.compile(r"<[^<>()]*>")
 # Words that are followed by a parenthesis, but are not functions: keywords and types of C++.
 _NO_FUNCTIONS = frozenset(
     (
@@ -67,7 +75,9 @@ def names_of_forward(f: NativeFunction) -> tuple[str, ...]:
 
 def _arguments(f: NativeFunction) -> tuple[str, ...]:
     options = () if f.func.arguments.tensor_options is None else ("options",)
-    return (*(a.name for a in f.func.arguments.flat_all), *options)
+    # Formulas of operators on lists are computed for each tensor, with its number.
+    index = ("i",) if f.root_name.startswith("_foreach_") else ()
+    return (*(a.name for a in f.func.arguments.flat_all), *options, *index)
 
 
 def _outputs(f: NativeFunction) -> tuple[str, ...]:
@@ -76,16 +86,31 @@ def _outputs(f: NativeFunction) -> tuple[str, ...]:
     return (*named, *(f"result{i}" for i in range(len(returns))))
 
 
-def check_names(formula: WrittenFormula, known: tuple[str, ...], diagnostics: Diagnostics) -> None:
-    """Report names in a formula that are likely misspelt: they resemble one of the `known` values."""
+def check_names(
+    formula: WrittenFormula,
+    known: tuple[str, ...],
+    diagnostics: Diagnostics,
+    *,
+    is_complete: bool = False,
+) -> None:
+    """Report names in a formula that are likely misspelt: they resemble one of the `known` values.
+
+    If the list `is_complete`, except for constants of headers, report all others.
+    """
     # In most formulas, every word that may be a value is one.
     if all(word in known or word in _WORDS for word in _PERHAPS_VALUES.findall(formula.text)):
         return
+    in_templates = {
+        i for found in _IN_TEMPLATE.finditer(formula.text) for i in range(*found.span())
+    }
     for match in _values(formula.text):
-        if match[0] in known or match[0] in _WORDS or _MAY_BE_CONSTANT.match(match[0]):
+        word = match[0]
+        is_type = word in _NO_FUNCTIONS or match.start() in in_templates
+        is_unknown = is_complete and not is_type and not _IS_CONSTANT.match(word)
+        if word in known or word in _WORDS or (_MAY_BE_CONSTANT.match(word) and not is_unknown):
             continue
-        hint = did_you_mean(match[0], known)
-        if hint is not None:
+        hint = did_you_mean(word, known)
+        if hint is not None or is_unknown:
             message = f"nothing declares '{shorten(match[0])}'"
             span = formula.place.part(*match.span())
             diagnostics.error(codes.E1231, message, span, hint=hint)

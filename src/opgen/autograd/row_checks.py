@@ -67,9 +67,16 @@ def check_differentiable(
     if flags is None:
         return
     having = sum(flags)
+    numbers = {name: int(one[6:]) for name, one in _outputs(f).items()}
+    arguments = {a.name for a in f.func.arguments.flat_all}
     without = [f"grad_{r.name}" for r, flag in zip(f.func.returns, flags) if r.name and not flag]
     for row in rows:
         text, place = row.formula.text, row.formula.place
+        for output in row.names:
+            number = numbers.get(output.text)
+            if number is not None and not flags[number] and row.names[0].text not in arguments:
+                message = f"'output_differentiability' says that '{output.text}' has no gradient, and so no tangent"
+                diagnostics.error(codes.E1236, message, output.span, hint="remove the row")
         for name in without:
             if uses(text, name):
                 found = find(text, name)

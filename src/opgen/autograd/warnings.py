@@ -1,4 +1,4 @@
-"""Warn about gradients that are silently missing: of arguments, of outputs, and of whole variants.
+"""Warn about gradients that are silently missing: of arguments, and of whole variants.
 
 Operators of torchgen's profile are left out: PyTorch's file has many of them, and each is intended.
 """
@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from opgen.autograd import codes
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.formula_text import find, uses
-from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel
 from opgen.diagnostics import Diagnostics
 from opgen.model.dispatch_key import DispatchKey
@@ -25,7 +23,6 @@ def warn_of_missing(functions: Sequence[DifferentiableFunction], diagnostics: Di
         for info in fn.infos.values():
             if info.func is fn.func and info.has_derivatives:
                 _warn_of_arguments(fn.func, info, diagnostics)
-                _warn_of_outputs(fn.func, info, diagnostics)
     _warn_of_variants(own, diagnostics)
 
 
@@ -40,27 +37,6 @@ def _warn_of_arguments(
             hint = f"add its formula, or '{argument.name}: non_differentiable'"
             span = info.entry.name.span
             diagnostics.warning(codes.W1240, message, span, labels=labels, hint=hint)
-
-
-def _warn_of_outputs(
-    f: NativeFunction, info: DifferentiabilityInfo, diagnostics: Diagnostics
-) -> None:
-    flags = info.output_differentiability or (True,) * len(f.func.returns)
-    names = [
-        r.name or f"result{i}"
-        for i, (r, flag) in enumerate(zip(f.func.returns, flags))
-        if flag and r.type.is_tensor_like()
-    ]
-    single = next((d for d in info.derivatives if uses(d.formula, "grad")), None)
-    if len(names) < 2 or single is None or f.root_name.startswith(FOREACH):
-        return
-    found = find(single.original_formula, "grad")
-    span = single.place.span if found is None else single.place.part(*found)
-    message = f"'grad' is the gradient of '{names[0]}' alone, and '{f.full_name}' has {len(names)} outputs"
-    listed = ", ".join("True" if i == 0 else "False" for i in range(len(f.func.returns)))
-    use = "grads[i]" if f.func.returns[0].name is None else f"grad_{names[0]}"
-    hint = f"write '{use}', or 'output_differentiability: [{listed}]' if the others have none"
-    diagnostics.warning(codes.W1242, message, span, hint=hint)
 
 
 def _warn_of_variants(

@@ -17,8 +17,11 @@ NOT_THERE = ("not implemented", "does not support it", "no forward-mode formula"
 
 
 def is_comparison(error: BaseException) -> bool:
-    """Whether an error of gradcheck says that a gradient was computed, and is not as finite differences say."""
-    return type(error).__name__ == "GradcheckError"
+    """Whether an error says that a gradient was computed, and differs from finite differences or has another shape."""
+    text = str(error)
+    if "Batching rule not implemented" in text:
+        return False
+    return type(error).__name__ == "GradcheckError" or "invalid gradient" in text
 
 
 class Tensors(Protocol):
@@ -30,6 +33,8 @@ class Tensors(Protocol):
     dtypes: tuple[str, ...]
     # Whether forward formulas can be checked.
     has_forward: bool
+    # Whether gradients are checked under vmap, too.
+    has_vmap: bool
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
@@ -69,6 +74,7 @@ class TorchTensors:
     refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
     dtypes: tuple[str, ...] = ("float64", "complex128")
     has_forward: bool = True
+    has_vmap: bool = True
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -143,6 +149,7 @@ class PackageTensors:
     refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
     dtypes: tuple[str, ...] = ("float64", "complex128")
     has_forward: bool = True
+    has_vmap: bool = False
 
     def __init__(self, package: Any) -> None:
         self.package = package

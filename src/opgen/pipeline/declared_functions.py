@@ -57,6 +57,14 @@ class DeclaredFunctions:
         own = _words_below(runtime_dir() / "torch" / "include")
         return name in own or any(name in _words_in(installed / f) for f in _OF_PYTORCH)
 
+    def needs_symint(self, name: str) -> bool:
+        """Return whether PyTorch's function or method takes symbolic sizes only with the suffix `_symint`."""
+        installed = installed_include(self._inputs.target)
+        if installed is None or name in (self._names or ()):
+            return False
+        paths = (f"ATen/ops/{name}.h", "ATen/core/TensorBody.h")
+        return f"{name}_symint" in _words_in_files(installed, paths)
+
     def members(self) -> frozenset[str] | None:
         """Return the names of members that formulas may call, and others; None if a class may have any."""
         if not self._knows_all or self._names is None:

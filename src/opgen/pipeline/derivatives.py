@@ -9,7 +9,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.autograd.called_functions import warn_of_undeclared, warn_of_unknown_members
+from opgen.autograd.called_functions import (
+    warn_of_plain_sizes,
+    warn_of_undeclared,
+    warn_of_unknown_members,
+)
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.differentiability import derive_infos
 from opgen.autograd.formula_files import FormulaFiles
@@ -87,6 +91,8 @@ def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Di
             diagnostics,
             symint_overloads=cpp.symint_overloads,
         )
+        if cpp.symint_overloads:
+            warn_of_plain_sizes(gradients.functions, declared.needs_symint, diagnostics)
         members = declared.members()
         if members is not None:
             # Where class Tensor is generated, operators can be its methods.

@@ -124,3 +124,21 @@ def test_methods_are_looked_for_in_the_classes_of_the_target(library: Opgen, tar
     own = {"plain"} if target == "torch" else set()
     assert found == {"scaled_mull", "nummel", "invent"} | own
     assert "did you mean 'numel'?" in said
+
+
+def test_symbolic_sizes_of_functions_with_another_name(library: Opgen) -> None:
+    """PyTorch's functions take symbolic sizes only with the suffix `_symint`; the compiler's error does not say it."""
+    require_torch()
+    formula = "at::zeros(self.sym_sizes(), self.options()) + grad.expand(self.sym_sizes()) + sum_to(grad, self.sym_sizes())"
+    Path("derivatives.yaml").write_text(
+        f"- name: mylib::scaled_mul\n  self: {formula}\n  other: non_differentiable\n"
+    )
+    said = library("lint", "ops.yaml", "--target", "torch").output
+    assert re.findall(r"write '(\w+_symint)'", said) == ["zeros_symint", "expand_symint"]
+    Path("derivatives.yaml").write_text(
+        Path("derivatives.yaml")
+        .read_text()
+        .replace("zeros(", "zeros_symint(")
+        .replace("expand(", "expand_symint(")
+    )
+    assert "_symint" not in library("lint", "ops.yaml", "--target", "torch").output

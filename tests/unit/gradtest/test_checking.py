@@ -91,7 +91,7 @@ def test_formulas_that_fail(tmp_path: Path, torch: Any, monkeypatch: pytest.Monk
     schema = "of_one_size(Tensor self) -> Tensor"
     register(torch, schema, lambda x: x**3, lambda grad, x: (grad * 3 * x**2).sum().reshape(7, 1))
     formula = gradient(tmp_path, schema, "self: grad * self")
-    fails = "the gradient of gradtest::of_one_size fails, of self in a call"
+    fails = "the gradient of gradtest::of_one_size was not tested, because of an error, of self in a call"
     with pytest.raises(AssertionError, match=f"(?s)^{fails}.*size 1"):
         formula.check(torch)
     monkeypatch.setattr(torch.Tensor, "backward", lambda *_: 1 / 0)
@@ -150,3 +150,34 @@ def test_missing_second_derivatives(tmp_path: Path, torch: Any) -> None:
     (report,) = gradient(tmp_path, schema, "self: grad").check(torch, domains)
     assert report.second_order == 0
     assert "the gradient of once_backward is not implemented" in report.not_implemented
+
+
+def test_what_could_not_be_compared(tmp_path: Path, torch: Any) -> None:
+    """An error in a formula is a failure, but does not say that the gradient is wrong."""
+    schema = "stops(Tensor self) -> Tensor"
+
+    def backward(grad: Any, x: Any) -> Any:
+        raise RuntimeError("the file is not there")
+
+    register(torch, schema, lambda x: x**3, backward)
+    message = "gradient of gradtest::stops was not tested, because of an error, of self"
+    with pytest.raises(AssertionError, match=message) as error:
+        gradient(tmp_path, schema, "self: grad").check(torch)
+    assert "the file is not there" in str(error.value)
+    assert "is wrong" not in str(error.value)
+
+
+def test_forms_that_the_target_does_not_have(tmp_path: Path) -> None:
+    """Views have no rule of vmap, and target torch-stable uses no forward formula: neither is tried."""
+    schema = tmp_path / "native_functions.yaml"
+    schema.write_text(
+        "- func: gradtest::row(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: row\n"
+    )
+    formulas = tmp_path / "derivatives.yaml"
+    formulas.write_text("- name: gradtest::row\n  self: grad * 1\n  result: auto_linear\n")
+    (of_torch,) = gradients(schema, formulas)
+    assert of_torch.views and of_torch.forward
+    (of_runtime,) = gradients(schema, formulas, target="runtime")
+    assert of_runtime.forward
+    (of_stable,) = gradients(schema, formulas, target="torch-stable")
+    assert not of_stable.forward
