@@ -12,8 +12,10 @@ HERE = REPOSITORY / "tests" / "integration" / "run" / "stable_gradients"
 SCRIPT = HERE / "checks.py"
 CHECKS = (
     *("formulas", "second_order_is_recorded", "without_formula", "forward_mode", "views"),
-    *("compiled", "checked", "registered_later"),
+    *("compiled", "checked", "sizes_that_depend_on_data", "registered_later"),
 )
+WRITES = HERE / "writes.py"
+CHECKS_OF_WRITES = ("second_order", "views", "forward_over_backward", "modes", "compiled")
 # What the kernels of the example use of PyTorch's C++ functions, and what stands in its place.
 REPLACED = (
     ("#include <c10/core/SymIntArrayRef.h>\n", "#include <opgen/call_operator.h>\n"),
@@ -33,6 +35,6 @@ def build_stable_gradients(folder: Path) -> Path:
         for old, new in REPLACED:
             text = text.replace(old, new)
         (kernels / path.name).write_text(text)
-    yaml = [EXAMPLE / "native_functions.yaml", HERE / "more.yaml"]
+    yaml = [EXAMPLE / "native_functions.yaml", HERE / "more.yaml", HERE / "writes.yaml"]
     more = ("--derivatives", HERE / "derivatives.yaml")
     return build_extension(yaml, kernels, folder / "tree", *more, target="torch-stable")

@@ -28,7 +28,7 @@ def prepare():
 def register(library, key, names):
     """Let the library have the kernels at Autograd of these operators.
 
-    `key` is that of the kernels for tensors without data; None, if there are none.
+    `key` is that of the kernels for tensors without data.
     """
     refusal = f"{library.ns}::opgen_without_formula"
     if not any(one is library for one, _, _ in _names):
@@ -36,8 +36,7 @@ def register(library, key, names):
         library.impl(refusal, refuse_backward, "CompositeImplicitAutograd")
     for name in names:
         hidden = name.replace("::", "::opgen_below_")
-        if key is not None:
-            _fakes.register_as(library, key, name, hidden)
+        _fakes.register_as(library, key, name, hidden)
         _names.append((library, name, hidden))
 
 

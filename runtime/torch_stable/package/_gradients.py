@@ -2,13 +2,18 @@
 
 PyTorch's stable functions record no gradients, so kernels in Python do: those of derivatives.yaml (_formulas), and errors
 for operators without a formula, which PyTorch would give gradients of zero.
+
+Only functions are recorded. An operator that writes runs on copies of what it writes, and PyTorch's copy_ writes the result
+back. So second derivatives, views, torch.func and torch.compile work for it as for copy_.
 """
+
+import contextlib
 
 import torch
 from torch.autograd import forward_ad
 
-from ._fakes import find_overload, run_kernel, values_of
-from ._words import read_numbers
+from ._fakes import find_overload, results_of, run_kernel, values_of
+from ._words import forms_of, read_numbers
 
 _any_requires_grad = torch._C._any_requires_grad
 _is_grad_enabled = torch.is_grad_enabled
@@ -61,15 +66,21 @@ def pass_on(library, names):
 def record(library, name, public, node):
     """Record the formulas of `node`, a class of _formulas."""
 
+    def read(values):
+        return read_numbers(find_overload(public), values) if name != public else values
+
     def call(operator, keyset, args, kwargs):
         values = values_of(operator.overload, args, kwargs)
-        given = read_numbers(find_overload(public), values) if name != public else values
-        inputs = [place for i in node.inputs for place in _places_in(i, values[i])]
-        is_wanted = any(tensor.requires_grad for _, _, tensor in inputs)
-        if not is_wanted or not node.has_gradient(*given):
-            with torch._C._AutoDispatchBelowAutograd():
-                return operator.overload.redispatch(keyset & operator.below, *args, **kwargs)
-        return _record(operator, keyset, args, kwargs, values, _Formulas(node, given), inputs)
+        given = read(values)
+        tracked = [values[i] for i in (*node.inputs, *operator.written)]
+        is_wanted = any(tensor.requires_grad for tensor in _tensors_of(tracked))
+        has_gradient = is_wanted and node.has_gradient(*given)
+        # A tensor that is overwritten by values without a gradient loses the one that it had.
+        if has_gradient or any(t.requires_grad for t in operator.written_of(values)):
+            formulas = _Formulas(node, read, has_gradient)
+            return _record(operator, keyset, values, formulas, node.inputs)
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator.overload.redispatch(keyset & operator.below, *args, **kwargs)
 
     _register(library, name, public, "Autograd", call)
 
@@ -86,7 +97,21 @@ class _Operator:
         self.written = [
             i for i, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write
         ]
+        # For each return, the position of the argument that it is; None for a new result.
+        self.returned = [
+            next((i for i in self.written if _is_same(arguments[i], one)), None)
+            for one in self.overload._schema.returns
+        ]
         self.is_out = any(a.is_out for a in arguments)
+
+    def written_of(self, values):
+        """Return the tensors among all arguments that the operator writes."""
+        return _tensors_of([values[i] for i in self.written])
+
+
+def _is_same(argument, returned):
+    info = returned.alias_info
+    return info is not None and bool(info.before_set & argument.alias_info.before_set)
 
 
 def _register(library, name, public, key, record_call):
@@ -125,8 +150,7 @@ def _refuse_out(operator, keyset, args, kwargs):
 
 def _record_without_formula(operator, keyset, args, kwargs):
     values = values_of(operator.overload, args, kwargs)
-    inputs = [place for i, value in enumerate(values) for place in _places_in(i, value)]
-    return _record(operator, keyset, args, kwargs, values, _NoFormula(operator.public), inputs)
+    return _record(operator, keyset, values, _NoFormula(operator.public), range(len(values)))
 
 
 def _view_kernel(operator, name, key):
@@ -182,26 +206,64 @@ def _is_part(view, base):
 # ---- Recording ----
 
 
-def _record(operator, keyset, args, kwargs, values, node, inputs):
-    call = _Call(operator, keyset, args, kwargs, values, node, [(i, k) for i, k, _ in inputs])
-    known = {id(tensor) for _, _, tensor in inputs}
-    more = [t for t in call.written if id(t) not in known]
-    outputs = _apply(call, *(tensor for _, _, tensor in inputs), *more)
-    results, call.results = call.results, None
-    return _rebuilt(results, iter(outputs))
+def _record(operator, keyset, values, node, inputs):
+    """Call an operator below autograd, and record the formulas of `node` for the arguments at the positions `inputs`."""
+    written = operator.written_of(values)
+    if len({id(tensor) for tensor in written}) < len(written):
+        raise RuntimeError(
+            f"{operator.public}: one tensor is written twice, and a gradient is required: pass clones"
+        )
+    node.save_inputs(values)
+    if node.saves_any(written):
+        # The formulas read the old values, whose gradient autograd knows.
+        values = _replaced(values, written, [tensor.clone() for tensor in written])
+        node.save_inputs(values)
+    places = [place for i in inputs for place in _places_in(i, values[i])]
+    call = _Call(operator, keyset, values, node, [(i, k) for i, k, _ in places])
+    outputs = list(_apply(call, *(tensor for _, _, tensor in places)))
+    for at in call.unnamed:
+        outputs[at] = refuse_backward(outputs[at], operator.public)
+    for tensor, at in zip(written, call.places):
+        tensor.copy_(outputs[at])
+        outputs[at] = tensor
+    results = _rebuilt(call.results, iter(outputs))
+    return results[0] if len(results) == 1 else tuple(results) or None
 
 
 class _Call:
-    """A call that is recorded. What it holds of the arguments is gone after forward()."""
+    """A call that is recorded. forward() sets what it found: the results, the numbers of the outputs that are the new
+    values of the written tensors, and of those that the operator does not return beside other results."""
 
-    def __init__(self, operator, keyset, args, kwargs, values, node, positions):
+    def __init__(self, operator, keyset, values, node, positions):
         self.operator = operator
-        self.run = lambda: operator.overload.redispatch(keyset & operator.below, *args, **kwargs)
+        self.keyset = keyset
         self.values = values
-        self.written = _tensors_of([values[i] for i in operator.written])
         self.node = node
         self.positions = positions
-        self.results = None
+
+    def run(self):
+        """Call the operator, which writes copies. Returns all tensors that are new."""
+        operator, values = self.operator, list(self.values)
+        copies = []
+        for i in operator.written:
+            values[i] = _mapped(values[i], torch.clone)
+            copies += _tensors_of(values[i])
+        forms = forms_of(operator.overload)
+        named = dict(zip(forms.names[forms.positional :], values[forms.positional :]))
+        returned = operator.overload.redispatch(
+            self.keyset & operator.below, *values[: forms.positional], **named
+        )
+        self.results = [
+            result if at is None or values[at] is None else values[at]
+            for result, at in zip(results_of(operator.overload, returned), operator.returned)
+        ]
+        outputs = _tensors_of(self.results)
+        numbers = {id(tensor): i for i, tensor in enumerate(outputs)}
+        unnamed = [tensor for tensor in copies if id(tensor) not in numbers]
+        numbers |= {id(tensor): i for i, tensor in enumerate(unnamed, len(outputs))}
+        self.places = [numbers[id(tensor)] for tensor in copies]
+        self.unnamed = [numbers[id(tensor)] for tensor in unnamed] if self.results else []
+        return outputs + unnamed
 
 
 def _apply(call, *tensors):
@@ -214,32 +276,32 @@ def _apply(call, *tensors):
         return _RecordedAtLevel.apply(call, *tensors)
 
 
+@contextlib.contextmanager
+def _below_autograd():
+    """Record nothing, except for the outer levels of torch.func: they see what happens below autograd."""
+    is_nested = torch._C._are_functorch_transforms_active()
+    with torch.set_grad_enabled(is_nested), forward_ad._set_fwd_grad_enabled(is_nested):
+        with torch._C._AutoDispatchBelowAutograd():
+            yield
+
+
 class _Function:
     @staticmethod
     def forward(ctx, call, *tensors):
+        with _below_autograd():
+            outputs = call.run()
         node = call.node
-        node.save_inputs(call)
-        # Outer levels of torch.func may record what happens below autograd.
-        mode = torch.set_grad_enabled(torch._C._are_functorch_transforms_active())
-        with mode, torch._C._AutoDispatchBelowAutograd():
-            results = call.run()
-        outputs = _tensors_of(results)
-        known = {id(tensor) for tensor in outputs}
-        outputs += [t for t in call.written if id(t) not in known]
-        ctx.mark_dirty(*call.written)
-        ctx.mark_non_differentiable(*node.save_outputs(results))
+        ctx.mark_non_differentiable(*node.save_outputs(call.results, outputs))
         tensors_to_save = node.tensors()
         ctx.save_for_backward(*tensors_to_save)
-        ctx.node, ctx.positions, ctx.count = node, call.positions, len(tensors)
-        call.results = results
-        call.run = call.values = call.written = call.node = None
+        ctx.node, ctx.positions = node, call.positions
+        call.values = call.node = None
         return tuple(outputs)
 
     @staticmethod
     def backward(ctx, *grads):
-        needs = ctx.needs_input_grad[1 : 1 + len(ctx.positions)]
-        gradients = ctx.node.backward(grads, ctx.saved_tensors, ctx.positions, needs)
-        return (None, *gradients, *(None for _ in range(ctx.count - len(ctx.positions))))
+        needs = ctx.needs_input_grad[1:]
+        return None, *ctx.node.backward(grads, ctx.saved_tensors, ctx.positions, needs)
 
 
 class _Recorded(_Function, torch.autograd.Function):
@@ -264,8 +326,7 @@ class _Refusal:
     @staticmethod
     def forward(ctx, name, result):
         ctx.name = name
-        mode = torch.set_grad_enabled(torch._C._are_functorch_transforms_active())
-        with mode, torch._C._AutoDispatchBelowAutograd(), torch._C._ExcludeDispatchKeyGuard(_VIEWS):
+        with _below_autograd(), torch._C._ExcludeDispatchKeyGuard(_VIEWS):
             return torch.ops.aten.alias.default(result)
 
     @staticmethod
@@ -285,10 +346,13 @@ class _NoFormula:
     def __init__(self, name):
         self._name = name
 
-    def save_inputs(self, call):
+    def save_inputs(self, values):
         pass
 
-    def save_outputs(self, results):
+    def saves_any(self, tensors):
+        return False
+
+    def save_outputs(self, results, outputs):
         return ()
 
     def tensors(self):
@@ -301,31 +365,26 @@ class _NoFormula:
 class _Formulas:
     """The formulas of one call: `fields` are the values that they read."""
 
-    def __init__(self, node, given):
+    def __init__(self, node, read, has_gradient):
         self._node = node
-        self._given = given
+        self._read = read
+        self._outputs = node.outputs if has_gradient else ()
         self._fields = []
         self._returns = []
 
-    def save_inputs(self, call):
-        written = {id(tensor) for tensor in call.written}
-        fields = self._node.save(*self._given)
-        self._fields += [_mapped(f, lambda t: t.clone() if id(t) in written else t) for f in fields]
-        self._given = None
+    def save_inputs(self, values):
+        self._fields = list(self._node.save(*self._read(values)))
 
-    def save_outputs(self, results):
-        """Save what formulas read of results, and return the results without a gradient."""
-        returned = results if isinstance(results, tuple) else (results,)
-        if self._node.output_count == 0:
-            returned = ()
-        self._fields += self._node.save_outputs(*returned)
-        without = []
-        for i, value in enumerate(returned):
-            for tensor in _tensors_of(value):
-                self._returns.append(i)
-                if i not in self._node.outputs:
-                    without.append(tensor)
-        return without
+    def saves_any(self, tensors):
+        known = {id(tensor) for tensor in tensors}
+        return any(id(tensor) in known for tensor in _tensors_of(self._fields))
+
+    def save_outputs(self, results, outputs):
+        """Save what formulas read of results, and return the outputs without a gradient."""
+        self._fields += self._node.save_outputs(*results)
+        self._returns = [i for i, value in enumerate(results) for _ in _tensors_of(value)]
+        numbers = self._returns or [0] * len(outputs)
+        return [one for i, one in zip(numbers, outputs) if i not in self._outputs]
 
     def tensors(self):
         found = []
@@ -410,6 +469,11 @@ def _mapped(value, change):
     if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
         return [_mapped(one, change) for one in value]
     return value
+
+
+def _replaced(values, old, new):
+    by_id = {id(before): after for before, after in zip(old, new)}
+    return _mapped(values, lambda tensor: by_id.get(id(tensor), tensor))
 
 
 def _restored(value, saved):

@@ -29,9 +29,12 @@ void* find(const char* name) noexcept {
 std::string failure(const char* function) {
   static const auto message =
       find_function<const char*()>("torch_exception_get_what_without_backtrace");
-  const char* text = message != nullptr ? message() : nullptr;
+  if (message == nullptr) {
+    return std::string(function) + " failed; PyTorch has written the reason to standard error";
+  }
+  const char* text = message();
   if (text != nullptr && *text != '\0') return text;
-  return std::string(function) + " failed; PyTorch has written the reason to standard error";
+  return std::string(function) + " failed, and PyTorch gives no reason";
 }
 
 void throw_failure(const char* function) {

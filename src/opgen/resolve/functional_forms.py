@@ -142,16 +142,23 @@ def has_own_copy(copy: NativeFunction | None, view: NativeFunction) -> bool:
 
 
 def views_first_argument(f: NativeFunction) -> bool:
-    """Return whether the operator returns views of its first argument, a Tensor, and writes nothing."""
+    """Return whether the operator returns one view of its first argument, or a list of them, and nothing else."""
+    return len(f.func.returns) == 1 and find_views_of_first(f) == (0,)
+
+
+def find_views_of_first(f: NativeFunction) -> tuple[int, ...]:
+    """Return which returns are views of the first argument: tensors, or a list of them.
+
+    None of them if the operator writes, or other arguments have views.
+    """
     arguments, returns = f.func.arguments.flat_all, f.func.returns
     aliased = [a for a in arguments if a.annotation is not None]
-    return (
-        len(returns) == 1
-        and returns[0].type in (TENSOR, TENSOR_LIST)
-        and not f.func.is_mutable
-        and aliased == [arguments[0]]
-        and arguments[0].type == TENSOR
+    views = tuple(i for i, r in enumerate(returns) if r.annotation is not None)
+    types = (TENSOR, TENSOR_LIST) if len(returns) == 1 else (TENSOR,)
+    is_of_first = (
+        not f.func.is_mutable and aliased == [arguments[0]] and arguments[0].type == TENSOR
     )
+    return views if is_of_first and all(returns[i].type in types for i in views) else ()
 
 
 def _needs_twin(f: NativeFunction) -> bool:

@@ -200,6 +200,20 @@ def test_views_are_replaced_and_tracked(opgen: Opgen) -> None:
     assert 'm.impl("line", opgen::tracked_view<custom::_ops::line>());' in text
 
 
+def test_several_views_are_tracked(opgen: Opgen) -> None:
+    """Protects writes to one of several views: autograd knows that they are views, and which results are."""
+    kernel = "  dispatch:\n    CompositeExplicitAutograd: own\n"
+    Path("custom.yaml").write_text(
+        f"- func: custom::halves(Tensor(a) self) -> (Tensor(a), Tensor(a))\n{kernel}\n"
+        f"- func: custom::counted(Tensor(a) self) -> (Tensor, Tensor(a))\n{kernel}"
+    )
+    result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out")
+    assert result.exit_code == 0, result.output
+    text = Path("out/src/RegisterAutograd.cpp").read_text()
+    assert 'm.impl("halves", opgen::tracked_view<custom::_ops::halves, 0, 1>());' in text
+    assert 'm.impl("counted", opgen::tracked_view<custom::_ops::counted, 1>());' in text
+
+
 def test_a_factory_that_writes_is_replaced(opgen: Opgen) -> None:
     """Protects the options of the functional factory: they are those of the written argument."""
     options = (

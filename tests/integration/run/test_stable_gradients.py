@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from support.stable_gradients import CHECKS, HERE, SCRIPT, build_stable_gradients
+from support.stable_gradients import (
+    CHECKS,
+    CHECKS_OF_WRITES,
+    HERE,
+    SCRIPT,
+    WRITES,
+    build_stable_gradients,
+)
 from support.torch_extension import keep_no_graphs, require_torch, run_script
 
 pytestmark = pytest.mark.slow
@@ -24,6 +31,12 @@ def test_gradients(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects gradients that one library has for all releases, and the error where there is none."""
     keep_no_graphs(monkeypatch)
     assert run_script(SCRIPT, library, *CHECKS) == "ok\n"
+
+
+def test_operators_that_write(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects in-place operators from gradients that are wrong without a word: a table of them beside torch.mul."""
+    keep_no_graphs(monkeypatch)
+    assert run_script(WRITES, library, *CHECKS_OF_WRITES) == "ok\n"
 
 
 def test_without_the_package(library: Path) -> None:

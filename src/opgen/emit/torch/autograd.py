@@ -14,7 +14,7 @@ from opgen.emit.cpp.operators import operator_headers
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, Type
-from opgen.resolve.functional_forms import views_first_argument
+from opgen.resolve.functional_forms import find_views_of_first
 
 
 class AutogradRow(Record, frozen=True):
@@ -187,7 +187,8 @@ def _tracking(f: NativeFunction, view: bool) -> str:
     if f.find_kernel(DispatchKey.ADInplaceOrView) is not None:
         return ""
     if view:
-        return f"opgen::tracked_view<{operator_struct(f)}>()"
+        several = find_views_of_first(f) if len(f.func.returns) > 1 else ()
+        return f"opgen::tracked_view<{', '.join([operator_struct(f), *map(str, several)])}>()"
     if f.is_library:
         return _COUNTS_WRITES if f.func.is_mutable else ""
     changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
@@ -195,8 +196,8 @@ def _tracking(f: NativeFunction, view: bool) -> str:
 
 
 def _is_view(context: Context, f: NativeFunction) -> bool:
-    """Return whether `f` returns views of its first argument, one or a list of them."""
+    """Return whether `f` returns views of its first argument: tensors, or a list of them."""
     if f.is_library:
-        return f.is_view_op and views_first_argument(f)
+        return f.is_view_op and bool(find_views_of_first(f))
     group = context.registry.view_group_of(f)
     return group is not None and f is group.view and len(f.func.returns) == 1

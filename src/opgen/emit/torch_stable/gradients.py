@@ -77,7 +77,6 @@ def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> No
     lines = [
         f"inputs = {node.inputs!r}",
         f"outputs = {node.outputs!r}",
-        f"output_count = {len(fn.func.func.returns)}",
         *_method("has_gradient", node.parameters, [f"return {node.condition or True}"]),
         *_method("save", node.parameters, [f"return {_tuple(node.saved_inputs)}"]),
         *_method("save_outputs", node.results, [f"return {_tuple(node.saved_outputs)}"]),

@@ -109,17 +109,21 @@ def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterato
 
 
 def _is_refused_below(context: Context, f: NativeFunction) -> bool:
-    """Whether C++ has the kernel at Autograd: it sees by the results, all of them tensors, that a gradient is required."""
+    """Whether C++ has the kernel at Autograd: it sees by the results, all of them tensors, that a gradient is required.
+
+    Fakes that the author wrote in Python are known for `f` alone, and raise exceptions that C++ would lose.
+    """
     is_plain = all(r.type == BaseType(BaseTy.Tensor) for r in f.func.returns)
-    return has_form_below(f) and is_plain and gradient_function(context, f) == "refuse"
+    is_traced = key_of_fake(context.registry, f) is not None
+    is_refused = gradient_function(context, f) == "refuse"
+    return has_form_below(f) and is_plain and is_traced and is_refused
 
 
 def _below_autograd(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
     for key, some in group_by(functions, lambda f: key_of_fake(context.registry, f)).items():
-        word = "None" if key is None else f'b"{key.name}"'
-        yield Call(
-            "_below.register", ("_library,", f"{word},", *_list(f"{_quoted(f)}," for f in some))
-        )
+        assert key is not None
+        names = _list(f"{_quoted(f)}," for f in some)
+        yield Call("_below.register", ("_library,", f'b"{key.name}",', *names))
 
 
 def _key_of_view(context: Context, f: NativeFunction) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.testing import CompileCounterWithBackend
+from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
 from torch.autograd import forward_ad
 from torch.library import opcheck
 
@@ -231,8 +232,25 @@ def checked() -> None:
         (ops.scaled.default, (x, 2.5)),
         (ops.sign_of.default, (x.detach(),)),
         (ops.plain.default, (x.detach(),)),
+        (ops.positive.default, (x.detach(),)),
     ):
         opcheck(overload, arguments)
+
+
+def sizes_that_depend_on_data() -> None:
+    """A `fake` line with new_size(): the exception of PyTorch's own nonzero where no such size is allowed, else symbols."""
+    ops = torch.ops.graded
+    with FakeTensorMode():
+        for x in (torch.randn(4, dtype=torch.float64), leaf(4)):
+            for call in (torch.nonzero, ops.positive):
+                expect_error(partial(call, x), DynamicOutputShapeException, "")
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        program = torch.compile(
+            lambda t: ops.positive(t).sum(), backend="aot_eager", fullgraph=True
+        )
+        assert program(torch.tensor([1.0, -2, 3], dtype=torch.float64)) == 4
+    words = "derivative for graded::positive is not implemented"
+    expect_error(lambda: ops.positive(leaf(4)).sum().backward(), NotImplementedError, words)
 
 
 if __name__ == "__main__":

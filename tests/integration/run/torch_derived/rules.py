@@ -113,6 +113,42 @@ def views_have_history() -> None:
     assert view._base is not None and view._base.requires_grad
 
 
+def several_views() -> None:
+    """Several views are views: with the base, the version and the errors of PyTorch's split."""
+    x = leaf(4, 2)
+    base = torch.zeros(4, 2, dtype=torch.float64)
+    for view in (ops.halves, lambda t: t.split(2)):
+
+        def write_one(view: Any = view) -> None:
+            first, second = view(x * 1)
+            first.mul_(2)
+            second.sum().backward()
+
+        def write_base(view: Any = view) -> None:
+            y = x * 1
+            first, _ = view(y)
+            y.mul_(2)
+            first.sum().backward()
+
+        def write_of_no_grad(view: Any = view) -> None:
+            y = x * 1
+            with torch.no_grad():
+                first, _ = view(y)
+            first.mul_(2)
+
+        fails(write_one, "returns multiple views")
+        fails(write_base, "returns multiple views")
+        fails(write_of_no_grad, "A view was created in no_grad mode")
+        first, second = view(base)
+        assert first._base is base and second._is_view()
+        version = second._version
+        first.add_(1)
+        assert second._version == version + 1
+        first, second = view(x * 1)
+        (gradient,) = torch.autograd.grad((first + 2 * second).sum(), x)
+        assert gradient[:2].eq(1).all() and gradient[2:].eq(2).all()
+
+
 def only_what_is_needed_is_saved() -> None:
     x, constant = leaf(2), torch.ones(2, dtype=torch.float64)
     packed: list[Tensor] = []
@@ -337,6 +373,7 @@ CHECKS = (
     arguments_without_formula,
     outputs_without_gradient,
     views_have_history,
+    several_views,
     only_what_is_needed_is_saved,
     versions_are_counted,
     nothing_leaks,

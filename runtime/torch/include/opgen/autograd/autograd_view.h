@@ -22,10 +22,23 @@ namespace opgen {
 
 namespace detail {
 
+// Calls `use` with each output of several that is a view, and its number.
+template <std::size_t... views, class R, class F>
+void for_views(R& result, const F& use) {
+  if constexpr (sizeof...(views) > 0) {
+    (use(std::get<views>(result), views), ...);
+  } else {
+    for (std::size_t i = 0; i < result.size(); ++i) use(result[i], i);
+  }
+}
+
 // A stored call of the view `Op` that can be repeated with another base. For several outputs,
-// `index` selects one.
-template <class Op, class R, class... A>
-class ViewAgain final : public torch::autograd::ViewFunc {
+// `index` selects one; `views` are those of a tuple that are views.
+template <class Op, class Views, class R, class... A>
+class ViewAgain;
+template <class Op, std::size_t... views, class R, class... A>
+class ViewAgain<Op, std::index_sequence<views...>, R, A...> final
+    : public torch::autograd::ViewFunc {
  public:
   ViewAgain(std::tuple<kept_t<A>...> arguments, std::size_t index)
       : arguments_(std::move(arguments)), index_(index) {}
@@ -36,7 +49,11 @@ class ViewAgain final : public torch::autograd::ViewFunc {
     if constexpr (std::is_same_v<R, Tensor>) {
       return result;
     } else {
-      return result[index_];
+      Tensor found;
+      for_views<views...>(result, [&](const Tensor& view, std::size_t index) {
+        if (index == index_) found = view;
+      });
+      return found;
     }
   }
   std::vector<SymInt> get_symints() const override {
@@ -79,11 +96,12 @@ inline torch::autograd::CreationMeta creation(bool several) {
 
 }  // namespace detail
 
-// Runs a view of its first argument below autograd.
-template <class Op, class Schema = typename Op::schema>
+// Runs a view of its first argument below autograd. `views` are the outputs that are views, if it
+// returns several values.
+template <class Op, class Views, class Schema = typename Op::schema>
 struct TrackedView;
-template <class Op, class R, class... A>
-struct TrackedView<Op, R(const Tensor&, A...)> {
+template <class Op, std::size_t... views, class R, class... A>
+struct TrackedView<Op, std::index_sequence<views...>, R(const Tensor&, A...)> {
   static R call(c10::DispatchKeySet keys, const Tensor& self, A... arguments) {
     std::tuple<detail::kept_t<A>...> kept(detail::keep(arguments)...);
     R result;
@@ -95,9 +113,9 @@ struct TrackedView<Op, R(const Tensor&, A...)> {
     if constexpr (std::is_same_v<R, Tensor>) {
       return track(self, result, kept, 0, detail::creation(false));
     } else {
-      for (std::size_t i = 0; i < result.size(); ++i) {
-        result[i] = track(self, result[i], kept, i, detail::creation(true));
-      }
+      detail::for_views<views...>(result, [&](Tensor& view, std::size_t i) {
+        view = track(self, view, kept, i, detail::creation(true));
+      });
       return result;
     }
   }
@@ -106,7 +124,8 @@ struct TrackedView<Op, R(const Tensor&, A...)> {
   static Tensor track(const Tensor& base, const Tensor& view,
                       const std::tuple<detail::kept_t<A>...>& kept, std::size_t index,
                       torch::autograd::CreationMeta creation) {
-    using Again = detail::ViewAgain<Op, R, std::remove_cvref_t<A>...>;
+    using Again =
+        detail::ViewAgain<Op, std::index_sequence<views...>, R, std::remove_cvref_t<A>...>;
     return torch::autograd::as_view(base, view, /*is_bw_differentiable=*/true,
                                     /*is_fw_differentiable=*/true,
                                     std::make_unique<Again>(kept, index), &detail::no_base_of<Op>,
@@ -114,11 +133,12 @@ struct TrackedView<Op, R(const Tensor&, A...)> {
   }
 };
 
-template <class Op>
+template <class Op, std::size_t... views>
 torch::CppFunction tracked_view() {
+  using Kernel = TrackedView<Op, std::index_sequence<views...>>;
   return torch::CppFunction::makeFromUnboxedFunction(
-      c10::CompileTimeFunctionPointer<std::remove_pointer_t<decltype(&TrackedView<Op>::call)>,
-                                      &TrackedView<Op>::call>());
+      c10::CompileTimeFunctionPointer<std::remove_pointer_t<decltype(&Kernel::call)>,
+                                      &Kernel::call>());
 }
 
 }  // namespace opgen

@@ -1,9 +1,12 @@
 // more.cpp: the kernels of more.yaml.
 #include <opgen/kernel.h>
 
+#include <algorithm>
+
 #include <graded/ops/every_other_native.h>
 #include <graded/ops/plain_into_native.h>
 #include <graded/ops/plain_native.h>
+#include <graded/ops/positive_native.h>
 #include <graded/ops/scaled_native.h>
 #include <graded/ops/sign_of_native.h>
 
@@ -39,6 +42,16 @@ OPGEN_KERNEL(plain_into_meta)(const Tensor&, Tensor&) {}
 OPGEN_KERNEL(plain_)(Tensor& self) {
   if (!self.is_meta()) change(self, self, [](double x) { return 3 * x; });
   return self;
+}
+// The positive elements.
+OPGEN_KERNEL(positive)(const Tensor& self) {
+  const Tensor values = opgen::contiguous(self);
+  const double* const x = values.data_ptr<double>();
+  const double* const end = x + values.numel();
+  const auto is_positive = [](double one) { return one > 0; };
+  Tensor result = opgen::empty({std::count_if(x, end, is_positive)}, self.options());
+  std::copy_if(x, end, result.data_ptr<double>(), is_positive);
+  return result;
 }
 OPGEN_KERNEL(every_other)(const Tensor& self) {
   opgen::SymDimVector sizes(self.sym_sizes()), strides(self.sym_strides());

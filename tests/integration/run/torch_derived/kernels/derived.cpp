@@ -68,6 +68,11 @@ OPGEN_KERNEL(from_row_symint)(const at::Tensor& self, c10::SymInt start) {
   return self.slice_symint(0, start);
 }
 
+OPGEN_KERNEL(halves)(const at::Tensor& self) {
+  const std::int64_t half = self.size(0) / 2;
+  return {self.slice(0, 0, half), self.slice(0, half)};
+}
+
 OPGEN_KERNEL(scale)(const at::Tensor& self, const at::Scalar& factor) {
   return self * factor;
 }
