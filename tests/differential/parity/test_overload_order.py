@@ -13,11 +13,7 @@ from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.slow
 
-TYPES = """
-Tensor Tensor? Tensor[] Tensor?[] bool int SymInt float Scalar complex int? float? bool? int[] SymInt[] int[2] float[]
-float[2] SymInt[2] bool[] bool[2]
-Scalar[] Scalar[2] str str[] ScalarType Device Layout MemoryFormat
-""".split()
+TYPES = ["Tensor", "Tensor?", "Tensor[]", "Tensor?[]", "bool", "int", "SymInt", "float", "Scalar", "complex", "int?", "float?", "bool?", "int[]", "SymInt[]", "int[2]", "float[]", "float[2]", "SymInt[2]", "bool[]", "bool[2]", "Scalar[]", "Scalar[2]", "str", "str[]", "ScalarType", "Device", "Layout", "MemoryFormat"]
 
 
 def value(text: str, torch: Any) -> Any:
@@ -27,7 +23,7 @@ def value(text: str, torch: Any) -> Any:
         "[tensor, ...]": [torch.tensor(1), torch.tensor(2)],
         "a device": torch.device("cpu"),
     }
-    return special[text] if text in special else eval(text, {"torch": torch})  # noqa: S307
+    return special[text] if text in special else eval(text, {"torch": torch})
 
 
 def test_each_pair_of_types() -> None:

@@ -91,7 +91,8 @@ def test_a_function_that_is_not_written(target: str, tmp_path: Path) -> None:
     assert (
         "\n1 function of formulas is a stub, which a gradient reports as missing:\n"
         "  stubbed::twice_backward derivatives.yaml:5:18\n"
-        f"to see what to write: opgen stub ops.yaml twice {(options(target) + INCLUDE[target]).rstrip()}\n"
+        f"to see what to write: opgen stub ops.yaml twice {options(target)}{INCLUDE[target]}".rstrip()
+        + "\n"
     ) in said
     missing = call(target, tmp_path)
     assert (
