@@ -161,12 +161,24 @@ endfunction()
 
 # Set the folders in which the library `target` finds the author's headers: those of the files BESIDE (the
 # kernels, where a header with a base class for structured_inherits may be), those of OPGEN_YAML (YAML files,
-# whose `include` names headers), and OPGEN_INCLUDE.
+# whose `include` names headers) and their sub-folders kernels/, and OPGEN_INCLUDE.
 function(opgen_look_for_headers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "BESIDE")
+  set(folders "")
   foreach(file IN LISTS arg_BESIDE OPGEN_YAML)
     get_filename_component(file "${file}" ABSOLUTE)
     get_filename_component(folder "${file}" DIRECTORY)
+    list(APPEND folders "${folder}")
+  endforeach()
+  foreach(file IN LISTS OPGEN_YAML)
+    get_filename_component(file "${file}" ABSOLUTE)
+    get_filename_component(folder "${file}" DIRECTORY)
+    if(IS_DIRECTORY "${folder}/kernels")
+      list(APPEND folders "${folder}/kernels")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
     # Not with -I: a math.h in these folders must not replace the system's.
     if(TARGET opgen::torch_cuda)
       # nvcc itself does not have this option.

@@ -118,13 +118,13 @@ def test_commands_are_quoted_for_a_shell() -> None:
 def test_a_folder_with_a_header_of_formulas_is_recorded(tmp_path: Path) -> None:
     """Protects `opgen check` after `opgen build`, which looks for headers beside the kernels."""
     (tmp_path / "derivatives.yaml").write_text("- include: formulas.h\n")
-    (tmp_path / "kernels").mkdir()
+    (tmp_path / "csrc").mkdir()
     plain = replace(PLAIN, yaml=(tmp_path / "leaky.yaml",))
-    given = replace(plain, include=(tmp_path / "kernels", tmp_path))
+    given = replace(plain, include=(tmp_path / "csrc", tmp_path))
     assert recorded_options(given, None) == {}
-    (tmp_path / "kernels" / "formulas.h").touch()
-    assert recorded_options(given, None) == {"options": {"include": ["kernels"]}}
+    (tmp_path / "csrc" / "formulas.h").touch()
+    assert recorded_options(given, None) == {"options": {"include": ["csrc"]}}
     found = inputs_recorded(header(given), header(plain), given)
-    assert found is not None and found.include == (tmp_path / "kernels",)
+    assert found is not None and found.include == (tmp_path / "csrc",)
     (tmp_path / "formulas.h").touch()
     assert recorded_options(given, None) == {}

@@ -400,7 +400,7 @@ class _Reader:
     ) -> str:
         written = ", ".join(arguments)
         scope = scopes[-1] if scopes else ""
-        if (scope or self.names.namespace, name) in self.names.declared:
+        if {(scope or self.names.namespace, name), (scope, name)} & self.names.declared:
             reason = f"'{name}' is a C++ function of a header, which Python cannot call"
             raise NotPython(reason, *token.span())
         if name in _TUPLES:

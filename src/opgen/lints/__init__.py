@@ -11,7 +11,7 @@ from collections.abc import Collection
 from opgen.diagnostics import Diagnostics
 from opgen.lints.codes import CODES
 from opgen.lints.kernels import lint_kernels, lint_keys
-from opgen.lints.libraries import lint_blanks, lint_library
+from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads
 from opgen.lints.names import lint_base, lint_names
 from opgen.lints.suppression import lint_allows, suppress
 from opgen.lints.variants import lint_variants
@@ -45,4 +45,6 @@ def lint(
                 lint_names(f, diagnostics)
             lint_base(f, bases, diagnostics)
             lint_kernels(f, registry, diagnostics)
+    if traced:
+        lint_overloads(registry.functions, diagnostics)
     lint_keys(registry, tensor_keys, diagnostics)

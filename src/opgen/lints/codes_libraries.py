@@ -1,4 +1,4 @@
-"""Codes W1019 to W1033: lints for operators of libraries other than PyTorch."""
+"""Codes W1019 to W1033 and W1035: lints for operators of libraries other than PyTorch."""
 
 from __future__ import annotations
 
@@ -175,8 +175,24 @@ W1033 = Code(
         f"- func: custom::foo(Tensor x) -> Tensor{_CPU}",
     ),
 )
+W1035 = Code(
+    "W1035",
+    "an overload whose calls another one takes",
+    "In eager mode, PyTorch tries overloads in the order of registration and converts arguments: a tensor with one element "
+    "to a number, numbers and None to a bool, None to an undefined tensor. Compiled code does not convert the tensor, so it "
+    "may call another overload. opgen registers overloads in an order in which none takes the calls of a later one; of "
+    "these two, each takes some calls of the other. Give one of them another name, or call it as "
+    "torch.ops.NAMESPACE.NAME.OVERLOAD.",
+    Example(
+        f"- func: custom::foo.flag(Tensor self, bool on) -> Tensor{_CPU}{_META}"
+        f"- func: custom::foo.level(Tensor self, int level) -> Tensor{_CPU}{_META}",
+        f"- func: custom::foo(Tensor self, bool on) -> Tensor{_CPU}{_META}"
+        f"- func: custom::foo_level(Tensor self, int level) -> Tensor{_CPU}{_META}",
+    ),
+    target="torch",
+)
 
 CODES = (
     *(W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029, W1030),
-    *(W1031, W1032, W1033),
+    *(W1031, W1032, W1033, W1035),
 )

@@ -6,7 +6,7 @@ Source of the rules about tracing: torch.compile and torch.export of PyTorch 2.1
 from __future__ import annotations
 
 import keyword
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.lints.codes_libraries import (
@@ -25,6 +25,7 @@ from opgen.lints.codes_libraries import (
     W1031,
     W1032,
     W1033,
+    W1035,
 )
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
@@ -36,6 +37,7 @@ from opgen.parse.entries.checks import explain_random
 from opgen.resolve.dispatch_tables import selects_backend
 from opgen.resolve.fakes import first_backend_key, lacks_fake
 from opgen.resolve.functional_forms import finds_tensors
+from opgen.resolve.overload_order import by_overloads, in_order_of_registration, taken_calls
 
 _EXPLICIT = DispatchKey.CompositeExplicitAutograd
 
@@ -219,3 +221,27 @@ def _name_is_not_the_namespace(f: NativeFunction, diagnostics: Diagnostics) -> N
         message = f"this is the overload '{name.overload_name}' of an operator '{name.name}'"
         hint = f"did you mean '{f.namespace}::{name.overload_name}'?"
         diagnostics.warning(W1033, message, f.span, hint=hint)
+
+
+def lint_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    """Report overloads of a library's operators some of whose calls go to an overload that is registered before them."""
+    namespaces = dict.fromkeys(f.namespace for f in functions if f.is_library)
+    for namespace in namespaces:
+        ordered = in_order_of_registration(f for f in functions if f.namespace == namespace)
+        for name, overloads in by_overloads(ordered).items():
+            for i, f in enumerate(overloads):
+                if "generated" not in f.tags:
+                    _calls_are_not_taken(name, f, overloads[:i], diagnostics)
+
+
+def _calls_are_not_taken(
+    name: str, f: NativeFunction, before: Sequence[NativeFunction], diagnostics: Diagnostics
+) -> None:
+    for other in before:
+        call = next(taken_calls(other.func, f.func), None)
+        if call is not None:
+            written = ", ".join(call.values)
+            message = f"'{name}({written})' calls '{other.func.name}' and not '{f.func.name}'"
+            hint = "give one of the two another name, or call it by the name of its overload"
+            diagnostics.warning(W1035, message, f.span, hint=hint)
+            return

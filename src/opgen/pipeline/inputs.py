@@ -27,6 +27,9 @@ MAX_BYTES = MAX_MANIFEST_BYTES
 # The largest number of files that large sources are split into.
 MAX_SHARDS = 64
 
+# Where `opgen new` puts kernels, and the headers of formulas with them.
+KERNELS_FOLDER = "kernels"
+
 # Contents that are read instead of those of files: unsaved documents, and edits that are not written yet.
 Overlay: TypeAlias = Mapping[Path, bytes]
 
@@ -106,9 +109,13 @@ def derivatives_paths(inputs: Inputs) -> tuple[Path, ...]:
 
 
 def author_headers(inputs: Inputs, names: Iterable[str]) -> tuple[FoundHeader, ...]:
-    """Return the headers of these names, and those that they include: beside the files, and in the given folders."""
-    beside = (path.parent for path in (*derivatives_paths(inputs), *inputs.yaml))
-    folders = dict.fromkeys((*beside, *inputs.include))
+    """Return the headers of these names, and those that they include.
+
+    They are beside the files, in the folder of kernels there, or in the given folders.
+    """
+    beside = [path.parent for path in (*derivatives_paths(inputs), *inputs.yaml)]
+    kernels = (folder / KERNELS_FOLDER for folder in beside)
+    folders = dict.fromkeys((*beside, *kernels, *inputs.include))
     return find_headers(names, folders, installed_include(inputs.target), inputs.overlay)
 
 

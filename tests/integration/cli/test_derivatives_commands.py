@@ -99,6 +99,20 @@ def test_a_function_is_looked_for_in_the_authors_headers(library: Opgen) -> None
     assert "W1243" not in library(*lint).output
 
 
+def test_headers_are_found_in_the_folder_of_kernels(library: Opgen) -> None:
+    """Protects packages of `opgen new`, whose headers are in kernels/: a lint said "no errors" before a build that failed."""
+    Path("kernels").mkdir()
+    Path("kernels/my_formulas.h").write_text("Tensor gather_rows_backward(int, int, int);\n")
+    assert "W1243" not in library("lint", "ops.yaml").output
+    assert "gather_rows_backward(int" in library("stub", "ops.yaml").stdout
+    Path("kernels/my_formulas.h").write_text("int gather_columns_backward(int);\n")
+    assert "'gather_rows_backward'" in library("lint", "ops.yaml").output
+    Path("kernels/my_formulas.h").write_text("Tensor gather_rows_backward(int, int, int);\n")
+    for command in ("lint", "stub"):
+        result = library(command, "ops.yaml", "--target", "torch-stable")
+        assert result.exit_code == 1 and "'gather_rows_backward' is a C++ func" in result.stderr
+
+
 def test_dump_prints_what_is_derived(library: Opgen) -> None:
     rows = json.loads(library("dump", "ops.yaml", "--stage", "derivatives").stdout)
     nodes = {row["name"]: [key["node"] for key in row["keys"].values()] for row in rows}

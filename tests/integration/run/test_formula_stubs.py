@@ -71,13 +71,16 @@ print(x.grad.tolist())
 # What the kernel returns, and the header with class Tensor.
 RESULT = {"runtime": "self", "torch": "self.alias()"}
 TENSOR_HEADER = {"runtime": "#include <stubbed/TensorBody.h>", "torch": ""}
+# The folder of the kernels, and what commands need to find headers there: that of `opgen new` needs nothing.
+FOLDER = {"runtime": "kernels", "torch": "csrc"}
+INCLUDE = {"runtime": "", "torch": "--include csrc "}
 
 
 @pytest.mark.parametrize("target", ["runtime", "torch"])
 def test_a_function_that_is_not_written(target: str, tmp_path: Path) -> None:
     if target == "torch":
         require_torch()
-    kernels = tmp_path / "kernels"
+    kernels = tmp_path / FOLDER[target]
     kernels.mkdir()
     (tmp_path / "ops.yaml").write_text(OPERATORS)
     (tmp_path / "derivatives.yaml").write_text(FORMULAS)
@@ -88,7 +91,8 @@ def test_a_function_that_is_not_written(target: str, tmp_path: Path) -> None:
     assert (
         "\n1 function of formulas is a stub, which a gradient reports as missing:\n"
         "  stubbed::twice_backward derivatives.yaml:5:18\n"
-        f"to see what to write: opgen stub ops.yaml twice {options(target)}--include kernels\n"
+        f"to see what to write: opgen stub ops.yaml twice {options(target)}{INCLUDE[target]}".rstrip()
+        + "\n"
     ) in said
     missing = call(target, tmp_path)
     assert (
@@ -97,9 +101,8 @@ def test_a_function_that_is_not_written(target: str, tmp_path: Path) -> None:
     )
     to_write = "Tensor twice_backward(const Tensor& grad, double factor)"
     assert f"namespace stubbed {{ {to_write} {{ ... }} }}" in missing
-    printed = run(
-        [tool("opgen"), "stub", "ops.yaml", *options(target).split(), "-I", "kernels"], cwd=tmp_path
-    )
+    given = (options(target) + INCLUDE[target]).split()
+    printed = run([tool("opgen"), "stub", "ops.yaml", *given], cwd=tmp_path)
     assert (
         '#include "formulas.h"\n' in printed and f"namespace stubbed {{\n{to_write} {{" in printed
     )
@@ -118,7 +121,7 @@ def build(target: str, folder: Path) -> str:
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     command = [tool("opgen"), "build", "ops.yaml", *options(target).split(), "-o", "tree"]
-    more = ["--kernels", "kernels", "--python", "--build-type", "None", "-j", "1"]
+    more = ["--kernels", FOLDER[target], "--python", "--build-type", "None", "-j", "1"]
     with one_torch_unit():
         return run([*command, *more], env=variables, cwd=folder)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TypeAlias
 
 from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
@@ -28,6 +30,7 @@ from opgen.model.profile import operator_namespace
 from opgen.resolve.below_autograd import HIDDEN_PREFIX, has_form_below, name_below
 from opgen.resolve.fakes import lacks_fake
 from opgen.resolve.number_forms import takes_numbers, with_words
+from opgen.resolve.overload_order import by_overloads, in_order_of_registration
 from opgen.targets.tags import spell_tags
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
@@ -172,6 +175,8 @@ class SchemaBlock(Record, frozen=True):
     file: str
     items: tuple[SchemaRow, ...]
     fragment: bool
+    # Set if this source has other blocks of the namespace before this one.
+    number: str = ""
 
     @property
     def macro(self) -> str:
@@ -180,7 +185,7 @@ class SchemaBlock(Record, frozen=True):
 
     @property
     def rows(self) -> str:
-        return f"opgen_schemas_{self.file}_{self.namespace}"
+        return f"opgen_schemas_{self.file}_{self.namespace}{self.number}"
 
     @property
     def definition(self) -> str:
@@ -192,7 +197,7 @@ class SchemaBlock(Record, frozen=True):
     def fragment_definition(self) -> str:
         """The same, with the namespace as a fragment or not."""
         arguments = (f'"{self.namespace}"', str(self.fragment).lower(), self.rows)
-        name = f"opgen_table_{self.file}_{self.namespace}"
+        name = f"opgen_table_{self.file}_{self.namespace}{self.number}"
         return wrap_declaration("const opgen::SchemaTable", name, arguments, ");")
 
 
@@ -272,42 +277,67 @@ def _schema_blocks(
     tags_of = context.target.schema.registered_tags
     found = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
-        rows = []
-        for module, some in _by_python_module(context, members):
-            for f in some:
-                tags = ",".join(sorted(tags_of(f)))
-                rows.append(SchemaRow(operator_struct(f), tags, module))
-                module = ()
-                if _has_hidden(context, f):
-                    schema = context.spell.schema(with_words(f))
-                    rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
-                if _has_form_below(context, f):
-                    schema = f"{HIDDEN_PREFIX}{context.spell.schema(f)}"
-                    rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
-        found.append(
-            SchemaBlock(namespace, context.library.name, file, tuple(rows), namespace in declared)
-        )
-        declared.add(namespace)
+        parts = _parts_with_modules(_by_python_module(context, members))
+        for number, part in enumerate(parts):
+            rows = []
+            for module, some in part:
+                for f in some:
+                    tags = ",".join(sorted(tags_of(f)))
+                    rows.append(SchemaRow(operator_struct(f), tags, module))
+                    module = ()
+                    if _has_hidden(context, f):
+                        schema = context.spell.schema(with_words(f))
+                        rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
+                    if _has_form_below(context, f):
+                        schema = f"{HIDDEN_PREFIX}{context.spell.schema(f)}"
+                        rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
+            name = context.library.name
+            is_fragment, numbered = namespace in declared, f"_{number}" if number else ""
+            found.append(SchemaBlock(namespace, name, file, tuple(rows), is_fragment, numbered))
+            declared.add(namespace)
     return tuple(found)
 
 
-def _by_python_module(
-    context: Context, functions: Sequence[NativeFunction]
-) -> Iterator[tuple[tuple[str, ...], Sequence[NativeFunction]]]:
-    """Yield the functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
+# The arguments of `set_python_module`, empty for none, and the functions that are registered after it.
+_ModuleRun: TypeAlias = tuple[tuple[str, ...], Sequence[NativeFunction]]
+
+
+def _parts_with_modules(runs: Iterable[_ModuleRun]) -> list[list[_ModuleRun]]:
+    """Return the runs for each block: nothing takes a module back, so functions without one begin a new block."""
+    found: list[list[_ModuleRun]] = []
+    for module, some in runs:
+        if some and (not found or (not module and found[-1][-1][0])):
+            found.append([])
+        if some:
+            found[-1].append((module, some))
+    return found
+
+
+def _by_python_module(context: Context, functions: Sequence[NativeFunction]) -> list[_ModuleRun]:
+    """Return the functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
 
     PyTorch names that module in the error about a missing fake kernel, and accepts fake kernels only from it. So only
-    these operators have it.
+    these operators have it. Overloads are in the order in which PyTorch must try them.
     """
+    if not context.target.dispatch.functionalizes:
+        return [((), functions)]
+    ordered = in_order_of_registration(functions)
     if context.target.call_words is None or not context.library.python:
-        yield (), functions
-        return
+        return [((), ordered)]
     found: dict[tuple[str, ...], list[NativeFunction]] = {(): [], _GENERATED: [], _AUTHORS: []}
-    for f in functions:
+    words = {}
+    for f in ordered:
         module = _GENERATED if is_faked_in_python(context, f) else ()
-        found[_AUTHORS if lacks_fake(context.registry, f) else module].append(f)
-    for words, some in found.items():
-        yield tuple(word.format(context.library.name) for word in words), some
+        words[id(f)] = _AUTHORS if lacks_fake(context.registry, f) else module
+        found[words[id(f)]].append(f)
+    # Overloads that the modules put in another order come last, one by one.
+    parted = by_overloads(f for some in found.values() for f in some)
+    late = [f for name, some in by_overloads(ordered).items() if parted[name] != some for f in some]
+    moved = {id(f) for f in late}
+    runs = [(module, [f for f in some if id(f) not in moved]) for module, some in found.items()]
+    runs += [(one, list(some)) for one, some in groupby(late, lambda f: words[id(f)])]
+    name = context.library.name
+    return [(tuple(word.format(name) for word in module), some) for module, some in runs]
 
 
 def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:

@@ -71,6 +71,16 @@ def written(operator: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @check
+def an_overload_with_tensors_is_tried_first() -> None:
+    """Check a tensor with one element, which PyTorch also takes for a number, in eager mode and in compiled code."""
+    one, other = torch.tensor(1.5), torch.tensor(2.5)
+    same(ops.pick(one, other), one + 2)
+    same(traced_as(ops.pick, one, other), one + 2)
+    same(ops.pick(one, 2.5), one + 1)
+    same(traced_as(lambda x: ops.pick(x, 2.5), one), one + 1)
+
+
+@check
 def a_formula_of_python() -> None:
     """Check a formula of register_autograd in traced/ops.py, which caused no warning. It has no forward gradients:
     these raise instead of being zero.

@@ -17,6 +17,7 @@
 #include <traced/ops/keep_native.h>
 #include <traced/ops/negate_native.h>
 #include <traced/ops/nms_native.h>
+#include <traced/ops/pick_native.h>
 #include <traced/ops/row_native.h>
 #include <traced/ops/scale_native.h>
 #include <traced/ops/scatter_rows_native.h>
@@ -109,4 +110,11 @@ OPGEN_KERNEL(negate_out_cpu)(const Tensor& x, Tensor& out) {
 }
 OPGEN_KERNEL(second_cpu)(const Tensor& x) {
   return x.select(0, 1);
+}
+
+OPGEN_KERNEL(pick_number)(const Tensor& x, double) {
+  return x + 1;
+}
+OPGEN_KERNEL(pick_tensors)(const Tensor& x, const Tensor&) {
+  return x + 2;
 }

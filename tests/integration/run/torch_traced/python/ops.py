@@ -15,6 +15,11 @@ def _(x: Tensor) -> Tensor:
     return x.new_empty([torch.library.get_ctx().new_dynamic_size()])
 
 
+@torch.library.register_fake("traced::pick.tensors")
+def _(x: Tensor, y: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
 def _setup_context(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.by = inputs[1]
 
