@@ -792,6 +792,22 @@ TEST(a_call_is_recorded_if_an_input_needs_a_gradient) {
   CHECK_EQ(values(grad_of(a)), values(b));
 }
 
+TEST(a_view_made_without_recording_is_not_changed_where_calls_are_recorded) {
+  Tensor a = leaf({2, 3}), two = numbers({3});
+  Tensor base = d::mul(a, a), row;
+  {
+    NoGradGuard no_grad;
+    row = d::row(base, 0);
+  }
+  CHECK(!requires_grad(row));
+  CHECK_THROWS(Error, "d::mul_ would change a view in place that was made no_grad mode",
+               d::mul_(row, two));
+  const Tensor list[] = {row}, by[] = {two};
+  CHECK_THROWS(Error, "d::each_mul_ would change a view", d::_ops::each_mul_::call(list, by));
+  NoGradGuard no_grad;
+  d::mul_(row, two);
+}
+
 TEST(gradients_of_functional_operators) {
   CHECK(all_match([](const auto& x) { return d::mul(d::mul(x[0], x[1]), x[0]); },
                   {numbers({2, 3}), numbers({3})}));

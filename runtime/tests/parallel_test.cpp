@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -241,6 +242,31 @@ TEST(stubs_are_set_while_others_call) {
   }
   done = true;
   other.join();
+}
+
+TEST(waiting_for_a_mutex) {
+  static std::mutex mutex;
+  static std::atomic<int> waiting{0};
+  set_blocking_hooks([]() noexcept -> void* { return ++waiting, &waiting; },
+                     [](void*) noexcept { --waiting; });
+  int held = 0;
+  std::vector<std::thread> threads;
+  {
+    const detail::Lock lock(mutex);
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int k = 0; k < 200; ++k) {
+          const detail::Lock inner(mutex);
+          ++held;
+        }
+      });
+    }
+    while (waiting.load() < 4) std::this_thread::yield();
+    CHECK_EQ(held, 0);
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(held, 800);
+  CHECK_EQ(waiting.load(), 0);
 }
 
 TEST(waiting_for_a_generator) {

@@ -190,6 +190,28 @@ TEST(small_vectors) {
   CHECK(IntArrayRef(dims).slice(5).equals({6, 7}));
 }
 
+namespace {
+void warn_once_of(int n) {
+  OPGEN_WARN_ONCE("once ", n, ", ", 2);
+}
+}  // namespace
+
+TEST(a_warning_handler_may_call_the_function_that_warns) {
+  static std::string warned;
+  static bool fails = true;
+  WarningHandler old = set_warning_handler([](const char* text) {
+    warned += text;
+    warn_once_of(0);
+    if (fails) throw Error("no");
+  });
+  CHECK_THROWS(Error, "no", warn_once_of(1));
+  fails = false;
+  warn_once_of(2);
+  warn_once_of(3);
+  set_warning_handler(old);
+  CHECK_EQ(warned, "once 1, 2once 2, 2");
+}
+
 TEST(errors_and_warnings) {
   auto fail = [](int n) {
     OPGEN_CHECK_VALUE(n > 3, "n is ", n, ", ", 2.5, " ", IntArrayRef({1, 2}), " ", kFloat, " ",

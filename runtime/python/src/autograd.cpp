@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "library_operator.h"
 #include "objects.h"
 #include "opgen/autograd/anomaly.h"
 #include "opgen/autograd/forward.h"
@@ -131,8 +132,13 @@ PyObject* requires_grad_(PyObject* self, PyObject* args, PyObject* keywords) {
   });
 }
 
+LibraryOperator detach_operator("aten::detach", "", "detach() of a traced or batched tensor");
 PyObject* detach(PyObject* self, PyObject*) {
-  return guarded([&] { return new_tensor(autograd::detach(tensor_of(self))); });
+  return guarded([&] {
+    const TensorBase& tensor = tensor_of(self);
+    return new_tensor(is_transformed(tensor) ? detach_operator.call({tensor}).toTensor()
+                                             : autograd::detach(tensor));
+  });
 }
 PyObject* detach_(PyObject* self, PyObject*) {
   return guarded([&] {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "objects.h"
+#include "opgen/autograd/forward.h"
 #include "opgen/tensor/empty.h"
 
 namespace opgen::python {
@@ -55,6 +56,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return refuse(
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   }
+  if (autograd::has_tangent(tensor)) return refuse("a buffer would lose the tangent of the tensor");
   const bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!strided && !tensor.is_contiguous()) return refuse("the tensor is not contiguous");
   static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));

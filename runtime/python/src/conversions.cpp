@@ -3,6 +3,7 @@
 
 #include "attempt.h"
 #include "opgen/autograd/autograd.h"
+#include "opgen/autograd/forward.h"
 #include "opgen/tensor/factories.h"
 #include "values.h"
 
@@ -36,9 +37,11 @@ bool takes_integers(const Argument& argument) {
 }
 
 // Whether the object is a tensor with a gradient, which a number would lose: as in PyTorch, it is
-// no number.
+// no number. The same holds for a tangent.
 bool has_gradient(PyObject* object) {
-  return is_tensor(object) && autograd::requires_grad(tensor_of(object));
+  if (!is_tensor(object)) return false;
+  const TensorBase& tensor = tensor_of(object);
+  return autograd::requires_grad(tensor) || autograd::has_tangent(tensor);
 }
 
 // Returns a hint how to make a tensor from the object.
@@ -84,7 +87,9 @@ bool Attempt::wrong_type(const Argument& argument, PyObject* object) {
   if ((argument.flags & kOptional) != 0) text += " or None";
   text += ", not " + type_name(object);
   if ((argument.type == Type::Scalar || argument.type == Type::Float) && has_gradient(object)) {
-    text += " that requires a gradient; item() returns its number";
+    text += autograd::requires_grad(tensor_of(object)) ? " that requires a gradient"
+                                                       : " that has a tangent";
+    text += "; item() returns its number";
   }
   if (argument.type == Type::Tensor && argument.name != "out") text += remedy(object);
   return fail(text);
@@ -202,7 +207,9 @@ bool Attempt::convert_list(const Argument& argument, PyObject* object, Slot& slo
   if (argument.type == Type::Floats) {
     auto& values = scratch.make<std::vector<double>>(size);
     for (std::size_t i = 0; i < size; ++i) {
-      if (!find_double(items[i], values[i])) return wrong_item(argument, i, items[i]);
+      if (has_gradient(items[i]) || !find_double(items[i], values[i])) {
+        return wrong_item(argument, i, items[i]);
+      }
     }
     slot.data = values.data();
   } else if (argument.type == Type::Scalars) {

@@ -2,14 +2,18 @@
 #include "library_operator.h"
 #include "objects.h"
 #include "opgen/autograd/autograd.h"
+#include "opgen/autograd/forward.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
+#include "opgen/tensor/view_geometry.h"
 
 namespace opgen::python {
 
 namespace {
 
-LibraryOperator alias_operator("aten::alias", "", "a copy of a traced or batched tensor");
+LibraryOperator alias_operator("aten::alias", "",
+                               "a copy of a tensor that is traced, batched, requires a gradient or "
+                               "has a tangent");
 LibraryOperator clone_operator("aten::clone", "", "a deep copy of a traced or batched tensor");
 
 PyObject* storage(PyObject* self, PyObject*) {
@@ -25,8 +29,8 @@ PyObject* copied(PyObject* self, PyObject*) {
   return guarded([&] {
     const TensorBase& tensor = tensor_of(self);
     if (needs_operators(tensor)) return new_tensor(alias_operator.call({tensor}).toTensor());
-    return new_tensor(opgen::detail::alias_with_sizes_and_strides(
-        tensor, tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+    return new_tensor(
+        recorded_view(opgen::detail::view_with(tensor, ViewGeometry::of(tensor)), tensor));
   });
 }
 
@@ -59,14 +63,23 @@ void check_bytes(const TensorBase& tensor) {
   OPGEN_CHECK(tensor.has_storage(), "a tensor inside vmap has no bytes to copy");
 }
 
+// Returns the deep copy of a tensor that belongs to another one: its gradient, or its tangent.
+// Undefined with an exception set on failure.
+TensorBase deep_copy_of(PyObject* module, const TensorBase& tensor, PyObject* memo) {
+  Owned given(new_tensor(tensor));
+  Owned made(given ? PyObject_CallMethod(module, "deepcopy", "OO", given.get(), memo) : nullptr);
+  if (!made) return {};
+  OPGEN_CHECK_TYPE(is_tensor(made.get()), "the deep copy of a tensor must be a tensor");
+  return tensor_of(made.get());
+}
+
 // Tensors that share bytes share them in the copy too: the memo contains the storage.
 PyObject* deep_copied(PyObject* self, PyObject* memo) {
   return guarded([&]() -> PyObject* {
     const TensorBase& tensor = tensor_of(self);
-    if (!tensor.has_storage()) {
+    if (is_transformed(tensor)) {
       return new_tensor(clone_operator.call({tensor, IValue()}).toTensor());
     }
-    check_bytes(tensor);
     OPGEN_CHECK(autograd::is_leaf(tensor),
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
                 "protocol at the moment.");
@@ -84,12 +97,14 @@ PyObject* deep_copied(PyObject* self, PyObject* memo) {
     TensorBase copy = tensor_on(storage_in(to.get()), place, autograd::requires_grad(tensor));
     const TensorBase gradient = autograd::grad_of(tensor);
     if (gradient.defined()) {
-      Owned given(new_tensor(gradient));
-      Owned made(given ? PyObject_CallMethod(module.get(), "deepcopy", "OO", given.get(), memo)
-                       : nullptr);
-      if (!made) return nullptr;
-      OPGEN_CHECK_TYPE(is_tensor(made.get()), "the deep copy of a gradient must be a tensor");
-      autograd::set_grad(copy, tensor_of(made.get()));
+      const TensorBase made = deep_copy_of(module.get(), gradient, memo);
+      if (!made.defined()) return nullptr;
+      autograd::set_grad(copy, made);
+    }
+    if (const TensorBase tangent = autograd::tangent_of(tensor); tangent.defined()) {
+      const TensorBase made = deep_copy_of(module.get(), tangent, memo);
+      if (!made.defined()) return nullptr;
+      autograd::set_tangent(copy, made);
     }
     return new_tensor(std::move(copy));
   });
@@ -101,6 +116,7 @@ PyObject* reduced(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const TensorBase& tensor = tensor_of(self);
     check_bytes(tensor);
+    check_elements_read(tensor, "pickle");
     Owned bytes(new_storage(tensor.storage()));
     Owned sizes(tuple_of(tensor.sizes()));
     Owned strides(tuple_of(tensor.strides()));
@@ -149,6 +165,7 @@ PyObject* array_on(PyObject* self, bool& is_copy) {
   OPGEN_CHECK(!autograd::requires_grad(tensor),
               "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
               "instead.");
+  check_elements_read(tensor, "numpy()");
   Owned other;
   if (tensor.scalar_type() == kBFloat16) {
     other = Owned(new_tensor(tensor_from_data(self, kFloat)));

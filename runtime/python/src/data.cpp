@@ -34,6 +34,21 @@ bool has_numbers(PyObject* object) {
          PyObject_HasAttrString(object, "__array__") != 0;
 }
 
+// Copies of numbers have no history. Says so, because a gradient that is zero is easily overlooked.
+void check_copied(const TensorBase& tensor) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(tensor.has_storage(),
+                              "tensor() does not work inside vmap, where a tensor stands for a "
+                              "whole batch: use clone()");
+  if ((GradMode::is_enabled() && autograd::requires_grad(tensor)) ||
+      autograd::has_tangent(tensor)) {
+    OPGEN_WARN(
+        "a tensor is made from the numbers of one that requires a gradient or has a tangent, which "
+        "the result does not have: use clone(), or detach() to say so");
+  } else if (is_transformed(tensor)) {
+    check_elements_read(tensor, "tensor()");
+  }
+}
+
 // Flattens nested lists of numbers and checks their sizes.
 struct Nested {
   DimVector sizes;
@@ -99,6 +114,7 @@ struct Nested {
       return false;
     }
     if (is_tensor(data)) {
+      check_copied(tensor_of(data));
       const ScalarType type = tensor_of(data).scalar_type();
       of_tensors = tensors++ == 0 ? type : promote_types(of_tensors, type);
       numbers.push_back(value);
@@ -351,6 +367,7 @@ PyObject* from_numpy(PyObject*, PyObject* array) {
 
 TensorBase tensor_from_data(PyObject* data, ScalarType type) {
   if (is_tensor(data) || is_array_like(data)) {
+    if (is_tensor(data)) check_copied(tensor_of(data));
     const TensorBase from = is_tensor(data) ? tensor_of(data) : copy_of_buffer(data);
     if (!from.defined()) return from;
     TensorBase result =

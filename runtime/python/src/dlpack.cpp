@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "library_operator.h"
 #include "objects.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/tensor/copy.h"
@@ -146,6 +147,7 @@ PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   if (copied < 0) return nullptr;
   return guarded([&]() -> PyObject* {
     if (!check_exported(tensor_of(self))) return nullptr;
+    check_elements_read(tensor_of(self), "DLPack");
     const TensorBase tensor =
         copied != 0 ? opgen::detail::clone(tensor_of(self)) : TensorBase(tensor_of(self));
     return major >= 1 ? new_capsule<dlpack::ManagedVersioned>(tensor, copied != 0)

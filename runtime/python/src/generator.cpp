@@ -15,6 +15,13 @@ Generator& generator_of(PyObject* self) {
   return reinterpret_cast<GeneratorObject*>(self)->generator;
 }
 
+// Calls work() with the lock of the generator. The caller makes Python objects after it.
+template <class Work>
+auto locked(PyObject* self, const Work& work) {
+  const GeneratorLock lock(generator_of(self).unsafeGetGeneratorImpl());
+  return work(generator_of(self));
+}
+
 PyObject* new_generator(Generator generator) {
   PyObject* self = types.generator->tp_alloc(types.generator, 0);
   if (self != nullptr) new (&generator_of(self)) Generator(std::move(generator));
@@ -64,14 +71,13 @@ PyObject* manual_seed(PyObject* self, PyObject* seed) {
   return self;
 }
 PyObject* initial_seed(PyObject* self, PyObject*) {
-  GeneratorLock lock(generator_of(self).unsafeGetGeneratorImpl());
-  return PyLong_FromUnsignedLongLong(generator_of(self).current_seed());
+  const std::uint64_t seed = locked(self, [](Generator& one) { return one.current_seed(); });
+  return PyLong_FromUnsignedLongLong(seed);
 }
 PyObject* fresh_seed(PyObject* self, PyObject*) {
   return guarded([&] {
-    Generator& generator = generator_of(self);
-    GeneratorLock lock(generator.unsafeGetGeneratorImpl());
-    return PyLong_FromUnsignedLongLong(generator.seed());
+    const std::uint64_t seed = locked(self, [](Generator& one) { return one.seed(); });
+    return PyLong_FromUnsignedLongLong(seed);
   });
 }
 PyObject* get_state(PyObject* self, PyObject*) {
@@ -96,10 +102,8 @@ PyObject* set_state(PyObject* self, PyObject* state) {
   });
 }
 PyObject* cloned(PyObject* self, PyObject*) {
-  return guarded([&] {
-    GeneratorLock lock(generator_of(self).unsafeGetGeneratorImpl());
-    return new_generator(generator_of(self).clone());
-  });
+  return guarded(
+      [&] { return new_generator(locked(self, [](Generator& one) { return one.clone(); })); });
 }
 PyObject* deep_copied(PyObject* self, PyObject*) {
   return cloned(self, nullptr);

@@ -43,12 +43,9 @@ void free_handle(PyObject* self) {
 }
 PyObject* remove_hook(PyObject* self, PyObject*) {
   return guarded([&] {
-           const GilRelease released(true);  // remove() may wait for the hooks' lock
-           handle_of(self)->handle.remove();
-           return Py_None;
-         }) == nullptr
-             ? nullptr
-             : Py_NewRef(Py_None);
+    handle_of(self)->handle.remove();
+    return Py_NewRef(Py_None);
+  });
 }
 PyObject* enter_handle(PyObject* self, PyObject*) {
   return Py_NewRef(self);
@@ -173,20 +170,10 @@ bool check_callable(PyObject* hook) {
   return false;
 }
 
-// Registers a hook by `work`, which runs without the GIL: it waits for the hooks' lock, and the
-// thread that holds the lock may be waiting for the GIL.
 template <class Work>
 PyObject* registered(PyObject* hook, Work&& work) {
   if (!check_callable(hook)) return nullptr;
-  return guarded([&] {
-    HookHandle handle;
-    {
-      Callable callable(hook);
-      const GilRelease released(true);
-      handle = work(std::move(callable));
-    }
-    return new_handle(std::move(handle));
-  });
+  return guarded([&] { return new_handle(work(Callable(hook))); });
 }
 
 void check_requires_grad(const TensorBase& tensor) {

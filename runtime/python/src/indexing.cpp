@@ -7,6 +7,7 @@
 
 #include "library_operator.h"
 #include "objects.h"
+#include "opgen/autograd/inplace_or_view.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"
@@ -17,14 +18,15 @@ namespace opgen::python {
 
 namespace {
 
-constexpr const char* kViews = "indexing a tensor that is traced, batched or requires a gradient";
+constexpr const char* kViews =
+    "indexing a tensor that is traced, batched, requires a gradient or has a tangent";
 LibraryOperator select_operator("aten::select", "int", kViews);
 LibraryOperator slice_operator("aten::slice", "Tensor", kViews);
 LibraryOperator unsqueeze_operator("aten::unsqueeze", "", kViews);
 LibraryOperator alias_operator("aten::alias", "", kViews);
 LibraryOperator index_operator("aten::index", "Tensor", "indexing by tensors");
 constexpr const char* kWrites =
-    "assignment to items of a tensor that is traced, batched or requires a gradient";
+    "assignment to items of a tensor that is traced, batched, requires a gradient or has a tangent";
 LibraryOperator copy_operator("aten::copy_", "", kWrites);
 LibraryOperator fill_operator("aten::fill_", "Scalar", kWrites);
 LibraryOperator index_put_operator("aten::index_put_", "", "assignment to items by tensors");
@@ -269,7 +271,7 @@ bool Indexer::apply(const Key& key, std::int64_t taken_after) {
 
 TensorBase Indexer::view() {
   if (!by_operators_) {
-    return opgen::detail::view_with(tensor_, geometry_);
+    return recorded_view(opgen::detail::view_with(tensor_, geometry_), tensor_);
   }
   return changed_ || !places.empty() ? tensor_ : alias_operator.call({tensor_}).toTensor();
 }
@@ -336,8 +338,16 @@ TensorBase without_leading_ones(const TensorBase& value, std::int64_t dims) {
       value, value.sizes().slice(extra), value.strides().slice(extra), value.storage_offset());
 }
 
+// An operator also refuses to change a base that requires a gradient through a view that was made
+// where nothing is recorded.
+bool write_needs_operator(const TensorBase& view) {
+  if (needs_operators(view)) return true;
+  const TensorBase base = GradMode::is_enabled() ? view_base(view) : TensorBase();
+  return base.defined() && autograd::requires_grad(base);
+}
+
 void assign(const TensorBase& view, TensorBase value) {
-  if (needs_operators(view) || needs_operators(value)) {
+  if (write_needs_operator(view) || needs_operators(value)) {
     copy_operator.call({view, std::move(value), false});
     return;
   }
@@ -348,7 +358,7 @@ void assign(const TensorBase& view, TensorBase value) {
 }
 
 void assign(const TensorBase& view, const Scalar& number) {
-  if (needs_operators(view)) {
+  if (write_needs_operator(view)) {
     fill_operator.call({view, number});
     return;
   }

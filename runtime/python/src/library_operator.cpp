@@ -7,6 +7,8 @@
 
 #include "objects.h"
 #include "opgen/autograd/autograd.h"
+#include "opgen/autograd/forward.h"
+#include "opgen/autograd/inplace_or_view.h"
 #include "opgen/tensor/copy.h"
 
 namespace opgen::python {
@@ -45,10 +47,35 @@ IValue LibraryOperator::call(Stack arguments) {
   return arguments.empty() ? IValue() : std::move(arguments[0]);
 }
 
+namespace {
+DispatchKeySet keys_of_call(const TensorBase& tensor) {
+  return opgen::detail::with_local_keys(tensor.key_set().raw_repr());
+}
+}  // namespace
+
 bool needs_operators(const TensorBase& tensor) {
-  const std::uint64_t keys = opgen::detail::with_local_keys(tensor.key_set().raw_repr()).raw_repr();
-  if ((keys & ~kQuiet) != 0) return true;
-  return GradMode::is_enabled() && autograd::requires_grad(tensor);
+  if ((keys_of_call(tensor).raw_repr() & ~kQuiet) != 0) return true;
+  return (GradMode::is_enabled() && autograd::requires_grad(tensor)) ||
+         autograd::has_tangent(tensor);
+}
+bool is_transformed(const TensorBase& tensor) {
+  return !tensor.has_storage() || keys_of_call(tensor).has(DispatchKey::Tracer);
+}
+
+TensorBase recorded_view(TensorBase view, const TensorBase& from) {
+  // Integers have neither gradients nor tangents.
+  const ScalarType type = from.scalar_type();
+  if (isFloatingType(type) || isComplexType(type)) record_view(view, from);
+  return view;
+}
+
+void check_elements_read(const TensorBase& tensor, const char* what) {
+  OPGEN_CHECK(!autograd::has_tangent(tensor), what,
+              " would lose the tangent of the tensor: pass forward_ad.unpack_dual(tensor).primal");
+  if (keys_of_call(tensor).has(DispatchKey::Tracer)) {
+    OPGEN_WARN("a trace does not record ", what,
+               ": values computed from it become constants of the graph");
+  }
 }
 
 Scalar item_of(const TensorBase& tensor) {

@@ -25,8 +25,17 @@ class LibraryOperator {
 };
 
 // Whether a key above the backends (tracer, vmap, autograd) must see operations on this tensor. If
-// not, views of its bytes can be made without an operator.
+// not, a view of its bytes needs no operator: view_of().
 [[nodiscard]] bool needs_operators(const TensorBase& tensor);
+// The same, but not for autograd: for operations that gradients and tangents do not pass.
+[[nodiscard]] bool is_transformed(const TensorBase& tensor);
+
+// Records a view for autograd, like an operator.
+[[nodiscard]] TensorBase recorded_view(TensorBase view, const TensorBase& from);
+
+// Checks that `what`, which reads the elements, does not lose a tangent, and warns if it is not
+// part of the trace that the thread records.
+void check_elements_read(const TensorBase& tensor, const char* what);
 
 // Returns item() of a tensor of one element.
 [[nodiscard]] Scalar item_of(const TensorBase& tensor);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <string>
 #include <thread>
@@ -124,16 +125,23 @@ PyObject* raise_current(const char* where) {
 
 namespace {
 
-// Warnings from libraries that are being loaded. They are issued later, because an exception would
-// end the process there. Use it with the GIL held.
-std::vector<std::string>& kept_warnings() {
-  static std::vector<std::string> all;
-  return all;
+// Warnings from libraries that are being loaded. They are issued later: an exception would end the
+// process there, and the thread holds the loader's lock, under which it must not wait for the GIL.
+struct KeptWarnings {
+  std::mutex mutex;
+  std::vector<std::string> all;
+};
+KeptWarnings& kept_warnings() {
+  static KeptWarnings* const kept = new KeptWarnings;
+  return *kept;
 }
 
 int give_kept_warnings(void*) {
   std::vector<std::string> all;
-  all.swap(kept_warnings());
+  {
+    const std::lock_guard lock(kept_warnings().mutex);
+    all.swap(kept_warnings().all);
+  }
   int raised = 0;
   for (std::size_t i = 0; i < all.size() && raised == 0; ++i) {
     raised = PyErr_WarnEx(PyExc_UserWarning, all[i].c_str(), 1);
@@ -151,13 +159,15 @@ void warn_in_python(const char* text) {
     std::fprintf(stderr, "opgen warning: %s\n", text);
     return;
   }
-  const PyGILState_STATE state = PyGILState_Ensure();
   if (LoadingScope::is_alive()) {
-    kept_warnings().emplace_back(text);
+    {
+      const std::lock_guard lock(kept_warnings().mutex);
+      kept_warnings().all.emplace_back(text);
+    }
     Py_AddPendingCall(&give_kept_warnings, nullptr);  // as soon as the main thread runs Python
-    PyGILState_Release(state);
     return;
   }
+  const PyGILState_STATE state = PyGILState_Ensure();
   const int raised = PyErr_WarnEx(PyExc_UserWarning, text, 1);
   PyGILState_Release(state);
   if (raised != 0) throw Error(text);

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "opgen/tensor/copy.h"
+#include "library_operator.h"
 
 namespace opgen::python {
 
@@ -19,7 +19,7 @@ bool find_integer(PyObject* object, std::int64_t& value) {
     if (tensor.numel() != 1 || !isIntegralType(tensor.scalar_type(), false) || !tensor.is_cpu()) {
       return false;
     }
-    value = opgen::item(tensor).toLong();
+    value = item_of(tensor).toLong();
     return true;
   }
   if (!PyIndex_Check(object)) return false;
@@ -77,7 +77,7 @@ bool find_scalar(PyObject* object, Scalar& value) {
     const TensorBase& tensor = tensor_of(object);
     // Inside vmap, a tensor is a batch of numbers, without a storage.
     if (tensor.dim() != 0 || !tensor.is_cpu() || !tensor.has_storage()) return false;
-    value = opgen::item(tensor);
+    value = item_of(tensor);
   } else if (std::int64_t number = 0; find_integer(object, number)) {
     value = Scalar(number);
   } else if (is_numpy_bool(object)) {

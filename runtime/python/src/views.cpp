@@ -13,8 +13,8 @@ namespace opgen::python {
 namespace {
 
 constexpr const char* kUse =
-    "a transpose, or a part of complex numbers, of a tensor that is traced, batched or requires a "
-    "gradient";
+    "a transpose, or a part of complex numbers, of a tensor that is traced, batched, requires a "
+    "gradient or has a tangent";
 LibraryOperator transpose_operator("aten::transpose", "int", kUse);
 LibraryOperator conj_operator("aten::conj_physical", "", "a conjugate transpose");
 LibraryOperator real_operator("aten::real", "", kUse);
@@ -26,8 +26,7 @@ PyObject* with_last_two_swapped(const TensorBase& tensor) {
   }
   ViewGeometry geometry = ViewGeometry::of(tensor);
   geometry.transpose(tensor.dim() - 2, tensor.dim() - 1);
-  return new_tensor(opgen::detail::alias_with_sizes_and_strides(
-      tensor, geometry.sizes, geometry.strides, geometry.storage_offset));
+  return new_tensor(recorded_view(opgen::detail::view_with(tensor, geometry), tensor));
 }
 
 PyObject* transposed(PyObject* self, void*) {
@@ -74,7 +73,7 @@ PyObject* part_of(const TensorBase& tensor, std::int64_t part) {
   Place place{toRealValueType(tensor.scalar_type()), DimVector(tensor.sizes()),
               DimVector(tensor.strides()), 2 * tensor.storage_offset() + part};
   for (std::int64_t& stride : place.strides) stride *= 2;
-  return new_tensor(tensor_on(tensor.storage(), place, false));
+  return new_tensor(recorded_view(tensor_on(tensor.storage(), place, false), tensor));
 }
 
 PyObject* real_part(PyObject* self, void*) {

@@ -11,6 +11,7 @@
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/autograd/primitives.h"
+#include "opgen/device/blocking.h"
 #include "opgen/tensor/copy.h"
 
 namespace opgen::autograd {
@@ -52,11 +53,13 @@ Gradients AccumulateGrad::apply(Gradients gradients) {
   if (!gradient.defined()) return {};
   const TensorBase leaf = tensor();
   GradSlot& slot = autograd_of(leaf).leaf.load_acquire()->slot;
-  std::lock_guard lock(slot.mutex);
+  TensorBase replaced;
+  const opgen::detail::Lock lock(slot.mutex);
   if (!slot.grad.defined()) {
     slot.grad = own(std::move(gradient));
   } else if (GradMode::is_enabled() || !primitive::add_in_place(slot.grad, gradient)) {
-    slot.grad = primitive::add(slot.grad, gradient);
+    replaced = primitive::add(slot.grad, gradient);
+    std::swap(slot.grad, replaced);
   }
   return {};
 }
@@ -127,7 +130,7 @@ TensorBase grad_of(const TensorBase& tensor) {
   internal::LeafState* leaf = part->leaf.load_acquire();
   internal::GradSlot* slot = leaf != nullptr ? &leaf->slot : part->retained.get();
   if (slot == nullptr) return {};
-  std::lock_guard lock(slot->mutex);
+  const opgen::detail::Lock lock(slot->mutex);
   return slot->grad;
 }
 
@@ -139,7 +142,7 @@ void set_grad(const TensorBase& tensor, const TensorBase& gradient) {
   internal::GradSlot& slot =
       part.retained != nullptr ? *part.retained : internal::leaf_state(tensor, part).slot;
   TensorBase old = gradient;
-  std::lock_guard lock(slot.mutex);
+  const opgen::detail::Lock lock(slot.mutex);
   std::swap(slot.grad, old);
 }
 

@@ -294,6 +294,28 @@ void check_written(const DerivedOperator& op, const TensorSpan* arguments) {
   }
 }
 
+// Whether a change of the tensor changes a base whose history would not say so: the tensor is a
+// view that was made where nothing is recorded.
+bool hides_change(const TensorBase& tensor) noexcept {
+  return tensor.unsafeGetTensorImpl()->parts() != nullptr &&
+         creation_meta(tensor) != CreationMeta::Default && requires_grad(view_base(tensor));
+}
+
+// A call none of whose inputs needs a gradient may still write such a view, and is then refused.
+void check_not_hidden(const DerivedOperator& op, const TensorSpan* arguments) {
+  if (op.kind == Kind::functional || op.kind == Kind::view) return;
+  const std::size_t count =
+      op.kind == Kind::writes ? std::size_t(op.input_count) + op.other_count : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = op.kind != Kind::writes ? 0
+                           : i < op.input_count    ? op.inputs[i]
+                                                   : op.others[i - op.input_count];
+    bool hides = false;
+    for_each_tensor(arguments[at], [&](const TensorBase& one) { hides |= hides_change(one); });
+    if (hides) return check_written(op, arguments);
+  }
+}
+
 }  // namespace
 
 RecordedCall::RecordedCall(const DerivedOperator& op, const TensorSpan* arguments)
@@ -316,6 +338,7 @@ RecordedCall::RecordedCall(const DerivedOperator& op, const TensorSpan* argument
     });
   }
   if (has_tangents_ && !op.has_forward) throw_no_forward(op);
+  if (records && needs_ == 0) check_not_hidden(op, arguments);
 }
 
 RecordedCall::~RecordedCall() {

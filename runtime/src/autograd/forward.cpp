@@ -9,6 +9,7 @@
 #include "autograd/view_history.h"
 #include "autograd/view_part.h"
 #include "opgen/autograd/primitives.h"
+#include "opgen/device/blocking.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
 
@@ -32,7 +33,7 @@ thread_local constinit Level* level_of_thread = nullptr;
 struct TangentPart final : TensorPart {
   static constexpr TensorPartKind kKind = TensorPartKind::Tangent;
   ~TangentPart() override {
-    std::lock_guard lock(level_mutex);
+    const opgen::detail::Lock lock(level_mutex);
     leave();
   }
   // The caller holds the lock.
@@ -61,6 +62,14 @@ struct TangentPart final : TensorPart {
   return opgen::detail::find_part<TangentPart>(tensor.unsafeGetTensorImpl());
 }
 
+// The end of a level, on another thread, may remove the tangent at any time.
+[[nodiscard]] TensorBase own_tangent(const TensorBase& tensor) noexcept {
+  const TangentPart* part = find_part(tensor);
+  if (part == nullptr) return {};
+  const opgen::detail::Lock lock(level_mutex);
+  return part->tangent;
+}
+
 // Returns the tensor whose tangent contains this tensor's tangent as a view; null if this tensor
 // has its own tangent.
 const TensorBase* tangent_base(const TensorBase& tensor) noexcept {
@@ -71,7 +80,7 @@ const TensorBase* tangent_base(const TensorBase& tensor) noexcept {
 
 void store(const TensorBase& tensor, TensorBase tangent) {
   auto& part = opgen::detail::part_of<TangentPart>(tensor.unsafeGetTensorImpl());
-  std::lock_guard lock(level_mutex);
+  const opgen::detail::Lock lock(level_mutex);
   std::swap(part.tangent, tangent);
   part.join(*level_of_thread);
   internal::track(tensor);
@@ -133,7 +142,7 @@ ForwardLevel::ForwardLevel() {
 ForwardLevel::~ForwardLevel() {
   std::vector<TensorBase> dropped;  // destroyed without the lock: they may own other tangents
   {
-    std::lock_guard lock(level_mutex);
+    const opgen::detail::Lock lock(level_mutex);
     while (TangentPart* part = level_of_thread->first) {
       dropped.push_back(std::move(part->tangent));
       part->leave();
@@ -146,18 +155,18 @@ ForwardLevel::~ForwardLevel() {
 
 bool internal::find_tangent(const TensorBase& tensor) noexcept {
   if (tensor.unsafeGetTensorImpl()->parts() == nullptr) return false;
-  const TangentPart* part = find_part(tensor);
-  if (part != nullptr && part->tangent.defined()) return true;
+  if (own_tangent(tensor).defined()) return true;
   const TensorBase* base = tangent_base(tensor);
   return base != nullptr && find_tangent(*base);
 }
 
 TensorBase tangent_of(const TensorBase& tensor) {
-  if (!has_tangent(tensor)) return {};
-  const TangentPart* part = find_part(tensor);
-  if (part != nullptr && part->tangent.defined()) return part->tangent;
-  const TensorBase& base = *tangent_base(tensor);
-  TensorBase tangent = view_of_tangent(tensor, base, tangent_of(base));
+  if (!forward_mode_is_active() || tensor.unsafeGetTensorImpl()->parts() == nullptr) return {};
+  if (TensorBase own = own_tangent(tensor); own.defined()) return own;
+  const TensorBase* base = tangent_base(tensor);
+  const TensorBase whole = base != nullptr ? tangent_of(*base) : TensorBase();
+  if (!whole.defined()) return {};
+  TensorBase tangent = view_of_tangent(tensor, *base, whole);
   if (level_of_thread != nullptr) store(tensor, tangent);
   return tangent;
 }
@@ -167,7 +176,7 @@ void set_tangent(const TensorBase& tensor, const TensorBase& tangent) {
     TangentPart* part = find_part(tensor);
     if (part == nullptr) return;
     TensorBase old;
-    std::lock_guard lock(level_mutex);
+    const opgen::detail::Lock lock(level_mutex);
     std::swap(part->tangent, old);
     return part->leave();
   }

@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/inplace_or_view.h"
+#include "opgen/device/blocking.h"
 #include "opgen/tensor/factories.h"
 
 namespace opgen::autograd {
@@ -125,13 +126,13 @@ Gradients FunctionNode::apply(Gradients gradients) {
 
 void FunctionNode::release_saved() {
   std::vector<SavedTensor> released;  // destroyed without the lock: it may own other nodes
-  std::lock_guard lock(mutex_);
+  const opgen::detail::Lock lock(mutex_);
   released.swap(context.saved_);
   context.released_ = true;
 }
 
 std::vector<SavedTensor> FunctionNode::saved(bool& released) {
-  std::lock_guard lock(mutex_);
+  const opgen::detail::Lock lock(mutex_);
   released = context.released_;
   return context.saved_;
 }

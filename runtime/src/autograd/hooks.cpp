@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "autograd/node_extras.h"
+#include "opgen/device/blocking.h"
 
 namespace opgen::autograd {
 
@@ -19,13 +20,13 @@ NodeExtras& extras_of(Node& node) {
 std::shared_ptr<HookTable> find_hooks(const Node& node) {
   NodeExtras* extras = NodeAccess::extras(node);
   if (extras == nullptr) return nullptr;
-  std::lock_guard lock(extras->mutex);
+  const opgen::detail::Lock lock(extras->mutex);
   return extras->hooks;
 }
 
 HookTable& hooks_of(Node& node) {
   NodeExtras& extras = extras_of(node);
-  std::lock_guard lock(extras.mutex);
+  const opgen::detail::Lock lock(extras.mutex);
   if (extras.hooks == nullptr) extras.hooks = std::make_shared<HookTable>();
   return *extras.hooks;
 }
@@ -57,23 +58,28 @@ void replace(const Node& node, Gradients& gradients, Gradients given) {
 // Hooks run without the lock, because they may register and remove hooks.
 template <class List>
 List copy_of(std::mutex& mutex, const List& list) {
-  std::lock_guard lock(mutex);
+  const opgen::detail::Lock lock(mutex);
   return list;
 }
 
 template <class List, class F>
 HookHandle add(Node& node, List HookTable::*list, std::uint32_t output_nr, F hook) {
   OPGEN_CHECK(hook != nullptr, "a hook must be a function");
-  HookTable& table = hooks_of(node);
-  std::lock_guard lock(table.mutex);
-  (table.*list).push_back({table.next_id, output_nr, std::move(hook)});
-  return {find_hooks(node), table.next_id++};
+  hooks_of(node);
+  const std::shared_ptr<HookTable> table = find_hooks(node);
+  const opgen::detail::Lock lock(table->mutex);
+  ((*table).*list).push_back({table->next_id, output_nr, std::move(hook)});
+  return {table, table->next_id++};
 }
 
-template <class List>
-void erase(List& list, std::uint64_t id) {
-  list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& h) { return h.id == id; }),
-             list.end());
+// Moves the item of which is_meant() is true, if there is one, to `taken`. The caller destroys it
+// without the lock, because it may own a Python object.
+template <class List, class F>
+void take_out(List& list, List& taken, const F& is_meant) {
+  const auto found = std::find_if(list.begin(), list.end(), is_meant);
+  if (found == list.end()) return;
+  taken.push_back(std::move(*found));
+  list.erase(found);
 }
 
 }  // namespace
@@ -90,7 +96,7 @@ void run_tensor_hooks(HookTable& table, const Node& node, Gradients& gradients) 
   for (const auto& kept : copy_of(table.mutex, table.retained)) {
     if (!gradients[kept.output_nr].defined()) continue;
     TensorBase old = gradients[kept.output_nr];
-    std::lock_guard lock(kept.slot->mutex);
+    const opgen::detail::Lock lock(kept.slot->mutex);
     std::swap(kept.slot->grad, old);
   }
 }
@@ -115,15 +121,14 @@ void run_leaf_hooks(HookTable& table, const TensorBase& leaf) {
 void NodeAccess::move_retained(const TensorBase&, AutogradPart& part, Node& to) {
   if (part.grad_fn.get() != nullptr) {
     if (std::shared_ptr<HookTable> table = find_hooks(*part.grad_fn)) {
-      std::lock_guard lock(table->mutex);
-      auto& list = table->retained;
-      list.erase(std::remove_if(list.begin(), list.end(),
-                                [&](const auto& kept) { return kept.slot == part.retained; }),
-                 list.end());
+      HookTable removed;
+      const opgen::detail::Lock lock(table->mutex);
+      take_out(table->retained, removed.retained,
+               [&](const auto& kept) { return kept.slot == part.retained; });
     }
   }
   HookTable& table = hooks_of(to);
-  std::lock_guard lock(table.mutex);
+  const opgen::detail::Lock lock(table.mutex);
   table.retained.push_back({part.output_nr, part.retained});
 }
 
@@ -135,11 +140,13 @@ void HookHandle::remove() {
   std::shared_ptr<HookTable> table = table_.lock();
   table_.reset();
   if (table == nullptr) return;
-  std::lock_guard lock(table->mutex);
-  internal::erase(table->tensor, id_);
-  internal::erase(table->pre, id_);
-  internal::erase(table->post, id_);
-  internal::erase(table->accumulated, id_);
+  HookTable removed;
+  const auto is_mine = [&](const auto& hook) { return hook.id == id_; };
+  const opgen::detail::Lock lock(table->mutex);
+  internal::take_out(table->tensor, removed.tensor, is_mine);
+  internal::take_out(table->pre, removed.pre, is_mine);
+  internal::take_out(table->post, removed.post, is_mine);
+  internal::take_out(table->accumulated, removed.accumulated, is_mine);
 }
 
 HookHandle register_hook(const TensorBase& tensor, TensorHook hook) {
@@ -168,7 +175,7 @@ void retain_grad(const TensorBase& tensor) {
   if (part.grad_fn.get() == nullptr || part.retained != nullptr) return;
   part.retained = std::make_shared<internal::GradSlot>();
   HookTable& table = internal::hooks_of(*edge.function);
-  std::lock_guard lock(table.mutex);
+  const opgen::detail::Lock lock(table.mutex);
   table.retained.push_back({edge.input_nr, part.retained});
 }
 bool retains_grad(const TensorBase& tensor) noexcept {

@@ -115,6 +115,10 @@ void mark_view(const TensorBase& view, const TensorBase& base, CreationMeta meta
   }
 }
 
+void record_view(const TensorBase& view, const TensorBase& from) {
+  track_view(view, from, false);
+}
+
 void increment_version(const TensorBase& tensor) {
   if (tensor.is_inference()) {
     OPGEN_CHECK(InferenceMode::is_enabled(),

@@ -8,6 +8,7 @@
 #include "autograd/autograd_part.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/core/local_keys.h"
+#include "opgen/device/blocking.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 
@@ -77,9 +78,13 @@ SliceGeometry SliceGeometry::of(const TensorBase& view, const TensorBase& base) 
 }
 
 void make_view_history(const TensorBase& tensor, ViewPart& view) {
-  std::lock_guard lock(view_mutex);
+  // Destroyed without the lock: they may be the last owners of graphs.
+  Edge to_base;
+  Ref<Node> replaced;
+  const opgen::detail::Lock lock(view_mutex);
   if (!follows_base(tensor, view)) return;
-  const Edge to_base = gradient_edge(view.base);
+  to_base = gradient_edge(view.base);
+  if (const AutogradPart* part = find_autograd(tensor)) replaced = part->grad_fn;
   if (to_base.is_valid() && is_differentiable(tensor.scalar_type())) {
     auto node = make_node<AsStridedBackward>(SliceGeometry::of(tensor, view.base));
     node->add_next_edge(to_base);

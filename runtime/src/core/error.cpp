@@ -192,6 +192,15 @@ void warn(std::initializer_list<MessagePart> parts) {
   for (const MessagePart& part : parts) part.append_to(message);
   warning_handler.load()(message.text().c_str());
 }
+void warn_once(Atomic<bool>& warned, std::initializer_list<MessagePart> parts) {
+  if (warned.replace_null(true)) return;
+  try {
+    warn(parts);
+  } catch (...) {
+    warned.store_release(false);
+    throw;
+  }
+}
 
 }  // namespace detail
 }  // namespace opgen

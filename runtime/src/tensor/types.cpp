@@ -215,9 +215,8 @@ void GeneratorImpl::destroy(GeneratorImpl* impl) noexcept {
 }
 void GeneratorImpl::lock() noexcept {
   std::atomic_ref<bool> locked(locked_);
-  if (!locked.exchange(true, std::memory_order_acquire)) return;
-  const BlockingScope blocking;
   while (locked.exchange(true, std::memory_order_acquire)) {
+    const BlockingScope blocking;
     locked.wait(true, std::memory_order_relaxed);
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/tensors_of.h"
+#include "opgen/device/blocking.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/tensor/tensor.h"
@@ -188,7 +189,7 @@ struct Fallbacks {
     return *fallbacks;
   }
   void add() {
-    std::lock_guard lock(mutex);
+    const detail::Lock lock(mutex);
     if (guards++ != 0) return;
     KernelFunction kernel = KernelFunction::from_boxed(&watched_kernel);
     Dispatcher& dispatcher = Dispatcher::singleton();
@@ -196,7 +197,7 @@ struct Fallbacks {
     handles[1] = dispatcher.register_fallback(kStandIn, kernel, "composite compliance");
   }
   void remove() {
-    std::lock_guard lock(mutex);
+    const detail::Lock lock(mutex);
     if (--guards != 0) return;
     for (RegistrationHandle& handle : handles) RegistrationHandle(std::move(handle));
   }

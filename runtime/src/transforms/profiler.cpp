@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "opgen/device/blocking.h"
 #include "opgen/dispatch/library.h"
 
 namespace opgen {
@@ -33,7 +34,7 @@ struct Registry {
     return *registry;
   }
   std::shared_ptr<const Observers> current() {
-    std::lock_guard lock(mutex);
+    const detail::Lock lock(mutex);
     return observers;
   }
 };
@@ -81,7 +82,7 @@ void observed_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack
 ObserverHandle::ObserverHandle(std::shared_ptr<CallObserver> observer)
     : observer_(std::move(observer)) {
   Registry& registry = Registry::singleton();
-  std::lock_guard lock(registry.mutex);
+  const detail::Lock lock(registry.mutex);
   auto observers = std::make_shared<Observers>(*registry.observers);
   observers->push_back(observer_);
   if (registry.fallback == nullptr) {
@@ -94,7 +95,7 @@ ObserverHandle::ObserverHandle(std::shared_ptr<CallObserver> observer)
 
 ObserverHandle::~ObserverHandle() {
   Registry& registry = Registry::singleton();
-  std::lock_guard lock(registry.mutex);
+  const detail::Lock lock(registry.mutex);
   auto observers = std::make_shared<Observers>(*registry.observers);
   observers->erase(std::find(observers->begin(), observers->end(), observer_));
   if (observers->empty()) registry.fallback.reset();
@@ -107,14 +108,14 @@ class Profiler::Counts final : public CallObserver {
  public:
   void enter(const OperatorHandle&) override {}
   void leave(const OperatorHandle& op, std::int64_t total, std::int64_t own) override {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(mutex_);
     Row& row = rows_[op.full_name()];
     ++row.calls;
     row.total += total;
     row.own += own;
   }
   std::vector<Row> rows() {
-    std::lock_guard lock(mutex_);
+    const detail::Lock lock(mutex_);
     std::vector<Row> rows;
     for (const auto& [name, row] : rows_) rows.push_back({name, row.calls, row.total, row.own});
     std::stable_sort(rows.begin(), rows.end(),

@@ -71,6 +71,20 @@ def has_no_gradient(fn: DifferentiableFunction) -> bool:
     return not differentiable_outputs(fn) or tensors.issubset(info.non_differentiable_arg_names)
 
 
+def writes_without_formula(fn: DifferentiableFunction) -> bool:
+    """Return whether `fn` writes tensors of which no formula says anything, and is no out variant.
+
+    PyTorch's rules give it the kernel `derived` if it returns nothing that has a gradient.
+    """
+    f = fn.func
+    return (
+        f.func.is_mutable
+        and f.func.kind() is not SchemaKind.out
+        and not fn.infos
+        and not _records_nothing(f)
+    )
+
+
 def _records_nothing(f: NativeFunction) -> bool:
     return (
         _is_listed(f, str(f.func.name.name), "resets_accumulator")

@@ -28,7 +28,7 @@ def test_tables(aten: Any) -> None:
     assert len(one.splitlines()) < 20, one
     assert "keys: fallthrough" in one
     whole = aten.dump_table("aten::add.Tensor", whole=True)
-    assert whole.startswith("aten::add.Tensor\n") and "\nBatched: fallthrough" in whole
+    assert whole.startswith("aten::add.Tensor\n") and "\nBatched: " in whole
     assert "\nCPU: " in whole
     assert aten.dump_table("add.Tensor") == one and one in aten.dump_table("add")
     assert aten.dump_table(aten.add) == aten.dump_table("add")

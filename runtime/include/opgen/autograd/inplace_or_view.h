@@ -29,6 +29,11 @@ OPGEN_API void set_creation_meta(const TensorBase& view, CreationMeta meta);
 // Makes `view` a view of `base`, or of the base of `base`.
 OPGEN_API void mark_view(const TensorBase& view, const TensorBase& base, CreationMeta meta);
 
+// Call it after code other than an operator has made `view` on the bytes of `from`. Records what an
+// operator that returns a view records, so that in-place changes of one change the history of the
+// other, and the view has its part of the tangent.
+OPGEN_API void record_view(const TensorBase& view, const TensorBase& from);
+
 // Call it after code other than an operator has changed the tensor in place. Throws Error outside
 // of inference mode for a tensor that was made in it.
 OPGEN_API void increment_version(const TensorBase& tensor);

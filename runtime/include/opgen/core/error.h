@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <type_traits>
 
+#include "opgen/core/atomic.h"
 #include "opgen/core/macros.h"
 
 namespace opgen {
@@ -150,6 +151,8 @@ class MessagePart {
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_internal_error(
     const char* condition, const char* file, int line, std::initializer_list<MessagePart> parts);
 OPGEN_API OPGEN_COLD void warn(std::initializer_list<MessagePart> parts);
+// Warns again if the handler threw an exception.
+OPGEN_API OPGEN_COLD void warn_once(Atomic<bool>& warned, std::initializer_list<MessagePart> parts);
 
 }  // namespace detail
 
@@ -186,8 +189,8 @@ OPGEN_API WarningHandler set_warning_handler(WarningHandler handler) noexcept;
   } while (false)
 
 #define OPGEN_WARN(...) ::opgen::detail::warn({__VA_ARGS__})
-#define OPGEN_WARN_ONCE(...)                                                       \
-  do {                                                                             \
-    static const bool opgen_warned = (::opgen::detail::warn({__VA_ARGS__}), true); \
-    static_cast<void>(opgen_warned);                                               \
+#define OPGEN_WARN_ONCE(...)                                                                   \
+  do {                                                                                         \
+    static ::opgen::Atomic<bool> opgen_warned = false;                                         \
+    if (!opgen_warned.load_relaxed()) ::opgen::detail::warn_once(opgen_warned, {__VA_ARGS__}); \
   } while (false)

@@ -24,7 +24,12 @@ from opgen.autograd.derivative import (
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
 from opgen.autograd.formula_text import count, uses, uses_any, words_of
 from opgen.autograd.forward_formulas import FOREACH
-from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
+from opgen.autograd.kernels import (
+    AutogradKernel,
+    autograd_kernel,
+    differentiable_outputs,
+    writes_without_formula,
+)
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, unique
@@ -291,6 +296,7 @@ def _has_none(context: Context, fn: DifferentiableFunction) -> bool:
     return (
         FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds
         and autograd_kernel(fn) is AutogradKernel.derived
+        and not writes_without_formula(fn)
         and not any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in fn.func.dispatch)
     )
 
