@@ -425,6 +425,8 @@ namespace {
 // An input of N images of C channels with S places each, in groups of D channels.
 struct ChannelGroups {
   int64_t N, C, S, G, D;
+  int64_t rows, width;  // of the matrix that is normalised: N * G and D * S
+  int64_t channels;     // N * C
 };
 
 ChannelGroups check_group_norm(const Tensor& input, int64_t N, int64_t C, int64_t HxW,
@@ -441,10 +443,11 @@ ChannelGroups check_group_norm(const Tensor& input, int64_t N, int64_t C, int64_
                 is_given(*parameter) ? (*parameter)->sizes() : IntArrayRef(),
                 " and input of shape ", input.sizes());
   }
-  OPGEN_CHECK(N >= 0 && C >= 0 && HxW >= 0 && input.numel() == N * C * HxW,
+  OPGEN_CHECK(N >= 0 && C >= 0 && HxW >= 0 && input.numel() == Size(N) * C * HxW,
               "native_group_norm: expected an input of N * C * HxW elements, got ", input.sizes(),
               " for N = ", N, ", C = ", C, " and HxW = ", HxW);
-  return {N, C, HxW, group, C / group};
+  // The products with a factor of 0 do not bound the others.
+  return {N, C, HxW, group, C / group, Size(N) * group, Size(C / group) * HxW, Size(N) * C};
 }
 
 }  // namespace
@@ -462,15 +465,15 @@ OPGEN_KERNEL(native_group_norm)
   const Tensor dense = opgen::contiguous(input);
   const Tensor to = out.is_contiguous() ? out : opgen::empty(out.sizes(), input.options());
   const std::vector<double> scale = numbers_of(weight, C, 1), shift = numbers_of(bias, C, 0);
-  std::vector<double> means(static_cast<size_t>(N * group)), rstds(means);
+  std::vector<double> means(static_cast<size_t>(shape.rows)), rstds(means);
   OPGEN_DISPATCH_FLOATING(input.scalar_type(), "group_norm", [&] {
     using wide = wide_t<scalar_t>;
     constexpr bool direct = std::is_same_v<wide, scalar_t>;
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
     scalar_t* result = to.mutable_data_ptr<scalar_t>();
-    const int64_t n = shape.D * shape.S;
+    const int64_t n = shape.width;
     const int64_t grain = std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, n));
-    opgen::parallel_for(0, N * group, grain, [&](int64_t begin, int64_t end) {
+    opgen::parallel_for(0, shape.rows, grain, [&](int64_t begin, int64_t end) {
       std::vector<wide> line(direct ? 0 : static_cast<size_t>(n));
       for (int64_t r = begin; r < end; ++r) {
         const wide* x = opgen::row_as<wide>(from + r * n, n, line.data());
@@ -505,8 +508,8 @@ OPGEN_KERNEL(native_group_norm_backward)
   OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()),
               "Expected grad_out to have the shape of input, ", input.sizes(), ", but got ",
               grad_out.sizes());
-  OPGEN_CHECK(mean.numel() == N * group && rstd.numel() == N * group,
-              "native_group_norm_backward: expected mean and rstd of ", N * group, " elements");
+  OPGEN_CHECK(mean.numel() == shape.rows && rstd.numel() == shape.rows,
+              "native_group_norm_backward: expected mean and rstd of ", shape.rows, " elements");
   for (const Tensor& other : {grad_out, mean, rstd}) {
     check_same_device("native_group_norm_backward", input, other);
   }
@@ -526,18 +529,18 @@ OPGEN_KERNEL(native_group_norm_backward)
   const std::vector<double> scale = numbers_of(weight, C, 1);
   const std::vector<double> means = numbers_of(mean, 0, 0), rstds = numbers_of(rstd, 0, 0);
   // One row for each channel of each image.
-  std::vector<GradientSums> sums(static_cast<size_t>(N * C));
+  std::vector<GradientSums> sums(static_cast<size_t>(shape.channels));
   OPGEN_DISPATCH_FLOATING(input.scalar_type(), "group_norm_backward", [&] {
     using wide = wide_t<scalar_t>;
     constexpr bool direct = std::is_same_v<wide, scalar_t>;
     const scalar_t* from = x.const_data_ptr<scalar_t>();
     const scalar_t* gradient = g.const_data_ptr<scalar_t>();
     scalar_t* result = to.defined() ? to.mutable_data_ptr<scalar_t>() : nullptr;
-    const ChannelRows rows{shape.D, shape.S, shape.S, shape.D * shape.S};
-    const auto n = static_cast<double>(shape.D * shape.S);
+    const ChannelRows rows{shape.D, shape.S, shape.S, shape.width};
+    const auto n = static_cast<double>(shape.width);
     const int64_t grain =
-        std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, shape.D * shape.S));
-    opgen::parallel_for(0, N * group, grain, [&](int64_t begin, int64_t end) {
+        std::max<int64_t>(1, opgen::kGrainSize / std::max<int64_t>(1, shape.width));
+    opgen::parallel_for(0, shape.rows, grain, [&](int64_t begin, int64_t end) {
       std::vector<wide> line(direct ? 0 : static_cast<size_t>(shape.S));
       for (int64_t r = begin; r < end; ++r) {
         const auto k = static_cast<size_t>(r);
@@ -584,8 +587,7 @@ OPGEN_KERNEL(group_norm)
  const std::optional<Tensor>& bias, double eps, bool /*cudnn_enabled*/) {
   OPGEN_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
               input.dim());
-  int64_t places = 1;
-  for (int64_t size : input.sizes().slice(2)) places *= size;
+  const int64_t places = opgen::multiply_integers(input.sizes().slice(2));
   const bool dense = input.is_contiguous(input.suggest_memory_format());
   return std::get<0>(at::native_group_norm(dense ? input : in_format(input), weight, bias,
                                            input.size(0), input.size(1), places, num_groups, eps));

@@ -19,6 +19,7 @@ namespace kernels {
 
 using opgen::DimMask;
 using opgen::has_dim;
+using opgen::Size;
 
 // Returns `dim`, counted from the end if negative. A zero-dim tensor counts as one-dimensional.
 inline int64_t wrap_dim(int64_t dim, int64_t ndim) {
@@ -116,6 +117,13 @@ inline Tensor number(const Scalar& value) {
 // Converts to `dtype`; returns the tensor itself if it already has the dtype.
 inline Tensor to_dtype(const TensorBase& self, ScalarType dtype) {
   return opgen::to_dtype(self, dtype);
+}
+
+// A copy in which each bool is 0 or 1, for kernels that compare elements as numbers; other tensors
+// as they are. See element_at().
+inline Tensor with_plain_bools(const Tensor& self) {
+  return self.scalar_type() == opgen::kBool ? to_dtype(to_dtype(self, opgen::kByte), opgen::kBool)
+                                            : self;
 }
 
 // Resizes an unstructured kernel's out tensor to the shape of the result; warns if it has elements

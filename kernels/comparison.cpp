@@ -335,11 +335,12 @@ bool equal_row(const char* const* data, const int64_t* strides, int64_t n) {
     if (adjacent) {
       const T* x = reinterpret_cast<const T*>(a);
       const T* y = reinterpret_cast<const T*>(b);
-      for (int64_t i = 0; i < count; ++i) same &= x[i] == y[i];
+      for (int64_t i = 0; i < count; ++i)
+        same &= opgen::element_at(x + i) == opgen::element_at(y + i);
     } else {
       for (int64_t i = 0; i < count; ++i) {
-        same &= *reinterpret_cast<const T*>(a + i * strides[0]) ==
-                *reinterpret_cast<const T*>(b + i * strides[1]);
+        same &= opgen::element_at(reinterpret_cast<const T*>(a + i * strides[0])) ==
+                opgen::element_at(reinterpret_cast<const T*>(b + i * strides[1]));
       }
     }
     if (!same) return false;

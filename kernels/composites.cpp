@@ -181,7 +181,8 @@ OPGEN_KERNEL(roll)(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
                 " but tensor has no dimensions");
     const int64_t dim = wrap_dim(dims[i], self.dim());
     const int64_t size = self.size(dim);
-    const int64_t shift = size == 0 ? 0 : (shifts[i] % size + size) % size;
+    const int64_t rest = size == 0 ? 0 : shifts[i] % size;
+    const int64_t shift = rest < 0 ? rest + size : rest;
     if (shift == 0) {
       result = opgen::clone(result, MemoryFormat::Contiguous);
       continue;
@@ -215,7 +216,7 @@ OPGEN_KERNEL(diag)(const Tensor& self, int64_t diagonal) {
   OPGEN_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ",
               self.dim(), "D");
   if (self.dim() == 2) return at::diagonal_copy(self, diagonal, 0, 1);
-  const int64_t size = self.numel() + std::abs(diagonal);
+  const int64_t size = self.numel() + (diagonal < 0 ? -Size(diagonal) : Size(diagonal));
   return at::diagonal_backward(self, {size, size}, diagonal, 0, 1);
 }
 OPGEN_KERNEL(diag_out)(const Tensor& self, int64_t diagonal, Tensor& out) {
@@ -305,7 +306,7 @@ OPGEN_KERNEL(one_hot)(const Tensor& self, int64_t num_classes) {
   } else if (!self.is_meta()) {
     OPGEN_CHECK(self.min().item().toLong() >= 0, "Class values must be non-negative.");
     const int64_t largest = self.max().item().toLong();
-    if (num_classes == -1) num_classes = largest + 1;
+    if (num_classes == -1) num_classes = Size(largest) + 1;
     OPGEN_CHECK(num_classes > 0, "num_classes should be positive");
     OPGEN_CHECK(num_classes > largest, "Class values must be smaller than num_classes.");
   }
@@ -332,8 +333,11 @@ OPGEN_KERNEL(take_along_dim)
   DimVector other(self.sizes());
   other[static_cast<size_t>(along)] = indices.size(along);
   DimVector shape(opgen::infer_size(other, indices.sizes()));
-  const Tensor places = indices.expand(shape);
-  shape[static_cast<size_t>(along)] = self.size(along);
+  // As in PyTorch, indices count modulo the size here, unlike without a dimension.
+  const int64_t size = self.size(along);
+  const Tensor places =
+      size == 0 ? indices.expand(shape) : indices.remainder(Scalar(size)).expand(shape);
+  shape[static_cast<size_t>(along)] = size;
   return at::gather(self.expand(shape), along, places, false);
 }
 OPGEN_KERNEL(take_along_dim_out)

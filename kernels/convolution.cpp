@@ -13,8 +13,10 @@
 #include <aten/ops/convolution_backward_native.h>
 #include <aten/ops/convolution_native.h>
 #include <aten/ops/flip.h>
+#include <aten/ops/isfinite.h>
 #include <aten/ops/matmul.h>
 #include <aten/ops/stack.h>
+#include <aten/ops/zeros.h>
 #include <opgen/cpu/convolve.h>
 
 #include "common.h"
@@ -54,8 +56,8 @@ void check_convolution(const Tensor& input, const Tensor& weight, const std::opt
               "-dimensional input of size ", input.sizes(), " instead");
   OPGEN_CHECK(groups > 0, "non-positive groups is not supported");
   const int64_t first = weight.size(0), second = weight.size(1), channels = input.size(1);
-  const int64_t read = transposed ? first : second * groups;
-  const int64_t made = transposed ? second * groups : first;
+  const int64_t joined = Size(second) * groups;
+  const int64_t read = transposed ? first : joined, made = transposed ? joined : first;
   OPGEN_CHECK(read == channels, "Given groups=", groups, ", weight of size ", weight.sizes(),
               ", expected input", input.sizes(), " to have ", read, " channels, but got ", channels,
               " channels instead");
@@ -80,14 +82,14 @@ DimVector convolved_sizes(const Tensor& input, const Tensor& weight, const Windo
   DimVector out;
   for (size_t d = 0; d < window.stride.size(); ++d) {
     const auto dim = static_cast<int64_t>(d) + 2;
-    const int64_t size = input.size(dim) + window.padding_front[d] + window.padding_back[d];
-    const int64_t width = window.dilation[d] * (weight.size(dim) - 1) + 1;
+    const int64_t size = input.size(dim) + Size(window.padding_front[d]) + window.padding_back[d];
+    const int64_t width = Size(window.dilation[d]) * (weight.size(dim) - 1) + 1;
     OPGEN_CHECK(window.stride[d] > 0, "non-positive stride is not supported");
     OPGEN_CHECK(window.dilation[d] > 0, "dilation should be greater than zero");
     OPGEN_CHECK(weight.size(dim) > 0 && size >= width,
                 "Calculated padded input size per channel: ", size, ". Kernel size: ", width,
                 ". Kernel size can't be greater than actual input size");
-    out.push_back((size - width) / window.stride[d] + 1);
+    out.push_back((Size(size) - width) / window.stride[d] + 1);
   }
   return out;
 }
@@ -143,6 +145,13 @@ Tensor columns_of(const Tensor& given, IntArrayRef kernel, IntArrayRef out, cons
       .reshape({batch, groups, inner, opgen::multiply_integers(out)});
 }
 
+Tensor with_bias(const Tensor& result, const std::optional<Tensor>& bias) {
+  if (!is_given(bias)) return result;
+  DimVector ones(static_cast<size_t>(result.dim() - 1), 1);
+  ones[0] = bias->numel();
+  return result.add(bias->reshape(ones));
+}
+
 Tensor convolved_by_products(const Tensor& input, const Tensor& weight,
                              const std::optional<Tensor>& bias, const Window& window,
                              int64_t groups, IntArrayRef out) {
@@ -150,10 +159,7 @@ Tensor convolved_by_products(const Tensor& input, const Tensor& weight,
   const Tensor columns = columns_of(input, weight.sizes().slice(2), out, window, groups);
   const Tensor matrices = weight.reshape({groups, made / groups, columns.size(2)});
   const Tensor result = at::matmul(matrices, columns).reshape(result_sizes(input, weight, out));
-  if (!is_given(bias)) return result;
-  DimVector ones(out.size(), 1);
-  ones.insert(ones.begin(), made);
-  return result.add(bias->reshape(ones));
+  return with_bias(result, bias);
 }
 
 // The input as direct convolutions read it: padded, and in each row first the elements 0, stride,
@@ -170,14 +176,14 @@ struct PreparedInput {
     DimVector sizes(input.sizes());
     bool pads = false;
     for (size_t d = 0; d < spatial; ++d) {
-      sizes[d + 2] += window.padding_front[d] + window.padding_back[d];
+      sizes[d + 2] = sizes[d + 2] + Size(window.padding_front[d]) + window.padding_back[d];
       pads |= window.padding_front[d] != 0 || window.padding_back[d] != 0;
     }
-    phase = (sizes.back() + step - 1) / step;
-    sizes.back() = phase * step;
+    phase = (Size(sizes.back()) + step - 1) / step;
+    sizes.back() = Size(phase) * step;
     strides = opgen::contiguous_strides(sizes);
     const int64_t count = opgen::multiply_integers(sizes);
-    memory = opgen::empty({count + opgen::kConvolutionSlack}, input.options().dtype(dtype));
+    memory = opgen::empty({Size(count) + opgen::kConvolutionSlack}, input.options().dtype(dtype));
     if (pads || step > 1) memory.zero_();
     Tensor inner = input;
     Tensor rows = memory.slice(0, 0, count).view(sizes);
@@ -249,7 +255,7 @@ Tensor spread(const Tensor& input, IntArrayRef stride) {
     const int64_t size = input.size(static_cast<int64_t>(d) + 2);
     apart.push_back(size);
     apart.push_back(1);
-    joined.push_back(size * stride[d]);
+    joined.push_back(Size(size) * stride[d]);
   }
   for (size_t d = stride.size(); d-- > 0;) {
     for (int64_t each : {int64_t(0), stride[d] - 1, int64_t(0), int64_t(0)}) pad.push_back(each);
@@ -271,6 +277,44 @@ Tensor turned(const Tensor& weight, int64_t groups) {
   joined[0] = groups * weight.size(1);
   joined[1] = weight.size(0) / groups;
   return at::flip(weight.reshape(shape).transpose(1, 2).reshape(joined), dims);
+}
+
+// Whether a weight times 0 is 0.
+bool is_finite(const Tensor& weight) {
+  return at::isfinite(weight).all().item().toBool();
+}
+
+// A transposed convolution as the sum of what each element of the kernel adds. No zeros are put
+// between or around the elements of the input: their products with an infinite weight would be NaN.
+Tensor transposed_by_products(const Tensor& input, const Tensor& weight,
+                              const std::optional<Tensor>& bias, const Window& window,
+                              IntArrayRef padding, int64_t groups, IntArrayRef out) {
+  const ScalarType dtype = opgen::toOpMathType(input.scalar_type());
+  const int64_t batch = input.size(0), read = input.size(1) / groups, made = weight.size(1);
+  const IntArrayRef places = input.sizes().slice(2);
+  const Tensor rows =
+      to_dtype(input, dtype).reshape({batch, groups, read, opgen::multiply_integers(places)});
+  DimVector whole = {batch, groups * made}, product(whole);
+  for (size_t d = 0; d < out.size(); ++d) {
+    whole.push_back(out[d] + 2 * Size(padding[d]));
+    product.push_back(places[d]);
+  }
+  Tensor sum = at::zeros(whole, rows.options());
+  for_each_place(weight.sizes().slice(2), [&](const DimVector& at) {
+    Tensor factors = to_dtype(weight, dtype), part = sum;
+    for (size_t d = 0; d < at.size(); ++d) {
+      const int64_t first = at[d] * window.dilation[d];
+      factors = factors.select(2, at[d]);
+      part = part.slice(static_cast<int64_t>(d) + 2, first,
+                        first + (places[d] - 1) * window.stride[d] + 1, window.stride[d]);
+    }
+    factors = factors.reshape({groups, read, made}).transpose(1, 2);
+    part.add_(at::matmul(factors, rows).reshape(product));
+  });
+  for (size_t d = 0; d < out.size(); ++d) {
+    sum = sum.narrow(static_cast<int64_t>(d) + 2, padding[d], out[d]);
+  }
+  return to_dtype(with_bias(sum, bias), input.scalar_type());
 }
 
 // Returns the gradient of the weight of a convolution of `input`.
@@ -315,7 +359,7 @@ Tensor composed(const char* name, const Tensor& given, const Tensor& weight,
   bool uneven = false;
   for (size_t d = 0; padding == "same" && d < dims; ++d) {
     OPGEN_CHECK(steps[d] == 1, "padding='same' is not supported for strided convolutions");
-    const int64_t zeros = apart[d] * (weight.size(static_cast<int64_t>(d) + 2) - 1);
+    const int64_t zeros = Size(apart[d]) * (weight.size(static_cast<int64_t>(d) + 2) - 1);
     even[d] = zeros / 2;
     odd[2 * (dims - 1 - d) + 1] = zeros % 2;
     uneven |= zeros % 2 != 0;
@@ -346,9 +390,9 @@ OPGEN_KERNEL(convolution)
                 "output_padding: ",
                 more, ", stride: ", window.stride, " and dilation: ", window.dilation);
     const int64_t zeros =
-        window.dilation[d] * (weight.size(static_cast<int64_t>(d) + 2) - 1) - pad[d];
+        Size(window.dilation[d]) * (weight.size(static_cast<int64_t>(d) + 2) - 1) - pad[d];
     window.padding_front[d] = zeros;
-    window.padding_back[d] = zeros + more[d];
+    window.padding_back[d] = Size(zeros) + more[d];
   }
   if (transposed) {
     input = spread(given, window.stride);
@@ -359,6 +403,10 @@ OPGEN_KERNEL(convolution)
   const DimVector shape = result_sizes(input, weight, out);
   if (input.is_meta() || opgen::multiply_integers(shape) == 0) {
     return opgen::empty(shape, input.options());
+  }
+  if (transposed && !is_finite(weight)) {
+    const Window apart = window_of(stride, padding, dilation, spatial);
+    return transposed_by_products(given, given_weight, bias, apart, pad, groups, out);
   }
   const bool narrow = opgen::multiply_integers(weight.sizes().slice(2)) == 1;
   const ScalarType dtype = input.scalar_type();
@@ -385,9 +433,9 @@ OPGEN_KERNEL(convolution_backward)
     DimVector beyond(spatial, 0);
     for (size_t d = 0; !transposed && d < spatial; ++d) {
       const auto dim = static_cast<int64_t>(d) + 2;
-      beyond[d] = input.size(dim) + 2 * window.padding_front[d] -
-                  (grad_output.size(dim) - 1) * window.stride[d] -
-                  window.dilation[d] * (weight.size(dim) - 1) - 1;
+      beyond[d] = input.size(dim) + 2 * Size(window.padding_front[d]) -
+                  Size(grad_output.size(dim) - 1) * window.stride[d] -
+                  Size(window.dilation[d]) * (weight.size(dim) - 1) - 1;
     }
     Tensor grad = at::convolution(grad_output, weight.conj(), std::nullopt, stride, padding,
                                   dilation, !transposed, beyond, groups);

@@ -14,6 +14,7 @@
 #include <aten/ops/logical_not.h>
 #include <aten/ops/masked_fill.h>
 #include <aten/ops/masked_select.h>
+#include <aten/ops/native_group_norm_backward.h>
 #include <aten/ops/native_layer_norm_backward.h>
 #include <aten/ops/ones.h>
 #include <aten/ops/ones_like.h>
@@ -1101,6 +1102,44 @@ Tensor group_norm_tangent(const Tensor& input_t, const Tensor& input, const Tens
   const GroupNormalisation groups(input, mean, rstd, weight, mean.size(0), input.size(1), group);
   return groups.restored(groups.tangent(groups.grouped(input_t), groups.of_channels(weight_t),
                                         groups.of_channels(bias_t)));
+}
+Tensor group_mean_tangent(const Tensor& input_t, const Tensor& input, const Tensor& mean,
+                          const Tensor& rstd, int64_t group) {
+  if (!input_t.defined()) return at::zeros_like(mean);
+  const GroupNormalisation groups(input, mean, rstd, Tensor(), mean.size(0), input.size(1), group);
+  return row_mean(groups.grouped(input_t), groups.axes)
+      .reshape(mean.sizes())
+      .to(mean.scalar_type());
+}
+Tensor group_rstd_tangent(const Tensor& input_t, const Tensor& input, const Tensor& mean,
+                          const Tensor& rstd, int64_t group) {
+  if (!input_t.defined()) return at::zeros_like(rstd);
+  const GroupNormalisation groups(input, mean, rstd, Tensor(), mean.size(0), input.size(1), group);
+  const Tensor along = row_mean(groups.grouped(input_t) * groups.normal(), groups.axes);
+  return (along * groups.rstd * groups.rstd * -1).reshape(rstd.sizes()).to(rstd.scalar_type());
+}
+std::tuple<Tensor, Tensor, Tensor> group_norm_gradient(
+    const Tensor& grad, const Tensor& grad_of_mean, const Tensor& grad_of_rstd, const Tensor& input,
+    const Tensor& mean, const Tensor& rstd, const std::optional<Tensor>& weight, int64_t N,
+    int64_t C, int64_t HxW, int64_t group, std::array<bool, 3> wanted) {
+  std::tuple<Tensor, Tensor, Tensor> grads;
+  if (grad.defined()) {
+    grads =
+        at::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, wanted);
+  }
+  if (!wanted[0] || (!grad_of_mean.defined() && !grad_of_rstd.defined())) return grads;
+  const GroupNormalisation groups(input, mean, rstd, Tensor(), N, C, group);
+  Tensor of_input;
+  if (grad_of_mean.defined()) of_input = grad_of_mean.reshape(groups.mean.sizes());
+  if (grad_of_rstd.defined()) {
+    const Tensor slope = grad_of_rstd.reshape(groups.rstd.sizes()) * groups.rstd * groups.rstd;
+    of_input = sum_of(of_input, groups.normal() * slope * -1);
+  }
+  // Both statistics are means over the places of a group.
+  const double places = static_cast<double>(C / group) * static_cast<double>(HxW);
+  of_input = groups.restored((of_input / places).expand(groups.input.sizes()));
+  std::get<0>(grads) = sum_of(std::get<0>(grads), of_input.to(input.scalar_type()));
+  return grads;
 }
 std::tuple<Tensor, Tensor, Tensor> group_norm_double(
     const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,

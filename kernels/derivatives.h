@@ -243,6 +243,17 @@ using namespace opgen::types;
                                         const Tensor& weight_t, const Tensor& weight,
                                         const Tensor& bias_t, const Tensor& mean,
                                         const Tensor& rstd, int64_t group);
+// The tangents of the statistics.
+[[nodiscard]] Tensor group_mean_tangent(const Tensor& input_t, const Tensor& input,
+                                        const Tensor& mean, const Tensor& rstd, int64_t group);
+[[nodiscard]] Tensor group_rstd_tangent(const Tensor& input_t, const Tensor& input,
+                                        const Tensor& mean, const Tensor& rstd, int64_t group);
+// The gradients of native_group_norm for input, weight and bias, from those of its results, of
+// which any may be undefined.
+[[nodiscard]] std::tuple<Tensor, Tensor, Tensor> group_norm_gradient(
+    const Tensor& grad, const Tensor& grad_of_mean, const Tensor& grad_of_rstd, const Tensor& input,
+    const Tensor& mean, const Tensor& rstd, const std::optional<Tensor>& weight, int64_t N,
+    int64_t C, int64_t HxW, int64_t group, std::array<bool, 3> wanted);
 // The gradients of native_group_norm_backward for grad_out, input and weight.
 [[nodiscard]] std::tuple<Tensor, Tensor, Tensor> group_norm_double(
     const Tensor& grad_of_input, const Tensor& grad_of_weight, const Tensor& grad_of_bias,

@@ -257,7 +257,8 @@ void check_index_shape(const char* name, const TensorBase& index, const TensorBa
 void check_scatter(const char* name, const TensorBase& self, int64_t dim, const TensorBase& index,
                    const TensorBase* source) {
   dim = wrap_dim(dim, self.dim());
-  check_index_dtype(name, index);
+  // As in PyTorch, an index without elements may have any dtype: gather's gradient passes its own.
+  if (index.numel() != 0) check_index_dtype(name, index);
   check_index_shape(name, index, self, dim, "self");
   check_same_device(name, self, index);
   if (source == nullptr) return;
@@ -885,6 +886,12 @@ void check_mask(const Tensor& self, const Tensor& mask) {
   check_same_device("masked_fill_", self, mask);
 }
 
+int64_t count_set(const bool* mask, int64_t n) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) count += opgen::element_at(mask + i);
+  return count;
+}
+
 // Writes `value` to `out` where the mask is set, else the element of `self`, which may be `out`.
 void fill_masked(const Tensor& out, const Tensor& mask, const Tensor& self, const Scalar& value) {
   OPGEN_DISPATCH_ALL(self.scalar_type(), "masked_fill_", [&] {
@@ -897,8 +904,14 @@ void fill_masked(const Tensor& out, const Tensor& mask, const Tensor& self, cons
                               .add_const_input(mask)
                               .add_const_input(self)
                               .build();
-    opgen::cpu_kernel(iter,
-                      [x](bool fills, scalar_t y) -> scalar_t { return either(fills, x, y); });
+    const auto filled = [x](bool fills, scalar_t y) -> scalar_t { return either(fills, x, y); };
+    // Elements that share memory are filled if the mask is set for one of them: each reads what
+    // those before it have written.
+    if (opgen::has_internal_overlap(out) == opgen::MemOverlap::Yes) {
+      opgen::cpu_serial_kernel(iter, filled);
+    } else {
+      opgen::cpu_kernel(iter, filled);
+    }
   });
 }
 
@@ -951,8 +964,7 @@ OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& 
   const Tensor chosen = opgen::contiguous(mask.expand(shape));
   const Tensor source = opgen::contiguous(self.expand(shape));
   const bool* from_mask = chosen.const_data_ptr<bool>();
-  const int64_t total = chosen.numel();
-  const int64_t count = std::count(from_mask, from_mask + total, true);
+  const int64_t total = chosen.numel(), count = count_set(from_mask, total);
   resize_out(out, {count});
   const Tensor dense =
       out.is_contiguous() ? Tensor(out) : Tensor(opgen::empty({count}, out.options()));
@@ -960,7 +972,7 @@ OPGEN_KERNEL(masked_select_out)(const Tensor& self, const Tensor& mask, Tensor& 
     const T* from = static_cast<const T*>(source.const_data_ptr());
     T* to = static_cast<T*>(dense.mutable_data_ptr());
     for (int64_t i = 0; i < total; ++i) {
-      if (from_mask[i]) *to++ = from[i];
+      if (opgen::element_at(from_mask + i)) *to++ = from[i];
     }
   });
   if (!dense.is_same(out)) opgen::copy_(out, dense);
@@ -994,13 +1006,13 @@ OPGEN_KERNEL(masked_scatter_)(Tensor& self, const Tensor& mask, const Tensor& so
   const Tensor from = opgen::contiguous(source);
   const Tensor dense = opgen::contiguous(self);
   const bool* is_chosen = chosen.const_data_ptr<bool>();
-  OPGEN_CHECK(std::count(is_chosen, is_chosen + chosen.numel(), true) <= from.numel(),
+  OPGEN_CHECK(count_set(is_chosen, chosen.numel()) <= from.numel(),
               "Number of elements of source < number of ones in mask");
   dispatch_by_size(self.itemsize(), [&]<class T>() {
     const T* next = static_cast<const T*>(from.const_data_ptr());
     T* to = static_cast<T*>(dense.mutable_data_ptr());
     for (int64_t i = 0; i < dense.numel(); ++i) {
-      if (is_chosen[i]) to[i] = *next++;
+      if (opgen::element_at(is_chosen + i)) to[i] = *next++;
     }
   });
   if (!dense.is_same(self)) opgen::copy_(self, dense);
@@ -1022,7 +1034,7 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
   OPGEN_DISPATCH_ALL(self.scalar_type(), "nonzero", [&] {
     const scalar_t* from = dense.const_data_ptr<scalar_t>();
     int64_t count = 0;
-    for (int64_t i = 0; i < total; ++i) count += from[i] == scalar_t(0) ? 0 : 1;
+    for (int64_t i = 0; i < total; ++i) count += opgen::element_at(from + i) == scalar_t(0) ? 0 : 1;
     if (opgen::resize_output(out, {count, ndim})) {
       opgen::restride_output(out, {count, ndim}, {1, count}, std::nullopt);
     }
@@ -1038,7 +1050,7 @@ OPGEN_KERNEL(nonzero_out)(const Tensor& self, Tensor& out) {
       int64_t n = 0;
       for (int64_t j = 0; j < width; ++j) {
         found[static_cast<size_t>(n)] = j;
-        n += from[j] == scalar_t(0) ? 0 : 1;
+        n += opgen::element_at(from + j) == scalar_t(0) ? 0 : 1;
       }
       for (int64_t d = 0; d < ndim; ++d) {
         int64_t* column = to + d * out.stride(1);

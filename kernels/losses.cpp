@@ -567,10 +567,10 @@ OPGEN_KERNEL(scaled_dot_product_attention)
     scores = scores.add(in_dtype(*mask, kind));
   }
   Tensor shares = at::softmax(scores, -1, std::nullopt);
-  if (is_given(mask)) {
-    // A row of which everything is hidden attends to nothing.
+  if (scores.size(-1) > 0) {
+    // A row of which everything is hidden, by a mask or by its own scores, attends to nothing.
     const Tensor empty =
-        scores.detach().eq(Scalar(-std::numeric_limits<double>::infinity())).all(-1, true);
+        scores.detach().amax({-1}, true).eq(Scalar(-std::numeric_limits<double>::infinity()));
     shares = shares.masked_fill(empty, Scalar(0));
   }
   if (dropout_p > 0) shares = at::dropout(shares, dropout_p, true);

@@ -134,6 +134,9 @@ OPGEN_KERNEL(native_layer_norm_backward)
   OPGEN_CHECK(same_sizes(grad_out.sizes(), input.sizes()),
               "Expected grad_out to have the shape of input, ", input.sizes(), ", but got ",
               grad_out.sizes());
+  OPGEN_CHECK(mean.numel() == rows.count && rstd.numel() == rows.count,
+              "native_layer_norm_backward: expected mean and rstd of ", rows.count,
+              " elements, got ", mean.sizes(), " and ", rstd.sizes());
   const Tensor others[] = {grad_out, mean, rstd, gamma, beta};
   for (const Tensor& other : others) check_same_device("native_layer_norm_backward", input, other);
   const Tensor& parameter = gamma.defined() ? gamma : beta;

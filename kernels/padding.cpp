@@ -38,13 +38,14 @@ OPGEN_KERNEL(constant_pad_nd)(const Tensor& self, IntArrayRef pad, const Scalar&
   bool grows = false;
   for (int64_t d = 0; d < ndim; ++d) {
     const auto [front, back] = ends_of(pad, ndim, d);
-    shape.push_back(self.size(d) + front + back);
+    shape.push_back(self.size(d) + Size(front) + back);
     OPGEN_CHECK(shape.back() >= 0, "The input size ", self.size(d), ", plus negative padding ",
                 front, " and ", back,
                 ", resulted in a negative output size, which is invalid. Check dimension ", d,
                 " of your input.");
     grows = grows || front > 0 || back > 0;
-    const int64_t first = std::max<int64_t>(0, -front), cut = first + std::max<int64_t>(0, -back);
+    const int64_t first = std::max<int64_t>(0, -Size(front)),
+                  cut = first + Size(std::max<int64_t>(0, -Size(back)));
     if (cut > 0) kept = kept.narrow(d, first, self.size(d) - cut);
   }
   if (!grows) return kept.clone(std::nullopt);
@@ -81,13 +82,13 @@ void check_ends(Mode mode, const Tensor& self, int64_t dim, const Ends& ends) {
               "Padding size should be ", mode == Mode::kReflect ? "less than" : "at most",
               " the corresponding input dimension, but got: padding (", ends.front, ", ", ends.back,
               ") at dimension ", dim, " of input ", self.sizes());
-  OPGEN_CHECK(size > 0 && size + ends.front + ends.back > 0, "input (size ", size,
+  OPGEN_CHECK(size > 0 && size + Size(ends.front) + ends.back > 0, "input (size ", size,
               ") at dimension ", dim, " is too small for padding (", ends.front, ", ", ends.back,
               ")");
 }
 
 Tensor pad_line(Mode mode, const Tensor& self, int64_t dim, const Ends& ends) {
-  const int64_t size = self.size(dim), length = size + ends.front + ends.back;
+  const int64_t size = self.size(dim), length = size + Size(ends.front) + ends.back;
   Tensor places = opgen::empty({length}, opgen::TensorOptions(opgen::kLong));
   int64_t* place = places.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < length; ++i) place[i] = source_of(mode, i - ends.front, size);

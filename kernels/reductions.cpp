@@ -836,11 +836,11 @@ void running_extremes(const char* name, const Tensor& self, const Tensor& values
     scalar_t* value = values.mutable_data_ptr<scalar_t>();
     int64_t* place = indices.mutable_data_ptr<int64_t>();
     for_each_line<3>(dim, {&self, &values, &indices}, [&](const std::array<int64_t, 3>& at) {
-      scalar_t best_value = from[at[0]];
+      scalar_t best_value = opgen::element_at(from + at[0]);
       wide best = static_cast<wide>(best_value);
       int64_t best_place = 0;
       for (int64_t i = 0; i < count; ++i) {
-        const scalar_t element = from[at[0] + i * from_step];
+        const scalar_t element = opgen::element_at(from + at[0] + i * from_step);
         const wide x = static_cast<wide>(element);
         // Not if the best one alone is NaN.
         const bool better = (greatest ? x >= best : x <= best) | is_nan(x);

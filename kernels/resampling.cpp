@@ -443,7 +443,7 @@ OPGEN_KERNEL(pixel_shuffle)(const Tensor& self, int64_t upscale_factor) {
   DimVector parts(self.sizes().slice(0, outer)), result(parts), order;
   for (int64_t size : {channels, upscale_factor, upscale_factor, height, width})
     parts.push_back(size);
-  for (int64_t size : {channels, height * upscale_factor, width * upscale_factor})
+  for (int64_t size : {Size(channels), Size(height) * upscale_factor, Size(width) * upscale_factor})
     result.push_back(size);
   for (size_t d = 0; d < outer; ++d) order.push_back(static_cast<int64_t>(d));
   for (int64_t d : {0, 3, 1, 4, 2}) order.push_back(static_cast<int64_t>(outer) + d);
@@ -471,7 +471,8 @@ OPGEN_KERNEL(pixel_unshuffle)(const Tensor& self, int64_t downscale_factor) {
   DimVector parts(self.sizes().slice(0, outer)), result(parts), order;
   for (int64_t size : {channels, height, downscale_factor, width, downscale_factor})
     parts.push_back(size);
-  for (int64_t size : {channels * downscale_factor * downscale_factor, height, width})
+  for (int64_t size :
+       {Size(channels) * downscale_factor * downscale_factor, Size(height), Size(width)})
     result.push_back(size);
   for (size_t d = 0; d < outer; ++d) order.push_back(static_cast<int64_t>(d));
   for (int64_t d : {0, 2, 4, 1, 3}) order.push_back(static_cast<int64_t>(outer) + d);

@@ -221,7 +221,7 @@ OPGEN_KERNEL(bincount)
               "bincount only supports 1-d non-negative integral inputs.");
   OPGEN_CHECK(!is_given(weights) || (weights->dim() == 1 && weights->size(0) == self.size(0)),
               "weights should be 1-d and have the same length as input");
-  const int64_t bins = std::max(most.item().toLong() + 1, minlength);
+  const int64_t bins = std::max<int64_t>(Size(most.item().toLong()) + 1, minlength);
   const int64_t* number = numbers.const_data_ptr<int64_t>();
   const auto count_into = [&]<class T>(Tensor result, const T* weight) {
     T* sum = result.mutable_data_ptr<T>();
@@ -531,7 +531,8 @@ void compare_with_each(const T* element, int64_t n, const std::vector<wide_t<T>>
 // Whether each element is among `tested`, or is not.
 void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const Tensor& out) {
   const ScalarType common = opgen::result_type_of(elements, tested);
-  const Tensor from = dense(elements, common), wanted = dense(tested, common);
+  const Tensor from = dense(with_plain_bools(elements), common),
+               wanted = dense(with_plain_bools(tested), common);
   const Tensor result = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
   bool* to = result.mutable_data_ptr<bool>();
   OPGEN_DISPATCH_REAL_AND_BOOL(common, "isin", [&] {
@@ -616,7 +617,8 @@ Tensor from_numbers(const std::vector<int64_t>& numbers, const Tensor& like) {
 // The numbers in order, each once; NaN is equal to no number.
 OPGEN_KERNEL(_unique2_cpu)
 (const Tensor& self, bool /*sorted*/, bool return_inverse, bool return_counts) {
-  const auto [sorted, indices] = at::sort(self.reshape({-1}), /*stable=*/true, 0, false);
+  const auto [sorted, indices] =
+      at::sort(with_plain_bools(self.reshape({-1})), /*stable=*/true, 0, false);
   const Tensor values = opgen::contiguous(sorted), order = opgen::contiguous(indices);
   const int64_t* place = order.const_data_ptr<int64_t>();
   std::vector<int64_t> first, count, group(static_cast<size_t>(self.numel()));
@@ -670,7 +672,8 @@ struct Groups {
 // Returns the elements of a contiguous vector that differ from their predecessors. `group` gets the
 // number of each element's group, `count` a new tensor with the sizes of the groups, unless they
 // are undefined.
-Tensor distinct_neighbours(const Tensor& flat, const Tensor& group, Tensor& count) {
+Tensor distinct_neighbours(const Tensor& given, const Tensor& group, Tensor& count) {
+  const Tensor flat = with_plain_bools(given);
   const int64_t n = flat.numel();
   Tensor values;
   OPGEN_DISPATCH_REAL_AND_BOOL(flat.scalar_type(), "unique_consecutive", [&] {
@@ -712,7 +715,8 @@ Tensor distinct_neighbours(const Tensor& flat, const Tensor& group, Tensor& coun
 }
 
 // Finds the different rows of `matrix`: in ascending order, or among neighbours only.
-Groups groups_of(const char* name, const Tensor& matrix, bool sorted) {
+Groups groups_of(const char* name, const Tensor& given, bool sorted) {
+  const Tensor matrix = with_plain_bools(given);
   std::vector<int64_t> order(static_cast<size_t>(matrix.size(0)));
   std::iota(order.begin(), order.end(), int64_t(0));
   Groups found;

@@ -96,7 +96,7 @@ OPGEN_KERNEL(unflatten)(const Tensor& self, int64_t dim, IntArrayRef sizes) {
   OPGEN_CHECK(self.dim() > 0, "unflatten: a tensor without dimensions cannot be split");
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.size(dim);
-  int64_t known = 1;
+  Size known = 1;
   std::optional<size_t> open;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == -1) {
@@ -294,7 +294,7 @@ OPGEN_KERNEL(cartesian_prod)(TensorList tensors) {
 OPGEN_KERNEL(diag_embed)(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t ndim = self.dim() + 1, one = wrap_dim(dim1, ndim), two = wrap_dim(dim2, ndim);
   OPGEN_CHECK(one != two, "diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t side = self.size(-1) + std::abs(offset);
+  const int64_t side = self.size(-1) + (offset < 0 ? -Size(offset) : Size(offset));
   DimVector shape(self.sizes());
   shape.pop_back();
   shape.insert(shape.begin() + std::min(one, two), side);
@@ -308,7 +308,7 @@ OPGEN_KERNEL(block_diag)(TensorList tensors) {
   if (tensors.empty()) return at::zeros({1, 0});
   std::vector<Tensor> blocks;
   opgen::ResultTypeState state;
-  int64_t rows = 0, columns = 0;
+  Size rows = 0, columns = 0;
   for (const Tensor& tensor : tensors) {
     OPGEN_CHECK(tensor.dim() <= 2,
                 "torch.block_diag: Input tensors must have 2 or fewer "
@@ -370,7 +370,7 @@ OPGEN_KERNEL(repeat_interleave_cpu)(const Tensor& repeats, std::optional<SymInt>
               "repeats has to be Long or Int tensor");
   const Tensor counts = opgen::contiguous(to_dtype(repeats, kLong));
   const int64_t* count = counts.const_data_ptr<int64_t>();
-  int64_t total = 0;
+  Size total = 0;
   for (int64_t i = 0; i < counts.numel(); ++i) {
     OPGEN_CHECK(count[i] >= 0, "repeats can not be negative");
     total += count[i];
@@ -412,13 +412,13 @@ OPGEN_KERNEL(repeat_interleave)
   const Tensor line = flat.dim() == 0 ? flat.unsqueeze(0) : flat;
   const int64_t along = wrap_dim(dim.value_or(0), line.dim());
   OPGEN_CHECK(repeats >= 0, "Repeats must be non-negative");
-  OPGEN_CHECK(
-      !output_size.has_value() || static_cast<int64_t>(*output_size) == repeats * line.size(along),
-      "repeat_interleave: Invalid output_size, expected ", repeats * line.size(along));
+  const int64_t repeated = Size(repeats) * line.size(along);
+  OPGEN_CHECK(!output_size.has_value() || static_cast<int64_t>(*output_size) == repeated,
+              "repeat_interleave: Invalid output_size, expected ", repeated);
   DimVector shape(line.sizes());
   shape.insert(shape.begin() + along + 1, repeats);
   DimVector result(line.sizes());
-  result[static_cast<size_t>(along)] *= repeats;
+  result[static_cast<size_t>(along)] = repeated;
   return line.unsqueeze(along + 1).expand(shape).clone(MemoryFormat::Contiguous).view(result);
 }
 
@@ -602,7 +602,7 @@ KroneckerFactors kronecker_factors(const Tensor& self, const Tensor& other) {
     right.push_back(inner);
     result.sizes.push_back(outer);
     result.sizes.push_back(inner);
-    result.shape.push_back(outer * inner);
+    result.shape.push_back(Size(outer) * inner);
   }
   result.outer = self.reshape(left);
   result.inner = other.reshape(right);
@@ -670,8 +670,8 @@ void multiply_matrices(const Tensor& self, const Tensor& other, const Tensor& ou
 
 OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
   if (are_plain_matrices(self, other)) {
-    const Tensor out =
-        opgen::empty({self.size(0) * other.size(0), self.size(1) * other.size(1)}, self.options());
+    const Tensor out = opgen::empty(
+        {Size(self.size(0)) * other.size(0), Size(self.size(1)) * other.size(1)}, self.options());
     multiply_matrices(self, other, out);
     return out;
   }

@@ -44,7 +44,8 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
     for (int64_t k = 0; k < size; ++k) {
       const T* row = block + k * step;
       for (int64_t j = 0; j < lines; ++j) {
-        entries[j * size + k] = Entry::of(opgen::sort_key(row[j * run_step], descending), k);
+        entries[j * size + k] =
+            Entry::of(opgen::sort_key(opgen::element_at(row + j * run_step), descending), k);
         if (in_place) kept[j * size + k] = row[j * run_step];
       }
     }
@@ -69,9 +70,11 @@ template <class T>
 OPGEN_ALWAYS_INLINE void keys_here(opgen::SortKey<T>* keys, const T* line, int64_t step, int64_t n,
                                    bool descending) {
   if (step == 1) {
-    for (int64_t k = 0; k < n; ++k) keys[k] = opgen::sort_key(line[k], descending);
+    for (int64_t k = 0; k < n; ++k)
+      keys[k] = opgen::sort_key(opgen::element_at(line + k), descending);
   } else {
-    for (int64_t k = 0; k < n; ++k) keys[k] = opgen::sort_key(line[k * step], descending);
+    for (int64_t k = 0; k < n; ++k)
+      keys[k] = opgen::sort_key(opgen::element_at(line + k * step), descending);
   }
 }
 template <class T>

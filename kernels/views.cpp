@@ -347,7 +347,8 @@ OPGEN_KERNEL(diagonal)(const Tensor& self, int64_t offset, int64_t dim1, int64_t
     layout.storage_offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
   layout.remove(std::max(rows, columns));
   layout.remove(std::min(rows, columns));
-  layout.append(std::max<int64_t>(count, 0), row_stride + column_stride);
+  layout.append(std::max<int64_t>(count, 0),
+                ViewGeometry::diagonal_stride(row_stride, column_stride));
   return view_with(self, layout);
 }
 
@@ -455,7 +456,7 @@ OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
   if (self.dim() == 0) return self.reshape({1});
   if (start_dim == end_dim) return self;
   DimVector shape;
-  int64_t flat = 1;
+  Size flat = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d >= start_dim && d <= end_dim) flat *= self.size(d);
     if (d < start_dim || d > end_dim) shape.push_back(self.size(d));

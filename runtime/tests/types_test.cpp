@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "check.h"
+#include "opgen/core/element.h"
+#include "opgen/core/size.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/types.h"
 
@@ -210,6 +212,34 @@ TEST(a_warning_handler_may_call_the_function_that_warns) {
   warn_once_of(3);
   set_warning_handler(old);
   CHECK_EQ(warned, "once 1, 2once 2, 2");
+}
+
+TEST(sizes_do_not_wrap_around) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = -most - 1;
+  std::int64_t width = Size(3) * 4 + 1 - std::size_t(2);
+  CHECK_EQ(width, 11);
+  CHECK_EQ(std::int64_t(2 * Size(5) - 1), 9);
+  CHECK_EQ(Size(7) / 2, 3);
+  CHECK_EQ(std::int64_t(-Size(most)), -most);
+  Size sum = 1;
+  sum += 2;
+  sum *= 5;
+  sum -= 1;
+  CHECK_EQ(std::int64_t(sum), 14);
+  CHECK_EQ(std::int64_t(Size(most) + 0), most);
+  CHECK_THROWS(Error, "9223372036854775807 + 1", Size(most) + 1);
+  CHECK_THROWS(Error, "a size does not fit 64 bits", 1 + Size(most));
+  CHECK_THROWS(Error, "-9223372036854775808 - 1", Size(least) - 1);
+  CHECK_THROWS(Error, "4611686018427387904 * 2", Size(most / 2 + 1) * 2);
+  CHECK_THROWS(Error, "0 - -9223372036854775808", -Size(least));
+  CHECK_THROWS(Error, "*", sum *= most);
+}
+
+TEST(every_byte_but_0_is_true) {
+  const unsigned char bytes[] = {0, 1, 2, 128, 255};
+  const bool* bools = reinterpret_cast<const bool*>(bytes);
+  CHECK(!element_at(bools));
+  for (int i = 1; i < 5; ++i) CHECK_EQ(static_cast<int>(element_at(bools + i)), 1);
 }
 
 TEST(errors_and_warnings) {

@@ -11,6 +11,7 @@
 #include "opgen/core/macros.h"
 #include "opgen/core/parallel.h"
 #include "opgen/core/parallel_reduce.h"
+#include "opgen/core/size.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/cpu/reduce.h"
 #include "opgen/device/dispatch_stub.h"

@@ -9,6 +9,7 @@
 #include "opgen/autograd/autograd.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
+#include "opgen/tensor/shape_utils.h"
 
 namespace opgen::python {
 
@@ -182,6 +183,25 @@ struct Layout {
   char* data = nullptr;
 };
 
+// Of the sizes that are read. A capsule does not say how long its arrays are, and no library makes
+// tensors with more.
+constexpr std::int32_t kMostDims = 64;
+
+// Returns whether all elements have addresses. Wherever they end, memory begins below 2^63.
+bool has_addresses(const dlpack::Tensor& from, const Layout& layout) {
+  std::size_t bytes = 0;
+  try {
+    bytes = opgen::checked_storage_bytes(layout.sizes, layout.strides, 0,
+                                         opgen::elementSize(layout.type));
+  } catch (const Error&) {
+    return false;
+  }
+  const auto first = reinterpret_cast<std::uintptr_t>(from.data);
+  std::uint64_t end = 0;
+  return !__builtin_add_overflow(first, from.byte_offset, &end) &&
+         !__builtin_add_overflow(end, bytes, &end) && end <= std::uint64_t(INT64_MAX);
+}
+
 bool read_sizes(const dlpack::Tensor& from, Layout& to) {
   for (std::int32_t i = 0; i < from.ndim; ++i) {
     const std::int64_t size = from.shape[i];
@@ -216,6 +236,11 @@ bool read_layout(const dlpack::Tensor& from, Layout& to) {
     refuse("the capsule has no sizes");
     return false;
   }
+  if (from.ndim > kMostDims) {
+    PyErr_Format(PyExc_BufferError, "the capsule has %d dimensions, more than %d", int(from.ndim),
+                 int(kMostDims));
+    return false;
+  }
   if (!read_sizes(from, to)) {
     refuse(
         "a tensor cannot have negative sizes, or negative strides as array[::-1] has: copy the "
@@ -224,6 +249,10 @@ bool read_layout(const dlpack::Tensor& from, Layout& to) {
   }
   if (from.data == nullptr && std::find(to.sizes.begin(), to.sizes.end(), 0) == to.sizes.end()) {
     refuse("the capsule has elements, but no address");
+    return false;
+  }
+  if (!has_addresses(from, to)) {
+    refuse("the sizes, strides and byte_offset of the capsule reach beyond all memory");
     return false;
   }
   to.data = static_cast<char*>(from.data);

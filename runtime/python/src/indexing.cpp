@@ -229,7 +229,7 @@ void Indexer::cut(const Key& key) {
   Py_ssize_t stop = key.stop;
   const Py_ssize_t count = PySlice_AdjustIndices(tensor_.sizes()[dim], &start, &stop, key.step);
   if (count != 0) geometry_.storage_offset += start * tensor_.strides()[dim];
-  geometry_.append(count, key.step * tensor_.strides()[dim]);
+  geometry_.append(count, ViewGeometry::stepped_stride(tensor_.strides()[dim], key.step));
   ++next_;
   ++made_;
 }

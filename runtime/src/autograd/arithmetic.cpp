@@ -7,6 +7,7 @@
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/core/dispatch_macros.h"
+#include "opgen/core/element.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/promotion.h"
@@ -135,7 +136,7 @@ TensorBase where_kernel(const TensorBase& condition, const TensorBase& a, const 
     OPGEN_DISPATCH_ALL(a.scalar_type(), "where", [&] {
       iter.for_each([](char** data, const std::int64_t* strides, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i) {
-          const bool first = *reinterpret_cast<const bool*>(data[1] + i * strides[1]);
+          const bool first = element_at(reinterpret_cast<const bool*>(data[1] + i * strides[1]));
           const int chosen = first ? 2 : 3;
           *reinterpret_cast<scalar_t*>(data[0] + i * strides[0]) =
               *reinterpret_cast<const scalar_t*>(data[chosen] + i * strides[chosen]);

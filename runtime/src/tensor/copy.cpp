@@ -65,16 +65,16 @@ void convert_row(char** data, const std::int64_t* strides, std::int64_t n) {
     To* to = reinterpret_cast<To*>(data[0]);
     const From* from = reinterpret_cast<const From*>(data[1]);
     OPGEN_IVDEP
-    for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(element_at(from + i));
     return;
   }
   if (strides[1] == 0) {
     const From* from = reinterpret_cast<const From*>(data[1]);
-    return fill_row(data[0], strides[0], n, convert<To>(*from));
+    return fill_row(data[0], strides[0], n, convert<To>(element_at(from)));
   }
   for (std::int64_t i = 0; i < n; ++i) {
     *reinterpret_cast<To*>(data[0] + i * strides[0]) =
-        convert<To>(*reinterpret_cast<const From*>(data[1] + i * strides[1]));
+        convert<To>(element_at(reinterpret_cast<const From*>(data[1] + i * strides[1])));
   }
 }
 
@@ -87,7 +87,7 @@ template <class To, class From>
 void convert_row_by_floats(char** data, const std::int64_t* strides, std::int64_t n) {
   if (strides[1] == 0) {
     const From* from = reinterpret_cast<const From*>(data[1]);
-    return fill_row(data[0], strides[0], n, convert<To>(*from));
+    return fill_row(data[0], strides[0], n, convert<To>(element_at(from)));
   }
   constexpr std::int64_t most = 512, step = sizeof(float);
   alignas(64) float block[most];
@@ -119,10 +119,10 @@ constexpr CopyRow convert_row_of() {
   constexpr bool to_byte = std::is_same_v<To, std::int8_t> || std::is_same_v<To, std::uint8_t>;
   if constexpr (std::is_same_v<To, From>) {
     return nullptr;
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return &convert_row<To, bool>;
   } else if constexpr (to_byte && std::is_integral_v<From> && sizeof(From) == 1) {
     return &move_row<std::uint8_t>;
-  } else if constexpr (std::is_same_v<From, bool>) {
-    return convert_row_of<To, std::uint8_t>();
   } else if constexpr (std::is_same_v<To, std::int8_t> && std::is_integral_v<From>) {
     return convert_row_of<std::uint8_t, From>();
   } else if constexpr ((is_half<To> && !std::is_same_v<From, float>) ||
@@ -172,7 +172,7 @@ void convert_row_fma(char** data, const std::int64_t* strides, std::int64_t n) {
     convert_row<To, From>(data, strides, n);
   }
 }
-// A bool is 0 or 1: its negative has no bit or all bits set.
+// The negative of 0 or 1 has no bit or all bits set.
 template <class To>
 OPGEN_TARGET_AVX2 void convert_bools_avx2(char** data, const std::int64_t* strides,
                                           std::int64_t n) {
@@ -184,7 +184,8 @@ OPGEN_TARGET_AVX2 void convert_bools_avx2(char** data, const std::int64_t* strid
   Bits* to = reinterpret_cast<Bits*>(data[0]);
   const std::uint8_t* from = reinterpret_cast<const std::uint8_t*>(data[1]);
   OPGEN_IVDEP
-  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<Bits>(Bits(0) - Bits(from[i])) & one;
+  for (std::int64_t i = 0; i < n; ++i)
+    to[i] = static_cast<Bits>(Bits(0) - Bits(from[i] != 0)) & one;
 }
 CopyRow find_convert_bools_avx2(ScalarType to) {
   switch (to) {

@@ -170,6 +170,54 @@ class Old:
         return (1, 0)
 
 
+def lying(**fields: int) -> object:
+    """Return a capsule of an array of 2 by 3 doubles in which some fields have other values. Their places are those of
+    the structure DLTensor; `shape0` and `strides0` are elements of its arrays."""
+    capsule = np.arange(6.0).reshape(2, 3).__dlpack__()
+    place = pointer_in(capsule, b"dltensor")
+    for name, value in fields.items():
+        if name == "ndim":
+            ctypes.c_int32.from_address(place + 16).value = value
+        elif name == "byte_offset":
+            ctypes.c_uint64.from_address(place + 40).value = value
+        else:
+            row = ctypes.c_uint64.from_address(place + {"shape": 24, "strides": 32}[name[:-1]])
+            ctypes.c_int64.from_address(row.value + 8 * int(name[-1])).value = value
+    return capsule
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"ndim": 2**31 - 1},
+        {"ndim": 65},
+        {"ndim": -1},
+        {"byte_offset": 2**63},
+        {"byte_offset": 2**64 - 8},
+        {"byte_offset": 2**63 - 8},
+        {"shape0": 2**62, "shape1": 2**62},
+        {"shape0": 2**61},
+        {"shape0": -1},
+        {"strides0": 2**62},
+        {"strides0": 2**63 - 1},
+        {"strides1": -1},
+    ],
+    ids=str,
+)
+def test_a_capsule_that_lies(aten: Any, fields: dict[str, int]) -> None:
+    """Protects memory: what cannot be true is refused before anything is read, and the capsule stays unused."""
+    capsule = lying(**fields)
+    with pytest.raises(BufferError):
+        aten.from_dlpack(capsule)
+    assert '"dltensor"' in repr(capsule)
+
+
+def test_sizes_that_do_not_matter(aten: Any) -> None:
+    """Protects capsules that look odd and are right: strides of one element, and of none."""
+    assert aten.from_dlpack(lying(shape0=1, strides0=2**62)).tolist() == [[0, 1, 2]]
+    assert aten.from_dlpack(lying(shape0=0, strides1=2**62)).shape == (0, 3)
+
+
 def test_an_old_producer(aten: Any) -> None:
     assert aten.from_dlpack(Old()).tolist() == [0, 1, 2]
 
@@ -254,8 +302,12 @@ def test_nothing_is_left_behind() -> None:
 
 def flags_of(capsule: object) -> int:
     """Return the flags in a capsule of DLPack 1.x, which are three words into the structure."""
+    return ctypes.c_uint64.from_address(pointer_in(capsule, b"dltensor_versioned") + 24).value
+
+
+def pointer_in(capsule: object, name: bytes) -> int:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    place = pointer(capsule, b"dltensor_versioned")
+    place = pointer(capsule, name)
     assert isinstance(place, int)
-    return ctypes.c_uint64.from_address(place + 24).value
+    return place

@@ -27,7 +27,7 @@ from support.build import (
 from support.library import OperatorLibrary, build_own_operators, own_operators
 
 _HERE = Path(__file__).parent
-_COMMON = "-O1 -g1 -fno-omit-frame-pointer"
+_COMMON = "-O2 -g1 -fno-omit-frame-pointer"
 _FLAGS = {
     "address": f"{_COMMON} -fsanitize=address,undefined -fno-sanitize-recover=undefined",
     "thread": f"{_COMMON} -fsanitize=thread",

@@ -221,13 +221,15 @@ def hunt_calls(
     exceptions = Exceptions(EXCEPTIONS)
     oracle = Oracle()
     names = [n for n in oracle.overloads if fnmatch.fnmatchcase(n, only)][part[0] :: part[1]]
+    # First those that have been called least: operators that were added since the last hunt.
+    names.sort(key=lambda name: findings.accepted[name])
     workers = (Worker(build, exact=True), Worker(build, exact=False))
     last = findings.rounds + rounds
     try:
         while findings.rounds < last and time.monotonic() < ends:
-            # Every fourth round uses the usual allocator, whose small storages lie inside their
+            # Every eighth round uses the usual allocator, whose small storages lie inside their
             # records.
-            worker = workers[findings.rounds % 4 == 3]
+            worker = workers[findings.rounds % 8 == 7]
             for at in range(0, len(names), 16):
                 request = Request(findings.rounds, tuple(names[at : at + 16]), accepted, MOST)
                 _request(oracle, request, worker, findings, exceptions)

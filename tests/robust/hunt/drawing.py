@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from differential.numerics.check import Checker, _unspecified
 from differential.numerics.draw import Refused
 from differential.numerics.python_driver import Form, PythonLibrary
@@ -28,6 +30,8 @@ EXTREMES = (
     *(2**31 - 1, 2**31, 2**32, 2**32 + 1, -(2**31), -(2**31) - 1, -(2**32)),
     *(2**40, 2**53, 2**60, 2**61 - 1, 2**61, 2**62, 2**63 - 1, -(2**62), -(2**63) + 1, -(2**63)),
 )
+# Those that overflow in sums and products with others, each once.
+FAR = tuple(sorted({number for number in EXTREMES if abs(number) >= 2**31 - 1}))
 NUMBERS = (
     *(0, 1, -1, 2, 0.5, -0.0, True, False, 300, -129, 70000, 2**24 + 1, 2**31, 2**32, 2**53 + 1),
     *(-(2**31) - 1, 2**62, 2**63 - 1, -(2**63), 1e-40, 1e39, -1e300, 1e308, 3.7, -3.7),
@@ -98,6 +102,15 @@ class Drawer:
             change.any()
         way = random.choice(self.ways[str(base.function.func.name)])
         return change.plan(way)
+
+    def extremes(self, base: Base, random: Random, each: int) -> Iterator[Plan]:
+        """Make plans in which one int, alone or in a list, is replaced: for every int, by `each` numbers of FAR."""
+        for path in Change(base, random).ints():
+            for number in random.sample(FAR, each):
+                change = Change(base, random)
+                change.set_int(path, number)
+                change.notes.append("extreme")
+                yield change.plan(random.choice(self.ways[str(base.function.func.name)]))
 
     def _ways(self, f: NativeFunction) -> Iterator[Callable_]:
         """Return the ways to call it, for both libraries, as PythonLibrary._callable finds them."""
@@ -284,6 +297,41 @@ class Change:
             Buffer("uint8", content).as_dtype(buffer.dtype).grown(buffer.count())
         )
         return True
+
+    def element(self) -> bool:
+        """Replace an element of a tensor of integers by an extreme number that its dtype has."""
+        numbers = [
+            ref.tensor
+            for ref in refs(tuple(self.arguments.values()))
+            if self.buffers[self.tensors[ref.tensor].buffer].dtype in ("int32", "int64")
+            and self.buffers[self.tensors[ref.tensor].buffer].content
+        ]
+        if not numbers:
+            return False
+        place = self.tensors[self.random.choice(numbers)]
+        buffer = self.buffers[place.buffer]
+        content = np.frombuffer(buffer.content, buffer.dtype).copy()
+        limits = np.iinfo(content.dtype)
+        allowed = [n for n in EXTREMES if limits.min <= n <= limits.max]
+        content[self.random.randrange(len(content))] = self.random.choice(allowed)
+        self.buffers[place.buffer] = Buffer(buffer.dtype, content.tobytes())
+        return True
+
+    def ints(self) -> list[tuple[str, int]]:
+        """Return where the ints are: the argument's name, and the index in its list or -1."""
+        found = []
+        for name, argument in self.types.items():
+            if _base(argument.type) not in _INTS or name not in self.arguments:
+                continue
+            value = self.arguments[name]
+            if isinstance(value, tuple):
+                found += [(name, at) for at in range(len(value))]
+            else:
+                found.append((name, -1))
+        return found
+
+    def set_int(self, path: tuple[str, int], number: int) -> None:
+        self._replace(path, number)
 
     def number(self) -> bool:
         """Replace an int, or an int in a list, by an extreme number."""
@@ -546,9 +594,9 @@ _INTS = (BaseTy.int, BaseTy.SymInt)
 _CHANGES: tuple[Callable[[Change], bool], ...] = (
     *(Change.alias, Change.same_object, Change.layout, Change.sizes, Change.dims, Change.dtype),
     *(Change.content, Change.number, Change.scalar, Change.flag, Change.lists, Change.out),
-    *(Change.odd, Change.leave_out),
+    *(Change.odd, Change.leave_out, Change.element),
 )
-_WEIGHTS = (12, 6, 12, 7, 7, 6, 3, 14, 8, 3, 8, 18, 1, 2)
+_WEIGHTS = (12, 6, 12, 7, 7, 6, 3, 14, 8, 3, 8, 18, 1, 2, 6)
 
 
 def _base(type_: Any) -> BaseTy | None:

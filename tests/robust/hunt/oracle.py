@@ -30,6 +30,8 @@ from robust.hunt.worker import Caller, Outcome, own_pipes, receive, send, torch_
 from support.build import REPOSITORY
 
 _MUTANTS = 6
+# Extreme numbers per int of an operator and round.
+_EXTREMES = 4
 # Some plans crash PyTorch or take too long, so its calls are made in a fork.
 _CALLS_PER_FORK = 300
 _SECONDS = 6.0
@@ -56,6 +58,7 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
     for name in request.overloads:
         random = Random(f"{name}|{request.seed}")
         accepted = drawn = tried = 0
+        extremes = True
         weights = {dtype.name: [1, 1] for dtype in DTYPES}
         while accepted < request.accepted and drawn < request.most and tried < 4 * request.most:
             tried += 1
@@ -69,9 +72,15 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
                 continue  # PyTorch raised it when asked for the shape of an output.
             if base is None:
                 continue
-            for number in range(_MUTANTS):
-                changes = 0 if number == 0 else random.choice((0, 1, 1, 1, 2, 2, 3, 4))
-                plan = drawer.plan(base, random, changes)
+            plans = [drawer.plan(base, random, 0)]
+            plans += [
+                drawer.plan(base, random, random.choice((0, 1, 1, 1, 2, 2, 3, 4)))
+                for _ in range(1, _MUTANTS)
+            ]
+            if extremes and accepted > 0:
+                extremes = False
+                plans += drawer.extremes(base, random, _EXTREMES)
+            for plan in plans:
                 drawn += 1
                 send(to, ("plan", plan))
                 outcome = forked.outcome(plan)

@@ -104,3 +104,170 @@ def test_a_byte_other_than_0_and_1_is_true(m: ModuleType) -> None:
     t = m.empty(2, dtype=m.bool)
     ctypes.memmove(t.data_ptr(), b"\x00\x07", 2)
     assert t.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float16"])
+def test_sums_of_bytes_other_than_0_and_1(m: ModuleType, dtype: str) -> None:
+    """Protects kernels that read bools, and conversions of them: a byte of 128 used to count 128 times."""
+    t = m.empty(40, dtype=m.bool)
+    ctypes.memmove(t.data_ptr(), bytes([0, 128, 2, 255, 1] * 8), 40)
+    assert t.sum().tolist() == 32
+    assert t.to(m.__dict__[dtype]).tolist() == [0, 1, 1, 1, 1] * 8
+    assert t.reshape(8, 5)[:, 1].to(m.__dict__[dtype]).tolist() == [1] * 8
+    assert m.nonzero(t).numel() == 32
+    assert m.masked_select(m.ones(40), t).numel() == 32
+    assert m.zeros(40).masked_fill_(t, 2.0).sum().tolist() == 64
+    assert m.where(t, m.ones(40), m.zeros(40)).sum().tolist() == 32
+    assert m.equal(t, t.to(m.uint8).to(m.bool))
+
+
+@pytest.mark.parametrize("size", [1, 15, 16, 63, 64, 65, 200])
+def test_elements_that_share_memory_are_filled(m: ModuleType, size: int) -> None:
+    """Protects a write in front of elements that are not filled: blocks of copies used to be written back."""
+    for at in {0, size // 2, size - 1}:
+        mask = m.zeros(size, dtype=m.bool)
+        mask[at] = True
+        t = m.zeros(1)
+        t.expand(size).masked_fill_(mask, 3.0)
+        assert t.tolist() == [3]
+    t = m.zeros(1)
+    t.expand(size).masked_fill_(m.zeros(size, dtype=m.bool), 3.0)
+    assert t.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        # A product of 2**66, which is 8 in 64 bits.
+        "native_group_norm(m.ones(8), None, None, 1, 4, 2 + 2**62, 4, 1e-5)",
+        "native_group_norm(m.ones(0), None, None, 0, 2**62, 4, 2**62, 1e-5)",
+        *(
+            pytest.param(call, marks=WHOLE)
+            for call in (
+                "bincount(m.tensor([2**63 - 1, 1000]))",
+                "repeat_interleave(m.ones(3), m.tensor([2**63 - 1, 2**63 - 1, 7]))",
+                "repeat_interleave(m.ones(4), 2**62)",
+                "conv1d(m.ones(1, 1, 8), m.ones(1, 1, 9), dilation=2**61)",
+                "conv1d(m.ones(1, 1, 8), m.ones(1, 1, 2), padding=2**62)",
+                "conv_transpose1d(m.ones(1, 1, 8), m.ones(1, 1, 2), stride=2**61)",
+                "conv_transpose1d(m.ones(1, 1, 8), m.ones(1, 1, 9), dilation=2**61)",
+                "conv_transpose2d(m.ones(1, 1, 8, 8), m.ones(1, 1, 2, 2), stride=2**33)",
+                "diag(m.ones(3), 2**63 - 1)",
+                "diag(m.ones(3), -(2**63))",
+                "diag_embed(m.ones(3), 2**63 - 1)",
+                "diag_embed(m.ones(3), -(2**63))",
+                "one_hot(m.tensor([2**63 - 1]), -1)",
+                "unflatten(m.ones(8), 0, [2**61, 2**61, 8])",
+                "block_diag([m.ones(1, 1).expand(1, 2**62), m.ones(1, 1).expand(1, 2**62)])",
+                "kron(m.ones(1, 1).expand(2**40, 1), m.ones(1, 1).expand(2**40, 1))",
+                "constant_pad_nd(m.ones(3), [2**63 - 1, 2**63 - 1])",
+                "constant_pad_nd(m.ones(3), [-(2**63), -(2**63)])",
+                "pixel_unshuffle(m.ones(1, 0, 0), 2**62)",
+            )
+        ),
+    ],
+)
+def test_sizes_whose_products_overflow(m: ModuleType, call: str) -> None:
+    """Protects memory: a product or a sum that wraps around passed the checks that follow it."""
+    with pytest.raises((MemoryError, RuntimeError, IndexError, ValueError)):
+        eval(f"m.{call}", {"m": m})
+
+
+@pytest.mark.parametrize("what", ["mean", "rstd"])
+def test_statistics_of_too_few_rows(m: ModuleType, what: str) -> None:
+    """Protects the gradient of `native_layer_norm`, which read statistics beyond the end of theirs."""
+    x = m.ones(2, 3)
+    given = {"mean": x[:, :1], "rstd": x[:, :1], what: x[:1, :1]}
+    with pytest.raises(RuntimeError, match="expected mean and rstd of 2 elements"):
+        m._C._call_operator(
+            "aten::native_layer_norm_backward",
+            "",
+            {
+                "grad_out": x,
+                "input": x,
+                "normalized_shape": [3],
+                "weight": None,
+                "bias": None,
+                "output_mask": [True] * 3,
+                **given,
+            },
+        )
+
+
+@pytest.mark.parametrize("step", [2**62, 2**63 - 1])
+def test_a_slice_of_one_element_with_a_huge_step(m: ModuleType, step: int) -> None:
+    """Protects views of it: strides of a dimension of one element were added and multiplied."""
+    t = m.arange(16.0).reshape(4, 4)[1::step, 2::step]
+    assert t.shape == (1, 1) and t.tolist() == [[6]]
+    assert (t + t).tolist() == [[12]]
+    assert t.diagonal().tolist() == [6] and t.unsqueeze(0).tolist() == [[[6]]]
+    assert t.expand(3, 1).sum().tolist() == 18
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_a_transposed_convolution_multiplies_no_zeros(m: ModuleType) -> None:
+    """Protects infinite weights: zeros between and around the elements of the input made NaN of them."""
+    inf = float("inf")
+    x, infinite = m.tensor([[1.0, 2, 3]]), m.tensor([[[1.0, inf]]])
+    assert m.conv_transpose1d(x, infinite, stride=2).tolist() == [[1, inf, 2, inf, 3, inf]]
+    assert m.conv_transpose1d(x, infinite).tolist() == [[1, inf, inf, inf]]
+    long = m.tensor([[[1.0, inf, 2]]])
+    assert m.conv_transpose1d(x, long, padding=1).tolist() == [[inf, inf, inf]]
+    # The two ways agree, with all arguments, on finite weights: one of another channel is infinite.
+    x = m.randn(2, 4, 5, 4)
+    weight, bias = m.randn(4, 3, 2, 3), m.randn(6)
+    given = {"stride": (2, 3), "padding": (1, 0), "output_padding": (1, 2), "dilation": (1, 2)}
+    wanted = m.conv_transpose2d(x, weight, bias, groups=2, **given)
+    weight[3, 2] = inf
+    found = m.conv_transpose2d(x, weight, bias, groups=2, **given)
+    assert m.allclose(found[:, :5], wanted[:, :5], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_to_nothing_is_zero(m: ModuleType, masked: bool) -> None:
+    """Protects rows of scores that are all -inf, with and without a mask: they were NaN without one."""
+    inf = float("inf")
+    q, k = m.tensor([[[inf, 1.0]]]), m.tensor([[[-inf, 0.0], [-inf, 0.0]]])
+    v = m.tensor([[[1.0, 2], [3, 4]]])
+    mask = m.ones(1, 2, dtype=m.bool) if masked else None
+    assert m.scaled_dot_product_attention(q, k, v, mask).tolist() == [[[0, 0]]]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_indices_along_a_dimension_count_modulo_its_size(m: ModuleType) -> None:
+    """Protects `take_along_dim` with a dimension, as in PyTorch; without one, -1 is refused."""
+    t = m.arange(4.0).reshape(2, 2)
+    assert m.take_along_dim(t, m.tensor([[-1, 5]]), 1).tolist() == [[1, 1], [3, 3]]
+    with pytest.raises((IndexError, RuntimeError)):
+        m.take_along_dim(m.arange(4.0), m.tensor([-1]))
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_an_index_without_elements_may_have_any_dtype(m: ModuleType) -> None:
+    """Protects gather's gradient: it refused the index that the forward pass had taken."""
+    x = m.ones(3).requires_grad_()
+    m.gather(x, 0, m.zeros(0, dtype=m.uint8)).sum().backward()
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_statistics_of_groups_have_gradients(m: ModuleType) -> None:
+    """Protects losses that use mean and rstd of `native_group_norm`: their gradient was zero."""
+    data = [0.0, 1, 2, 5, 3, 3, 1, 0]
+    x = m.tensor(data).reshape(1, 4, 2).requires_grad_()
+    _, mean, _ = m.native_group_norm(x, None, None, 1, 4, 2, 2, 0.5)
+    mean.sum().backward()
+    assert x.grad.reshape(8).tolist() == [0.25] * 8
+    x.grad = None
+    _, _, rstd = m.native_group_norm(x, None, None, 1, 4, 2, 2, 0.5)
+    rstd.sum().backward()
+    centres, variances = [2.0, 1.75], [3.5, 1.6875]
+    for i, found in enumerate(x.grad.reshape(8).tolist()):
+        factor = (variances[i // 4] + 0.5) ** -1.5
+        assert found == pytest.approx(-factor * (data[i] - centres[i // 4]) / 4, rel=1e-4)

@@ -208,7 +208,10 @@ class ExtremesLoops final : public TypedLoops<In, compared_type<In>, Extreme<com
   using Fold = ExtremesFold<M, largest>;
   using State = Extreme<M>;
   explicit ExtremesLoops(const Store& store)
-      : TypedLoops<In, M, State>(kExtremesRow, kColumnLeaf), store_(store) {}
+      : TypedLoops<In, M, State>(kExtremesRow, kColumnLeaf), store_(store) {
+    this->direct =
+        std::is_same_v<In, M>;  // The first of all true bools wins, whatever their bytes.
+  }
   void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count,
             std::int64_t first, void* states) const override {
     Fold::rows(at, n, step, count, first, static_cast<State*>(states));

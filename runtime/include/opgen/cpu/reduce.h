@@ -508,7 +508,7 @@ class StepLoops final : public TypedLoops<In, In, Acc> {
     for (std::int64_t k = 0; k < count; ++k) acc[k] = identity_;
     for (std::int64_t i = 0; i < n; ++i) {
       const In* values = reinterpret_cast<const In*>(rows[i]);
-      for (std::int64_t k = 0; k < count; ++k) acc[k] = step_(acc[k], values[k]);
+      for (std::int64_t k = 0; k < count; ++k) acc[k] = step_(acc[k], element_at(values + k));
     }
   }
   void combine(void* states, const void* later, std::int64_t count) const override {
@@ -538,9 +538,10 @@ class StepLoops final : public TypedLoops<In, In, Acc> {
     for (Acc& lane : lanes) lane = identity_;
     std::int64_t i = 0;
     for (; i + kStepLanes <= n; i += kStepLanes) {
-      for (std::int64_t k = 0; k < kStepLanes; ++k) lanes[k] = step_(lanes[k], at[i + k]);
+      for (std::int64_t k = 0; k < kStepLanes; ++k)
+        lanes[k] = step_(lanes[k], element_at(at + i + k));
     }
-    for (std::int64_t k = 0; i < n; ++i, ++k) lanes[k] = step_(lanes[k], at[i]);
+    for (std::int64_t k = 0; i < n; ++i, ++k) lanes[k] = step_(lanes[k], element_at(at + i));
     join(lanes, combine_);
     return lanes[0];
   }

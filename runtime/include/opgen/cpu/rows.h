@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "opgen/core/element.h"
 #include "opgen/core/parallel.h"
 #include "opgen/device/dispatch_stub.h"
 #include "opgen/iterator/tensor_iterator.h"
@@ -39,10 +40,6 @@ inline void for_each_row_in_order(TensorIteratorBase& iter, TensorIteratorBase::
 // Whether loops compiled for AVX2, FMA and F16C may run.
 [[nodiscard]] inline bool use_fma() noexcept {
   return use_avx2();
-}
-template <class T>
-OPGEN_ALWAYS_INLINE T element_at(const T* at) noexcept {
-  return *at;
 }
 
 }  // namespace opgen::detail

@@ -35,14 +35,24 @@ struct ViewGeometry {
     storage_offset += index * strides[std::size_t(dim)];
     remove(dim);
   }
+  // Returns the stride of a diagonal. That of a single element is not used, and may be too large.
+  [[nodiscard]] static std::int64_t diagonal_stride(std::int64_t rows,
+                                                    std::int64_t columns) noexcept {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(rows, columns, &sum) ? rows : sum;
+  }
   // Keeps `count` elements of `dim`: start, start + step and so on.
   void slice(std::int64_t dim, std::int64_t start, std::int64_t count, std::int64_t step) {
     std::int64_t& stride = strides[std::size_t(dim)];
     storage_offset += start * stride;
     sizes[std::size_t(dim)] = count;
-    // If the stride would overflow, there is no second element, so the stride is not used.
+    stride = stepped_stride(stride, step);
+  }
+  // If the stride would overflow, there is no second element, so the stride is not used.
+  [[nodiscard]] static std::int64_t stepped_stride(std::int64_t stride,
+                                                   std::int64_t step) noexcept {
     std::int64_t stepped = 0;
-    if (!__builtin_mul_overflow(stride, step, &stepped)) stride = stepped;
+    return __builtin_mul_overflow(stride, step, &stepped) ? stride : stepped;
   }
   void transpose(std::int64_t a, std::int64_t b) {
     std::swap(sizes[std::size_t(a)], sizes[std::size_t(b)]);
@@ -63,7 +73,10 @@ struct ViewGeometry {
   [[nodiscard]] static std::int64_t unsqueezed_stride(IntArrayRef sizes, IntArrayRef strides,
                                                       std::int64_t dim) noexcept {
     const auto d = static_cast<std::size_t>(dim);
-    return d < sizes.size() ? sizes[d] * strides[d] : 1;
+    if (d == sizes.size()) return 1;
+    // An empty tensor may have any strides; none of them is used.
+    std::int64_t step = 0;
+    return __builtin_mul_overflow(sizes[d], strides[d], &step) ? strides[d] : step;
   }
 };
 
