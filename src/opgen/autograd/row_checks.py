@@ -87,8 +87,8 @@ def check_differentiable(
             if having <= index < len(f.func.returns):
                 start = text.find(f"grads[{index}]")
                 span = place.part(start, start + len(f"grads[{index}]"))
-                number = f"{having} of {len(flags)} outputs have"
-                message = f"{number if having != 1 else number[:-2] + 's'} a gradient, and this would be another"
+                verb = "has" if having == 1 else "have"
+                message = f"{having} of {len(flags)} outputs {verb} a gradient, and this would be another"
                 hint = "count only the outputs with True in 'output_differentiability', from 0"
                 diagnostics.error(codes.E1236, message, span, hint=hint)
 

@@ -31,7 +31,7 @@ class _Error(click.ClickException):
     def __init__(self, error: click.ClickException) -> None:
         # As Click writes it: "No such option '--fx'. (Did you mean '--fix'?)"
         super().__init__(error.message)
-        self.exit_code = error.exit_code
+        self.exit_code = error.exit_code  # type: ignore[misc]
         text = re.sub(r"\s+", " ", error.format_message()).rstrip(". ")
         text = (
             text.replace(". Choose from:", "; choose from:")

@@ -80,10 +80,25 @@ def first_error(text: str, tmp_path: Path) -> tuple[str, int, str]:
         ("mylib::decibels: 3\n", "E0853", 1, "is a mapping"),
         ("mylib::decibels:\n  valus: {}\n", "E0852", 2, "did you mean 'values'?"),
         ("mylib::decibels:\n  values:\n    self: positive\n", "E0853", 3, "mapping"),
-        ("mylib::lookup:\n  shapes:\n    index: [n]\n    table: [-5]\n", "E0853", 4, "not negative: -5"),
+        (
+            "mylib::lookup:\n  shapes:\n    index: [n]\n    table: [-5]\n",
+            "E0853",
+            4,
+            "not negative: -5",
+        ),
         (f"mylib::lookup:\n  shapes:\n    table: [n, {10**20}]\n", "E0853", 3, f"not {10**20}"),
-        (f"mylib::lookup:\n  shapes:\n    table: [{'9' * 5000}]\n", "E0853", 3, "a number or a letter"),
-        ("mylib::lookup:\n  shapes:\n    table: [1.5]\n", "E0853", 3, "a number or a letter, not '1.5'"),
+        (
+            f"mylib::lookup:\n  shapes:\n    table: [{'9' * 5000}]\n",
+            "E0853",
+            3,
+            "a number or a letter",
+        ),
+        (
+            "mylib::lookup:\n  shapes:\n    table: [1.5]\n",
+            "E0853",
+            3,
+            "a number or a letter, not '1.5'",
+        ),
         ("mylib::lookup:\n  shapes:\n    table: [65536, 65_536]\n", "E0853", 3, f"not {2**32}"),
         (
             "mylib::decibels:\n  values:\n    self: {between: [10, 0.1]}\n",
