@@ -100,7 +100,7 @@ def test_the_operators_are_those_of_the_installed_torch(opgen: Opgen) -> None:
     assert "include/host/ops/cumsum_meta.h" in made
     assert opgen("check", *TORCH, "--name", "host", "-o", "out").exit_code == 0
     missing = opgen("generate", "--target", "torch", "-o", "out")
-    assert missing.exit_code == 2 and "Missing argument 'YAML...'" in missing.stderr
+    assert missing.exit_code == 2 and "missing argument 'YAML...'" in missing.stderr
 
 
 def test_the_page_for_authors(opgen: Opgen) -> None:

@@ -112,6 +112,8 @@ def test_a_slip_in_a_kernel_is_reported_before_anything_else_is_compiled(author:
     (author.folder / "kernels/count.cpp").write_text(KERNEL.format(count="self.nummel()"))
     done = author.build(really=True)
     assert done.returncode == 1 and "nummel" in done.stderr and "count.cpp:4:" in done.stderr
+    said = "error: kernels/count.cpp: OPGEN_KERNEL(count_cpu) of leaky::count does not compile\n"
+    assert said in done.stderr and "FAILED" not in done.stderr and " -c " not in done.stderr
     objects = [path.name for path in (author.folder / "out").rglob("*.o")]
     assert set(objects) <= {"other.cpp.o"}
 

@@ -194,7 +194,7 @@ def test_unreadable_input(opgen: Opgen) -> None:
 
 def test_a_target_without_operators_needs_a_yaml(opgen: Opgen) -> None:
     result = opgen("coverage", str(HERE / "backend.yaml"), "--target", "runtime")
-    assert result.exit_code == 2 and "Missing argument" in result.stderr
+    assert result.exit_code == 2 and "missing argument" in result.stderr
 
 
 def coverages(opgen: Opgen, against: str, backend: str = GIVEN[1]) -> dict[str, str]:
