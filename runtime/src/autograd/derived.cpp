@@ -120,18 +120,20 @@ bool BackwardCall::computes(std::size_t i) const noexcept {
   return false;
 }
 
-void BackwardCall::put_tensor(std::size_t input, TensorBase value) {
+void BackwardCall::check_count(std::size_t input, std::size_t given) const {
   const auto [first, end] = node_.edges_of(input);
-  if (OPGEN_LIKELY(end == first + 1)) {
-    results_[first] = std::move(value);
-    return;
-  }
-  for (std::size_t e = first; e < end; ++e) results_[e] = value;
+  OPGEN_CHECK(given == end - first, node_.name(), ": a formula returned ", given,
+              " gradients for an argument with ", end - first, " tensors");
+}
+
+void BackwardCall::put_tensor(std::size_t input, TensorBase value) {
+  if (!value.defined()) return;
+  check_count(input, 1);
+  results_[node_.edges_of(input).first] = std::move(value);
 }
 
 void BackwardCall::put_element(std::size_t input, std::size_t i, const TensorBase& value) {
-  const auto [first, end] = node_.edges_of(input);
-  if (first + i < end) results_[first + i] = value;
+  results_[node_.edges_of(input).first + i] = value;
 }
 
 bool BackwardCall::retain_variables() const noexcept {

@@ -73,8 +73,8 @@ def check_differentiable(
     for row in rows:
         text, place = row.formula.text, row.formula.place
         for output in row.names:
-            number = numbers.get(output.text)
-            if number is not None and not flags[number] and row.names[0].text not in arguments:
+            position = numbers.get(output.text)
+            if position is not None and not flags[position] and row.names[0].text not in arguments:
                 message = f"'output_differentiability' says that '{output.text}' has no gradient, and so no tangent"
                 diagnostics.error(codes.E1236, message, output.span, hint="remove the row")
         for name in without:

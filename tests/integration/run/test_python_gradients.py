@@ -290,6 +290,10 @@ def test_a_wrong_gradient_is_found() -> None:
         assert not check(m.wrong, d, raise_exception=False)
         assert check(lambda x, y: m.pair(x * y), (d, m.tensor(d.detach()).requires_grad_()))
         assert d.tolist() == [[1.0, 2.0]]
+        def slope(x):
+            y = x * x * x
+            return m.autograd.grad((y,), (x,), (m.tensor([[1.0, 1.0]], dtype=m.float64),), create_graph=True)[0]
+        assert check(slope, d)
         f = m.tensor([1.0, 2.0], requires_grad=True)
         import warnings
         with warnings.catch_warnings(record=True) as found:

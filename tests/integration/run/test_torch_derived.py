@@ -29,3 +29,8 @@ def test_rules(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What graphs keep, release and refuse; hooks, threads, modules, opcheck, inductor, two processes."""
     keep_no_graphs(monkeypatch)
     print(run_script(HERE / "rules.py", library))
+
+
+def test_forms(library: Path) -> None:
+    """Protects results and arguments of every kind from gradients that are missing without a word."""
+    assert run_script(HERE / "forms.py", library) == "ok\n"

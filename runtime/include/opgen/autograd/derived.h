@@ -346,7 +346,7 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     constexpr bool writes_one =
         kInplace && std::is_base_of_v<TensorBase, std::remove_const_t<First>>;
     if constexpr (requires { D::has_gradient(call, one, rest...); }) {
-      if (call.records() && !D::has_gradient(call, one, rest...)) call.ignore_gradients();
+      if (!D::has_gradient(call, one, rest...)) call.ignore_gradients();
     }
     if constexpr (writes_one) {
       if (OPGEN_UNLIKELY(call.has_tangents())) call.note_before(kReadsSelf<D>);

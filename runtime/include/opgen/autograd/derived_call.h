@@ -55,7 +55,11 @@ class Recording {
   [[nodiscard]] bool has_tangents() const noexcept { return has_tangents_; }
   // Whether there is nothing to do but to call the operator.
   [[nodiscard]] bool is_idle() const noexcept { return needs_ == 0 && !has_tangents_; }
-  void ignore_gradients() noexcept { needs_ = 0; }
+  // A result without a gradient has no tangent either.
+  void ignore_gradients() noexcept {
+    needs_ = 0;
+    has_tangents_ = false;
+  }
 
  protected:
   std::uint64_t needs_ = 0;
@@ -181,9 +185,12 @@ class BackwardCall {
     } else if constexpr (requires { value.has_value(); }) {
       if (value.has_value()) put(input, *value);
     } else {
+      check_count(input, value.size());
       for (std::size_t i = 0; i < value.size(); ++i) put_element(input, i, value[i]);
     }
   }
+  // Throws Error if a formula has another number of gradients than the input has tensors.
+  OPGEN_API void check_count(std::size_t input, std::size_t given) const;
   OPGEN_API void put_tensor(std::size_t input, TensorBase value);
   OPGEN_API void put_element(std::size_t input, std::size_t i, const TensorBase& value);
 

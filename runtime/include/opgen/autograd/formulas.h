@@ -43,6 +43,11 @@ template <class T>
   return condition ? std::optional<T>(tensor) : std::nullopt;
 }
 template <class T>
+[[nodiscard]] std::optional<T> wrap_opt_if(const opgen::autograd::internal::OptionalOf<T>& tensor,
+                                           bool condition) {
+  return condition ? std::optional<T>(tensor) : std::nullopt;
+}
+template <class T>
 requires std::is_base_of_v<TensorBase, T>
 [[nodiscard]] const T& toNonOptTensor(const T& tensor) noexcept {
   return tensor;

@@ -112,7 +112,12 @@ class GivenTuple {
 template <class Call, class Given, std::size_t... numbers>
 class Giver {
  public:
-  explicit Giver(Call& call) : call_(call) {}
+  // Constructed before the formula is computed.
+  explicit Giver(Call& call) : call_(call) {
+    if constexpr (requires { call.start(std::size_t()); }) {
+      call.start(std::get<0>(std::tuple(numbers...)));
+    }
+  }
   void value(Given&& given) const {
     if constexpr (sizeof...(numbers) == 1) {
       (given.template put<numbers>(call_), ...);

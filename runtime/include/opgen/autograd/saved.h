@@ -54,8 +54,21 @@ class OPGEN_API SavedVariable {
   State state_ = State::Empty;
 };
 
-// `T` is the library's Tensor, which is not complete here.
+// An optional tensor as formulas see it: a tensor that may be undefined, and nullopt for a function
+// that takes an optional one.
 template <class T>
+class OptionalOf : public T {
+ public:
+  explicit OptionalOf(TensorBase tensor) : T(std::move(tensor)) {}
+  operator std::optional<T>() const {  // NOLINT(google-explicit-constructor)
+    return this->defined() ? std::optional<T>(*this) : std::nullopt;
+  }
+  [[nodiscard]] bool has_value() const noexcept { return this->defined(); }
+  [[nodiscard]] const T& value() const noexcept { return *this; }
+};
+
+// `T` is the library's Tensor, which is not complete here; formulas read a `Got`.
+template <class T, class Got = T>
 class SavedOne {
  public:
   void save(const TensorBase& tensor) { variable_.save(tensor); }
@@ -65,7 +78,7 @@ class SavedOne {
     if (tensor.has_value()) variable_.save(*tensor);
   }
   void save_output(const Recording&, const TensorBase& tensor) { variable_.save_output(tensor); }
-  [[nodiscard]] T get(const BackwardCall& call) const { return T(variable_.get(call)); }
+  [[nodiscard]] Got get(const BackwardCall& call) const { return Got(variable_.get(call)); }
   void release(Released& released) { variable_.release(released); }
 
  private:
@@ -182,7 +195,8 @@ class Saved {
 template <>
 class Saved<Tensor> : public internal::SavedOne<Tensor> {};
 template <>
-class Saved<std::optional<Tensor>> : public internal::SavedOne<Tensor> {};
+class Saved<std::optional<Tensor>>
+    : public internal::SavedOne<Tensor, internal::OptionalOf<Tensor>> {};
 template <>
 class Saved<ArrayRef<Tensor>> : public internal::SavedList<std::vector<Tensor>, Tensor> {};
 template <>

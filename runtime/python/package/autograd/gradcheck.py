@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from .. import _C, Tensor
 from . import forward_ad
-from .grad_mode import no_grad
+from .grad_mode import enable_grad, no_grad
 
 __all__ = ["GradcheckError", "gradcheck"]
 
@@ -113,9 +113,9 @@ def _numerical(
             start = cells[i]
             try:
                 cells[i] = start + eps
-                above = [_numbers_of(output) for output in _outputs_of(func(*inputs))]
+                above = _numbers_with(func, inputs)
                 cells[i] = start - eps
-                below = [_numbers_of(output) for output in _outputs_of(func(*inputs))]
+                below = _numbers_with(func, inputs)
             finally:
                 cells[i] = start
             rows.append(
@@ -124,6 +124,12 @@ def _numerical(
         if not rows:
             return [[] for _ in _outputs_of(func(*inputs))]
     return [list(of_output) for of_output in zip(*rows)]
+
+
+def _numbers_with(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[list[float]]:
+    """Return the numbers of each output. The function may call autograd.grad, so it can record what it does."""
+    with enable_grad():
+        return [_numbers_of(output.detach()) for output in _outputs_of(func(*inputs))]
 
 
 def _by_backward(output: Tensor, inputs: list[Tensor]) -> list[_Matrix]:

@@ -408,7 +408,7 @@ def _passes(fn: DifferentiableFunction) -> GradientRow:
 
 def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
     """Return how the kernel of `f` treats what it returns and writes: a value of opgen::autograd::Kind."""
-    if f.func.kind() is SchemaKind.inplace:
+    if f.func.kind() is SchemaKind.inplace and not _returns_more(f):
         of_one = f.root_name.startswith(FOREACH) and not info.func.root_name.startswith(FOREACH)
         if of_one:
             return "foreach_inplace"
@@ -416,6 +416,12 @@ def _kind(f: NativeFunction, info: DifferentiabilityInfo) -> str:
     if f.func.is_mutable:
         return "writes"
     return "view" if f.is_view_op else "functional"
+
+
+def _returns_more(f: NativeFunction) -> bool:
+    """Return whether an operator with the name of an in-place one does more than to write and return its first argument."""
+    written = [a.name for a in f.func.arguments.flat_all if a.is_write]
+    return len(written) > 1 or any(name not in written for name in f.func.aliased_return_names())
 
 
 def _called_functions(namespace: str, node: NodeStruct) -> Iterator[str]:
@@ -532,7 +538,10 @@ class _NodeBuilder(Struct, dict=True):
         for saved, is_output in groups:
             for attribute in saved:
                 users = [d for d in self.info.derivatives if _reads(d, attribute, is_output)]
-                ctype = TENSOR if attribute.type == _OPTIONAL_TENSOR else attribute.type
+                ctype = attribute.type
+                # In PyTorch's own formulas, an absent tensor is an undefined one everywhere.
+                if ctype == _OPTIONAL_TENSOR and not self.info.func.is_library:
+                    ctype = TENSOR
                 yield SavedField(
                     type=_OF_FORMULAS.get(ctype) or self.context.spell.type(ctype),
                     name=attribute.name,
@@ -561,9 +570,9 @@ class _NodeBuilder(Struct, dict=True):
         formulas = [d.formula for d in self.info.derivatives]
         if any(uses(formula, "grad") for formula in formulas) and not self.is_foreach:
             yield "    const auto& grad = grads[0];"
-        names = [n.name for n in self.info.func.func.returns]
         for name in sorted(self.info.used_named_gradients):
-            yield f"    const auto& {name} = grads[{names.index(name.removeprefix('grad_'))}];"
+            number = self.with_gradient.index(name.removeprefix("grad_"))
+            yield f"    const auto& {name} = grads[{number}];"
 
     def _each_without_formula(self, derivative: Derivative) -> Iterator[Derivative]:
         """Give each input of `self, other: not_implemented("f")` its own error: the function returns no tuple."""

@@ -61,15 +61,6 @@ std::size_t slots_of(const T& argument) {
   }
 }
 
-inline const c10::FunctionSchema& schema_of(const char* name) {
-  const std::string full = name;
-  const std::size_t dot = full.find('.');
-  const bool overloaded = dot != std::string::npos;
-  return c10::Dispatcher::singleton()
-      .findSchemaOrThrow(full.substr(0, dot).c_str(),
-                         overloaded ? full.substr(dot + 1).c_str() : "")
-      .schema();
-}
 // The name without namespace and overload, as ATen's errors spell it.
 inline std::string short_name(const char* name) {
   const std::string full = name;
@@ -272,9 +263,12 @@ struct Recorded<D, Op, kind, R(A...)> {
   static R call(c10::DispatchKeySet keys, A... arguments) {
     const Arguments all(arguments...);
     const bool grad_mode = at::GradMode::is_enabled();
-    const bool records =
-        grad_mode && detail::wants_history<D>(all) && detail::has_gradient<D>(arguments...);
-    const bool forward = (false || ... || detail::has_tangent(std::as_const(arguments)));
+    const bool wants = grad_mode && detail::wants_history<D>(all);
+    const bool has_tangents = (false || ... || detail::has_tangent(std::as_const(arguments)));
+    // A result without a gradient has no tangent either.
+    const bool gives = (wants || has_tangents) && detail::has_gradient<D>(arguments...);
+    const bool records = wants && gives;
+    const bool forward = has_tangents && gives;
     if (grad_mode) check_not_differentiable(all, std::index_sequence_for<A...>());
     if (!records && !forward) return below(keys, arguments...);
     if constexpr (kind == Kind::foreach_inplace) {

@@ -48,6 +48,10 @@ inline std::optional<at::Tensor> wrap_opt_if(const at::Tensor& tensor, bool cond
   return condition ? std::optional<at::Tensor>(tensor) : std::nullopt;
 }
 
+inline std::optional<at::Tensor> wrap_opt_if(const OptionalTensor& tensor, bool condition) {
+  return condition ? std::optional<at::Tensor>(tensor) : std::nullopt;
+}
+
 // Returns the gradient of an input of type `dtype`. A real input has a real gradient.
 inline at::Tensor handle_r_to_c(at::ScalarType dtype, const at::Tensor& gradient) {
   return !at::isComplexType(dtype) && gradient.is_complex() ? at::real(gradient) : gradient;

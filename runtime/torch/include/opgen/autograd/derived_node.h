@@ -1,6 +1,8 @@
 // derived_node.h: the graph node of an operator with a formula.
 #pragma once
 
+#include <ATen/core/dispatch/Dispatcher.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -32,6 +34,9 @@ class BackwardCall : public Reader {
         retain_variables_(retain_variables),
         gradients_(ends.empty() ? 0 : ends.back()) {}
 
+  // The formula for this input is computed next.
+  void start(std::size_t input) { started_ = input; }
+  std::size_t started() const { return started_; }
   bool computes(std::size_t input) const { return ((needed_ >> input) & 1) != 0; }
   // Whether the graph is kept for another backward pass.
   bool retain_variables() const { return retain_variables_; }
@@ -95,9 +100,28 @@ class BackwardCall : public Reader {
   bool retain_variables_;
   Gradients gradients_;
   at::TensorList arrived_;
+  std::size_t started_ = 0;
 };
 
 namespace detail {
+
+inline const c10::FunctionSchema& schema_of(const char* name) {
+  const std::string full = name;
+  const std::size_t dot = full.find('.');
+  const bool overloaded = dot != std::string::npos;
+  return c10::Dispatcher::singleton()
+      .findSchemaOrThrow(full.substr(0, dot).c_str(),
+                         overloaded ? full.substr(dot + 1).c_str() : "")
+      .schema();
+}
+// Adds to an error in a formula which one it is. `positions` are those of the inputs.
+template <std::size_t... positions>
+void add_formula(c10::Error& error, const char* name, std::size_t input,
+                 std::index_sequence<positions...>) {
+  const std::size_t all[] = {positions..., 0};
+  error.add_context("in the formula of " + std::string(name) + " for the gradient of '" +
+                    schema_of(name).arguments().at(all[input]).name() + "'");
+}
 
 // Members of D that are generated only if they are needed.
 template <class D>
@@ -190,7 +214,12 @@ class DerivedNode final : public torch::autograd::TraceableFunction {
       }
     }
     call.arrive(gradients);
-    derivative.backward(call, gradients);
+    try {
+      derivative.backward(call, gradients);
+    } catch (c10::Error& error) {
+      detail::add_formula(error, D::kOperator, call.started(), typename D::Inputs());
+      throw;
+    }
     return call.take();
   }
 

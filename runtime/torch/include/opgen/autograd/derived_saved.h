@@ -146,6 +146,18 @@ T nothing_saved() {
 
 }  // namespace detail
 
+// An optional tensor as formulas see it: a tensor that may be undefined, and nullopt for a function
+// that takes an optional one.
+class OptionalTensor : public at::Tensor {
+ public:
+  explicit OptionalTensor(at::Tensor tensor) : at::Tensor(std::move(tensor)) {}
+  operator std::optional<at::Tensor>() const {  // NOLINT(google-explicit-constructor)
+    return this->defined() ? std::optional<at::Tensor>(*this) : std::nullopt;
+  }
+  bool has_value() const { return this->defined(); }
+  const at::Tensor& value() const { return *this; }
+};
+
 // A value that is saved: T is a type of the operator's C++ signature, without its reference.
 template <class T>
 class Saved {
@@ -184,9 +196,11 @@ class Saved<T> {
     is_output_ = true;
     saved_ = detail::save_output(recording, tensor);
   }
-  at::Tensor get(const Reader& reader) const {
+  // The type that get() returns.
+  using Read = std::conditional_t<std::is_same_v<T, at::Tensor>, at::Tensor, OptionalTensor>;
+  Read get(const Reader& reader) const {
     const std::lock_guard lock(reader.mutex);
-    return detail::read_tensor(reader, saved_, is_output_);
+    return Read(detail::read_tensor(reader, saved_, is_output_));
   }
   void release() { saved_.reset_data(); }
 

@@ -114,4 +114,38 @@ OPGEN_KERNEL(backward_only)(const at::Tensor& self) {
   return self * 5;
 }
 
+OPGEN_KERNEL(shift)(const at::Tensor& self, const std::optional<at::Tensor>& by) {
+  return by.has_value() ? self + *by : self.clone();
+}
+
+OPGEN_KERNEL(chosen)(const at::Tensor& self) {
+  return {self.sign(), self * 2};
+}
+
+OPGEN_KERNEL(mixed)(const at::Tensor& self, int64_t count) {
+  std::vector<at::Tensor> parts;
+  for (int64_t i = 0; i < count; ++i) parts.push_back(self * (i + 1));
+  return {self * 2, parts};
+}
+
+OPGEN_KERNEL(perhaps)(const at::Tensor& self, bool there) {
+  return there ? std::optional<at::Tensor>(self * 2) : std::nullopt;
+}
+
+OPGEN_KERNEL(drain_)(at::Tensor& self, const at::Tensor& other) {
+  self.add_(other);
+  return other * 3;
+}
+
+OPGEN_KERNEL(swap_)(at::Tensor& self, at::Tensor& other) {
+  const at::Tensor copy = self.clone();
+  self.copy_(other);
+  other.copy_(copy);
+  return {self, other};
+}
+
+OPGEN_KERNEL(broken)(const at::Tensor& self) {
+  return self * 1;
+}
+
 }  // namespace derived::native

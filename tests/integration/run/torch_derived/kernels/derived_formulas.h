@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -65,6 +66,18 @@ inline at::Tensor affine_forward(const at::Tensor& input, const at::Tensor& inpu
 inline at::Tensor from_row_backward(const at::Tensor& grad, c10::SymIntArrayRef sizes,
                                     const c10::SymInt& start) {
   return at::slice_backward_symint(grad, sizes, 0, start, sizes[0], 1);
+}
+
+// `by` is never an optional that holds an undefined tensor.
+inline at::Tensor shift_backward(const at::Tensor& grad, const std::optional<at::Tensor>& by) {
+  TORCH_CHECK(!by.has_value() || by->defined(), "an undefined tensor");
+  return by.has_value() ? grad : grad * 1;
+}
+
+inline at::Tensor mixed_backward(at::TensorList grads) {
+  at::Tensor sum = grads[0] * 2;
+  for (std::size_t i = 1; i < grads.size(); ++i) sum = sum + grads[i] * static_cast<double>(i);
+  return sum;
 }
 
 }  // namespace derived

@@ -70,7 +70,7 @@ struct LowHighBackward0 {
   using Outputs = ::std::index_sequence<0, 1>;
   static constexpr bool kZeros = true;
   opgen::autograd::Saved<IntArrayRef> self_sym_sizes_;
-  opgen::autograd::Saved<Tensor> weight_;
+  opgen::autograd::Saved<::std::optional<Tensor>> weight_;
   opgen::autograd::Saved<Tensor> index_;
   void for_each_saved(auto&& f) { f(self_sym_sizes_); f(weight_); f(index_); }
   void save([[maybe_unused]] const opgen::autograd::Recording& opgen_call, const auto& self, const auto&, const auto& weight) {

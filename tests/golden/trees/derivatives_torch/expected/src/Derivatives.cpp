@@ -93,7 +93,7 @@ struct LowHighBackward0 {
   using Outputs = ::std::index_sequence<0, 1>;
   static constexpr bool kZeros = true;
   opgen::autograd::Saved<c10::SymIntArrayRef> self_sym_sizes_;
-  opgen::autograd::Saved<at::Tensor> weight_;
+  opgen::autograd::Saved<::std::optional<at::Tensor>> weight_;
   opgen::autograd::Saved<at::Tensor> index_;
   void for_each_saved(auto&& f) { f(self_sym_sizes_); f(weight_); f(index_); }
   void save([[maybe_unused]] const opgen::autograd::Recording& opgen_call, const auto& self, const auto&, const auto& weight) {

@@ -1,0 +1,97 @@
+"""Check that each form of an operator has its gradient, or an error that names it: `forms.py LIBRARY`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+torch.ops.load_library(sys.argv[1])
+ops: Any = torch.ops.derived
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+def error_of(call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except RuntimeError as error:
+        return str(error)
+    raise AssertionError("no error")
+
+
+def check_optional_arguments() -> None:
+    """An absent tensor is nullopt for the author's function."""
+    x, by = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    ops.shift(x).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    ops.shift(x, by).sum().backward()
+    assert by.grad.tolist() == [1.0, 1.0]
+
+
+def check_results() -> None:
+    """Of several results, each has its own gradient, also if it is the only one that is used."""
+    x = leaf(1.0, 2.0)
+    sign, twice = ops.chosen(x)
+    assert not sign.requires_grad
+    (gradient,) = torch.autograd.grad(twice.sum(), x)
+    assert gradient.tolist() == [2.0, 2.0]
+
+    first, parts = ops.mixed(x, 3)
+    for result, factor in ((first, 2.0), (parts[0], 1.0), (parts[1], 2.0), (parts[2], 3.0)):
+        (gradient,) = torch.autograd.grad(result.sum(), x, retain_graph=True)
+        assert gradient.tolist() == [factor, factor], (factor, gradient)
+
+    (gradient,) = torch.autograd.grad(ops.perhaps(x, True).sum(), x)
+    assert gradient.tolist() == [2.0, 2.0]
+    assert ops.perhaps(x, False) is None
+
+
+def check_writes() -> None:
+    """A result that is not the written argument has a history, and so has each written argument that is returned."""
+    x, target = leaf(1.0, 2.0), torch.zeros(2)
+    (gradient,) = torch.autograd.grad(ops.drain_(target, x).sum(), x)
+    assert gradient.tolist() == [3.0, 3.0]
+    assert not target.requires_grad
+    assert "'self'" in error_of(lambda: ops.drain_(x * 1, x))
+
+    y = leaf(3.0, 4.0)
+    a, b = x * 2, y * 5
+    ops.swap_(a, b)
+    gradients = torch.autograd.grad(a.sum(), (x, y), retain_graph=True, materialize_grads=True)
+    assert [g.tolist() for g in gradients] == [[0.0, 0.0], [5.0, 5.0]], gradients
+    gradients = torch.autograd.grad(b.sum(), (x, y), materialize_grads=True)
+    assert [g.tolist() for g in gradients] == [[2.0, 2.0], [0.0, 0.0]], gradients
+
+
+def check_tangents() -> None:
+    """A result without a gradient has no tangent, whether the YAML says so or a condition."""
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        sign, twice = map(forward_ad.unpack_dual, ops.chosen(x))
+        assert sign.tangent is None
+        assert twice.tangent.tolist() == [2.0, 2.0]
+        assert forward_ad.unpack_dual(ops.scale_if(x, 3.0, False)).tangent is None
+        assert forward_ad.unpack_dual(ops.scale_if(x, 3.0, True)).tangent.tolist() == [3.0, 3.0]
+
+
+def check_errors() -> None:
+    """An error in a formula names the operator and the formula."""
+    message = error_of(lambda: ops.broken(leaf(1.0, 2.0)).sum().backward())
+    assert "in the formula of derived::broken for the gradient of 'self'" in message, message
+
+
+for check in (
+    check_optional_arguments,
+    check_results,
+    check_writes,
+    check_tangents,
+    check_errors,
+):
+    check()
+print("ok")
