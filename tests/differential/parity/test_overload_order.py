@@ -13,7 +13,37 @@ from support.pytorch import torch_folder
 
 pytestmark = pytest.mark.slow
 
-TYPES = ["Tensor", "Tensor?", "Tensor[]", "Tensor?[]", "bool", "int", "SymInt", "float", "Scalar", "complex", "int?", "float?", "bool?", "int[]", "SymInt[]", "int[2]", "float[]", "float[2]", "SymInt[2]", "bool[]", "bool[2]", "Scalar[]", "Scalar[2]", "str", "str[]", "ScalarType", "Device", "Layout", "MemoryFormat"]
+TYPES = [
+    "Tensor",
+    "Tensor?",
+    "Tensor[]",
+    "Tensor?[]",
+    "bool",
+    "int",
+    "SymInt",
+    "float",
+    "Scalar",
+    "complex",
+    "int?",
+    "float?",
+    "bool?",
+    "int[]",
+    "SymInt[]",
+    "int[2]",
+    "float[]",
+    "float[2]",
+    "SymInt[2]",
+    "bool[]",
+    "bool[2]",
+    "Scalar[]",
+    "Scalar[2]",
+    "str",
+    "str[]",
+    "ScalarType",
+    "Device",
+    "Layout",
+    "MemoryFormat",
+]
 
 
 def value(text: str, torch: Any) -> Any:
