@@ -31,7 +31,6 @@ class _Error(click.ClickException):
     def __init__(self, error: click.ClickException) -> None:
         # As Click writes it: "No such option '--fx'. (Did you mean '--fix'?)"
         super().__init__(error.message)
-        self.exit_code = error.exit_code  # type: ignore[misc]
         text = re.sub(r"\s+", " ", error.format_message()).rstrip(". ")
         text = (
             text.replace(". Choose from:", "; choose from:")
@@ -47,6 +46,10 @@ class _Error(click.ClickException):
         if self._context is not None:
             hint = f"'{self._context.command_path} --help' explains the command line"
             click.echo(f"  = help: {hint}", file=file, err=file is None)
+
+
+class _UsageError(_Error):
+    exit_code = click.UsageError.exit_code
 
 
 class Unfinished(Struct, frozen=True):
@@ -269,7 +272,7 @@ def _one_style() -> Iterator[None]:
     except (_Error, click.exceptions.NoArgsIsHelpError):
         raise
     except click.ClickException as error:
-        raise _Error(error) from error
+        raise (_UsageError if isinstance(error, click.UsageError) else _Error)(error) from error
 
 
 def _short_help_option() -> click.Option:
