@@ -46,7 +46,7 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
       for (int64_t j = 0; j < lines; ++j) {
         entries[j * size + k] =
             Entry::of(opgen::sort_key(opgen::element_at(row + j * run_step), descending), k);
-        if (in_place) kept[j * size + k] = row[j * run_step];
+        if (in_place) kept[j * size + k] = opgen::element_at(row + j * run_step);
       }
     }
     for (int64_t j = 0; j < lines; ++j) {
@@ -58,7 +58,7 @@ void sort_sheet(const opgen::Sheet& sheet, const T* from, int64_t size, bool des
       for (int64_t j = 0; j < lines; ++j) {
         const int64_t k = entries[j * size + i].place();
         value[i * sheet.steps[1] + j * sheet.run_steps[1]] =
-            in_place ? kept[j * size + k] : block[k * step + j * run_step];
+            in_place ? kept[j * size + k] : opgen::element_at(block + k * step + j * run_step);
         place[i * sheet.steps[2] + j * sheet.run_steps[2]] = k;
       }
     }
@@ -152,7 +152,7 @@ bool sort_lines_together(opgen::Sheet& sheet, const T* from, int64_t size, bool 
       const int64_t* entry = entries.get() + j;
       for (int64_t i = 0; i < count; ++i) {
         const int64_t k = together::place_of(entry[i * width]);
-        value[i * value_step] = line[k * line_step];
+        value[i * value_step] = opgen::element_at(line + k * line_step);
         place[i * place_step] = k;
       }
       value += sheet.run_steps[1];
