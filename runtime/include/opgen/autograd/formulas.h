@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "opgen/autograd/grad_mode.h"
+#include "opgen/autograd/optional_of.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/autograd/tensor_operators.h"
 #include "opgen/tensor/tensor_functions.h"
@@ -43,8 +44,7 @@ template <class T>
   return condition ? std::optional<T>(tensor) : std::nullopt;
 }
 template <class T>
-[[nodiscard]] std::optional<T> wrap_opt_if(const opgen::autograd::internal::OptionalOf<T>& tensor,
-                                           bool condition) {
+[[nodiscard]] std::optional<T> wrap_opt_if(const internal::OptionalOf<T>& tensor, bool condition) {
   return condition ? std::optional<T>(tensor) : std::nullopt;
 }
 template <class T>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "opgen/autograd/autograd.h"
+#include "opgen/autograd/optional_of.h"
 #include "opgen/core/list.h"
 #include "opgen/core/small_vector.h"
 
@@ -52,19 +53,6 @@ class OPGEN_API SavedVariable {
 
   SavedTensor tensor_;
   State state_ = State::Empty;
-};
-
-// An optional tensor as formulas see it: a tensor that may be undefined, and nullopt for a function
-// that takes an optional one.
-template <class T>
-class OptionalOf : public T {
- public:
-  explicit OptionalOf(TensorBase tensor) : T(std::move(tensor)) {}
-  operator std::optional<T>() const {  // NOLINT(google-explicit-constructor)
-    return this->defined() ? std::optional<T>(*this) : std::nullopt;
-  }
-  [[nodiscard]] bool has_value() const noexcept { return this->defined(); }
-  [[nodiscard]] const T& value() const noexcept { return *this; }
 };
 
 // `T` is the library's Tensor, which is not complete here; formulas read a `Got`.
