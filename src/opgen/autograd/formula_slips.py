@@ -17,7 +17,6 @@ _TOKEN = re.compile(
     | (?P<sign>::|->|&&|\|\||[=!<>]=|<<|\*\*|\S)""",
     re.VERBOSE | re.DOTALL,
 )
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
 # Signs after which an operand follows.
 _OPEN_ENDED = frozenset(
     ("+", "-", "*", "/", "%", ",", ".", "->", "::", "&&", "||", "?", ":", "==", "!=", "<=", ">=")
@@ -46,35 +45,14 @@ def check_expression(
 ) -> None:
     """Report the first part of a formula that no expression of C++ has. `values` are what formulas can name.
 
-    Lambdas contain statements, so only their brackets and quotes are checked.
+    Lambdas contain statements, which are left to the compiler.
     """
     tokens = [m for m in _TOKEN.finditer(formula.text) if m["comment"] is None]
     is_lambda = any(one[0] == "]" and two[0] in ("(", "{") for one, two in pairwise(tokens))
-    found = next(_brackets(tokens), None)
-    if found is None and not is_lambda:
-        found = next(_slips(formula.text, tokens, values), None)
+    found = None if is_lambda else next(_slips(formula.text, tokens, values), None)
     if found is not None:
         start, end, message, hint = found
         diagnostics.error(codes.E1246, message, formula.place.part(start, end), hint=hint)
-
-
-def _brackets(tokens: Sequence[re.Match[str]]) -> Iterator[tuple[int, int, str, str | None]]:
-    """Yield brackets and quotes without their partners."""
-    opened: list[re.Match[str]] = []
-    for match in tokens:
-        token = match[0]
-        if token in _CLOSING:
-            opened.append(match)
-        elif token in _CLOSING.values():
-            if not opened or _CLOSING[opened[-1][0]] != token:
-                yield *match.span(), f"nothing opens this '{token}'", None
-                return
-            opened.pop()
-        elif token in ('"', "'"):
-            yield *match.span(), "nothing closes this quote", None
-            return
-    for match in opened[-1:]:
-        yield *match.span(), f"nothing closes this '{match[0]}'", None
 
 
 def _slips(

@@ -88,7 +88,9 @@ def check_differentiable(
                 start = text.find(f"grads[{index}]")
                 span = place.part(start, start + len(f"grads[{index}]"))
                 verb = "has" if having == 1 else "have"
-                message = f"{having} of {len(flags)} outputs {verb} a gradient, and this would be another"
+                message = (
+                    f"{having} of {len(flags)} outputs {verb} a gradient, and this would be another"
+                )
                 hint = "count only the outputs with True in 'output_differentiability', from 0"
                 diagnostics.error(codes.E1236, message, span, hint=hint)
 

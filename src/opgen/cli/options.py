@@ -274,11 +274,7 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _schema_in(path: Path) -> Path:
     """Return the schema file of a folder; other paths as they are."""
-    if not path.is_dir():
-        return path
-    if not (path / DEFAULT_YAML).is_file():
-        raise click.UsageError(f"{path} is a folder without {DEFAULT_YAML}; name a file")
-    return path / DEFAULT_YAML
+    return path / DEFAULT_YAML if path.is_dir() else path
 
 
 def default_schema(target: str, backend_yaml: Path | None) -> Path:

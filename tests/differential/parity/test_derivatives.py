@@ -35,7 +35,18 @@ OPERATORS = HERE.parents[1] / "golden" / "errors" / "fixtures" / "differentiable
 CODES = (*codes_derivatives.CODES, *codes.CODES)
 # torchgen ignores a formula given together with 'dispatch', uses the later of two entries, and leaves names, types and
 # numbers of gradients to the C++ compiler.
-STRICTER = {"E1204", "E1211", "E1231", "E1232", "E1233", "E1234", "E1235", "E1236", "E1239"}
+STRICTER = {
+    "E1204",
+    "E1206",
+    "E1211",
+    "E1231",
+    "E1232",
+    "E1233",
+    "E1234",
+    "E1235",
+    "E1236",
+    "E1239",
+}
 # Rules about what torchgen's language does not have.
 OF_LIBRARIES = {"E1237", "E1238", "E1244", "E1245", "E1246"}
 # Keys of devices that many libraries leave out, as benchmarks/generate.py does.

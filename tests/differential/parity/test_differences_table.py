@@ -15,7 +15,7 @@ _NUMBERS = (
     *(f"A{n:02}" for n in range(1, 90)),
     *(f"D{n:02}" for n in range(1, 24)),
     *(f"DC{n}" for n in range(1, 6)),
-    *(f"DA{n}" for n in range(1, 9)),
+    *(f"DA{n}" for n in range(1, 10)),
 )
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -130,8 +131,10 @@ def test_a_terminal_shows_how_much_is_compiled(
     cmake.write_text("#!/bin/sh\necho '[1/2] a.o'; echo 'no such type'; echo '[2/2] b.o'; exit 1\n")
     cmake.chmod(0o755)
     monkeypatch.setattr(build, "_tool", lambda _: str(cmake))
+    monkeypatch.setattr(build, "missing_functions", lambda _: ())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
     with pytest.raises(SystemExit):
-        build._compile(tmp_path, None)
-    shown = "\r1/2\r2/2\r\x1b[K" if is_terminal else ""
+        build._compile(tmp_path, None, (), Mock(), verbose=True)
+    erased = "\r\x1b[K"
+    shown = f"{erased}1/2{erased}2/2{erased}" if is_terminal else ""
     assert capsys.readouterr().err == f"{shown}no such type\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 
 import click
@@ -138,14 +139,14 @@ def test_click_s_errors_are_not_lost(opgen: Opgen) -> None:
 def test_lint_of_a_folder_and_of_formulas(opgen: Opgen) -> None:
     os.mkdir("lib")
     nothing = opgen("lint", "lib")
-    assert nothing.exit_code == 2 and "without native_functions.yaml" in nothing.stderr
+    assert nothing.exit_code == 1 and "E0905" in nothing.stderr
     Path("lib/native_functions.yaml").write_text(GOOD)
     assert opgen("lint", "lib").stdout.startswith("3 entries, ")
     for head in ("", "- namespace: lib\n"):
         Path("derivatives.yaml").write_text(f"{head}- name: mul\n  self: grad\n- name: neg\n")
         found = opgen("lint", "derivatives.yaml")
         assert found.exit_code == 1 and found.stderr.count("error[") == 1, found.stderr
-        assert "formulas of gradients" in found.stderr or "E0113" in found.stderr
+        assert "E0113" in found.stderr
 
 
 @pytest.mark.parametrize("name", ["good.yaml", "kernels.txt", "kernels.h"])
@@ -258,7 +259,10 @@ def test_a_library_that_hangs_ends_with_all_it_started(
     found = opgen("import", "--from-library", "x")
     assert found.exit_code == 1 and "did not finish loading" in found.stderr
     child = Path("/proc", Path("child").read_text())
-    assert not child.exists() or "Z" in (child / "stat").read_text().split()[2]
+    ended = time.monotonic() + 10
+    while child.exists() and "Z" not in (child / "stat").read_text().split()[2]:
+        assert time.monotonic() < ended, "the program still runs"
+        time.sleep(0.05)
 
 
 def test_all_lines_of_an_exception_are_shown(opgen: Opgen) -> None:

@@ -15,12 +15,11 @@ from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN
 from opgen.model.tags import TagSet
-from opgen.parse.entries import codes as codes_entries
 from opgen.parse.entries.header import DERIVATIVES_KEYS, SchemaFile, split_header
 from opgen.parse.entries.key_readers import EntryContext
 from opgen.parse.entries.parser import parse_entry, to_invalid_entry
 from opgen.parse.files.namespace import default_namespaces
-from opgen.parse.files.other_kinds import report_other_kind
+from opgen.parse.files.other_kinds import report_derivatives, report_other_kind
 from opgen.parse.schema import codes as codes_schema
 from opgen.parse.schema.keywords import KEYWORDS
 from opgen.parse.schema.reader import SchemaCache
@@ -129,10 +128,7 @@ def _read_file(source: Source, context: EntryContext) -> _ReadFile:
     # Errors inside entries: a key that is written twice, an alias without an anchor.
     spans = diagnostics.error_spans() if len(diagnostics) > before else ()
     error_offsets = [span.start for span in spans if span.source is source]
-    if _has_formulas(root):
-        message = "this file has formulas of gradients, and no operators"
-        hint = "lint the file of the operators, with --derivatives unless this is derivatives.yaml beside it"
-        diagnostics.error(codes_entries.E0202, message, root.span, hint=hint)
+    if _has_formulas(root) and report_derivatives(root.span, diagnostics):
         return _ReadFile(SchemaFile(), None)
     schema_file = split_header(root, diagnostics, strict_torchgen=context.strict_torchgen)
     return _ReadFile(schema_file, error_offsets)
@@ -144,7 +140,7 @@ def _has_formulas(root: SequenceNode) -> bool:
     keys = [{key.value for key, _ in node.pairs} for node in entries[:_MOST_ENTRIES]]
     has_header = bool(keys) and not keys[0].isdisjoint(DERIVATIVES_KEYS) and "name" not in keys[0]
     named = keys[1:] if has_header else keys
-    return bool(named) and all("name" in own and "func" not in own for own in named)
+    return bool(named) and all("name" in own and own.isdisjoint(("func", "aten")) for own in named)
 
 
 def _parse_file(

@@ -24,6 +24,11 @@ def _kind(name: str, sign: str, hint: str | None = None) -> _Kind:
     return _Kind(name, re.compile(sign, re.MULTILINE), hint)
 
 
+_DERIVATIVES = _kind(
+    "a list of derivatives (derivatives.yaml)",
+    r"^ +\w+(?:, \w+)*(?=: .*\b(?:grads?|auto_linear|auto_element_wise)\b)",
+    "it is read with the file of the operators beside it, or with --derivatives",
+)
 _KINDS = (
     _kind("a list of ExecuTorch's kernels (functions.yaml)", r"\bkernel_name(?=:)"),
     _kind("ExecuTorch's list of edge operators (edge.yaml)", r"^ +type_constraint(?=:)"),
@@ -32,11 +37,7 @@ _KINDS = (
         "a native_functions.yaml from before PyTorch 2.0",
         r"^ +(?:use_c10_dispatcher|supports_named_tensor|matches_jit_signature)(?=:)",
     ),
-    _kind(
-        "a list of derivatives (derivatives.yaml)",
-        r"^ +\w+(?:, \w+)*(?=: .*\b(?:grads?|auto_linear|auto_element_wise)\b)",
-        "pass it by --derivatives",
-    ),
+    _DERIVATIVES,
     _kind("a list of deprecated signatures (deprecated.yaml)", r"^ +aten(?=: \w+\()"),
     _kind("a file of tags (tags.yaml)", r"(?<=^- )tag(?=: )", "pass it by --tags"),
 )
@@ -44,6 +45,16 @@ _BACKEND = _kind(
     "a backend file", r"^(?:backend|cpp_namespace|supported)(?=:)", "pass it by --backend-yaml"
 )
 _SCHEMA = _kind("a schema file", r"(?<=^- )func(?=: .*\()", "pass it without an option")
+
+
+def report_derivatives(place: Span, diagnostics: Diagnostics) -> bool:
+    """If entries with names instead of schemas have a formula, report a derivatives.yaml as the only error of the file."""
+    if not _DERIVATIVES.sign.search(place.source.text):
+        return False
+    diagnostics.forget(place.source)
+    message = f"this is {_DERIVATIVES.name}, not a schema file"
+    diagnostics.error(codes_yaml.E0113, message, place, hint=_DERIVATIVES.hint)
+    return True
 
 
 def report_other_kind(source: Source, diagnostics: Diagnostics, *, backend: bool = False) -> bool:
