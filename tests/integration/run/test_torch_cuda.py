@@ -25,6 +25,7 @@ static_assert(std::is_same_v<opgen::detail::DeviceOf<DispatchKey::CUDA>::Guard,
 """
 
 
+@pytest.mark.slow
 def test_registrations_parse_with_cuda(tmp_path: Path) -> None:
     """Protects the code for CUDA: guards and allocations by CUDA's own functions, without a warning."""
     command = [*launcher(), tool("g++"), "-fsyntax-only", "-O0", *_flags(tmp_path)]

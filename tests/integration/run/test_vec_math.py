@@ -11,6 +11,7 @@ import pytest
 
 from support.build import INCLUDE, compilers, run
 
+_NUMBERS = 1_000_000
 _SOURCE = Path(__file__).parent / "vec_math" / "errors.cpp"
 # The largest errors in units in the last place. PyTorch's are in benchmarks/RESULTS.md.
 _ALLOWED = {
@@ -40,7 +41,7 @@ _ALLOWED = {
 _WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1}
 
 
-def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[str, float]:
+def _measured(tmp_path: Path, compiler: str, *flags: str) -> dict[str, float]:
     program = tmp_path / "errors"
     command = [
         compiler,
@@ -55,7 +56,7 @@ def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[st
     ]
     run(command)
     worst: dict[str, float] = {}
-    for line in run([program, str(count)]).splitlines():
+    for line in run([program, str(_NUMBERS)]).splitlines():
         name, error, wrong, _ = line.split()
         assert wrong == "0", f"{name}: {wrong} results have another sign or are not numbers"
         worst[name] = max(worst.get(name, 0.0), float(error))
@@ -63,7 +64,9 @@ def _measured(tmp_path: Path, compiler: str, count: int, *flags: str) -> dict[st
     return worst
 
 
-def _check(tmp_path: Path, count: int) -> None:
+@pytest.mark.slow
+def test_functions_of_vectors_are_accurate(tmp_path: Path) -> None:
+    """Protects the accuracy that vec_math.h promises, for a million numbers for each function."""
     for compiler in compilers():
         variants = [("-DBASELINE",)]
         flags = Path("/proc/cpuinfo").read_text() if platform.system() == "Linux" else ""
@@ -71,16 +74,6 @@ def _check(tmp_path: Path, count: int) -> None:
             variants.append(())
         for variant in variants:
             allowed = {**_ALLOWED, **(_WITHOUT_FMA if variant else {})}
-            worst = _measured(tmp_path, compiler.path, count, *variant)
+            worst = _measured(tmp_path, compiler.path, *variant)
             larger = {name: error for name, error in worst.items() if error > allowed[name]}
             assert not larger, f"{compiler.name} {variant}: {larger} units off"
-
-
-def test_functions_of_vectors_are_accurate(tmp_path: Path) -> None:
-    """Protects the accuracy that vec_math.h promises; the slow test draws a million numbers for each function."""
-    _check(tmp_path, 20_000)
-
-
-@pytest.mark.slow
-def test_functions_of_vectors_are_accurate_for_a_million_numbers(tmp_path: Path) -> None:
-    _check(tmp_path, 1_000_000)
