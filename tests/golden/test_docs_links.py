@@ -1,4 +1,4 @@
-"""Every relative link in README.md, docs, benchmarks and examples names a file, and an anchor that exists."""
+"""Every relative link in the pages at the top, docs, benchmarks and examples names a file, and an anchor that exists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.build import REPOSITORY
 
 PAGES = sorted(
     path.relative_to(REPOSITORY)
-    for pattern in ("README.md", "docs/**/*.md", "benchmarks/*.md", "examples/*/README.md")
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/*/README.md")
     for path in REPOSITORY.glob(pattern)
 )
 # Links and images; a link may wrap onto a second line inside its text, not inside its target.
