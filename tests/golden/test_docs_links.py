@@ -60,6 +60,15 @@ def test_links_resolve(page: Path) -> None:
     assert dead == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_label_names_the_page(page: Path) -> None:
+    """Protects readers from a link that shows the former name of a page."""
+    text = _FENCE.sub("", (REPOSITORY / page).read_text(encoding="utf-8"))
+    links = re.findall(r"\[`?([\w./-]+\.md)`?\]\(([^)\s#]+)", text)
+    wrong = [(label, target) for label, target in links if Path(label).name != Path(target).name]
+    assert wrong == []
+
+
 def test_opgen_is_installed_from_a_checkout_or_a_wheel() -> None:
     """Protects users from a command that fails, or installs another package: opgen is on no package index."""
     promise = re.compile(r"pip install [^`\n#]*(?<![\w/.-])opgen(?![\w/.*-])")

@@ -92,6 +92,14 @@ def test_the_release_of_torch_is_the_same_everywhere() -> None:
         assert found == {pinned[1]}, name
 
 
+def test_the_files_that_contributors_are_told_of_exist() -> None:
+    """Protects contributors from commands for tests and folders that have moved."""
+    page = (REPOSITORY / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"(?<![\w/])(?:tests|src|examples|\.ci)/[\w./*-]*\w", page))
+    assert len(named) > 10
+    assert [name for name in named if not any(REPOSITORY.glob(name))] == []
+
+
 @pytest.mark.parametrize("form", [f for f in FORMS if f.stem != "config"], ids=lambda p: p.stem)
 def test_an_issue_form(form: Path) -> None:
     """Protects reporters: GitHub hides a form that lacks one of these, or has an identifier twice."""
