@@ -1,4 +1,4 @@
-"""Every relative link in README.md, docs, benchmarks and examples names a file, and an anchor that exists."""
+"""Every relative link in the pages at the top, docs, benchmarks and examples names a file, and an anchor that exists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.build import REPOSITORY
 
 PAGES = sorted(
     path.relative_to(REPOSITORY)
-    for pattern in ("README.md", "docs/**/*.md", "benchmarks/*.md", "examples/*/README.md")
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/*/README.md")
     for path in REPOSITORY.glob(pattern)
 )
 # Links and images; a link may wrap onto a second line inside its text, not inside its target.
@@ -58,6 +58,15 @@ def test_links_resolve(page: Path) -> None:
         if not exists or (fragment and fragment not in anchors(target)):
             dead.append(link)
     assert dead == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_label_names_the_page(page: Path) -> None:
+    """Protects readers from a link that shows the former name of a page."""
+    text = _FENCE.sub("", (REPOSITORY / page).read_text(encoding="utf-8"))
+    links = re.findall(r"\[`?([\w./-]+\.md)`?\]\(([^)\s#]+)", text)
+    wrong = [(label, target) for label, target in links if Path(label).name != Path(target).name]
+    assert wrong == []
 
 
 def test_opgen_is_installed_from_a_checkout_or_a_wheel() -> None:

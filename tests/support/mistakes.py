@@ -1,4 +1,4 @@
-"""Ten common mistakes in kernels and two in formulas, and the page docs/guides/compiler-errors.md with the compilers' output."""
+"""Common mistakes in kernels and in formulas, and the page docs/guides/compiler-errors.md with the compilers' output."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def page() -> str:
     versions = " and ".join(f"{c} {every['runtime', c]['version'].strip()}" for c in COMPILERS)
     parts = [
         "# Compiler errors of kernels and formulas\n",
-        "This page shows the output of g++ and clang++ for ten common mistakes in kernels, and two in formulas. Each"
+        "This page shows the output of g++ and clang++ for twelve common mistakes in kernels, and two in formulas. Each"
         f" output has at\nmost {MAX_LINES} lines, except where the text below the table explains why not. The first error"
         " is at the line of the\nkernel or of the formula, and names the declaration or the missing header.\n",
         f"The compilers are {versions}. The table counts all lines that a compiler prints, including its summary. If a name"

@@ -18,7 +18,7 @@ from opgen.pipeline import importing, loading, reading
 from robust import test_hostile_names
 from support.build import REPOSITORY
 from support.inputs import aten_inputs
-from support.mistakes import MISTAKES
+from support.library import own_registry
 from support.pytorch import packaged_native_functions
 from support.torch_extension import require_torch
 from support.trees import make_tree, texts
@@ -63,6 +63,23 @@ def units() -> str:
     return found[1]
 
 
+def most() -> int:
+    """Return the number of files that tests/unit/test_folders.py allows for a folder."""
+    found = re.search(
+        r"^MOST = (\d+)$", (REPOSITORY / "tests/unit/test_folders.py").read_text(), re.M
+    )
+    assert found
+    return int(found[1])
+
+
+def files_in(pattern: str) -> int:
+    """Return the number of sources in the folder; of several, the most."""
+    folders = [path for path in REPOSITORY.glob(pattern) if path.is_dir()]
+    return max(
+        sum(path.suffix in (".py", ".h", ".cpp") for path in folder.iterdir()) for folder in folders
+    )
+
+
 # page, a text with {} for the number, and where the number comes from
 NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ("concepts/robustness.md", "any file of up to {} MB", lambda: reading.MAX_BYTES // _MB),
@@ -93,6 +110,27 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         "contributing/robustness-tests.md",
         "at each of {} places of the input files",
         lambda: len(test_hostile_names.PLACES),
+    ),
+    (
+        "../README.md",
+        "[{}](native_functions.yaml) of our own",
+        lambda: len(own_registry().functions),
+    ),
+    (
+        "contributing/verify-tests.md",
+        "all {} operators that the file has now",
+        lambda: len(own_registry().functions),
+    ),
+    ("contributing/evidence.md", "965 overloads ({} now)", lambda: len(own_registry().functions)),
+    ("contributing/evidence.md", "headers and sources has more than {} files", most),
+    *(
+        ("contributing/evidence.md", f"{row} | {{}} |", functools.partial(files_in, top))
+        for row, top in {
+            "largest package: `src/opgen/pipeline`": "src/opgen/*",
+            "and those that kernels include": "runtime/include/opgen",
+            "largest folder of headers: `core`": "runtime/include/opgen/*",
+            "largest folder of sources: `dispatch`": "runtime/src/*",
+        }.items()
     ),
     ("guides/builds.md", "at most 9 of {} units", units),
     (
@@ -150,7 +188,12 @@ def test_a_number_is_that_of_the_code(
 def test_numbers_in_words() -> None:
     """Protects the README's counts of examples, and the iterator's limits."""
     readme = re.sub(r"\s+", " ", (REPOSITORY / "README.md").read_text())
-    assert "Ten mistakes in kernels" in readme and len(MISTAKES) == 10
+    errors = (REPOSITORY / "docs/guides/compiler-errors.md").read_text()
+    assert "Twelve mistakes in kernels and two in formulas" in readme
+    assert "for twelve common mistakes in kernels, and two in formulas" in errors
+    rows = re.findall(r"^\| (?!mistake)(.+?) \|", errors, re.MULTILINE)
+    formulas = [row for row in rows if "formula" in row.lower()]
+    assert (len(rows), len(formulas)) == (12 + 2, 2)
     gallery = (REPOSITORY / "docs/contributing/errors-gallery.md").read_text()
     assert (
         re.search(r"\bfor\s+twelve mistakes", readme)
@@ -160,6 +203,25 @@ def test_numbers_in_words() -> None:
     state = "include/opgen/iterator/iterator_state.h"
     assert "up to four broadcast or strided" in page and constant(state, "kOperands") == 4
     assert "up to five dimensions" in page and constant(state, "kDims") == 5
+
+
+def test_releases_of_pytorch() -> None:
+    """Protects who chooses a release from "supported" that means "compiled, but never run"."""
+    evidence = (REPOSITORY / "docs/contributing/evidence.md").read_text()
+    table = evidence.split("| release | libraries |")[1].split("\n\n")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]
+    ]
+    # The tests of .ci/run use this release.
+    tests = re.search(r"torch==([\d.]+)", (REPOSITORY / ".ci/run").read_text())
+    assert tests
+    was_run = {row[0]: row[3] == "yes" or row[0] == tests[1] for row in rows}
+    page = (REPOSITORY / "docs/reference/torch-releases.md").read_text()
+    built = page.split("Libraries were built")[1].split(".\n\n")[0]
+    assert built.count("With") == 1
+    for text, expected in zip(built.split("With"), (True, False)):
+        named = re.findall(r"\d+\.\d+\.\d+", text)
+        assert named == [release for release in was_run if was_run[release] is expected]
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from opgen.cli.streams import print_document
 from opgen.compat.breaks import BACKWARD, BOTH, Direction
 from opgen.compat.report import as_diagnostics, render_breaks_json
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.human import render_human
+from opgen.diagnostics.human import counted, render_human
 from opgen.diagnostics.machine import render_github
 from opgen.pipeline.compat import Comparison, compare
 from opgen.pipeline.inputs import Inputs
@@ -97,13 +97,9 @@ def _summary(compared: Comparison) -> str:
     count = len(compared.breaks)
     broken = len({found.operator for found in compared.breaks})
     parts = [
-        f"{compared.old_operators} operators before, {compared.new_operators} now: ",
-        f"{count} {_noun('break', count)} of {broken} {_noun('operator', broken)}",
+        f"{counted(compared.old_operators, 'operator')} before, {compared.new_operators} now: ",
+        f"{counted(count, 'break')} of {counted(broken, 'operator')}",
     ]
     if compared.allowed:
         parts.append(f", {compared.allowed} more allowed")
     return "".join(parts)
-
-
-def _noun(noun: str, count: int) -> str:
-    return noun if count == 1 else f"{noun}s"

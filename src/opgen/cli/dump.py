@@ -14,8 +14,6 @@ from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
 
 _STAGES = ("model", "registry", "signatures", "registrations", "files", "derivatives")
-# Former names of stages, which are still accepted.
-_FORMER = {"views": "files"}
 
 
 @click.command(
@@ -29,8 +27,7 @@ _FORMER = {"views": "files"}
 )
 @click.option(
     "--stage",
-    type=Choice([*_STAGES, *_FORMER]),
-    metavar=f"[{'|'.join(_STAGES)}]",
+    type=Choice(_STAGES),
     default="signatures",
     show_default=True,
     help="The last stage to run.",
@@ -52,7 +49,6 @@ def dump(
     """
     diagnostics = Diagnostics()
     registry = loading.load(inputs, diagnostics)
-    stage = _FORMER.get(stage, stage)
     rows = () if registry is None else queries.dump(registry, inputs, stage, op, extra, diagnostics)
     parts = rows if ndjson else (rows,)
     text = "".join(f"{json.dumps(part, ensure_ascii=False)}\n" for part in parts)

@@ -164,9 +164,9 @@ def verify(
 ) -> None:
     """Check that operators do what their schemas say.
 
-    Draws calls from the schemas, learns which of them an operator accepts, and checks some fifty properties: what is
-    written, what aliases what, which variants agree, what Meta says, gradients, and so on. Each operator runs in a
-    process of its own.
+    Draws calls from the schemas, learns which of them an operator accepts, and checks 56 properties: what is written,
+    what aliases what, which variants agree, what Meta says, gradients, and so on. Each operator runs in a process of
+    its own.
     """
     files, operators = split_arguments(given, ())
     chosen = target or ("torch" if namespaces else "runtime")

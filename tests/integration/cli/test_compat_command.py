@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from cli_support import GOOD, Opgen
+
+from support.build import REPOSITORY
 
 
 def _write_new(old: str, new: str) -> None:
@@ -37,6 +40,16 @@ def test_human(opgen: Opgen) -> None:
         "\n"
         "3 operators before, 3 now: 1 break of 1 operator\n"
     )
+
+
+def test_the_example_of_the_guide(opgen: Opgen) -> None:
+    """Protects who tries the first example: the page's file gives the page's output."""
+    page = (REPOSITORY / "docs/guides/compat.md").read_text()
+    yaml, _, printed = re.findall(r"^```\w*\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[:3]
+    Path("native_functions.yaml").write_text(yaml)
+    Path("old.yaml").write_text(yaml.replace(", int n", ""))
+    result = opgen("compat", "old.yaml", "native_functions.yaml")
+    assert (result.stdout, result.stderr, result.exit_code) == (printed, "", 1)
 
 
 def test_json_and_github(opgen: Opgen) -> None:

@@ -1,4 +1,4 @@
-"""Ten usual mistakes in kernels and two in formulas: short errors, at the author's line, that name the declaration.
+"""Common mistakes in kernels and in formulas: short errors, at the author's line, that name the declaration.
 
 The outputs are recorded in mistakes/expected, one folder for each target and compiler, and
 docs/guides/compiler-errors.md is made from them. If a compiler has another major version than the recorded one, only

@@ -1,4 +1,4 @@
-"""Check that the operators do what their schemas say, with `opgen verify`: it draws calls, and checks about fifty properties.
+"""Check that the operators do what their schemas say, with `opgen verify`: it draws calls, and checks 56 properties.
 
 The report of a failure ends with the command that explains it. domains.yaml says more about arguments:
 `opgen docs verify`.
