@@ -5,7 +5,8 @@ runs the next part, so that what one commit leaves out runs for a later one; .ci
 
 `--changed BASE` also runs all cases of the operators that changed since BASE: those whose kernels are in a changed file,
 or in a source that includes a changed header of kernels/, and those whose entries or formulas changed. What all
-operators share (the runtime, the generator) is left to the sample, which calls it for hundreds of operators.
+operators share (the runtime, the generator, a header of kernels/ that most sources include) is left to the sample, which
+calls it for hundreds of operators.
 """
 
 from __future__ import annotations
@@ -101,12 +102,14 @@ def _sources_touched(changed: set[Path]) -> set[Path]:
         path: {_KERNELS / name for name in _INCLUDE.findall(path.read_text())}
         for path in _KERNELS.iterdir()
     }
-    touched = {path for path in changed if path.exists()}
-    while (
-        more := {path for path, headers in included.items() if headers & (touched | changed)}
-        - touched
-    ):
-        touched |= more
+    sources = {path for path in included if path.suffix == ".cpp"}
+    touched = set()
+    for one in changed & included.keys():
+        found = {one}
+        while more := {path for path, headers in included.items() if headers & found} - found:
+            found |= more
+        if one in sources or len(found & sources) * 2 <= len(sources):
+            touched |= found & sources
     return touched
 
 
