@@ -54,7 +54,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(
         key=lambda item: (places.get(item.path.stem, len(places)), -counts[item.path], item.path)
     )
-    if not config.option.whole:
+    is_named = any("::" in argument for argument in config.args)
+    if not config.option.whole and not is_named:
         items[:], left = keep_sample(items, config.option.changed)
         config.hook.pytest_deselected(items=left)
     if "nightly" in config.option.markexpr:

@@ -800,10 +800,11 @@ TEST(a_view_made_without_recording_is_not_changed_where_calls_are_recorded) {
     row = d::row(base, 0);
   }
   CHECK(!requires_grad(row));
-  CHECK_THROWS(Error, "d::mul_ would change a view in place that was made no_grad mode",
+  CHECK_THROWS(Error, "d::mul_ would change in place a view that was made in no_grad mode",
                d::mul_(row, two));
   const Tensor list[] = {row}, by[] = {two};
-  CHECK_THROWS(Error, "d::each_mul_ would change a view", d::_ops::each_mul_::call(list, by));
+  CHECK_THROWS(Error, "d::each_mul_ would change in place a view",
+               d::_ops::each_mul_::call(list, by));
   NoGradGuard no_grad;
   d::mul_(row, two);
 }

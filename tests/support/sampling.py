@@ -62,6 +62,7 @@ def touched_since(base: str) -> tuple[frozenset[str], frozenset[Path]]:
     listed = _git("diff", "--name-only", base)
     if listed is None:
         raise pytest.UsageError(f"--changed {base}: git does not know this commit")
+    listed += _git("ls-files", "--others", "--exclude-standard") or ""
     changed = {REPOSITORY / name for name in listed.splitlines()}
     operators = _entries_changed(base, "native_functions.yaml", "func")
     operators |= _entries_changed(base, "derivatives.yaml", "name")

@@ -192,7 +192,7 @@ void check_inplace(const TensorBase& tensor, std::string_view op) {
                 " would change a view of a leaf that requires a gradient in place");
     CreationMeta meta = creation_meta(tensor);
     OPGEN_CHECK(meta == CreationMeta::Default || !(requires_grad(tensor) || requires_grad(base)),
-                op, " would change a view in place that was made ", toString(meta),
+                op, " would change in place a view that was made ", toString(meta),
                 ", where autograd cannot record it; change a clone()");
     return;
   }

@@ -78,8 +78,8 @@ void GradMode::set_enabled(bool enabled) noexcept {
 }
 
 const char* toString(CreationMeta meta) noexcept {
-  constexpr const char* names[] = {"default", "in a custom function", "one of many outputs",
-                                   "no_grad mode", "inference mode"};
+  constexpr const char* names[] = {"default", "in a custom function", "as one of several outputs",
+                                   "in no_grad mode", "in inference mode"};
   return names[static_cast<int>(meta)];
 }
 

@@ -397,9 +397,8 @@ E1245 = _code(
 E1246 = _code(
     "E1246",
     "a formula that is not an expression of C++",
-    "A formula is one C++ expression for every target, also where opgen translates it to Python. It has no ';', all "
-    "brackets and quotes are closed, a choice is 'condition ? a : b', and a power is 'pow(x, 2)'. Only formulas of "
-    "libraries are looked at.",
+    "A formula is one C++ expression for every target, also where opgen translates it to Python. It has no ';', a "
+    "choice is 'condition ? a : b', and a power is 'pow(x, 2)'. Only formulas of libraries are checked.",
     Example(
         "- name: mylib::blend\n  x: grad ** 2\n  y: grad\n",
         "- name: mylib::blend\n  x: grad * grad\n  y: grad\n",

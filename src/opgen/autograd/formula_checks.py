@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from opgen.autograd import codes
+from opgen.autograd.formula_text import ALTERNATIVE_TOKENS
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import WrittenFormula
@@ -29,7 +30,8 @@ _AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
 _WORDS = frozenset(
     (
         *("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this"),
-        *("and", "or", "not", "new"),
+        *ALTERNATIVE_TOKENS,
+        "new",
     )
 )
 # Short names resemble everything, and constants have names such as kEps, EPS and Eps.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from opgen.autograd import codes
+from opgen.autograd.formula_text import ALTERNATIVE_TOKENS
 from opgen.diagnostics import Diagnostics
 from opgen.model.derivatives import WrittenFormula
 
@@ -21,8 +22,6 @@ _TOKEN = re.compile(
 _OPEN_ENDED = frozenset(
     ("+", "-", "*", "/", "%", ",", ".", "->", "::", "&&", "||", "?", ":", "==", "!=", "<=", ">=")
 )
-# Words of C++ that are no operands.
-_WORDS = frozenset(("and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq"))
 # What replaces Python's words. `and`, `or` and `not` are words of C++, too.
 _OF_PYTHON = {
     "None": "'std::nullopt'; or 'Tensor()' for no gradient",
@@ -80,5 +79,5 @@ def _slips(
 
 
 def _is_operand(match: re.Match[str]) -> bool:
-    is_word = match["word"] is not None and match[0] not in _WORDS
+    is_word = match["word"] is not None and match[0] not in ALTERNATIVE_TOKENS
     return is_word or match["number"] is not None

@@ -14,6 +14,8 @@ _GRADIENT_INDEX = re.compile(r"(?<!\w)grads\[(\d+)\]")
 
 
 _WORD = re.compile(r"\w+")
+# Operators of C++ that are words.
+ALTERNATIVE_TOKENS = frozenset(("and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq"))
 
 
 @lru_cache(maxsize=4096)

@@ -20,8 +20,9 @@ from opgen.pipeline.inputs import Inputs
 from opgen.verify.codes import CODES as PROPERTY_CODES
 from opgen.verify.report.pages import explain_property
 
-# A diagnostic or a property, in any case, with or without its letter and its zeros; or a case of torchgen, as DA1.
-_CODE = re.compile(r"(?i:[EWV]?\d{3,4}|[A-DF-SV][A-Z]?\d{1,3})")
+# A diagnostic or a property, in any case, with or without its letter and its zeros; or a case of torchgen, as DA1, in
+# capitals, because operators have names as i0.
+_CODE = re.compile(r"(?i:[EWV]?\d{3,4})|[A-DF-SV][A-Z]?\d{1,3}")
 
 
 @click.command(

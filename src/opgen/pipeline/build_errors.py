@@ -42,6 +42,9 @@ def _kernel_at(source: Path, line: int) -> str:
         text = source.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    end = sum(len(each) for each in text.splitlines(keepends=True)[:line])
+    lines = text.splitlines(keepends=True)
+    start, end = (sum(map(len, lines[:n])) for n in (line - 1, line))
     before = [d for d in find_definitions(Source(str(source), text)) if d.span.start < end]
-    return before[-1].text if before else ""
+    if not before or "\n}" in text[before[-1].span.start : start]:
+        return ""  # The line is in a function after the kernel.
+    return before[-1].text

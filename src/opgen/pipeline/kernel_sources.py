@@ -48,7 +48,7 @@ def find_sources(
             diagnostics.error(E0905, f"{path} does not exist", None, hint=hint)
         elif path.suffix not in _SOURCES.union(suffixes):
             hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error(E0905, f"{path} is no source of kernels", None, hint=hint)
+            diagnostics.error(E0905, f"{path} is not a kernel source", None, hint=hint)
         elif (tree := trees.find(path.resolve())) is not None:
             message = (
                 f"{path} is left out: it is in {shown_path(tree)}, a tree that opgen generated"

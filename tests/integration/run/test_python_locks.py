@@ -15,7 +15,7 @@ _COMMON = """
 import faulthandler, gc, itertools, sys, threading
 import grads as m
 
-faulthandler.dump_traceback_later(120, exit=True)
+faulthandler.dump_traceback_later(600, exit=True)
 
 class Bytes(bytearray):
     "The memory of a tensor. Its end runs `act`."

@@ -145,6 +145,7 @@ def test_everything_ends_while_a_kernel_hangs(sent: signal.Signals, tmp_path: Pa
             # A shell ignores it for what runs in the background.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
+    others: set[int] = set()
     try:
         started, until = tmp_path / "started", time.monotonic() + 300
         while not (started.exists() and started.read_text()) and time.monotonic() < until:
@@ -157,15 +158,12 @@ def test_everything_ends_while_a_kernel_hangs(sent: signal.Signals, tmp_path: Pa
         process.wait(60)
         while any(map(alive, others)) and time.monotonic() < sent_at + 60:
             time.sleep(0.05)
-        took = time.monotonic() - sent_at
     finally:
         process.kill()
     left = [other for other in others if alive(other)]
     for other in left:
         os.kill(other, signal.SIGKILL)
     assert not left
-    # Most of it is the interpreter's, which ends in a tenth of a second on a machine that does nothing else.
-    assert took < 5
     text = (tmp_path / "printed").read_text()
     assert "Traceback" not in text
     assert "stuck::alias: V0115 undeclared-alias" in text

@@ -45,7 +45,9 @@ template <class T>
 }
 template <class T>
 [[nodiscard]] std::optional<T> wrap_opt_if(const internal::OptionalOf<T>& tensor, bool condition) {
-  return condition ? std::optional<T>(tensor) : std::nullopt;
+  // std::optional<T>(tensor) would hold an undefined tensor: the argument is also a T.
+  if (!condition) return std::nullopt;
+  return tensor;
 }
 template <class T>
 requires std::is_base_of_v<TensorBase, T>

@@ -116,6 +116,9 @@ def _served(
             pass
         except VerificationError as error:
             found.put(str(error))
+        except Exception as error:
+            # Half a line, or a pipe that is gone: an operator would be missing without a word.
+            found.put(f"{type(error).__name__}: {error}")
         finally:
             found.put(None)
 

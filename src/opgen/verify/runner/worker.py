@@ -276,7 +276,7 @@ class Worker:
                         continue
                     current = _received(line, current, reports, finished)
                 continue
-            if has_ended(child):
+            if has_ended(child) and not select.select([read], [], [], 0)[0]:
                 # What it has started may hold the other end of the pipe.
                 break
             now = self.board.ticks()

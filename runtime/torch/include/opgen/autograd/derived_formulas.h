@@ -49,7 +49,10 @@ inline std::optional<at::Tensor> wrap_opt_if(const at::Tensor& tensor, bool cond
 }
 
 inline std::optional<at::Tensor> wrap_opt_if(const OptionalTensor& tensor, bool condition) {
-  return condition ? std::optional<at::Tensor>(tensor) : std::nullopt;
+  // std::optional<at::Tensor>(tensor) would hold an undefined tensor: the argument is also a
+  // Tensor.
+  if (!condition) return std::nullopt;
+  return tensor;
 }
 
 // Returns the gradient of an input of type `dtype`. A real input has a real gradient.
