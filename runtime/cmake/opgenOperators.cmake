@@ -283,17 +283,25 @@ function(opgen_generate target outputs)
   set(${outputs} ${paths} PARENT_SCOPE)
 endfunction()
 
-# Copy the Python files of a generated package from the folder FROM into the folder TO. Set `copies` to the
-# copies, on which the caller's target depends.
+# Copy the Python files of a generated package from the folder FROM into the folder TO. If there is a file OPS, the
+# author's module ops, the copied stub has the names in its __all__, too. Set `copies` to the copies, on which the
+# caller's target depends.
 function(opgen_copy_package copies)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;TO;OPS" "")
   set(found "")
   file(GLOB_RECURSE texts RELATIVE "${arg_FROM}" "${arg_FROM}/*")
   foreach(text IN LISTS texts)
+    set(copy -E copy "${arg_FROM}/${text}" "${arg_TO}/${text}")
+    set(ops "")
+    if(arg_OPS AND text STREQUAL "__init__.pyi")
+      set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenCopyStub.cmake")
+      set(copy -D "FROM=${arg_FROM}/${text}" -D "TO=${arg_TO}/${text}" -D "OPS=${arg_OPS}" -P "${script}")
+      set(ops "${arg_OPS}" "${script}")
+    endif()
     add_custom_command(
       OUTPUT "${arg_TO}/${text}"
-      COMMAND "${CMAKE_COMMAND}" -E copy "${arg_FROM}/${text}" "${arg_TO}/${text}"
-      DEPENDS "${arg_FROM}/${text}"
+      COMMAND "${CMAKE_COMMAND}" ${copy}
+      DEPENDS "${arg_FROM}/${text}" ${ops}
       VERBATIM)
     list(APPEND found "${arg_TO}/${text}")
   endforeach()

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from opgen.io.writer import Tree
+from support.author_python import build_package, start_package
 from support.inputs import aten_inputs
 from support.library import own_operators
 from support.pytorch import packaged_native_functions
@@ -175,6 +176,55 @@ def test_operators_of_target_torch_have_overloads(tmp_path: Path, checker: Check
     assert set(checker(tmp_path / "py", [user, *stubs])) == {
         f"{user}:{i}" for i, line in lines if "# bad" in line
     }
+
+
+_OPS = """\
+from __future__ import annotations
+
+import math
+
+import mylib
+
+__all__ = ["HALF", "Lion"]
+HALF = math.sqrt(0.25)
+
+
+class Lion:
+    def step(self, weight: float = HALF) -> str:
+        return str(mylib.mix)
+
+
+def helper() -> None: ...
+"""
+
+_OPS_USER = """\
+import mylib
+from mylib import HALF, Lion
+from typing_extensions import assert_type
+
+assert_type(Lion().step(HALF), str)
+assert_type(mylib.Lion(), Lion)
+print(mylib.mix)
+Lion().step("x")  # bad
+mylib.helper  # bad
+mylib.math  # bad
+"""
+
+
+@CHECKERS
+@pytest.mark.parametrize("name", ["ops.py", "ops/__init__.py"])
+def test_the_authors_own_names_are_known(name: str, tmp_path: Path, checker: Checker) -> None:
+    """Protects `from mylib import Lion`: the stub has the names in the __all__ of ops.py, and no others."""
+    file = start_package(tmp_path) / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(_OPS)
+    packages = build_package(tmp_path)
+    user = packages / "user.py"
+    user.write_text(_OPS_USER)
+    # Without torch, the checkers reject its imports in the stub.
+    found = {line for line in checker(packages, [user]) if "__init__.pyi:" not in line}
+    lines = enumerate(_OPS_USER.splitlines(), 1)
+    assert found == {f"{user}:{i}" for i, line in lines if "# bad" in line}
 
 
 @pytest.fixture(scope="module")
