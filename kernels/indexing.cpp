@@ -439,8 +439,9 @@ void reduce_indexed(const char* name, const Tensor& self, int64_t dim, const Ten
   OPGEN_DISPATCH_ALL(self.scalar_type(), name, [&] {
     for_each_indexed<scalar_t, const scalar_t>(out, dim, places, beside, Divide::kOthers,
                                                [product](scalar_t& element, const scalar_t& other) {
-                                                 element = product ? times(element, other)
-                                                                   : plus(element, other);
+                                                 const scalar_t x = opgen::element_at(&element);
+                                                 const scalar_t y = opgen::element_at(&other);
+                                                 element = product ? times(x, y) : plus(x, y);
                                                });
   });
 }
@@ -489,8 +490,9 @@ OPGEN_IMPL_FUNC(scatter_add_out)
   OPGEN_DISPATCH_ALL(self.scalar_type(), "scatter_add", [&] {
     using sum_t = opgen::opmath_type<scalar_t>;
     for_each_indexed<sum_t, const scalar_t>(
-        sums, dim, places, src, Divide::kOthers,
-        [](sum_t& sum, const scalar_t& value) { sum = plus(sum, static_cast<sum_t>(value)); });
+        sums, dim, places, src, Divide::kOthers, [](sum_t& sum, const scalar_t& value) {
+          sum = plus(opgen::element_at(&sum), static_cast<sum_t>(opgen::element_at(&value)));
+        });
   });
   if (is_wide) opgen::copy_(out, sums);
 }
@@ -526,8 +528,9 @@ void reduce_to(const Tensor& totals, int64_t dim, const Tensor& places, const Te
                Reduce reduce) {
   const auto run = [&](auto f) {
     for_each_indexed<T, const U>(
-        totals, dim, places, src, Divide::kOthers,
-        [f](T& total, const U& value) { total = f(total, static_cast<T>(value)); });
+        totals, dim, places, src, Divide::kOthers, [f](T& total, const U& value) {
+          total = f(opgen::element_at(&total), static_cast<T>(opgen::element_at(&value)));
+        });
   };
   if constexpr (!is_complex_v<T>) {
     if (reduce == Reduce::kAmax) return run([](T a, T b) { return greater_of(a, b); });
@@ -684,7 +687,8 @@ OPGEN_IMPL_FUNC(index_add_cpu_out)
           opgen::update_sheet(
               sheet, to, from, place, [factor](scalar_t& element, const scalar_t& added) {
                 element = static_cast<scalar_t>(
-                    plus(static_cast<wide>(element), times(factor, static_cast<wide>(added))));
+                    plus(static_cast<wide>(opgen::element_at(&element)),
+                         times(factor, static_cast<wide>(opgen::element_at(&added)))));
               });
         });
   });
@@ -1356,7 +1360,7 @@ OPGEN_KERNEL(_index_put_impl_)
     const scalar_t* from = source.const_data_ptr<scalar_t>();
     loop([&](const opgen::Sheet& sheet) {
       opgen::update_sheet(sheet, to, from, place, [](scalar_t& element, const scalar_t& value) {
-        element = plus(element, value);
+        element = plus(opgen::element_at(&element), opgen::element_at(&value));
       });
     });
   });

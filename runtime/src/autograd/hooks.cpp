@@ -65,7 +65,7 @@ List copy_of(std::mutex& mutex, const List& list) {
 template <class List, class F>
 HookHandle add(Node& node, List HookTable::*list, std::uint32_t output_nr, F hook) {
   OPGEN_CHECK(hook != nullptr, "a hook must be a function");
-  hooks_of(node);
+  static_cast<void>(hooks_of(node));  // makes them
   const std::shared_ptr<HookTable> table = find_hooks(node);
   const opgen::detail::Lock lock(table->mutex);
   ((*table).*list).push_back({table->next_id, output_nr, std::move(hook)});

@@ -156,7 +156,7 @@ def test_elements_that_share_memory_are_filled(m: ModuleType, size: int) -> None
                 "diag(m.ones(3), -(2**63))",
                 "diag_embed(m.ones(3), 2**63 - 1)",
                 "diag_embed(m.ones(3), -(2**63))",
-                "one_hot(m.tensor([2**63 - 1]), -1)",
+                "nn.one_hot(m.tensor([2**63 - 1]), -1)",
                 "unflatten(m.ones(8), 0, [2**61, 2**61, 8])",
                 "block_diag([m.ones(1, 1).expand(1, 2**62), m.ones(1, 1).expand(1, 2**62)])",
                 "kron(m.ones(1, 1).expand(2**40, 1), m.ones(1, 1).expand(2**40, 1))",
@@ -233,7 +233,7 @@ def test_attention_to_nothing_is_zero(m: ModuleType, masked: bool) -> None:
     q, k = m.tensor([[[inf, 1.0]]]), m.tensor([[[-inf, 0.0], [-inf, 0.0]]])
     v = m.tensor([[[1.0, 2], [3, 4]]])
     mask = m.ones(1, 2, dtype=m.bool) if masked else None
-    assert m.scaled_dot_product_attention(q, k, v, mask).tolist() == [[[0, 0]]]
+    assert m.nn.scaled_dot_product_attention(q, k, v, mask).tolist() == [[[0, 0]]]
 
 
 @pytest.mark.slow
