@@ -106,6 +106,10 @@ void pack(Packed& packed, S& saved, const Reader& reader) {
         tensors.push_back(each.has_value() ? *each : at::Tensor());
       }
       packed.pack(tensors);
+    } else if constexpr (std::is_base_of_v<at::Tensor, Read>) {
+      // As a tensor, also if it is optional: compiled autograd packs no types of ours.
+      const at::Tensor tensor = saved.get(reader);
+      packed.pack(tensor);
     } else {
       packed.pack(saved.get(reader));
     }
