@@ -30,7 +30,6 @@ def writes() -> Iterator[Write]:
     ops = torch.ops.graded
     yield ops.product_
     yield ops.multiply_
-    yield lambda x, b: ops.multiply_into(b, x)
     yield lambda x, b: ops.multiply_both_(x, b * 1)
 
 

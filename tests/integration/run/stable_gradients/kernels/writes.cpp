@@ -3,7 +3,6 @@
 
 #include <graded/ops/multiply_all_native.h>
 #include <graded/ops/multiply_both__native.h>
-#include <graded/ops/multiply_into_native.h>
 #include <graded/ops/multiply_native.h>
 #include <graded/ops/product_native.h>
 
@@ -42,9 +41,6 @@ OPGEN_KERNEL(product_)(Tensor& self, const Tensor& other) {
 OPGEN_KERNEL(multiply_)(Tensor& self, const Tensor& other) {
   multiply(self, self, other);
   return self;
-}
-OPGEN_KERNEL(multiply_into)(const Tensor& other, Tensor& total) {
-  multiply(total, total, other);
 }
 // The product goes to `self`, and the square of its old value to `other`.
 OPGEN_KERNEL(multiply_both_)(Tensor& self, Tensor& other) {
