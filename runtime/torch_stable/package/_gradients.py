@@ -232,7 +232,8 @@ def _record(operator, keyset, values, node, inputs):
 
 class _Call:
     """A call that is recorded. forward() sets what it found: the results, the numbers of the outputs that are the new
-    values of the written tensors, and of those that the operator does not return beside other results."""
+    values of the written tensors, and of those that the operator does not return beside other results.
+    """
 
     def __init__(self, operator, keyset, values, node, positions):
         self.operator = operator

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from support.author_python import build_package, start_package
 
-EXPORTS = "\n# Your own Python code: the package exports the names in its __all__.\nfrom .ops import *\n"
+EXPORTS = (
+    "\n# Your own Python code: the package exports the names in its __all__.\nfrom .ops import *\n"
+)
 
 
 def test_the_stub_has_the_names_of_ops(tmp_path: Path) -> None:

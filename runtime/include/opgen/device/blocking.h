@@ -7,7 +7,8 @@
 //    GIL. Gradients, nodes, hooks and storages may own Python objects, whose __del__ may call
 //    anything: a value that is replaced under a lock is moved to a variable that was declared
 //    before the lock.
-//  - A thread that waits for a lock does not hold the GIL: use Lock, which takes the GIL back before
+//  - A thread that waits for a lock does not hold the GIL: use Lock, which takes the GIL back
+//  before
 //    it takes the mutex. The exceptions are mutexes whose owner calls nothing that takes a Lock;
 //    tests/unit/test_locks.py lists them.
 //  - The initialisation of a static variable is a lock, too, and an exception of this kind.
