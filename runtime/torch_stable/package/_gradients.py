@@ -281,9 +281,12 @@ def _apply(call, *tensors):
 def _below_autograd():
     """Record nothing, except for the outer levels of torch.func: they see what happens below autograd."""
     is_nested = torch._C._are_functorch_transforms_active()
-    with torch.set_grad_enabled(is_nested), forward_ad._set_fwd_grad_enabled(is_nested):
-        with torch._C._AutoDispatchBelowAutograd():
-            yield
+    with (
+        torch.set_grad_enabled(is_nested),
+        forward_ad._set_fwd_grad_enabled(is_nested),
+        torch._C._AutoDispatchBelowAutograd(),
+    ):
+        yield
 
 
 class _Function:
