@@ -1124,8 +1124,11 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_gradient(
     int64_t C, int64_t HxW, int64_t group, std::array<bool, 3> wanted) {
   std::tuple<Tensor, Tensor, Tensor> grads;
   if (grad.defined()) {
-    grads =
-        at::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, wanted);
+    // Its own gradient treats the statistics as functions of the input.
+    const Tensor constant_mean(opgen::autograd::detach(mean));
+    const Tensor constant_rstd(opgen::autograd::detach(rstd));
+    grads = at::native_group_norm_backward(grad, input, constant_mean, constant_rstd, weight, N, C,
+                                           HxW, group, wanted);
   }
   if (!wanted[0] || (!grad_of_mean.defined() && !grad_of_rstd.defined())) return grads;
   const GroupNormalisation groups(input, mean, rstd, Tensor(), N, C, group);

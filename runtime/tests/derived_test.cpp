@@ -450,8 +450,8 @@ struct BothBackward0 {
           grad_input_mask[1] ? add(mul(grads[0], self), grads[1]) : Tensor()));
     }
   }
-  static void forward(ForwardCall& opgen_call, const auto& self, const auto& other, const auto&,
-                      const auto&) {
+  static void forward(ForwardCall& opgen_call, const auto& self, const auto& other,
+                      const auto& result0, const auto& result1) {
     const auto self_p = opgen_call.primal(self);
     const auto self_t = opgen_call.tangent(self);
     const auto other_p = opgen_call.primal(other);
@@ -460,6 +460,8 @@ struct BothBackward0 {
       opgen_call.give<0, 1>(
           std::make_tuple(add(mul(other_t, self_p), mul(self_t, other_p)), add(self_t, other_t)));
     }
+    // The formula of another output may read these.
+    CHECK(!opgen_call.has_tangent(result0, result1));
   }
 };
 struct WeightedBackward0 {

@@ -122,7 +122,8 @@ def _build_part(name: str, operators: Sequence[str], options: Sequence[str]) -> 
         build = folder / "build"
         cmake_build(_OWN, build, *options, *definitions, *project_definitions())
     tree = build / "opgen-aten"
-    return OperatorLibrary(build / "libaten.so", runtime_library(), tree, build / "python")
+    library = tree / "cmake-build" / "libaten.so"
+    return OperatorLibrary(library, runtime_library(), tree, build / "python")
 
 
 def build_own_operators(

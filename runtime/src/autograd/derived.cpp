@@ -476,11 +476,20 @@ TensorBase fitted(const TensorBase& tangent, const TensorBase& output) {
 
 }  // namespace
 
-void ForwardCall::set(std::size_t output, std::size_t i, const TensorBase& given) {
+void ForwardCall::put(std::size_t output, std::size_t i, const TensorBase& tangent) {
   OPGEN_CHECK(i < outputs_[output].count,
               "a formula returned more tangents than there are outputs");
-  const TensorBase& tensor = outputs_[output].first[i];
-  if (!given.defined() || !tensor.defined()) return;
+  if (tangent.defined()) given_.push_back({output, i, tangent});
+}
+
+void ForwardCall::finish() {
+  for (const auto& [output, i, tangent] : given_) {
+    const TensorBase& tensor = outputs_[output].first[i];
+    if (tensor.defined()) set(tensor, tangent);
+  }
+}
+
+void ForwardCall::set(const TensorBase& tensor, const TensorBase& given) const {
   // A view of a tensor with a tangent already has one: a view of that tangent.
   const TensorBase old = tangent_of(tensor);
   if (kind_ == Kind::view && old.defined()) return;

@@ -396,6 +396,7 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
       } else {
         D::forward(forward, one, rest..., returns...);
       }
+      forward.finish();
     });
   }
 };

@@ -249,7 +249,7 @@ class ForwardCall {
     return (false || ... || has_one(values));
   }
 
-  // Sets the tangents of outputs, which are given as indices into the node's Outputs.
+  // Takes the tangents of outputs, which are given as indices into the node's Outputs.
   template <std::size_t... output, class Value>
   void give(Value&& value) {
     if constexpr (sizeof...(output) == 1) {
@@ -261,10 +261,18 @@ class ForwardCall {
   }
   template <std::size_t output, class Compute>
   void give_each(std::size_t count, const Compute& compute) {
-    for (std::size_t i = 0; i < count; ++i) set(output, i, compute(i));
+    for (std::size_t i = 0; i < count; ++i) put(output, i, compute(i));
   }
+  // Sets them, after the last formula has been computed: a formula may read the values of other
+  // outputs, and must not see their tangents.
+  OPGEN_API void finish();
 
  private:
+  struct Given {
+    std::size_t output, i;
+    TensorBase tangent;
+  };
+
   template <class T = Tensor>
   static T as_tensor(const TensorBase& tensor) {
     return T(tensor);
@@ -318,17 +326,19 @@ class ForwardCall {
   template <class Value>
   void put(std::size_t output, const Value& value) {
     if constexpr (std::is_convertible_v<const Value&, const TensorBase&>) {
-      set(output, 0, value);
+      put(output, 0, value);
     } else if constexpr (requires { value.has_value(); }) {
       if (value.has_value()) put(output, *value);
     } else {
-      for (std::size_t i = 0; i < value.size(); ++i) set(output, i, value[i]);
+      for (std::size_t i = 0; i < value.size(); ++i) put(output, i, value[i]);
     }
   }
-  OPGEN_API void set(std::size_t output, std::size_t i, const TensorBase& tangent);
+  OPGEN_API void put(std::size_t output, std::size_t i, const TensorBase& tangent);
+  void set(const TensorBase& tensor, const TensorBase& given) const;
 
   const internal::TensorSpan* outputs_;
   Kind kind_;
+  std::vector<Given> given_;
 };
 
 }  // namespace opgen::autograd
