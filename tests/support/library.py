@@ -121,9 +121,13 @@ def _build_part(name: str, operators: Sequence[str], options: Sequence[str]) -> 
             definitions.append(f"-DSELECT={selected}")
         build = folder / "build"
         cmake_build(_OWN, build, *options, *definitions, *project_definitions())
-    tree = build / "opgen-aten"
-    library = tree / "cmake-build" / "libaten.so"
-    return OperatorLibrary(library, runtime_library(), tree, build / "python")
+        tree, runtime = build / "opgen-aten", runtime_library()
+        built = tree / "cmake-build"
+        # Libraries that extend this one look for the parts of opgen where `opgen build` compiles them.
+        for part in ("opgen-runtime", "opgen-python"):
+            if not (built / part).is_symlink():
+                (built / part).symlink_to(runtime.parents[1] / part)
+    return OperatorLibrary(built / "libaten.so", runtime, tree, build / "python")
 
 
 def build_own_operators(

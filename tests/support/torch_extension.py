@@ -74,6 +74,16 @@ def _launcher_with_headers() -> Path:
     return script
 
 
+def strict_environment() -> dict[str, str]:
+    """Return the environment in which a build for target torch is quick, and every warning an error.
+
+    The build's type must be None: other flags are not those of the precompiled headers.
+    """
+    has_precompiled = default_compiler().name == "g++"
+    word = str(_launcher_with_headers()) if has_precompiled else "".join(launcher())
+    return {**environment(), "CXXFLAGS": STRICT, "CMAKE_CXX_COMPILER_LAUNCHER": word}
+
+
 def build_extension(
     yaml: Path | Sequence[Path],
     kernels: Path | None,
@@ -91,12 +101,10 @@ def build_extension(
     if target == "torch-stable":
         calls = write_aten_calls(tree.with_name(f"{tree.name}-aten"), _sources(kernels))
         more = (*more, "--python", "-I", calls)
-    words: Sequence[str | Path] = launcher()
-    if target == "torch" and flags == STRICT and default_compiler().name == "g++":
-        words = (_launcher_with_headers(),)
-    variables = {**environment(), "CXXFLAGS": flags}
-    if words:
-        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = str(words[0])
+    variables = strict_environment()
+    if flags != STRICT or target != "torch":
+        variables["CXXFLAGS"] = flags
+        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = "".join(launcher())
     files = [yaml] if isinstance(yaml, Path) else yaml
     command = [tool("opgen"), "build", *files, "--target", target, "-o", tree, *more]
     if kernels is not None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from support.build import environment, launcher, one_torch_unit, run, tool
-from support.torch_extension import STRICT, require_torch
+from support.build import one_torch_unit, run, tool
+from support.torch_extension import require_torch, strict_environment
 
 pytestmark = pytest.mark.slow
 
@@ -117,13 +117,10 @@ def options(target: str) -> str:
 
 
 def build(target: str, folder: Path) -> str:
-    variables = {**environment(), "CXXFLAGS": STRICT}
-    if launcher():
-        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
     command = [tool("opgen"), "build", "ops.yaml", *options(target).split(), "-o", "tree"]
     more = ["--kernels", FOLDER[target], "--python", "--build-type", "None", "-j", "1"]
     with one_torch_unit():
-        return run([*command, *more], env=variables, cwd=folder)
+        return run([*command, *more], env=strict_environment(), cwd=folder)
 
 
 def call(target: str, folder: Path) -> str:

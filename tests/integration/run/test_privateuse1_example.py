@@ -16,13 +16,13 @@ from support.build import (
     REPOSITORY,
     cache_folder,
     environment,
-    launcher,
     one_torch_unit,
     run,
     tool,
 )
 from support.opgen_wheel import fresh_environment, opgen_packages
 from support.pytorch import torch_folder
+from support.torch_extension import strict_environment
 
 EXAMPLE = REPOSITORY / "examples" / "privateuse1"
 HERE = Path(__file__).parent / "privateuse1"
@@ -32,16 +32,11 @@ HERE = Path(__file__).parent / "privateuse1"
 def pocket() -> dict[str, str]:
     """The environment in which `import pocket` finds the example, built without optimisation."""
     torch_folder()
-    variables = {
-        **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
-        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
-    }
     tree = cache_folder() / "run" / "privateuse1"
     command = [tool("opgen"), "build", "--target", "torch", "--name", "pocket", "-o", tree]
     command += ["--backend-yaml", EXAMPLE / "backend.yaml", "--kernels", EXAMPLE / "src"]
     with one_torch_unit():
-        run([*command, "--build-type", "None", "-j", "1"], env=variables)
+        run([*command, "--build-type", "None", "-j", "1"], env=strict_environment())
     library = tree / "cmake-build" / "libpocket.so"
     return {**os.environ, "POCKET_LIBRARY": str(library), "PYTHONPATH": str(EXAMPLE)}
 

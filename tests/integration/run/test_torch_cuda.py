@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.build import REPOSITORY, environment, launcher, one_torch_unit, run, tool
+from support.torch_extension import strict_environment
 
 HERE = Path(__file__).parent / "torch_cuda"
 YAML = HERE / "operators.yaml"
@@ -77,12 +78,7 @@ def test_cuda_rows_on_a_gpu(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def _build(tree: Path, *options: str | Path) -> Path:
-    variables = {
-        **environment(),
-        "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
-        "CUDAFLAGS": "--expt-relaxed-constexpr",
-        **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
-    }
+    variables = {**strict_environment(), "CUDAFLAGS": "--expt-relaxed-constexpr"}
     command = [tool("opgen"), "build", YAML, "--target", "torch", "-o", tree, "--kernels", HERE]
     with one_torch_unit():
         run([*command, *options, "--build-type", "None", "-j", "1"], env=variables)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from support.build import cache_folder, environment, launcher, one_torch_unit, run, tool
+from support.build import cache_folder, one_torch_unit, run, tool
 from support.pytorch import torch_folder
+from support.torch_extension import strict_environment
 
 pytestmark = pytest.mark.slow
 
@@ -41,15 +42,10 @@ def package(name: str, yaml: str) -> Path:
         (folder / "ops.yaml").write_text(yaml)
         (folder / "own").mkdir(exist_ok=True)
         (folder / "own" / "ops.py").write_text(f'__all__ = ["OWN"]\nOWN = "of {name}"\n')
-        variables = {
-            **environment(),
-            "CXXFLAGS": "-O0 -Wall -Wextra -Wshadow -Werror",
-            **({"CMAKE_CXX_COMPILER_LAUNCHER": launcher()[0]} if launcher() else {}),
-        }
         command = [tool("opgen"), "build", folder / "ops.yaml", "--target", "torch", "--python"]
         command += ["--python-folder", folder / "own"]
         command += ["--name", name, "-o", folder / "tree", "--build-type", "None", "-j", "1"]
-        run(command, env=variables)
+        run(command, env=strict_environment())
     return folder / "tree" / "cmake-build" / "python"
 
 
