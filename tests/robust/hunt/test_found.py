@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from types import ModuleType
 
 import pytest
@@ -271,3 +272,51 @@ def test_statistics_of_groups_have_gradients(m: ModuleType) -> None:
     for i, found in enumerate(x.grad.reshape(8).tolist()):
         factor = (variances[i // 4] + 0.5) ** -1.5
         assert found == pytest.approx(-factor * (data[i] - centres[i // 4]) / 4, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("size", [(9, 11), (3, 2), (1, 8)])
+def test_bytes_between_others_are_rounded(
+    m: ModuleType, size: tuple[int, int], align_corners: bool
+) -> None:
+    """Protects bilinear resampling of uint8: the exact value, rounded. PyTorch's weights of 16 bits are off by one."""
+    bytes_ = m.tensor([(37 * i * i + 11) % 256 for i in range(2 * 5 * 7)], dtype=m.uint8)
+    x = bytes_.reshape(1, 2, 5, 7)
+    exact = m.nn.upsample_bilinear2d(x.to(m.float64), size, align_corners)
+    found = m.nn.upsample_bilinear2d(x, size, align_corners)
+    assert found.dtype is m.uint8
+    assert (found.to(m.float64) - exact).abs().max().item() < 0.501
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("reduction", [1, 2])
+def test_the_weights_of_classes_have_a_gradient(m: ModuleType, reduction: int) -> None:
+    """Protects nll_loss's weight, which PyTorch refuses to differentiate: the gradient is that of the quotient."""
+    x, target = m.tensor([[-1.0, -2], [-3, -5], [-0.5, -0.25]]), m.tensor([0, 1, 1])
+    weight = m.tensor([0.5, 2.0]).requires_grad_()
+    m.nn.nll_loss(x, target, weight, reduction).backward()
+    sums, counts = [1.0, 5.25], [1, 2]  # of -x[i, target[i]] per class
+    if reduction == 2:
+        wanted = sums
+    else:
+        total = 0.5 * 1 + 2 * 2
+        loss = (0.5 * 1.0 + 2 * 5.25) / total
+        wanted = [(s - loss * n) / total for s, n in zip(sums, counts)]
+    assert weight.grad.tolist() == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("dim", [None, [0], [1]])
+def test_tangents_have_the_dtype_of_their_values(m: ModuleType, dim: list[int] | None) -> None:
+    """Protects `var` of a half tensor without elements, whose tangent PyTorch makes float32."""
+    empty = m.zeros(0, 3, dtype=m.float16)
+    with m.autograd.forward_ad.dual_level(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without degrees of freedom
+        found = m.autograd.forward_ad.unpack_dual(
+            m.var(m.autograd.forward_ad.make_dual(empty, empty), dim)
+        )
+    assert found.tangent.dtype is found.primal.dtype is m.float16
