@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from opgen.cli.help import Command
 from opgen.cli.options import FOLDER, jobs_option, python_option, schema_options, shards_option
 from opgen.cli.report import announce, fails, finish, report_unwritable
-from opgen.cli.streams import say
+from opgen.cli.streams import say, show_progress
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
@@ -57,7 +57,6 @@ _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\,]|\$[<{(]|\$ENV")
 # With the longest name in a build folder, compilers and Ninja still accept the path.
 _LONGEST_PATH = 3000
 _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
-_ERASE_LINE = "\r\x1b[K"
 
 
 @click.command(
@@ -298,9 +297,9 @@ def _compile(
         if status is None:
             output.append(line)
         elif is_watched:
-            click.echo(f"{_ERASE_LINE}{status[1]}/{status[2]}", err=True, nl=False)
+            show_progress(f"{status[1]}/{status[2]}")
     if is_watched:
-        click.echo(_ERASE_LINE, err=True, nl=False)
+        show_progress()
     if process.wait():
         text = "".join(output)
         entries = {

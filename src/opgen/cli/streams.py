@@ -26,3 +26,8 @@ def print_document(text: str) -> None:
 def say(text: str, report_format: str, *, nl: bool = True) -> None:
     """Print a summary or another message for people."""
     click.echo(text, err=report_format != "human", nl=nl)
+
+
+def show_progress(text: str = "") -> None:
+    """Replace the line of a terminal on which progress is shown."""
+    click.echo(f"\r\x1b[K{text}", err=True, nl=False)

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, split_arguments
 from opgen.cli.report import finish, wants_color, write_output
-from opgen.cli.streams import print_document
+from opgen.cli.streams import print_document, show_progress
 from opgen.diagnostics import Diagnostics, OpgenError, render_human
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.verify import codes
@@ -276,11 +276,11 @@ class _Progress:
         if self._shown:
             line = progress_line(report, color=wants_color())
             width = os.get_terminal_size(2).columns
-            click.echo(f"\r\x1b[K{f'{self._done} {line}'[: width - 1]}", err=True, nl=False)
+            show_progress(f"{self._done} {line}"[: width - 1])
 
     def end(self) -> None:
         if self._shown and self._done:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            show_progress()
 
 
 def _write(

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.common.schema_text import find_schema
+from opgen.io.lifetime import kill_group
 from opgen.model.native_function import FALLTHROUGH
 
 # The time limit in seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
@@ -98,8 +96,7 @@ def _list_operators(
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the process and those that the library started, which may keep its pipes open."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    kill_group(process.pid)
     process.wait()
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:

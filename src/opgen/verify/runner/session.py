@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.build_cache import cache_folder
+from opgen.io.lifetime import kill_group
 from opgen.verify.memory import guard
-from opgen.verify.runner.lifetime import kill_group
 from opgen.verify.runner.messages import OperatorReport, Request
 
 # How long a worker may take to end, in seconds: by itself, and when it is asked to.

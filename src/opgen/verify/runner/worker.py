@@ -29,6 +29,7 @@ from typing import Any
 
 import msgspec
 
+from opgen.io.lifetime import end_with, has_ended, kill_group, reap
 from opgen.verify.domains import DomainsError
 from opgen.verify.lab import Lab
 from opgen.verify.memory.blocks import Memory
@@ -41,7 +42,6 @@ from opgen.verify.runner.examination import (
     chosen_properties,
     signal_name,
 )
-from opgen.verify.runner.lifetime import end_with, has_ended, kill_group, reap
 from opgen.verify.runner.loading import choose, known_names, load
 from opgen.verify.runner.messages import (
     FAILED,
