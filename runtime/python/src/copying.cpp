@@ -3,6 +3,7 @@
 #include "objects.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
+#include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
 #include "opgen/tensor/view_geometry.h"
@@ -168,7 +169,7 @@ PyObject* array_on(PyObject* self, bool& is_copy) {
   check_elements_read(tensor, "numpy()");
   Owned other;
   if (tensor.scalar_type() == kBFloat16) {
-    other = Owned(new_tensor(tensor_from_data(self, kFloat)));
+    other = Owned(new_tensor(opgen::detail::to_dtype(tensor, kFloat)));
     is_copy = true;
   }
   Owned view(PyMemoryView_FromObject(other ? other.get() : self));
