@@ -1,6 +1,6 @@
 """All kinds of generated files, and kernels, compile with the headers of every supported release of PyTorch.
 
-`python tests/nightly/torch_run.py` also runs some of them; docs/contributing/evidence.md has the results.
+`python tests/nightly/torch_run.py` also runs some of them; tests/RESULTS.md has the results.
 """
 
 from __future__ import annotations

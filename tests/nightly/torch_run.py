@@ -2,7 +2,7 @@
 
 PYTHON is the interpreter of an environment that has the release, and no opgen. Two libraries are built for it
 (tests/integration/run/torch_target and tests/integration/run/torch_library), and torch_release/checks.py is run there.
-`--write` puts the counts into the table of docs/contributing/evidence.md.
+`--write` puts the counts into the table of tests/RESULTS.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 of memory.
 
 The system enforces both limits (RLIMIT_CPU, RLIMIT_AS). A traceback, a signal, or an exit code other than 0 and 1 is a
-failure. docs/contributing/robustness-tests.md has the counts.
+failure. tests/RESULTS.md has the counts.
 """
 
 from __future__ import annotations

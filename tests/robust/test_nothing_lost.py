@@ -1,6 +1,6 @@
 """Nothing is lost when the writer is killed, runs out of space, lacks permissions, or runs in parallel.
 
-The counts are those of docs/contributing/robustness-tests.md: few by default, hundreds with `-m nightly`.
+The counts are those of tests/RESULTS.md: few by default, hundreds with `-m nightly`.
 """
 
 from __future__ import annotations

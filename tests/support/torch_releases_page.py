@@ -1,4 +1,4 @@
-"""The table of docs/contributing/evidence.md, whose cells are written by the tests that ran."""
+"""The table of tests/RESULTS.md, whose cells are written by the tests that ran."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from support.build import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "contributing" / "evidence.md"
+PAGE = REPOSITORY / "tests" / "RESULTS.md"
 COLUMNS = (
     *("libraries", "backends"),
     *("build", "values", "opcheck", "inductor", "export", "AOTInductor"),

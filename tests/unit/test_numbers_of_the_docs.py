@@ -63,23 +63,6 @@ def units() -> str:
     return found[1]
 
 
-def most() -> int:
-    """Return the number of files that tests/unit/test_folders.py allows for a folder."""
-    found = re.search(
-        r"^MOST = (\d+)$", (REPOSITORY / "tests/unit/test_folders.py").read_text(), re.M
-    )
-    assert found
-    return int(found[1])
-
-
-def files_in(pattern: str) -> int:
-    """Return the number of sources in the folder; of several, the most."""
-    folders = [path for path in REPOSITORY.glob(pattern) if path.is_dir()]
-    return max(
-        sum(path.suffix in (".py", ".h", ".cpp") for path in folder.iterdir()) for folder in folders
-    )
-
-
 # page, a text with {} for the number, and where the number comes from
 NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ("concepts/robustness.md", "any file of up to {} MB", lambda: reading.MAX_BYTES // _MB),
@@ -107,7 +90,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ("concepts/robustness.md", "more than {} MB or more", lambda: importing._MOST_BYTES // _MB),
     ("concepts/robustness.md", "more than {}\nregistrations", lambda: reader._MOST_CALLS),
     (
-        "contributing/robustness-tests.md",
+        "../tests/RESULTS.md",
         "at each of {} places of the input files",
         lambda: len(test_hostile_names.PLACES),
     ),
@@ -116,22 +99,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         "[{}](native_functions.yaml) of our own",
         lambda: len(own_registry().functions),
     ),
-    (
-        "contributing/verify-tests.md",
-        "all {} operators that the file has now",
-        lambda: len(own_registry().functions),
-    ),
-    ("contributing/evidence.md", "965 overloads ({} now)", lambda: len(own_registry().functions)),
-    ("contributing/evidence.md", "headers and sources has more than {} files", most),
-    *(
-        ("contributing/evidence.md", f"{row} | {{}} |", functools.partial(files_in, top))
-        for row, top in {
-            "largest package: `src/opgen/pipeline`": "src/opgen/*",
-            "and those that kernels include": "runtime/include/opgen",
-            "largest folder of headers: `core`": "runtime/include/opgen/*",
-            "largest folder of sources: `dispatch`": "runtime/src/*",
-        }.items()
-    ),
+    ("../tests/RESULTS.md", "965 overloads ({} now)", lambda: len(own_registry().functions)),
     ("guides/builds.md", "at most 9 of {} units", units),
     (
         "guides/performance.md",
@@ -194,7 +162,7 @@ def test_numbers_in_words() -> None:
     rows = re.findall(r"^\| (?!mistake)(.+?) \|", errors, re.MULTILINE)
     formulas = [row for row in rows if "formula" in row.lower()]
     assert (len(rows), len(formulas)) == (12 + 2, 2)
-    gallery = (REPOSITORY / "docs/contributing/errors-gallery.md").read_text()
+    gallery = (REPOSITORY / "tests/differential/parity/errors_gallery.md").read_text()
     assert (
         re.search(r"\bfor\s+twelve mistakes", readme)
         and len(re.findall(r"^## ", gallery, re.MULTILINE)) == 12
@@ -207,8 +175,8 @@ def test_numbers_in_words() -> None:
 
 def test_releases_of_pytorch() -> None:
     """Protects who chooses a release from "supported" that means "compiled, but never run"."""
-    evidence = (REPOSITORY / "docs/contributing/evidence.md").read_text()
-    table = evidence.split("| release | libraries |")[1].split("\n\n")[0]
+    results = (REPOSITORY / "tests/RESULTS.md").read_text()
+    table = results.split("| release | libraries |")[1].split("\n\n")[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]
     ]

@@ -1,7 +1,7 @@
 """Facts about releases of PyTorch. Their C++ side is runtime/torch/include/opgen/core/release.h.
 
 Source: the headers of each release, and tests/nightly/test_torch_releases.py and torch_run.py, which compile and run
-what is generated; docs/contributing/evidence.md has what they found.
+what is generated; tests/RESULTS.md has what they found.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compare the messages of torchgen and opgen for invalid files: docs/contributing/errors-gallery.md.
+"""Compare the messages of torchgen and opgen for invalid files: tests/differential/parity/errors_gallery.md.
 
 As a script, it prints the page. It runs both tools in processes of their own.
 """
@@ -216,7 +216,7 @@ _HEAD = """\
 # Error messages of torchgen and opgen
 
 This page compares the messages of torchgen {version} and `opgen lint` for twelve mistakes. To run both again, use
-`python tests/differential/parity/errors_gallery.py > docs/contributing/errors-gallery.md`. A test compares the page with
+`python tests/differential/parity/errors_gallery.py > tests/differential/parity/errors_gallery.md`. A test compares the page with
 their output.
 
 For torchgen, the page shows the end of its traceback; lines longer than two hundred characters are shortened. Times are

@@ -1,7 +1,7 @@
 """Calls with arguments in every form, made of our library and of PyTorch: 1,300 of them, compared one by one.
 
 Calls with different outcomes are listed in `call_differences.txt` under the reason.
-`docs/contributing/evidence.md` has the counts, which OPGEN_UPDATE_GOLDEN=1 writes.
+`tests/RESULTS.md` has the counts, which OPGEN_UPDATE_GOLDEN=1 writes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from support.selection import calls_the_slice, on_both
 CALLS = tuple(read_calls(TABLE))
 REASONS = {call.text: call.group for call in read_calls(DIFFERENCES)}
 REFUSALS = TABLE.with_name("refusals.txt")
-DOCUMENT = REPOSITORY / "docs" / "contributing" / "evidence.md"
+DOCUMENT = REPOSITORY / "tests" / "RESULTS.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def test_the_table_has_every_call_once() -> None:
 @pytest.mark.slow
 @pytest.mark.whole_library
 def test_the_document_has_the_sums(compared: tuple[Compared, ...]) -> None:
-    """Protects docs/contributing/evidence.md from getting out of date."""
+    """Protects tests/RESULTS.md from getting out of date."""
     text = DOCUMENT.read_text(encoding="utf-8")
     before, begin, rest = text.partition("<!-- calls: begin -->\n")
     _, end, after = rest.partition("<!-- calls: end -->\n")

@@ -10,7 +10,7 @@ from support.build import REPOSITORY, RUNTIME
 from support.torch_headers import RELEASES
 
 HEADER = (RUNTIME / "torch" / "include" / "opgen" / "core" / "release.h").read_text()
-EVIDENCE = (REPOSITORY / "docs" / "contributing" / "evidence.md").read_text()
+EVIDENCE = (REPOSITORY / "tests" / "RESULTS.md").read_text()
 PAGE = (REPOSITORY / "docs" / "reference" / "torch-releases.md").read_text()
 
 
