@@ -23,7 +23,7 @@ _DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        ("guides/dispatch-keywords.md", "runtime"),
+        ("concepts/dispatch.md", "runtime"),
         ("reference/keys.md", "torch"),
         ("reference/lints.md", "runtime"),
         ("concepts/structured.md", "runtime"),

@@ -50,19 +50,19 @@ def test_links_to_files_outside(conf: ModuleType, monkeypatch: pytest.MonkeyPatc
     expected = (
         "See the example (`examples/myadd`), `[a](b)` and [keys](../reference/keys.md#an-entry).\n"
     )
-    assert read(conf, "guides/gdb", text) == expected
+    assert read(conf, "guides/debugging", text) == expected
     monkeypatch.setattr(conf, "_FILES", "https://example.org/main")
     linked = expected.replace(
         "the example (`examples/myadd`)", "[the example](https://example.org/main/examples/myadd)"
     )
-    assert read(conf, "guides/gdb", text) == linked
+    assert read(conf, "guides/debugging", text) == linked
 
 
 def test_titles_of_blocks(conf: ModuleType) -> None:
     """Protects the names of the files that a reader copies."""
     text = '```cpp title="kernels/gamma.cpp"\nint x;\n```\n'
     shown = "```{code-block} cpp\n:caption: kernels/gamma.cpp\n\nint x;\n```\n"
-    assert read(conf, "guides/gdb", text) == shown
+    assert read(conf, "guides/debugging", text) == shown
 
 
 @pytest.mark.slow

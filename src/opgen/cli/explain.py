@@ -26,7 +26,7 @@ _CODE = re.compile(r"(?i:[EWV]?\d{3,4})|[A-DF-SV][A-Z]?\d{1,3}")
 
 
 @click.command(
-    cls=Command, example="opgen explain leaky.yaml ramp", pages=("diagnostics", "dispatch-keywords")
+    cls=Command, example="opgen explain leaky.yaml ramp", pages=("diagnostics", "concepts/dispatch")
 )
 @operator_options(
     "OP|CODE",

@@ -20,7 +20,7 @@ _FILE = click.Path(path_type=Path)
 @click.command(
     cls=Command,
     example="opgen select leaky.yaml ramp",
-    pages=("selective",),
+    pages=("backend-and-selective",),
 )
 @operator_options("[OP]...", "An operator to select; repeatable.", complete_operator)
 @click.option(
