@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,8 @@ from opgen.cli.streams import print_document
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.resources import documentation
 
+# How many pages a search shows.
+_MOST_FOUND = 10
 # The page that lists all others, and what it consists of.
 _INDEX = "index"
 _SECTION = re.compile(r"^## (?P<title>.*)\n(?P<items>(?:(?!## ).*\n)*)", re.MULTILINE)
@@ -29,7 +32,11 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     ]
 
 
-@click.command(cls=Command, example="opgen docs lints", fails="there is no such page")
+@click.command(
+    cls=Command,
+    example="opgen docs lints",
+    fails="there is no such page, or no page contains the words",
+)
 @click.argument(
     "page",
     required=False,
@@ -38,22 +45,61 @@ def _complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
     rows=(("PAGE", "The page to print.  [default: list all pages]"),),
 )
 @click.option("--path", is_flag=True, help="Print the path of the page instead of its text.")
-def docs(page: str | None, path: bool) -> None:
+@click.option(
+    "--search", metavar="WORDS", help="List the pages that contain all words, the best first."
+)
+def docs(page: str | None, path: bool, search: str | None) -> None:
     """List the pages of the documentation, or print one.
 
     The pages are listed by the question that they answer. They are Markdown, and belong to this version of opgen. The
     command works offline.
     """
     pages = documentation()
+    if search is not None:
+        if page is not None or path:
+            raise click.UsageError("--search lists pages: give neither PAGE nor --path")
+        found = list(_search(search, pages))
+        if not found:
+            raise click.ClickException(f"no page contains '{search}'; 'opgen docs' lists all pages")
+        print_document("".join(f"{line}\n" for line in found))
+        return
     if page is None:
         rows = map(str, pages.values()) if path else _by_question(pages)
         print_document("".join(f"{row}\n" for row in rows))
         return
-    found = _find(page, pages)
-    if len(found) != 1:
-        raise click.ClickException(_no_page(page, found, pages))
-    file = pages[found[0]]
+    names = _find(page, pages)
+    if len(names) != 1:
+        raise click.ClickException(_no_page(page, names, pages))
+    file = pages[names[0]]
     print_document(f"{file}\n" if path else file.read_text(encoding="utf-8"))
+
+
+def _search(words: str, pages: Mapping[str, Path]) -> Iterator[str]:
+    """Yield two lines for each of the best pages that contain all words: the place, and the line of the best match.
+
+    A word in a heading counts as much as four lines of text, one in the title of the page as much as eight; a page that is
+    four times as long needs twice as many.
+    """
+    wanted = [word.casefold() for word in words.split()]
+    found: list[tuple[float, str, int, str]] = []
+    for name, path in pages.items():
+        text = path.read_text(encoding="utf-8")
+        if not wanted or not all(word in text.casefold() for word in wanted):
+            continue
+        scored = [
+            (sum(word in line.casefold() for word in wanted) * _weight(line), -number, line)
+            for number, line in enumerate(text.splitlines(), 1)
+        ]
+        best = max(scored)
+        total = sum(score for score, _, _ in scored) / math.sqrt(len(scored))
+        found.append((total, name, -best[1], best[2].strip()))
+    for _, name, number, line in sorted(found, key=lambda row: (-row[0], row[1]))[:_MOST_FOUND]:
+        yield f"{name}:{number}"
+        yield f"    {line}"
+
+
+def _weight(line: str) -> int:
+    return 8 if line.startswith("# ") else 4 if line.startswith("##") else 1
 
 
 def _by_question(pages: Mapping[str, Path]) -> Iterator[str]:

@@ -253,6 +253,34 @@ def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
     assert unknown.exit_code == 1 and "there is no page 'lint'; did you mean" in unknown.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("gdb", "guides/debugging:"),
+        ("autocast", "concepts/dispatch:"),
+        ("Thread SAFE", "guides/"),
+        ("derivatives.yaml", "reference/derivatives:1\n    # derivatives.yaml: gradients\n"),
+    ],
+)
+def test_docs_finds_pages_by_words(opgen: Opgen, words: str, first: str) -> None:
+    """Protects readers who know a word and not the page: the best page comes first, with its line."""
+    found = opgen("docs", "--search", words)
+    assert found.exit_code == 0 and found.stdout.startswith(first)
+    places = re.findall(r"^(\S+):(\d+)\n    (.*)$", found.stdout, re.MULTILINE)
+    assert 1 <= len(places) <= 10 and 2 * len(places) == len(found.stdout.splitlines())
+    for name, number, line in places:
+        text = documentation()[name].read_text()
+        assert all(word.casefold() in text.casefold() for word in words.split())
+        assert text.splitlines()[int(number) - 1].strip() == line
+
+
+def test_docs_says_that_no_page_has_the_words(opgen: Opgen) -> None:
+    for words in ("qwertzuiop", "gdb qwertzuiop", " "):
+        missing = opgen("docs", "--search", words)
+        assert missing.exit_code == 1 and "no page contains" in missing.stderr
+    assert opgen("docs", "lints", "--search", "x").exit_code == 2
+
+
 def test_a_slash_after_the_name_of_a_new_package(opgen: Opgen) -> None:
     """Protects names that a shell completed."""
     assert opgen("new", "leaky/").exit_code == 0
