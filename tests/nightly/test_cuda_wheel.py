@@ -149,3 +149,13 @@ def test_cu_files_are_compiled_by_the_packages_nvcc(site_with_nvcc: Path, tmp_pa
     symbols = run(["nm", "-C", "--defined-only", library])
     for name in ("plus", "total", "sum_of", "rms_norm"):
         assert f"structured_{name}_cuda::impl(" in symbols, name
+
+
+def test_the_example(site_with_nvcc: Path, tmp_path: Path) -> None:
+    """Protects examples/cuda, as far as a machine without a GPU can: its kernel is compiled, and linked."""
+    example = REPOSITORY / "examples" / "cuda"
+    yaml, kernels = example / "native_functions.yaml", example / "kernels"
+    library = build(site_with_nvcc, yaml, kernels, tmp_path / "tree")
+    assert needed(library) >= {"libtorch_cuda", "libc10_cuda"}
+    symbols = run(["nm", "-C", "--defined-only", library])
+    assert "structured_rms_norm_cuda::impl(" in symbols
