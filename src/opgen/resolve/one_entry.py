@@ -90,13 +90,14 @@ def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> bool:
         message = (
             f"'autogen' asks for '{inplace}', but not for '{out}', whose kernels serve all variants"
         )
-        wanted, hint = f"{out}, {inplace}", f"write 'autogen: {out}, {inplace}'"
+        near: str | None = f"{out}, {inplace}"
+        hint: str | None = f"write 'autogen: {near}'"
     else:
         span = f.spans.item("autogen", wrong)
         message = f"'autogen' asks for '{wrong}', but the variants of '{f.func.name}' are '{out}' and '{inplace}'"
         near = only_near(wrong, [name for name in (out, inplace) if name not in asked])
-        wanted, hint = near or "", f"did you mean '{near}'?" if near else None
-    fix = Edit(span, wanted) if wanted and span.text in asked else None
+        hint = f"did you mean '{near}'?" if near else None
+    fix = Edit(span, near) if near is not None and span.text in asked else None
     diagnostics.error(codes_groups.E0511, message, span, hint=hint, fix=fix)
     return False
 
