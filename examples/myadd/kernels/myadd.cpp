@@ -9,7 +9,7 @@ OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 
-OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {
+OPGEN_IMPL_FUNC(myadd_cpu)(const Tensor&, const Tensor&, const Tensor&) {
   OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "myadd", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return a + b; });
   });

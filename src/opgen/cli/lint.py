@@ -119,8 +119,8 @@ def _finish(
             click.echo(f"\n{summary}", err=True)
         raise SystemExit(1)
     if registry is not None and report_format == "human":
-        written = sum(1 for f in registry.functions if "generated" not in f.tags)
-        entries = counted(written, "entry", "entries")
+        written = {f.spans.entry for f in registry.functions if "generated" not in f.tags}
+        entries = counted(len(written), "entry", "entries")
         operators = counted(len(registry.functions), "operator")
         problems = f"no errors, {summary}" if summary else "no errors"
         click.echo(f"{entries}, {operators}: {problems}")

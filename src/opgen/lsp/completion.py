@@ -39,6 +39,7 @@ _PAIR = re.compile(r"^ *(?:- +)?(\w+) *:[ \t]+(.*)$")
 _ROW_KEYS = re.compile(r"^ +(?:\w+ *, *)*\w*$")
 _ROW_KERNEL = re.compile(r"^ +([\w,][\w ,]*):[ \t]+[\w:]*$")
 _CUSTOM_CLASS = re.compile(r"__torch__\.torch\.classes\.([\w.]+)")
+_TAKES_SELF = re.compile(r"\(([^*]*, *)?Tensor self\b")
 _NESTED_KEY = re.compile(r"^ +\w*$")
 _MODULES = ("fft", "linalg", "nested", "nn", "sparse", "special")
 # Keys whose values are on the following lines.
@@ -158,7 +159,7 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
         case ValueKind.operator_name:
             yield from _delegates(place)
         case ValueKind.operator_names:
-            yield from _generated(place.entry)
+            yield from _generated(place)
         case ValueKind.tags:
             yield from _tags(place, value)
         case ValueKind.class_name:
@@ -274,14 +275,20 @@ def _delegates(place: CursorContext) -> Iterator[Suggestion]:
                 )
 
 
-def _generated(entry: Entry) -> Iterator[Suggestion]:
-    """Suggest the names of variants that opgen can generate for an entry."""
-    base, _, overload = entry.operator.partition(".")
+def _generated(place: CursorContext) -> Iterator[Suggestion]:
+    """Suggest the names of variants that opgen can generate for an entry; an in-place one only for a structured entry."""
+    base, _, overload = place.entry.operator.partition(".")
+    func = place.entry.key("func")
     if not overload.endswith("out"):
         plain = base.rstrip("_")
-        yield Suggestion(
-            f"{plain}.{overload}_out" if overload else f"{plain}.out", CompletionKind.operator
-        )
+        out = f"{plain}.{overload}_out" if overload else f"{plain}.out"
+        is_structured = place.is_library and place.entry.key("structured") is not None
+        if is_structured and func is not None and _TAKES_SELF.search(func.value.text):
+            inplace = f"{base}_.{overload}" if overload else f"{base}_"
+            for rank, text in enumerate((f"{out}, {inplace}", out, inplace)):
+                yield Suggestion(text, CompletionKind.operator, sort=f"{rank}")
+            return
+        yield Suggestion(out, CompletionKind.operator)
     if base.endswith("_") or overload.endswith("out"):
         yield Suggestion(
             base.rstrip("_") + (f".{overload}" if overload else ""), CompletionKind.operator

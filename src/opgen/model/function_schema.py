@@ -90,9 +90,14 @@ class OperatorName(Struct, frozen=True, cache_hash=True, dict=True):
         """Return the name without the marks for in-place and `_functional`."""
         return self._plain(self.overload_name)
 
-    def with_overload(self, overload: str) -> OperatorName:
-        """Return the name without the marks for in-place and `_functional`, and with another overload."""
-        return self._plain(overload)
+    def to_out(self) -> OperatorName:
+        """Return the name of the generated out variant: `add.out` for `add`, `add.Tensor_out` for `add_.Tensor`."""
+        return self._plain(f"{self.overload_name}_out" if self.overload_name else "out")
+
+    def to_inplace(self) -> OperatorName:
+        """Return the name of the in-place variant: `add_.Tensor` for `add.Tensor`."""
+        base = BaseOperatorName(self.name.base, True, self.name.dunder_method)
+        return OperatorName(base, self.overload_name)
 
     def _plain(self, overload: str) -> OperatorName:
         base = BaseOperatorName(self.name.base, False, self.name.dunder_method)

@@ -243,6 +243,67 @@ class OneSpan(Struct, frozen=True):
         return ()
 
 
+class VariantSpans(Struct, frozen=True):
+    """Positions of a variant that the entry of another one asks for with `autogen`.
+
+    `base` are the positions in that entry, and `written` is the schema there. The name of the variant is the item in the
+    value of `autogen`; everything else is at its place in the entry.
+    """
+
+    base: EntrySpans
+    written: FunctionSchema
+    func: FunctionSchema
+
+    @property
+    def entry(self) -> Span:
+        return self.base.entry
+
+    def key(self, name: str) -> Span:
+        return self._or_name(self.base.key(name))
+
+    def value(self, name: str) -> Span:
+        return self._or_name(self.base.value(name))
+
+    def item(self, name: str, text: str) -> Span:
+        return self._or_name(self.base.item(name, text))
+
+    def dispatch_key(self, key: DispatchKey) -> Span:
+        return self._or_name(self.base.dispatch_key(key))
+
+    def kernel(self, key: DispatchKey) -> Span:
+        return self._or_name(self.base.kernel(key))
+
+    def schema(self, start: int, end: int) -> Span:
+        places = {a.name: (str(a), at) for a, at in argument_offsets(self.written)}
+        for a, at in argument_offsets(self.func):
+            if at <= start < at + len(str(a)) and a.name in places:
+                text, place = places[a.name]
+                # Of an argument that the variant writes, the parts have other places.
+                part = (start - at, end - at) if text == str(a) else (0, len(text))
+                return self.base.schema(place + part[0], place + part[1])
+        return self._name
+
+    def add_key(self, text: str) -> Edit | None:
+        return self.base.add_key(text)
+
+    def remove_key(self, name: str) -> Edit | None:
+        return self.base.remove_key(name)
+
+    def add_tag(self, tag: str) -> Edit | None:
+        return self.base.add_tag(tag)
+
+    def misplaced_blanks(self) -> tuple[Edit, ...]:
+        return ()
+
+    @property
+    def _name(self) -> Span:
+        return self.base.item("autogen", str(self.func.name))
+
+    def _or_name(self, place: Span) -> Span:
+        """Return `place`, or the variant's name if `place` is that of the written operator: a key is missing."""
+        return self._name if place == self.base.schema(0, len(str(self.written.name))) else place
+
+
 class NativeFunction(Located, Struct, frozen=True, dict=True):
     """An operator with its attributes. Keys that were not written have their defaults.
 

@@ -22,6 +22,7 @@ from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_al
 from opgen.resolve.documentation import with_documentation
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
 from opgen.resolve.grouping import find_group, find_outless_group
+from opgen.resolve.one_entry import split_entries
 from opgen.resolve.outless_checks import check_outless_group, check_structured_beside_out
 from opgen.resolve.soundness import without_reported
 from opgen.resolve.ufunc_checks import check_ufunc
@@ -56,6 +57,7 @@ def resolve(
     else that can be derived. If one of the `invalid` entries may be a missing one, nothing is reported as missing, and
     nothing is generated in its place.
     """
+    functions, invalid = split_entries(functions, invalid, tags, diagnostics)
     functions = with_documentation(functions)
     entries = Entries.of(functions, invalid)
     check_names(functions, invalid, diagnostics)

@@ -120,8 +120,7 @@ def wants_functional(variants: Variants) -> bool:
 
 def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
     """Return the schema of the out variant of `func`; None if it cannot have one (see checks)."""
-    overload = f"{func.name.overload_name}_out" if func.name.overload_name else "out"
-    name = func.name.with_overload(overload)
+    name = func.name.to_out()
     if func.is_inplace:
         return _out_of_inplace(func, name)
     if func.returns_are_aliased() or not all(r.type.is_tensor_like() for r in func.returns):

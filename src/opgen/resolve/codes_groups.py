@@ -158,7 +158,8 @@ E0511 = Code(
     "'autogen' does not match the generated variants",
     "The key 'autogen' of written variants lists the variants that opgen generates, so that every operator can "
     "be found in the file. opgen generates a functional variant where there is an out variant but no functional "
-    "one.",
+    "one. A structured functional operator of a library asks for its out variant, 'f.out' or 'f.Tensor_out', and may "
+    "ask for its in-place one, 'f_' or 'f_.Tensor'.",
     Example(
         _entry(_FOO_, *_kernel("foo_cpu_"), "autogen: foo.out"),
         _entry(_FOO_, *_kernel("foo_cpu_"), "autogen: foo, foo.out"),

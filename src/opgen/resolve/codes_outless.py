@@ -1,4 +1,4 @@
-"""Codes E0530 to E0535: structured operators without an out variant, which are an opgen extension."""
+"""Codes E0530 to E0537: structured operators without an out variant, which are an opgen extension."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ E0530 = Code(
     "'structured' on an operator that has an out variant",
     "If an operator has an out variant, the out variant is the structured one, because its kernel serves all "
     "variants; the others have 'structured_delegate: NAME.out'. A functional operator may have 'structured: "
-    "True' only if it has no out variant, neither written nor generated." + _EXTENSION,
+    "True' only if it has no out variant, neither written nor generated. (Outside of 'aten', it may ask for its out "
+    "variant with 'autogen': then its entry stands for all.)" + _EXTENSION,
     Example(
         _entry(_FOO, *_STRUCTURED) + _entry(_OUT, "dispatch:", "  CPU: foo_out_cpu"),
         _entry(_FOO, "structured_delegate: foo.out")
@@ -91,6 +92,20 @@ E0535 = Code(
     Example(
         _entry(_FOO, *_STRUCTURED) + _entry(_FOO_, "dispatch:", "  CPU: foo_cpu_"),
         _entry(_FOO, *_STRUCTURED) + _entry(_FOO_, "structured_delegate: foo"),
+    ),
+)
+E0537 = Code(
+    "E0537",
+    "a structured operator cannot have a variant that it asks for",
+    "With 'autogen', the entry of a structured functional operator stands for the entries of its variants. An in-place "
+    "variant writes the only result to an argument: 'self' must be a positional argument, and 'self' and the result a "
+    "Tensor each. An out variant writes new tensors, so an operator that returns a view has none."
+    + _EXTENSION,
+    Example(
+        _entry("myops::foo(Tensor x, Tensor y) -> Tensor", *_STRUCTURED, "autogen: foo.out, foo_"),
+        _entry(
+            "myops::foo(Tensor self, Tensor y) -> Tensor", *_STRUCTURED, "autogen: foo.out, foo_"
+        ),
     ),
 )
 

@@ -202,6 +202,12 @@ def _out_schema_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bo
         return False
     if variants.all.find(SchemaKind.out) is not None:
         return False
+    report_no_out(base, variants.autogen_span, diagnostics)
+    return True
+
+
+def report_no_out(base: NativeFunction, span: Span, diagnostics: Diagnostics) -> None:
+    """Report at `span` that no out variant of `base` can be generated, with the reason."""
     message = f"no out variant of '{base.func.name}' can be generated"
     hint = None
     if base.func.returns_are_aliased():
@@ -211,8 +217,7 @@ def _out_schema_can_be_made(variants: Completed, diagnostics: Diagnostics) -> bo
         code, reason = codes.E0506, f"it returns {mixed[0]} besides tensors"
     else:
         code, reason = codes.E0505, "it returns more than there are letters for alias sets"
-    diagnostics.error(code, f"{message}: {reason}", variants.autogen_span, hint=hint)
-    return True
+    diagnostics.error(code, f"{message}: {reason}", span, hint=hint)
 
 
 def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -> bool:
@@ -427,7 +432,7 @@ def _structured_has_no_mutable(group: NativeFunctionsGroup, diagnostics: Diagnos
 def _structured_kernels_are_of_backends(
     group: NativeFunctionsGroup, diagnostics: Diagnostics
 ) -> None:
-    for key, reason in _NOT_STRUCTURED.items():
+    for key, reason in NOT_STRUCTURED.items():
         if group.out.find_kernel(key) is not None:
             diagnostics.error(
                 codes.E0516,
@@ -438,7 +443,8 @@ def _structured_kernels_are_of_backends(
 
 
 _DECOMPOSES = "it has a kernel for each backend"
-_NOT_STRUCTURED = {
+# Keys that structured operators have no kernels for, with the reason.
+NOT_STRUCTURED = {
     DispatchKey.CompositeImplicitAutograd: _DECOMPOSES,
     DispatchKey.CompositeImplicitAutogradNestedTensor: _DECOMPOSES,
     DispatchKey.Meta: "its meta function serves for that",

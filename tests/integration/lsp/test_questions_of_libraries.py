@@ -119,6 +119,11 @@ def test_navigation(server: Session, uri: str) -> None:
         ("- func: f() -> |\n", ["Tensor", "Tensor(a!)"]),
         ("- func: f(Tensor x) -> Tensor\n  dispatch:\n    |", ["CPU", "CUDA"]),
         ("- func: f(Tensor x) -> Tensor\n  dispatch:\n    CPU: |", ["f", "f_cpu"]),
+        (
+            "- func: f.x(Tensor self) -> Tensor\n  structured: True\n  autogen: |",
+            ["f.x_out, f_.x", "f.x_out", "f_.x"],
+        ),
+        ("- func: f(Tensor x) -> Tensor\n  structured: True\n  autogen: |", ["f.out"]),
     ],
 )
 def test_completion(server: Session, uri: str, text: str, first: list[str]) -> None:

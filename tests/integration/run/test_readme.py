@@ -137,7 +137,7 @@ def test_the_typo_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     result = CliRunner().invoke(main, ["lint", "leaky.yaml"])
     assert (result.exit_code, result.stderr) == (1, block("", TEN_MINUTES))
     assert CliRunner().invoke(main, ["lint", "--fix", "leaky.yaml"]).exit_code == 0
-    assert "structured_delegate: ramp.out" in Path("leaky.yaml").read_text()
+    assert "autogen: ramp.out, ramp_" in Path("leaky.yaml").read_text()
 
 
 def write_leaky(folder: Path, old: str = "", new: str = "") -> tuple[Path, Path]:

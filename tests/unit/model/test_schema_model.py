@@ -137,7 +137,7 @@ def test_names() -> None:
     name = schema("foo_.x(Tensor(a!) self) -> Tensor(a!)").name
     assert name.unambiguous_name == "foo__x"
     assert str(name.remove_inplace()) == "foo.x"
-    assert str(name.with_overload("y")) == "foo.y"
+    assert str(name.to_out()) == "foo.x_out"
     assert str(schema("foo_functional(Tensor self) -> Tensor").name.remove_inplace()) == "foo"
     assert str(schema("__iand__(Tensor(a!) self) -> Tensor(a!)").name.remove_inplace()) == "__and__"
 

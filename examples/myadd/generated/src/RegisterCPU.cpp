@@ -7,11 +7,11 @@
 namespace myops::cpu {
 
 extern constexpr opgen::DirectKernel<myops::_ops::myadd> opgen_kernel_myadd =
-    opgen::FunctionalKernel<opgen::DispatchKey::CPU, myops::native::structured_myadd_out_cpu>();
+    opgen::FunctionalKernel<opgen::DispatchKey::CPU, myops::native::structured_myadd_cpu>();
 extern constexpr opgen::DirectKernel<myops::_ops::myadd_out> opgen_kernel_myadd_out =
-    opgen::OutKernel<opgen::DispatchKey::CPU, myops::native::structured_myadd_out_cpu>();
+    opgen::OutKernel<opgen::DispatchKey::CPU, myops::native::structured_myadd_cpu>();
 extern constexpr opgen::DirectKernel<myops::_ops::myadd_> opgen_kernel_myadd_ =
-    opgen::InplaceKernel<opgen::DispatchKey::CPU, myops::native::structured_myadd_out_cpu>();
+    opgen::InplaceKernel<opgen::DispatchKey::CPU, myops::native::structured_myadd_cpu>();
 
 }  // namespace myops::cpu
 

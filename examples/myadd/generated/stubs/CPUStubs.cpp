@@ -16,10 +16,9 @@ constexpr opgen::MissingKernel opgen_missing_CPU_myadd_out{
     .op = "myops::myadd.out",
     .key = "CPU",
     .signature =
-        "OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor& self, const Tensor& other, const Tensor& "
-        "out)",
+        "OPGEN_IMPL_FUNC(myadd_cpu)(const Tensor& self, const Tensor& other, const Tensor& out)",
 };
-OPGEN_STUB void structured_myadd_out_cpu::impl(const Tensor&, const Tensor&, const Tensor&) {
+OPGEN_STUB void structured_myadd_cpu::impl(const Tensor&, const Tensor&, const Tensor&) {
   opgen::throw_missing_kernel(opgen_missing_CPU_myadd_out);
 }
 
@@ -29,7 +28,7 @@ namespace {
 
 const opgen::KernelStub opgen_CPUStubs[] = {
     opgen::kernel_stub(myops::native::opgen_missing_CPU_myadd_out,
-                       &myops::native::structured_myadd_out_cpu::impl),
+                       &myops::native::structured_myadd_cpu::impl),
 };
 const opgen::StubTable opgen_table_CPUStubs("myops", opgen_CPUStubs, __start_opgen_stubs,
                                             __stop_opgen_stubs);

@@ -195,7 +195,8 @@ def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Fin
 def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if not draft.ufunc_inner_loop:
         return
-    outless = func.kind() is SchemaKind.functional and draft.no_outless is None
+    is_functional = func.kind() is SchemaKind.functional
+    outless = is_functional and draft.no_outless is None and not _asks_for_variants(draft)
     if not draft.structured or outless:
         lacks = "is not an out variant" if draft.structured else "is not structured"
         message = f"'{func.name}' has an inner loop but {lacks}"
@@ -237,14 +238,21 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
     elif func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
-    elif draft.no_outless is not None:
+    elif draft.no_outless is not None and not _asks_for_variants(draft):
         message = f"{message} {draft.no_outless}"
         hint = (
             "add an out variant with 'structured: True', and 'structured_delegate: NAME.out' here"
         )
+        if draft.profile is Profile.library:
+            hint = f"add 'autogen: {func.name.to_out()}'"
         if draft.is_strict:
             hint = f"{hint}; or run without --strict-torchgen"
         yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
+
+
+def _asks_for_variants(draft: Draft) -> bool:
+    """Return whether an entry that is structured stands for all variants of its operator."""
+    return draft.profile is Profile.library and bool(draft.autogen)
 
 
 def _span_of_slip(slip: OutSlip, draft: Draft, func: FunctionSchema) -> Span:
@@ -366,10 +374,10 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("dispatch structured structured_delegate", _factories_have_a_table),
         ("dispatch", _composite_keys_agree),
         ("dispatch", _kernels_share_namespace),
-        ("ufunc_inner_loop structured dispatch", _ufuncs_are_structured),
+        ("ufunc_inner_loop structured dispatch autogen", _ufuncs_are_structured),
         ("structured_delegate dispatch", _delegates_name_no_kernels),
         ("variants", _out_variants_are_functions),
-        ("structured", _structured_is_an_out_variant),
+        ("structured autogen", _structured_is_an_out_variant),
         ("structured structured_delegate device_guard", _structured_is_guarded),
         ("structured_delegate", _out_variants_do_not_delegate),
         ("cpp_no_default_args", _no_default_args_have_defaults),

@@ -57,7 +57,8 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
         ValueKind.flag,
         "The out= operator of a group whose kernels share one meta function, which checks arguments "
         "and creates outputs, so that kernels only compute. On a functional operator without an out= "
-        "variant: the meta function creates views of arguments, or new tensors that a kernel fills (opgen only).",
+        "variant: the meta function creates views of arguments, or new tensors that a kernel fills (opgen only). With "
+        "`autogen`, the functional operator stands for all variants (opgen only).",
     ),
     "structured_delegate": EntryKey(
         ValueKind.operator_name,
@@ -80,7 +81,8 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
     ),
     "autogen": EntryKey(
         ValueKind.operator_names,
-        "Variants to generate: functional, in-place or out= operators without an entry.",
+        "Variants to generate: functional or out= operators without an entry. On a structured functional operator "
+        "outside of `aten`: `f.out`, or `f.out, f_`, which its kernels serve, too (opgen only).",
     ),
     "tags": EntryKey(
         ValueKind.tags, "Properties of the operator: one tag of tags.yaml, or a list."

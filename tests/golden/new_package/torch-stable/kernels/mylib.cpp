@@ -12,7 +12,7 @@ OPGEN_META_FUNC(mix)(const Tensor& self, const Tensor& other, double) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 
-OPGEN_IMPL_FUNC(mix_out_cpu)(const Tensor&, const Tensor&, double weight, const Tensor&) {
+OPGEN_IMPL_FUNC(mix_cpu)(const Tensor&, const Tensor&, double weight, const Tensor&) {
   OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "mix", [&] {
     const auto w = static_cast<scalar_t>(weight);
     opgen::cpu_kernel(*this, [w](scalar_t a, scalar_t b) -> scalar_t { return a + w * (b - a); });

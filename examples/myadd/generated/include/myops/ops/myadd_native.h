@@ -12,11 +12,11 @@ namespace myops::native {
 using namespace opgen::types;
 
 // myadd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-struct structured_myadd_out_cpu : myops::meta::structured_myadd {
+struct structured_myadd_cpu : myops::meta::structured_myadd {
   void impl(const Tensor& self, const Tensor& other, const Tensor& out);
 };
 
 }  // namespace myops::native
 
 #pragma GCC system_header  // an error in a macro below is reported at the line that uses it
-#define OPGEN_NativeFunctions_h_IMPL_myadd_out_cpu myops::native::structured_myadd_out_cpu
+#define OPGEN_NativeFunctions_h_IMPL_myadd_cpu myops::native::structured_myadd_cpu

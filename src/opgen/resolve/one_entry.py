@@ -1,0 +1,236 @@
+"""Replace a structured functional entry that asks for its other variants by the entries that it stands for.
+
+    - func: myops::add(Tensor self, Tensor other) -> Tensor
+      structured: True
+      autogen: add.out, add_
+      dispatch:
+        CPU: add_cpu
+
+becomes `add` and `add_`, which delegate to `add.out`, and the structured `add.out` with the kernel `add_cpu`. Everything
+behind this module sees three entries. This is an opgen extension, for operators of libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from msgspec.structs import replace
+
+from opgen.diagnostics import Diagnostics, Edit
+from opgen.diagnostics.suggestions import only_near
+from opgen.model.dispatch_key import STRUCTURED_DISPATCH_KEYS, DispatchKey
+from opgen.model.function_schema import (
+    TENSOR,
+    Annotation,
+    FunctionSchema,
+    Return,
+    SchemaKind,
+    SelfArgument,
+)
+from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
+from opgen.model.native_function import NativeFunction, Variant, VariantSpans
+from opgen.resolve import codes_groups, codes_outless
+from opgen.resolve.autogen import can_have_out, find_out_schema
+from opgen.resolve.group_checks import NOT_STRUCTURED, report_no_out
+
+_ALL_BACKENDS = {
+    DispatchKey.CompositeExplicitAutograd: "only without 'autogen', one kernel can serve all backends"
+}
+
+
+def split_entries(
+    functions: Iterable[NativeFunction],
+    invalid: InvalidEntries,
+    tags: Collection[str],
+    diagnostics: Diagnostics,
+) -> tuple[tuple[NativeFunction, ...], InvalidEntries]:
+    """Return `functions` with three in place of each one that stands for all variants, in the usual order of entries.
+
+    Reports entries that ask for variants that they cannot have, and moves them to the invalid ones. `tags` are those that
+    are declared.
+    """
+    result: list[NativeFunction] = []
+    bad: list[InvalidEntry] = []
+    for f in functions:
+        if not stands_for_variants(f):
+            result.append(f)
+        elif _report(f, diagnostics):
+            bad.append(InvalidEntry(f.span, f.root_name, f.func.name, f.func, f.scope))
+        else:
+            result += _split(f, tags)
+    if bad:
+        invalid = replace(invalid, entries=(*invalid.entries, *bad))
+    return tuple(result), invalid
+
+
+def stands_for_variants(f: NativeFunction) -> bool:
+    """Return whether an entry is structured and asks for the variant that would be structured in its place."""
+    is_functional = f.func.kind() is SchemaKind.functional
+    return f.is_library and f.structured and is_functional and bool(f.autogen)
+
+
+def _report(f: NativeFunction, diagnostics: Diagnostics) -> bool:
+    """Report why an entry cannot have the variants that it asks for; return whether there is a reason."""
+    before = len(diagnostics)
+    if _check_names(f, diagnostics):
+        _check_inplace(f, diagnostics)
+        _check_out(f, diagnostics)
+    _check_kernels(f, diagnostics)
+    return len(diagnostics) > before
+
+
+def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> bool:
+    out, inplace = str(f.func.name.to_out()), str(f.func.name.to_inplace())
+    asked = [str(name) for name in f.autogen]
+    wrong = next((name for name in asked if name not in (out, inplace)), None)
+    if wrong is None and out in asked:
+        return True
+    if wrong is None:
+        span = f.spans.value("autogen")
+        message = (
+            f"'autogen' asks for '{inplace}', but not for '{out}', whose kernels serve all variants"
+        )
+        near: str | None = f"{out}, {inplace}"
+        hint: str | None = f"write 'autogen: {near}'"
+    else:
+        span = f.spans.item("autogen", wrong)
+        message = f"'autogen' asks for '{wrong}', but the variants of '{f.func.name}' are '{out}' and '{inplace}'"
+        near = only_near(wrong, [name for name in (out, inplace) if name not in asked])
+        hint = f"did you mean '{near}'?" if near else None
+    fix = Edit(span, near) if near is not None and span.text in asked else None
+    diagnostics.error(codes_groups.E0511, message, span, hint=hint, fix=fix)
+    return False
+
+
+def _check_inplace(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    name = f.func.name.to_inplace()
+    reason = _why_not_inplace(f.func) if name in f.autogen else None
+    if reason is not None:
+        diagnostics.error(
+            codes_outless.E0537,
+            f"'{f.func.name}' cannot have the in-place variant '{name}': {reason}",
+            f.spans.item("autogen", str(name)),
+            hint=f"write 'autogen: {f.func.name.to_out()}'",
+        )
+
+
+def _why_not_inplace(func: FunctionSchema) -> str | None:
+    """Return why no operator can write the result of `func` to its argument self; None if one can."""
+    own = func.arguments.self_arg
+    if own is None:
+        return "no positional argument is named 'self'"
+    if own.argument.type != TENSOR:
+        return f"'self' is a {own.argument.type}, not a Tensor"
+    if len(func.returns) != 1:
+        return f"it returns {len(func.returns)} values, and 'self' can be only one of them"
+    if func.returns[0].type != TENSOR:
+        return f"it returns {func.returns[0].type}, and 'self' is a Tensor"
+    return None
+
+
+def _check_out(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    place = f.spans.item("autogen", str(f.func.name.to_out()))
+    if f.is_view_op:
+        diagnostics.error(
+            codes_outless.E0537,
+            f"'{f.func.name}' cannot have an out variant: it returns a view of an argument",
+            place,
+            hint="remove 'autogen'",
+            fix=f.spans.remove_key("autogen"),
+        )
+        return
+    if not can_have_out(f):
+        message = f"'{f.func.name}' returns no tensor, so there can be no out variant of it"
+        diagnostics.error(codes_groups.E0503, message, place)
+        return
+    schema = find_out_schema(f.func)
+    if schema is None:
+        report_no_out(f, place, diagnostics)
+        return
+    outs = {a.name for a in schema.arguments.out}
+    for a in f.func.arguments.flat_all:
+        if a.name in outs:
+            diagnostics.error(
+                codes_groups.E0508,
+                f"'{schema.name}' would be generated with two arguments called '{a.name}'",
+                f.argument_name_span(a.name),
+                hint="give this one another name",
+            )
+
+
+def _check_kernels(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    for key, reason in (NOT_STRUCTURED | _ALL_BACKENDS).items():
+        if f.find_kernel(key) is not None:
+            message = f"'{f.func.name}' is structured, so it cannot have a kernel for {key}"
+            place = f.spans.dispatch_key(key)
+            diagnostics.error(codes_groups.E0516, message, place, hint=reason)
+
+
+def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]:
+    """Yield the functional, the in-place and the out variant, as they would be written in entries of their own.
+
+    The kernels of `f` become those of the out variant. Rows for keys of other kinds, such as Autograd or SparseCPU, are
+    of the functional operator alone, and all other keys hold for all variants.
+    """
+    out_schema = find_out_schema(f.func)
+    assert out_schema is not None
+    unstructured = replace(
+        f,
+        dispatch=(),
+        structured=False,
+        structured_delegate=out_schema.name,
+        structured_inherits=None,
+        precomputed=None,
+        autogen=(),
+        ufunc_inner_loop=(),
+        is_abstract=True,
+    )
+    own = [(k, replace(v, structured=False)) for k, v in f.dispatch if not _is_shared(k)]
+    yield replace(unstructured, dispatch=tuple(own))
+    if f.func.name.to_inplace() in f.autogen:
+        schema = _inplace_schema(f.func)
+        yield _variant(unstructured, f, schema, f.variants, _tags(f, "inplace", tags))
+    out = replace(
+        f,
+        dispatch=tuple((k, v) for k, v in f.dispatch if _is_shared(k)),
+        autogen=(),
+    )
+    yield _variant(out, f, out_schema, frozenset({Variant.function}), _tags(f, "out", tags))
+
+
+def _is_shared(key: DispatchKey) -> bool:
+    return key in STRUCTURED_DISPATCH_KEYS
+
+
+def _inplace_schema(func: FunctionSchema) -> FunctionSchema:
+    annotation = Annotation(("a",), True, ())
+    arguments = func.arguments.signature()
+    assert arguments.self_arg is not None
+    own = SelfArgument(replace(arguments.self_arg.argument, annotation=annotation))
+    returns = (Return(None, TENSOR, annotation),)
+    name = func.name.to_inplace()
+    return FunctionSchema(name, replace(arguments, self_arg=own), returns, func.profile)
+
+
+def _variant(
+    f: NativeFunction,
+    written: NativeFunction,
+    schema: FunctionSchema,
+    variants: frozenset[Variant],
+    tags: frozenset[str],
+) -> NativeFunction:
+    return replace(
+        f,
+        func=schema,
+        variants=variants,
+        tags=tags,
+        # Reported at the functional operator.
+        manual_kernel_registration=False,
+        doc=None,
+        spans=VariantSpans(written.spans, written.func, schema),
+    )
+
+
+def _tags(f: NativeFunction, own: str, declared: Collection[str]) -> frozenset[str]:
+    # The tag `generated` is reported at the functional operator.
+    return (f.tags - {"generated"}) | ({own} & set(declared))
