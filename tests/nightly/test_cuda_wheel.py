@@ -32,7 +32,7 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(sys.platform != "linux", reason="wheels with CUDA are for Linux"),
 ]
-COMPILER = ("nvcc", "crt", "runtime", "cccl")
+COMPILER = ("cuda-nvcc", "cuda-crt", "cuda-runtime", "cuda-cccl", "nvvm")
 
 PLUS = """\
 - func: custom::plus(Tensor self, Tensor other) -> Tensor
@@ -70,8 +70,8 @@ def site_with_nvcc(site: Path) -> Path:
         pytest.skip("the packages of CUDA 12 have no nvcc")
     with locked("cuda-wheel"):
         if not (site / "nvidia").is_dir():
-            install(site, *(f"nvidia-cuda-{name}=={cuda[1]}.*" for name in COMPILER))
-            install(site, f"nvidia-nvvm=={cuda[1]}.*")
+            # In one call: pip adds nothing to a folder that another call has made.
+            install(site, *(f"nvidia-{name}=={cuda[1]}.*" for name in COMPILER))
     return site
 
 

@@ -96,7 +96,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ),
     (
         "../README.md",
-        "[{}](native_functions.yaml) of our own",
+        "[{} operators](native_functions.yaml)",
         lambda: len(own_registry().functions),
     ),
     ("../tests/RESULTS.md", "965 overloads ({} now)", lambda: len(own_registry().functions)),
@@ -154,19 +154,14 @@ def test_a_number_is_that_of_the_code(
 
 
 def test_numbers_in_words() -> None:
-    """Protects the README's counts of examples, and the iterator's limits."""
-    readme = re.sub(r"\s+", " ", (REPOSITORY / "README.md").read_text())
+    """Protects counts of examples, and the iterator's limits."""
     errors = (REPOSITORY / "docs/guides/compiler-errors.md").read_text()
-    assert "Twelve mistakes in kernels and two in formulas" in readme
     assert "for twelve common mistakes in kernels, and two in formulas" in errors
     rows = re.findall(r"^\| (?!mistake)(.+?) \|", errors, re.MULTILINE)
     formulas = [row for row in rows if "formula" in row.lower()]
     assert (len(rows), len(formulas)) == (12 + 2, 2)
     gallery = (REPOSITORY / "tests/differential/parity/errors_gallery.md").read_text()
-    assert (
-        re.search(r"\bfor\s+twelve mistakes", readme)
-        and len(re.findall(r"^## ", gallery, re.MULTILINE)) == 12
-    )
+    assert "for twelve mistakes" in gallery and len(re.findall(r"^## ", gallery, re.M)) == 12
     page = (REPOSITORY / "docs/guides/performance.md").read_text()
     state = "include/opgen/iterator/iterator_state.h"
     assert "up to four broadcast or strided" in page and constant(state, "kOperands") == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -46,7 +47,11 @@ def test_the_wheel_has_every_file() -> None:
     with zipfile.ZipFile(wheel) as packed:
         names = {name for name in packed.namelist() if ".dist-info/" not in name}
         (metadata,) = [name for name in packed.namelist() if name.endswith("/METADATA")]
-        assert f"\nVersion: {opgen.__version__}\n" in packed.read(metadata).decode()
+        described = packed.read(metadata).decode()
+    assert f"\nVersion: {opgen.__version__}\n" in described
+    # The page of a package index has no other files: README.md's links lead to the repository.
+    links = re.findall(r"\]\(([^)\s]+)\)", described)
+    assert len(links) > 20 and all(link.startswith("https://") for link in links)
     compiled = {name for name in names if name.startswith("opgen/compiled_templates/")}
     assert names - compiled == wanted()
     templates = [name for name in names if name.startswith("opgen/templates/")]
