@@ -51,7 +51,8 @@ OPGEN_ALWAYS_INLINE void halve_bits(char* to, const char* from, std::int64_t n,
     __builtin_prefetch(from + 1024);
     std::memcpy(&a, from, bytes);
     std::memcpy(&b, from + bytes, bytes);
-#if __has_builtin(__builtin_shufflevector)
+// nvcc does not expand the pack.
+#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
     const Vector halves = __builtin_shufflevector(a, b, static_cast<int>(2 * I)...);
 #else
     const Vector halves = __builtin_shuffle(a, b, Vector{Bits(2 * I)...});

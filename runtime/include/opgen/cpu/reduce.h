@@ -267,7 +267,8 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> halves_of(const Vec<T, bytes>& a, const Vec<T,
     return static_cast<typename V::Lane>((k < of_a ? 0 : V::size) + at / half * segment +
                                          at % half + (later ? half : 0));
   };
-#if __has_builtin(__builtin_shufflevector)
+// nvcc does not expand the pack.
+#if __has_builtin(__builtin_shufflevector) && !defined(__CUDACC__)
   return V::of(__builtin_shufflevector(a.values, b.values, lane(i)...));
 #else
   return V::of(__builtin_shuffle(a.values, b.values, typename V::Mask{lane(i)...}));

@@ -110,7 +110,12 @@ struct Vec {
   }
   // An element of `a` where the mask is set, else of `b`.
   OPGEN_ALWAYS_INLINE friend Vec select(const Mask& mask, const Vec& a, const Vec& b) noexcept {
+#ifdef __CUDACC__
+    // nvcc, which only reads this, stops at a conditional operator on vectors.
+    return from_bits((mask & a.bits()) | (~mask & b.bits()));
+#else
     return of(mask ? a.values : b.values);
+#endif
   }
   // a * b + c, rounded once if the processor has such an instruction and the loop uses it.
   OPGEN_ALWAYS_INLINE friend Vec multiply_add(const Vec& a, const Vec& b, const Vec& c) noexcept {
@@ -118,7 +123,9 @@ struct Vec {
   }
 
   // The bits of the elements, and back.
-  OPGEN_ALWAYS_INLINE Mask bits() const noexcept { return std::bit_cast<Mask>(values); }
+  OPGEN_ALWAYS_INLINE Mask bits() const noexcept {
+    return std::bit_cast<Mask>(values);
+  }
   OPGEN_ALWAYS_INLINE static Vec from_bits(const Mask& bits) noexcept {
     return of(std::bit_cast<Native>(bits));
   }
