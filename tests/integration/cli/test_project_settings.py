@@ -11,6 +11,7 @@ from cli_support import Opgen
 
 from opgen.cli import verify as verify_module
 from opgen.diagnostics import OpgenError
+from support.stand_in import Build
 
 _YAML = """\
 - func: mylib::scale(Tensor self, float factor) -> Tensor
@@ -148,3 +149,43 @@ def test_verify_follows_the_settings_and_the_built_folder(
     assert seen.pop()[1]["target"] == "torch"
     project("verify", "ops.yaml", "--load", "mylib")
     assert seen.pop()[1]["target"] == "runtime"
+
+
+def test_cmake_reads_the_settings(project: Opgen) -> None:
+    """Absolute paths, whatever folder CMake runs opgen in; nothing where there are no settings."""
+    folder = Path("pkg").absolute()
+    assert project("--cmake-settings", "pkg").stdout == (
+        f"set(settings_FILE [==[{folder}/pyproject.toml]==])\n"
+        f"set(settings_YAML [==[{folder}/ops.yaml]==])\n"
+        "set(settings_OPGEN_TARGET [==[torch]==])\n"
+        "set(settings_PYTHON [==[TRUE]==])\n"
+    )
+    Path("pkg/pyproject.toml").write_text("")
+    assert project("--cmake-settings", "pkg").stdout == ""
+
+
+_CMAKE = """\
+cmake_minimum_required(VERSION 3.24)
+project(own LANGUAGES CXX)
+find_package(opgen REQUIRED CONFIG)
+opgen_add_operators(own)
+opgen_add_operators(given YAML ops.yaml NAME given)
+"""
+
+
+@pytest.mark.slow
+def test_cmake_takes_the_settings_as_defaults(tmp_path: Path) -> None:
+    """An argument wins; without YAML, the whole library is the project's. An error in the settings ends CMake."""
+    source = tmp_path / "pkg"
+    source.mkdir()
+    (source / "ops.yaml").write_text(_YAML)
+    (source / "CMakeLists.txt").write_text(_CMAKE)
+    settings = source / "pyproject.toml"
+    settings.write_text('[tool.opgen]\nyaml = "ops.yaml"\nname = "mine"\n')
+    build = Build(source, tmp_path / "build", "Ninja")
+    build.configure()
+    names = [header(f"{build.folder}/opgen-{target}")["name"] for target in ("own", "given")]
+    assert names == ["mine", "given"]
+    settings.write_text('[tool.opgen]\nymal = "ops.yaml"\n')
+    done = build.try_build()
+    assert done.returncode != 0 and "did you mean 'yaml'?" in done.stdout
