@@ -51,7 +51,7 @@ def header(inputs: Inputs) -> dict[str, Any]:
 
 def test_every_field_is_an_option() -> None:
     """Protects the commands that opgen prints from options that were added later."""
-    assert {f.name for f in fields(Inputs)} - {"yaml", "overlay"} == set(VALUES)
+    assert {f.name for f in fields(Inputs)} - {"yaml", "project", "overlay"} == set(VALUES)
 
 
 def test_the_default_is_no_option_and_leaves_no_record() -> None:

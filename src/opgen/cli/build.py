@@ -15,8 +15,14 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from opgen.cli.help import Command
-from opgen.cli.options import FOLDER, jobs_option, python_option, schema_options, shards_option
+from opgen.cli.help import Command, ProjectOption
+from opgen.cli.options import (
+    jobs_option,
+    output_option,
+    python_option,
+    schema_options,
+    shards_option,
+)
 from opgen.cli.report import announce, fails, finish, report_unwritable
 from opgen.cli.streams import say, show_progress
 from opgen.diagnostics import Diagnostics
@@ -66,16 +72,10 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
     pages=("start/runtime", "builds", "compiler-errors"),
 )
 @schema_options
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FOLDER,
-    metavar="FOLDER",
-    help="The folder that receives the tree; compiled in its sub-folder cmake-build.",
-)
+@output_option("The folder that receives the tree; compiled in its sub-folder cmake-build.")
 @click.option(
     "--kernels",
+    cls=ProjectOption,
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
@@ -89,6 +89,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @python_option
 @click.option(
     "--python-folder",
+    cls=ProjectOption,
     type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="A folder of your own Python files to copy into the package, which imports its ops.py (torch).",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from opgen.cli.help import Command
-from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
+from opgen.cli.options import is_given, output_option, python_option, schema_options, shards_option
 from opgen.cli.report import finish
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
+from opgen.io.manifest import read_manifest
 from opgen.io.stale import Comparison, Stale, compare
 from opgen.pipeline import generating
 from opgen.pipeline.inputs import Inputs
@@ -20,6 +22,7 @@ from opgen.pipeline.run_options import (
     inputs_recorded,
     options_of,
 )
+from opgen.targets import TARGETS
 
 
 @click.command(
@@ -29,14 +32,7 @@ from opgen.pipeline.run_options import (
     pages=("ci",),
 )
 @schema_options
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FOLDER,
-    metavar="FOLDER",
-    help="The folder that holds the tree.",
-)
+@output_option("The folder that holds the tree.")
 @shards_option
 @python_option
 def check(
@@ -48,9 +44,10 @@ def check(
     """Report generated files that are not up to date.
 
     Generates in memory, and compares every byte with the folder. Prints a unified diff of files that are stale, missing or
-    left over. Use the options with which the folder was generated.
+    left over. Use the options with which the folder was generated; its target is known.
     """
     diagnostics = Diagnostics()
+    inputs = _for_target_of(output, inputs)
     tree = generating.build_tree(inputs, diagnostics)
     found = Comparison() if tree is None else compare(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
@@ -74,6 +71,15 @@ def check(
             f"{differ}; {made}; to check it with its own options, type\n  {command}", err=True
         )
     raise SystemExit(1)
+
+
+def _for_target_of(output: Path, inputs: Inputs) -> Inputs:
+    """Return the inputs for the target of a folder's manifest, if neither the command line nor the settings name one."""
+    if is_given("target") or inputs.target != "runtime":
+        return inputs
+    found = read_manifest(output, Diagnostics())
+    target = None if found is None else found.header.get("target")
+    return replace(inputs, target=target) if target in list(TARGETS) else inputs
 
 
 def _describe(entry: Stale) -> str:

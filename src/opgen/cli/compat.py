@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Command
-from opgen.cli.options import report_options
+from opgen.cli.help import Argument, Command, ProjectOption
+from opgen.cli.options import report_options, with_settings
 from opgen.cli.report import finish
 from opgen.cli.streams import print_document
 from opgen.compat.breaks import BACKWARD, BOTH, Direction
@@ -51,6 +51,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--namespace",
+    cls=ProjectOption,
     metavar="NAME",
     help="The namespace of operators without one.  [default: as for lint]",
 )
@@ -71,6 +72,9 @@ def compat(
     Generated operators are compared, too. Breaks are shown at their places in NEW, removed operators at their places in
     OLD.
     """
+    shared = {"yaml": (new,), "namespace": namespace, "deny_warnings": deny_warnings}
+    settings = with_settings({**shared, "report_format": report_format})
+    namespace, deny_warnings = settings["namespace"], settings["deny_warnings"]
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
     before = Inputs((old,), old_tags, namespace=namespace)

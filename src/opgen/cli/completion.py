@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
@@ -13,6 +14,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.pipeline import loading
 from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.project import find_project
 from opgen.verify.codes import CODES as PROPERTY_CODES
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -61,7 +63,8 @@ def complete_explanation(
 
 def _operators(context: click.Context) -> Iterator[str]:
     files, _ = split_arguments(context.params.get("given") or (), context.params.get("yaml") or ())
-    yaml = files or (DEFAULT_YAML,)
+    project = None if files else find_project(Path(), Diagnostics())
+    yaml = files or (project.yaml if project is not None else ()) or (DEFAULT_YAML,)
     # The command itself reports problems. The default namespace does not matter, because completions do not contain it.
     registry = loading.load(Inputs(yaml, namespace="mylib"), Diagnostics())
     if registry is not None:

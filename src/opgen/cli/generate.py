@@ -14,7 +14,7 @@ import click
 from msgspec import Struct
 
 from opgen.cli.help import Command, Unfinished
-from opgen.cli.options import FOLDER, python_option, schema_options, shards_option
+from opgen.cli.options import output_option, python_option, schema_options, shards_option
 from opgen.cli.streams import print_diagnostics, say
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.stamp import Request, Stamp, find_stamp, read_request
@@ -36,14 +36,7 @@ class Generation(Struct, frozen=True):
 
 @click.command(cls=Command, example="opgen generate leaky.yaml -o build", pages=("builds",))
 @schema_options
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FOLDER,
-    metavar="FOLDER",
-    help="The folder that receives the tree.",
-)
+@output_option("The folder that receives the tree.")
 @shards_option
 @python_option
 @click.option(

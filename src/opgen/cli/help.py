@@ -100,7 +100,15 @@ class Choice(click.Choice[str]):
             self.fail(f"{error.message.rstrip('.')}; {hint}", param, ctx)
 
 
-class SharedOption(click.Option):
+class ProjectOption(click.Option):
+    """An option whose default is the value in the project's settings; if it `is_needed`, one of the two has to give it."""
+
+    def __init__(self, *args: Any, is_needed: bool = False, **attrs: Any) -> None:
+        super().__init__(*args, **attrs)
+        self.is_needed = is_needed
+
+
+class SharedOption(ProjectOption):
     """An option that several commands share; help shows it after the command's own, under a heading."""
 
     def __init__(self, *args: Any, heading: str, **attrs: Any) -> None:

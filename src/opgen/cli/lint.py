@@ -8,7 +8,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cli.help import Command, Unfinished
+from opgen.cli.help import Command, ProjectOption, Unfinished
 from opgen.cli.options import schema_options
 from opgen.cli.report import fails, finish, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
@@ -39,7 +39,10 @@ class KernelRun(Struct, frozen=True):
 )
 @schema_options
 @click.option(
-    "--python", is_flag=True, help="Also report operators that cannot have a Python binding."
+    "--python/--no-python",
+    cls=ProjectOption,
+    default=False,
+    help="Also report operators that cannot have a Python binding.",
 )
 @click.option("--fix", is_flag=True, help="Apply all fixes.")
 @click.option(

@@ -48,6 +48,12 @@ def _print_gdb_script(context: click.Context, _: click.Parameter, wanted: bool) 
         context.exit()
 
 
+def _print_cmake_settings(context: click.Context, _: click.Parameter, folder: str | None) -> None:
+    if folder is not None:
+        importlib.import_module("opgen.cli.cmake_settings").print_settings(folder)
+        context.exit()
+
+
 # The module of each command, and its name in the module, by purpose.
 _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -155,6 +161,14 @@ class _Group(Group):
     expose_value=False,
     callback=_print_cmake_dir,
     help="Print the folder of opgen's CMake packages, for -D opgen_DIR, opgen_torch_DIR or CMAKE_PREFIX_PATH.",
+)
+@click.option(
+    # For opgen's own CMake functions.
+    "--cmake-settings",
+    hidden=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_cmake_settings,
 )
 @click.option(
     "--torch-include-dir",

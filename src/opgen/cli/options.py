@@ -6,15 +6,19 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from opgen.cli.help import Argument, Choice, SharedOption
+from opgen.cli.help import Argument, Choice, ProjectOption, SharedOption
+from opgen.cli.report import finish
+from opgen.diagnostics import Diagnostics
 from opgen.pipeline import installed
 from opgen.pipeline.inputs import MAX_SHARDS, Inputs, split_names
+from opgen.pipeline.project import Project, find_project
 from opgen.targets import TARGETS
 
 
@@ -34,7 +38,8 @@ FOLDER = _Folder(path_type=Path)
 DEFAULT_YAML = Path("native_functions.yaml")
 _YAML_ROW = (
     "YAML",
-    f"A file that defines operators, or a folder with {DEFAULT_YAML}; repeatable.  [default: {DEFAULT_YAML}, with --backend-yaml the installed PyTorch's]",
+    f"A file that defines operators, or a folder with {DEFAULT_YAML}; repeatable.  [default: those of the project's "
+    f"settings, else {DEFAULT_YAML}; with --backend-yaml the installed PyTorch's]",
 )
 _YAML_ARGUMENT = click.argument(
     "yaml",
@@ -51,7 +56,7 @@ _FORMER_YAML = click.option(
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
 # The fields of `Inputs` that have the value of an option of the same name.
 _OTHER_FIELDS = frozenset(Inputs.__struct_fields__) - {
-    *("yaml", "target", "backends", "ignore_keys", "backend_yaml", "overlay")
+    *("yaml", "target", "backends", "ignore_keys", "backend_yaml", "project", "overlay")
 }
 
 shards_option = click.option(
@@ -64,8 +69,25 @@ shards_option = click.option(
 )
 
 python_option = click.option(
-    "--python", is_flag=True, help="Also make the library a Python package."
+    "--python/--no-python",
+    cls=ProjectOption,
+    default=False,
+    help="Also make the library a Python package.",
 )
+
+
+def output_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add -o with the folder of the tree, which the command line or the project's settings name: `output: Path`."""
+    return click.option(
+        "-o",
+        "--output",
+        cls=ProjectOption,
+        is_needed=True,
+        type=FOLDER,
+        metavar="FOLDER",
+        help=f"{help}  [required, unless the project's settings name it]",
+    )
+
 
 _input_option = functools.partial(
     click.option, cls=SharedOption, heading="Shared options: what is read"
@@ -248,20 +270,16 @@ def split_arguments(
 
 def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
-    def with_inputs(
-        yaml: tuple[Path, ...],
-        target: str,
-        backends: str,
-        ignore_keys: str,
-        backend_yaml: Path | None,
-        **rest: Any,
-    ) -> Any:
+    def with_inputs(**given: Any) -> Any:
+        rest = with_settings(given)
+        target, backend_yaml = rest.pop("target"), rest.pop("backend_yaml")
         inputs = Inputs(
-            yaml=tuple(map(_schema_in, yaml)) or (default_schema(target, backend_yaml),),
+            yaml=rest.pop("yaml") or (default_schema(target, backend_yaml),),
             target=target,
-            backends=split_names(backends),
-            ignore_keys=split_names(ignore_keys),
+            backends=split_names(rest.pop("backends")),
+            ignore_keys=split_names(rest.pop("ignore_keys")),
             backend_yaml=backend_yaml,
+            project=rest.pop("project"),
             **{name: rest.pop(name) for name in _OTHER_FIELDS if name in rest},
         )
         return command(inputs=inputs, **rest)
@@ -272,9 +290,60 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _schema_in(path: Path) -> Path:
-    """Return the schema file of a folder; other paths as they are."""
-    return path / DEFAULT_YAML if path.is_dir() else path
+def with_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the current command's parameters, where the project's settings replace defaults.
+
+    `yaml` are then files, none if neither the command line nor the settings name one, and `project` is the file of the
+    settings. Prints errors in the settings, and exits.
+    """
+    context = click.get_current_context()
+    values = dict(given)
+    diagnostics = Diagnostics()
+    project = _find_settings(values["yaml"], diagnostics)
+    if diagnostics.has_errors:
+        finish(diagnostics, values.get("report_format", "human"), False)
+    values["yaml"] = tuple(file for path in values["yaml"] for file in _schemas_in(path, project))
+    uses_settings = project is not None and values.get("backend_yaml") is None
+    if not values["yaml"] and project is not None and uses_settings:
+        values["yaml"] = project.yaml
+    settings = project.values_for(values["yaml"]) if project is not None else {}
+    values["project"] = None if project is None else project.file
+    for param in context.command.params:
+        if not isinstance(param, ProjectOption) or param.name is None:
+            continue
+        if param.name in settings and not is_given(param.name):
+            values[param.name] = settings[param.name]
+        if param.is_needed and values[param.name] is None:
+            raise click.MissingParameter(ctx=context, param=param)
+    return values
+
+
+def is_given(name: str) -> bool:
+    """Return whether the current command line has a value for a parameter."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source not in (None, ParameterSource.DEFAULT)
+
+
+def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | None:
+    """Return the settings for these schema files, or for the current folder. Raises UsageError if there are several."""
+    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in yaml or (Path("_"),))
+    found = {p.file: p for p in (find_project(f, diagnostics) for f in folders) if p is not None}
+    if len(found) > 1:
+        first, second, *_ = found
+        raise click.UsageError(
+            f"the files are of two projects, with settings in {first} and in {second}; name those of one"
+        )
+    return next(iter(found.values()), None)
+
+
+def _schemas_in(path: Path, project: Project | None) -> tuple[Path, ...]:
+    """Return the schema files of a folder; other paths as they are."""
+    if not path.is_dir():
+        return (path,)
+    is_top = project is not None and os.path.abspath(path) == os.path.abspath(project.file.parent)
+    return (
+        project.yaml if project is not None and is_top and project.yaml else (path / DEFAULT_YAML,)
+    )
 
 
 def default_schema(target: str, backend_yaml: Path | None) -> Path:

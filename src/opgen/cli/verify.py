@@ -15,6 +15,10 @@ from opgen.cli.report import finish, wants_color, write_output
 from opgen.cli.streams import print_document, show_progress
 from opgen.diagnostics import Diagnostics, OpgenError, render_human
 from opgen.diagnostics.suggestions import did_you_mean
+from opgen.io.manifest import read_manifest
+from opgen.pipeline.kernel_sources import BUILD_FOLDER
+from opgen.pipeline.project import Project, find_project
+from opgen.targets import TARGETS
 from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
@@ -64,7 +68,7 @@ def _complete_property(
         (
             "YAML",
             f"The schema files of the library; domains.yaml or domains.py beside them says more about arguments.  "
-            f"[default: {DEFAULT_YAML} for target runtime, or if it exists and no --torch-namespace is given]",
+            f"[default: those of the project's settings, else {DEFAULT_YAML} for target runtime, or if it exists and no --torch-namespace is given]",
         ),
         ("OPERATOR", "Only these operators: names, or patterns as 'add*'."),
     ),
@@ -74,7 +78,7 @@ def _complete_property(
     "build",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="The folder that 'opgen build -o' has filled.",
+    help="The folder that 'opgen build -o' has filled.  [default: the output of the project's settings, if it is built]",
 )
 @click.option(
     "--load",
@@ -102,7 +106,8 @@ def _complete_property(
 @click.option(
     "--target",
     type=Choice(("runtime", "torch")),
-    help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else runtime]",
+    help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else that of the "
+    "folder of --build, of the project's settings, or runtime]",
 )
 @click.option(
     "--domains",
@@ -169,8 +174,12 @@ def verify(
     its own.
     """
     files, operators = split_arguments(given, ())
-    chosen = target or ("torch" if namespaces else "runtime")
-    files = files or _default_schemas(chosen, namespaces)
+    project = _find_settings(files, report_format)
+    settings = {} if project is None or namespaces else project.values_for(files)
+    build = build or (_built(settings.get("output")) if not loads else None)
+    chosen = target or ("torch" if namespaces else _target_of(build) or settings.get("target"))
+    chosen = "torch" if chosen == "torch-stable" else chosen or "runtime"
+    files = files or settings.get("yaml") or _default_schemas(chosen, namespaces)
     loaded, found_folders = _library(build, loads, chosen)
     diagnostics = Diagnostics()
     _check_reports(reports)
@@ -206,6 +215,28 @@ def verify(
         raise SystemExit(1)
 
 
+def _find_settings(files: tuple[Path, ...], report_format: str) -> Project | None:
+    """Return the settings of the project of the first file, or of this folder. Prints errors in them, and exits."""
+    diagnostics = Diagnostics()
+    project = find_project(files[0].parent if files else Path(), diagnostics)
+    if diagnostics.has_errors:
+        known = ("json", "github", "sarif")
+        finish(diagnostics, report_format if report_format in known else "human", False)
+    return project
+
+
+def _built(folder: Path | None) -> Path | None:
+    """Return the folder of the settings, if `opgen build` has filled it."""
+    return folder if folder is not None and (folder / BUILD_FOLDER).is_dir() else None
+
+
+def _target_of(build: Path | None) -> str | None:
+    """Return the target of a folder that `opgen build` has filled, from its manifest."""
+    found = None if build is None else read_manifest(build, Diagnostics())
+    target = None if found is None else found.header.get("target")
+    return target if isinstance(target, str) and target in TARGETS else None
+
+
 def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:
     """Return the schema file of this folder, where the operators are not selected by namespaces."""
     if target == "runtime" or (not namespaces and DEFAULT_YAML.exists()):
@@ -223,7 +254,7 @@ def _library(
                 "name the library: --build FOLDER, or --load with the name of a Python module"
             )
         return loads, ()
-    compiled = build / "cmake-build"
+    compiled = build / BUILD_FOLDER
     packages = sorted((compiled / "python").glob("*/__init__.py"))
     if packages:
         return (packages[0].parent.name, *loads), (packages[0].parents[1],)

@@ -165,9 +165,34 @@ W0923 = Code(
     "well-known package of the same name finds this one, also in other people's code. Choose another name.",
     None,
 )
+E0924 = Code(
+    "E0924",
+    "settings that are not TOML",
+    "opgen reads the settings of a project from the table [tool.opgen] of pyproject.toml, or from opgen.toml, in the "
+    "folder of the schema files or above it ('opgen docs project'). This file is not valid TOML.",
+    Example("[tool.opgen]\ntarget = torch\n", '[tool.opgen]\ntarget = "torch"\n'),
+    file="pyproject.toml",
+)
+E0925 = Code(
+    "E0925",
+    "a setting that does not exist",
+    "The table [tool.opgen] of pyproject.toml, or opgen.toml, has a key that opgen does not know. "
+    "'opgen docs project' lists all settings.",
+    Example('[tool.opgen]\ntraget = "torch"\n', '[tool.opgen]\ntarget = "torch"\n'),
+    file="pyproject.toml",
+)
+E0926 = Code(
+    "E0926",
+    "a setting with a value of the wrong kind",
+    "Paths and names are strings, lists of paths are lists of strings or one string, and the others are true or false. "
+    "'opgen docs project' lists all settings.",
+    Example('[tool.opgen]\npython = "yes"\n', "[tool.opgen]\npython = true\n"),
+    file="pyproject.toml",
+)
 
 CODES = (
     *(W0918, W0919, W0920, W0921, W0922, W0923),
     *(E0901, E0902, E0903, E0904, E0905, E0906, E0907, E0908),
     *(E0909, E0910, E0914, E0915, W0915),
+    *(E0924, E0925, E0926),
 )

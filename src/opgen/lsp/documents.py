@@ -19,6 +19,7 @@ from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
 from opgen.pipeline.inputs import Inputs, derivatives_paths, input_files
+from opgen.pipeline.project import find_project
 from opgen.pipeline.reading import read_source
 
 # The name of the files of formulas that are read without being named.
@@ -45,6 +46,8 @@ def analyze(text: str, inputs: Inputs, is_stale: Callable[[], bool]) -> Analysis
     diagnostics = Diagnostics()
     registry = linting.survey(inputs, diagnostics, is_stale=is_stale)
     whole = not diagnostics.has_errors
+    if inputs.project is not None:
+        find_project(inputs.project.parent, diagnostics)
     return Analysis(text, inputs, diagnostics.sorted(), registry, whole)
 
 
@@ -103,7 +106,7 @@ class Documents(Struct):
 
     def open(self, uri: str, text: str, version: int | None) -> Document:
         path = path_of(uri)
-        namespace = self.settings.default_namespace
+        namespace = self.settings.for_file(path).default_namespace
         source = Source(str(path), text)
         document = Document(uri, path, source, version, default_namespace=namespace)
         self._open[uri] = document
@@ -113,7 +116,8 @@ class Documents(Struct):
         self.settings = settings
         self._closed.clear()
         for document in self._open.values():
-            document.set_default_namespace(settings.default_namespace)
+            own = settings.for_file(document.path)
+            document.set_default_namespace(own.default_namespace)
 
     def find(self, uri: str) -> Document | None:
         return self._open.get(uri)
@@ -133,7 +137,8 @@ class Documents(Struct):
     def is_formulas(self, document: Document) -> bool:
         """Return whether a document is a file of formulas, by its name or by the settings."""
         named = (self.root or Path()) / document.path
-        given = {(self.root or Path()) / name for name in self.settings.derivatives}
+        settings = self.settings.for_file(document.path)
+        given = {(self.root or Path()) / name for name in settings.derivatives}
         return document.path.name == DERIVATIVES_YAML or named in given
 
     def inputs(self, document: Document) -> Inputs:
@@ -144,10 +149,11 @@ class Documents(Struct):
         overlay = {
             other.path: other.text.encode("utf-8", "replace") for other in self._open.values()
         }
+        settings = self.settings.for_file(document.path)
+        inputs = settings.inputs(document.path, self.root, overlay)
         if not self.is_formulas(document):
-            return self.settings.inputs(document.path, self.root, overlay)
-        together = self.settings.together(self.root) or self._schemas_beside(document.path)
-        inputs = self.settings.inputs(document.path, self.root, overlay)
+            return inputs
+        together = settings.together(self.root) or self._schemas_beside(document.path)
         return replace(inputs, yaml=together)
 
     def _schemas_beside(self, path: Path) -> tuple[Path, ...]:
@@ -210,7 +216,7 @@ class Documents(Struct):
             source = read_source(path, Diagnostics())
             if source is None:
                 return None
-            outline = build_outline(source, self.settings.default_namespace)
+            outline = build_outline(source, self.settings.for_file(path).default_namespace)
             cached = self._closed[path] = stamp, outline
         return cached[1]
 

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from opgen.diagnostics import Diagnostics
+from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.model.profile import ATEN
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.project import find_project
 from opgen.targets import TARGETS
 
 _DELAY = 0.3
@@ -26,7 +30,8 @@ class Settings(Struct, frozen=True):
     tags: str | None = None
     derivatives: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
-    target: str = "runtime"
+    target: str | None = None
+    torch: str | None = None
     extends: str | None = None
     backends: tuple[str, ...] = ()
     ignore_keys: tuple[str, ...] = ()
@@ -36,6 +41,8 @@ class Settings(Struct, frozen=True):
     namespace: str | None = None
     kernels: tuple[str, ...] = ()
     delay: float = _DELAY
+    # The file of the project's settings, if it has some.
+    project: Path | None = None
 
     @property
     def default_namespace(self) -> str:
@@ -46,6 +53,23 @@ class Settings(Struct, frozen=True):
         """Return the schema files that are read together."""
         return tuple(_absolute(root, name) for name in self.yaml)
 
+    def for_file(self, path: Path) -> Settings:
+        """Return the settings for a file, with those of its project where the client has none."""
+        project = find_project(path.parent, Diagnostics())
+        if project is None:
+            return self
+        values = project.values if path.name == DERIVATIVES_YAML else project.values_for((path,))
+        return replace(
+            self,
+            yaml=self.yaml or tuple(map(str, values.get("yaml", ()))),
+            derivatives=self.derivatives or tuple(map(str, values.get("derivatives", ()))),
+            include=self.include or tuple(map(str, values.get("include", ()))),
+            target=self.target or values.get("target"),
+            torch=self.torch or values.get("torch"),
+            namespace=self.namespace or values.get("namespace"),
+            project=project.file,
+        )
+
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
         together = self.together(root)
@@ -54,7 +78,9 @@ class Settings(Struct, frozen=True):
             tags=_optional(root, self.tags),
             derivatives=tuple(_absolute(root, name) for name in self.derivatives),
             include=tuple(_absolute(root, name) for name in self.include),
-            target=self.target,
+            target=self.target or "runtime",
+            torch=self.torch,
+            project=self.project,
             backends=self.backends,
             ignore_keys=self.ignore_keys,
             extends=_optional(root, self.extends),
@@ -80,7 +106,7 @@ def read_settings(value: object) -> Settings:
         tags=_string(own, "tags"),
         derivatives=_strings(own, "derivatives"),
         include=_strings(own, "include"),
-        target=target if target is not None and target in TARGETS else "runtime",
+        target=target if target is not None and target in TARGETS else None,
         extends=_string(own, "extends"),
         backends=_strings(own, "backends"),
         ignore_keys=_strings(own, "ignoreKeys"),

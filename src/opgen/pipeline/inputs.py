@@ -69,6 +69,8 @@ class Inputs(Options, frozen=True):
     select: tuple[Path, ...] = ()
     backend_yaml: Path | None = None
     impl_path: Path | None = None
+    # Not an option: the file of the project's settings, if some of the values may be from there.
+    project: Path | None = None
     # Not an option: contents that are read instead of these files.
     overlay: Overlay = field(default_factory=dict)
 
@@ -81,7 +83,7 @@ def split_names(names: str) -> tuple[str, ...]:
 def input_files(inputs: Inputs) -> tuple[Path, ...]:
     """Return every file that a run with these inputs reads, except opgen's own."""
     tags = tags_path(inputs)
-    given = (inputs.extends, *inputs.select, inputs.backend_yaml, inputs.impl_path)
+    given = (inputs.extends, *inputs.select, inputs.backend_yaml, inputs.impl_path, inputs.project)
     given += (*derivatives_paths(inputs), *header_paths(inputs))
     return tuple(p for p in (*inputs.yaml, tags, *given) if p is not None)
 

@@ -191,3 +191,21 @@ def test_a_lint_is_a_warning_until_it_is_allowed(session: Session) -> None:
     assert session.problems(uri) == []
     session.change(uri, LINTED)
     assert [problem.code for problem in session.problems(uri)] == ["W1002"]
+
+
+def test_the_settings_of_a_project_hold_where_the_client_has_none(start: Start) -> None:
+    """Protects an editor from "no problems" in a package for PyTorch, and shows errors in the settings."""
+    session = start()
+    settings = session.root / "pyproject.toml"
+    settings.write_text('[tool.opgen]\nyaml = "ops.yaml"\ntarget = "torch"\n')
+    entry = "- func: my::neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n"
+    uri = session.open("ops.yaml", entry)
+    assert [problem.code for problem in session.problems(uri)] == ["W1030"]
+    session.configure({"target": "runtime"})
+    session.change(uri, entry + "\n")
+    assert session.problems(uri) == []
+    settings.write_text('[tool.opgen]\nyaml = "ops.yaml"\ntraget = "torch"\n')
+    session.change(uri, entry)
+    assert session.problems(uri) == []
+    (problem,) = session.diagnostics[session.uri("pyproject.toml")].diagnostics
+    assert (problem.code, place(problem)) == ("E0925", (2, 0, 6))

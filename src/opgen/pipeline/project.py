@@ -1,0 +1,236 @@
+"""Find and read the settings of a project: `[tool.opgen]` in pyproject.toml, or opgen.toml.
+
+A command takes a setting where the command line has no option for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.io.codes import E0924, E0925, E0926
+from opgen.pipeline.reading import read_source
+from opgen.targets import TARGETS
+
+# The same module; Python 3.10 does not have it.
+_toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+
+OWN_FILE, SHARED_FILE = "opgen.toml", "pyproject.toml"
+
+_HEADER = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*opgen[ \t]*\]", re.MULTILINE)
+_NEXT_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class SettingKind(Enum):
+    """The kind of a setting's value. Paths are relative to the folder of the file."""
+
+    word = auto()
+    path = auto()
+    paths = auto()
+    flag = auto()
+
+
+class Setting(Struct, frozen=True):
+    kind: SettingKind
+    description: str
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "yaml": Setting(
+        SettingKind.paths,
+        "The schema files, of commands that name none. For other files, only `target`, `torch`, `namespace` and "
+        "`deny-warnings` hold.",
+    ),
+    "target": Setting(SettingKind.word, "`runtime`, `torch` or `torch-stable`."),
+    "torch": Setting(
+        SettingKind.word, "The oldest PyTorch that the library must work with (torch-stable)."
+    ),
+    "namespace": Setting(
+        SettingKind.word,
+        "The namespace of operators without one, in files that do not declare one.",
+    ),
+    "name": Setting(SettingKind.word, "The name of the library."),
+    "derivatives": Setting(SettingKind.paths, "The files with the formulas of gradients."),
+    "include": Setting(SettingKind.paths, "Folders of headers."),
+    "kernels": Setting(SettingKind.paths, "Sources or folders that `opgen build` compiles."),
+    "output": Setting(
+        SettingKind.path,
+        "The folder of the generated tree: `-o` of `build`, `generate` and `check`, and what `verify` loads.",
+    ),
+    "python": Setting(SettingKind.flag, "Whether the library is a Python package, too."),
+    "python-folder": Setting(
+        SettingKind.path, "A folder of your own Python files in the package (torch, torch-stable)."
+    ),
+    "deny-warnings": Setting(SettingKind.flag, "Whether a warning is also a failure."),
+}
+
+# Settings that also hold for schema files of the folder that `yaml` does not list.
+_OF_EVERY_FILE = frozenset(("target", "torch", "namespace", "deny_warnings"))
+
+
+class Project(Struct, frozen=True):
+    """The settings of a project, by the names of the options: `deny_warnings` for `deny-warnings`.
+
+    Only those that are written. A path is a Path, a list of paths a tuple of them.
+    """
+
+    file: Path
+    values: Mapping[str, Any]
+
+    @property
+    def yaml(self) -> tuple[Path, ...]:
+        """The schema files; none if the settings name none."""
+        found: tuple[Path, ...] = self.values.get("yaml", ())
+        return found
+
+    def values_for(self, yaml: Sequence[Path]) -> Mapping[str, Any]:
+        """Return the settings that hold for a run that reads these schema files."""
+        own = {_absolute(path) for path in self.yaml}
+        if not own or own.issuperset(map(_absolute, yaml)):
+            return self.values
+        return {name: value for name, value in self.values.items() if name in _OF_EVERY_FILE}
+
+
+def find_project(folder: Path, diagnostics: Diagnostics) -> Project | None:
+    """Return the settings for the schema files of a folder: those in itself, or in the nearest folder above it.
+
+    The search ends at the top of a repository. Invalid settings are reported and left out. Paths are absolute if `folder`
+    is, or relative to the current folder if they are in it.
+    """
+    top = Path(_absolute(folder))
+    for above in (top, *top.parents):
+        for name in (OWN_FILE, SHARED_FILE):
+            file = above / name
+            if os.path.isfile(file):
+                project = _read(file if folder.is_absolute() else _shown(file), diagnostics)
+                if project is not None:
+                    return project
+        if os.path.lexists(above / ".git"):
+            return None
+    return None
+
+
+def _absolute(path: Path) -> str:
+    return os.path.abspath(path)
+
+
+def _shown(path: Path) -> Path:
+    """Return a path relative to the current folder, if it is in that."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _read(file: Path, diagnostics: Diagnostics) -> Project | None:
+    """Read a file of settings; None if it is one of another tool."""
+    is_own = file.name == OWN_FILE
+    source = read_source(file, diagnostics if is_own else Diagnostics())
+    if source is None or not (is_own or _HEADER.search(source.text)):
+        return None
+    try:
+        table = _toml.loads(source.text)
+    except (ValueError, RecursionError) as error:
+        _report_syntax(source, str(error), diagnostics)
+        return Project(file, {})
+    for key in () if is_own else ("tool", "opgen"):
+        # The line that looks like a header may be in a string.
+        table = table.get(key) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        return None
+    return Project(file, dict(_values(table, _Reader(source, file.parent, is_own, diagnostics))))
+
+
+def _report_syntax(source: Source, message: str, diagnostics: Diagnostics) -> None:
+    place = _PLACE.search(message)
+    offset = len(source.text)
+    if place is not None and place[1]:
+        line = min(int(place[1]), len(source.line_starts()))
+        offset = min(source.line_starts()[line - 1] + int(place[2]) - 1, offset)
+    text = _PLACE.sub("", message)
+    diagnostics.error(E0924, f"this is not TOML: {text}", Span(source, offset, offset))
+
+
+class _Reader(Struct, frozen=True):
+    """The places of settings in a file, found line by line: the parser of TOML does not tell them."""
+
+    source: Source
+    folder: Path
+    is_own: bool
+    diagnostics: Diagnostics
+
+    def table(self) -> tuple[int, int]:
+        """Return the range of the settings in the text."""
+        text = self.source.text
+        header = None if self.is_own else _HEADER.search(text)
+        start = 0 if header is None else header.end()
+        end = _NEXT_HEADER.search(text, start)
+        return start, len(text) if end is None else end.start()
+
+    def places(self, name: str) -> tuple[Span, Span]:
+        """Return the key and the first line of the value of a setting; the header of the table if there is no line."""
+        start, end = self.table()
+        key = re.escape(name)
+        line = re.compile(
+            rf"^[ \t]*(['\"]?{key}['\"]?)[ \t]*=[ \t]*([^\n]*?)[ \t]*(?=[ \t]#|\r?$)", re.M
+        )
+        found = line.search(self.source.text, start, end)
+        if found is None:
+            header = _HEADER.search(self.source.text)
+            span = Span(self.source, *(header.span() if header is not None else (0, 0)))
+            return span, span
+        return Span(self.source, *found.span(1)), Span(self.source, *found.span(2))
+
+
+def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
+    found = []
+    for name, value in table.items():
+        key, place = reader.places(name)
+        setting = SETTINGS.get(name)
+        if setting is None:
+            message = f"there is no setting '{shorten(name)}'"
+            notes = (f"settings are {', '.join(SETTINGS)}",)
+            hint = did_you_mean(name, SETTINGS)
+            reader.diagnostics.error(E0925, message, key, hint=hint, notes=() if hint else notes)
+            continue
+        read, expected = _convert(name, setting.kind, value, reader.folder)
+        if read is None:
+            message = f"'{name}' takes {expected}"
+            hint = (
+                did_you_mean(value, TARGETS)
+                if name == "target" and isinstance(value, str)
+                else None
+            )
+            reader.diagnostics.error(E0926, message, place, hint=hint)
+        else:
+            found.append((name.replace("-", "_"), read))
+    return found
+
+
+def _convert(name: str, kind: SettingKind, value: object, folder: Path) -> tuple[Any, str]:
+    """Return the value of a setting, None if it has the wrong type, and what it takes."""
+    if kind is SettingKind.flag:
+        return (value if isinstance(value, bool) else None), "true or false"
+    if kind is SettingKind.paths:
+        items = value if isinstance(value, list) else [value]
+        paths = tuple(folder / str(item) for item in items if _is_text(item))
+        return (paths if len(paths) == len(items) else None), "a path or a list of paths"
+    if name == "target":
+        return (value if value in list(TARGETS) else None), f"one of {', '.join(sorted(TARGETS))}"
+    text = str(value) if _is_text(value) else None
+    if kind is SettingKind.path:
+        return (None if text is None else folder / text), "a path"
+    return text, "a string"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and "\0" not in value
