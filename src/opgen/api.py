@@ -34,6 +34,7 @@ from opgen.model.function_schema import (
 )
 from opgen.model.native_function import (
     DeviceCheckType,
+    EffectType,
     EntrySpans,
     Kernel,
     KernelSource,
@@ -85,6 +86,7 @@ __all__ = [
     "DictType",
     "DispatchKey",
     "Edit",
+    "EffectType",
     "EntrySpans",
     "Example",
     "FunctionSchema",

@@ -79,6 +79,17 @@ def library_argument_type(
             return _list(elem, size, symint, context)
 
 
+def can_change_elements(type: Type) -> bool:
+    """Return whether a kernel gets a List or Dict, whose elements it can change although the reference is const."""
+    try:
+        found = library_argument_type(
+            type, mutable=False, symint=False, context=TypeContext(False, False, library=True)
+        )
+    except NoCppType:
+        return False
+    return isinstance(found.elem if isinstance(found, ConstRef | Optional) else found, List | Dict)
+
+
 def _value(type: Type, *, symint: bool) -> CType:
     value = value_type(type, symint=symint)
     assert value is not None

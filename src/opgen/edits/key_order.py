@@ -31,8 +31,9 @@ KEY_ORDER = (
     "device_guard",
     "cpp_no_default_args",
     "dispatch",
-    # An opgen extension: it stands for a row of the dispatch table.
+    # Extensions of opgen: `fake` stands for a row of the dispatch table.
     "fake",
+    "effects",
     "tags",
     "manual_cpp_binding",
     "manual_kernel_registration",

@@ -1,4 +1,4 @@
-"""Codes W1019 to W1033 and W1035: lints for operators of libraries other than PyTorch."""
+"""Codes W1019 to W1033, W1035 and W1036: lints for operators of libraries other than PyTorch."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ W1024 = Code(
     "An operator that returns nothing and writes nothing has no effect that a compiler can see. torch.compile "
     "silently removes the call. If it has no tensor arguments, it runs once while the program is traced, and "
     "never with the compiled program. Mark each argument that the kernel writes ('Tensor! out'). If the operator "
-    "only reads, for example to send a tensor or to print, return a Tensor that the caller needs, or keep the "
-    "call out of compiled code.",
+    "only reads, for example to send a tensor or to print, write 'effects: ordered': then compiled programs keep "
+    "every call, in the order of the program.",
     Example(
         f"- func: custom::foo(Tensor x, Tensor out) -> (){_CPU}",
         f"- func: custom::foo(Tensor x, Tensor! out) -> (){_CPU}",
@@ -191,8 +191,20 @@ W1035 = Code(
     ),
     target="torch",
 )
+W1036 = Code(
+    "W1036",
+    "a Dict or list that a kernel may fill",
+    "PyTorch copies each Dict and list that it passes from Python to a kernel. A kernel that adds elements changes the copy, "
+    "and the caller's Dict or list stays as it is. Return the elements, or write them to a Tensor. If the kernel only reads "
+    "them, and the operator is called for what it does outside of tensors, write 'effects: ordered'.",
+    Example(
+        f"- func: custom::foo(Tensor x, Dict(str, float) stats) -> (){_CPU}",
+        f"- func: custom::foo(Tensor x, Dict(str, float) stats) -> (){_CPU}  effects: ordered\n",
+    ),
+    target="torch",
+)
 
 CODES = (
     *(W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029, W1030),
-    *(W1031, W1032, W1033, W1035),
+    *(W1031, W1032, W1033, W1035, W1036),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Collection, Sequence
 
+from opgen.cpp.library_types import can_change_elements
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.lints.codes_libraries import (
     W1019,
@@ -26,13 +27,14 @@ from opgen.lints.codes_libraries import (
     W1032,
     W1033,
     W1035,
+    W1036,
 )
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.native_function import NativeFunction
 from opgen.model.out_slips import shared_letters
 from opgen.model.registry import Registry
-from opgen.model.types import BaseType
+from opgen.model.types import BaseType, Type
 from opgen.parse.entries.checks import explain_random
 from opgen.resolve.dispatch_tables import selects_backend
 from opgen.resolve.fakes import first_backend_key, lacks_fake
@@ -112,10 +114,34 @@ def _tensors_are_found(f: NativeFunction, diagnostics: Diagnostics) -> None:
 
 
 def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    if not f.func.returns and not f.func.is_mutable:
-        message = f"'{f.func.name}' returns nothing, and no argument is marked as written"
-        hint = "mark what it writes, as in 'Tensor! out'; otherwise compiled programs omit the call"
-        diagnostics.warning(W1024, message, f.span, hint=hint)
+    has_effect = bool(f.func.returns) or f.func.is_mutable or f.effects is not None
+    copied = [
+        a
+        for a in f.func.arguments.flat_all
+        if _is_copied(a.type)
+        and a.annotation is None
+        and (not has_effect or a.name.startswith("out"))
+    ]
+    if copied:
+        first = copied[0].name
+        message = f"a kernel that fills '{first}' fills a copy: the caller's stays as it is"
+        hint = "return what it computes"
+        if not has_effect:
+            hint += "; if it has another effect, add 'effects: ordered'"
+        diagnostics.warning(W1036, message, f.argument_type_span(first), hint=hint)
+        return
+    if has_effect:
+        return
+    message = f"'{f.func.name}' returns nothing, and no argument is marked as written"
+    hint = (
+        "mark what it writes, as in 'Tensor! out'; if it has another effect, add 'effects: ordered'"
+    )
+    diagnostics.warning(W1024, message, f.span, hint=hint)
+
+
+def _is_copied(type: Type) -> bool:
+    """Return whether a kernel gets a container of this type that it could fill, and PyTorch copies it for each call."""
+    return "Tensor" not in str(type) and can_change_elements(type)
 
 
 def _returns_can_be_traced(f: NativeFunction, diagnostics: Diagnostics) -> None:

@@ -18,7 +18,13 @@ from opgen.model.dispatch_key import (
     SUPPORTED_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.native_function import FALLTHROUGH, DeviceCheckType, UfuncKey, Variant
+from opgen.model.native_function import (
+    FALLTHROUGH,
+    DeviceCheckType,
+    EffectType,
+    UfuncKey,
+    Variant,
+)
 from opgen.model.profile import ATEN
 from opgen.parse.entries.key_descriptions import (
     CLASS_KEYS,
@@ -156,6 +162,8 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
             yield from (
                 Suggestion(text, CompletionKind.value) for text in DeviceCheckType.__members__
             )
+        case ValueKind.effects:
+            yield from (Suggestion(text, CompletionKind.value) for text in EffectType.__members__)
         case ValueKind.operator_name:
             yield from _delegates(place)
         case ValueKind.operator_names:

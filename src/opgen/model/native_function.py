@@ -48,6 +48,12 @@ class ViewSchemaKind(Enum):
     non_aliasing = auto()
 
 
+class EffectType(Enum):
+    """What a call does outside of tensors. `ordered`: compilers keep every call, in the order of the program."""
+
+    ordered = auto()
+
+
 class UfuncKey(Enum):
     """The kind of a ufunc's inner loop. Generic and ScalarOnly stand for several of the others."""
 
@@ -339,6 +345,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     shares_namespace: bool = False
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
+    effects: EffectType | None = None
     # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
     has_ignored_rows: bool = False
     # The author's documentation. Before the entry is resolved, an empty string means that it has none.

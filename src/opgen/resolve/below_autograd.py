@@ -25,8 +25,11 @@ def has_default_gradient(f: NativeFunction) -> bool:
 
 
 def has_form_below(f: NativeFunction) -> bool:
-    """Return whether `f` has a hidden operator below autograd. Those that take numbers are called through Python anyway."""
-    return has_default_gradient(f) and not takes_numbers(f)
+    """Return whether `f` has a hidden operator below autograd.
+
+    Those that take numbers are called through Python anyway. Of those with effects, compilers must see `f` itself.
+    """
+    return has_default_gradient(f) and not takes_numbers(f) and f.effects is None
 
 
 def name_below(f: NativeFunction) -> str:

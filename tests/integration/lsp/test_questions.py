@@ -153,6 +153,7 @@ def test_completion_of_keys(session: Session, uri: str) -> None:
         ("- func: sub(Tensor self) -> Tensor\n  python_module: |", ["fft", "linalg"]),
         ("- func: sub(Tensor self) -> Tensor\n  manual_cpp_binding: |", ["False", "True"]),
         ("- func: sub(Tensor self) -> Tensor\n  device_check: |", ["ExactSame", "NoCheck"]),
+        ("- func: a::log(Tensor self) -> ()\n  effects: |", ["ordered"]),
         ("- func: sub(Tensor self) -> Tensor\n  structured_inherits: |", ["TensorIteratorBase"]),
         ("- func: sub.x(Tensor self) -> Tensor\n  autogen: |", ["sub.x_out"]),
         ("- func: sub(|", ["Tensor", "Tensor?", "Tensor[]"]),

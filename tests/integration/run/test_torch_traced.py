@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from support.torch_extension import build_extension, require_torch, run_script
+from support.torch_extension import build_extension, keep_no_graphs, require_torch, run_script
 
 FOLDER = Path(__file__).parent / "torch_traced"
 pytestmark = pytest.mark.slow
 
 
 def test_traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects register_autograd without a warning, fakes from YAML and Python, composites, vmap, and the messages of
-    errors.
+    """Protects register_autograd without a warning, fakes from YAML and Python, composites, vmap, effects, and the
+    messages of errors.
     """
     require_torch()
+    keep_no_graphs(monkeypatch)
     build_extension(
         FOLDER / "traced.yaml", FOLDER / "traced.cpp", tmp_path, "--name", "traced", "--python"
     )

@@ -210,6 +210,13 @@ _TRACED = {
     "it returns what it writes": ("(Tensor! x) -> ()", "CPU: foo", []),
     "it writes, and returns more": ("(Tensor! x) -> Tensor", "CPU: foo", ["W1030"]),
     "no kernel at all": ("(Tensor x) -> Tensor", "Autograd: fallthrough", []),
+    "nothing, with effects": (
+        "(Tensor x, str[] out) -> ()",
+        "CPU: foo\n  effects: ordered",
+        ["W1036"],
+    ),
+    "tensors, with effects": ("(Tensor x) -> Tensor", "CPU: foo\n  effects: ordered", ["W1030"]),
+    "what W1024 says": ("(Tensor x, int[] sizes, float[] xs) -> ()", "CPU: foo", ["W1024"]),
     "what W1025 says": ("(Tensor x) -> int", "CPU: foo", ["W1025"]),
 }
 

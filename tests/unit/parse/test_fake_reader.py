@@ -1,4 +1,4 @@
-"""The key `fake`: which texts are expressions over the arguments, and which operators may have it."""
+"""The keys `fake` and `effects`: which texts are expressions over the arguments, and which operators may have them."""
 
 from __future__ import annotations
 
@@ -74,3 +74,26 @@ def test_it_replaces_a_meta_kernel(rest: str) -> None:
 def test_a_composite_that_reads_data_may_have_one() -> None:
     rest = "  dispatch:\n    CompositeExplicitAutograd: foo\n"
     assert codes(f"- func: lib::foo(Tensor x) -> Tensor\n{rest}{FAKE}") == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "rest", "code"),
+    [
+        ("(Tensor x) -> ()", "  dispatch:\n    CPU: foo\n", None),
+        ("(int x) -> Tensor", "  dispatch:\n    CompositeExplicitAutograd: foo\n", None),
+        ("(Tensor x) -> Tensor", "  structured_delegate: foo.out\n", None),
+        ("(Tensor x) -> ()", "", "E0257"),
+        ("(Tensor x) -> ()", "  dispatch:\n    CompositeImplicitAutograd: foo\n", "E0257"),
+        ("(Tensor! x) -> ()", "  dispatch:\n    CPU: foo\n", "E0257"),
+        ("(Tensor(a) x) -> Tensor(a)", "  dispatch:\n    CPU: foo\n", "E0257"),
+    ],
+)
+def test_effects_that_pytorch_keeps(schema: str, rest: str, code: str | None) -> None:
+    found = codes(f"- func: lib::foo{schema}\n{rest}  effects: ordered\n")
+    assert found == ([] if code is None else [code])
+
+
+def test_only_libraries_have_effects() -> None:
+    body = "foo(Tensor x) -> ()\n  dispatch:\n    CPU: foo_cpu\n  effects: ordered\n"
+    assert codes(f"- func: lib::{body}", strict=True) == ["E0250"]
+    assert codes(f"- func: {body}") == ["E0250"]

@@ -285,7 +285,7 @@ def _schema_blocks(
                     tags = ",".join(sorted(tags_of(f)))
                     rows.append(SchemaRow(operator_struct(f), tags, module))
                     module = ()
-                    if _has_hidden(context, f):
+                    if is_hidden(context, f):
                         schema = context.spell.schema(with_words(f))
                         rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
                     if _has_form_below(context, f):
@@ -367,13 +367,14 @@ def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
         types=tuple(signature.type_list),
         kept=context.keeps(f),
         dispatched=(
-            f"{f.namespace}::{with_words(f).func.name.name}" if _has_hidden(context, f) else ""
+            f"{f.namespace}::{with_words(f).func.name.name}" if is_hidden(context, f) else ""
         ),
         below=name_below(f) if _has_form_below(context, f) else "",
     )
 
 
-def _has_hidden(context: Context, f: NativeFunction) -> bool:
+def is_hidden(context: Context, f: NativeFunction) -> bool:
+    """Return whether a hidden operator does the work of `f`, because the target does not pass its numbers."""
     return not context.target.schema.passes_numbers and takes_numbers(f)
 
 

@@ -9,12 +9,14 @@ from textwrap import indent
 
 from opgen.emit.common.base import GeneratedFile, Record, copied_modules, group_by
 from opgen.emit.common.context import Context
+from opgen.emit.cpp.operators import is_hidden
 from opgen.emit.python.stub import StubFile
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import EffectType, NativeFunction
 from opgen.parse.entries.fake_expression import EXTRA_NAMES
 from opgen.python.layout import docstring, without_docstrings
 from opgen.python.operator_calls import OperatorCall, merged_call, operator_call, reachable_calls
 from opgen.python.spelling import AnnotationNames
+from opgen.resolve.number_forms import with_words
 from opgen.targets.base import FileKind
 
 _WORD = re.compile(r"\b_\w+")
@@ -43,6 +45,7 @@ class PythonFunctionsFile(GeneratedFile, frozen=True):
     names: tuple[str, ...]
     registers: bool
     fakes: tuple[FakeFunction, ...]
+    ordered: tuple[str, ...]
 
 
 class DescribedObject(Record, frozen=True):
@@ -81,6 +84,11 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         names=tuple(functions),
         registers=FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds,
         fakes=tuple(_fake(f) for f in kept if f.fake is not None),
+        ordered=tuple(
+            _overload(with_words(f) if is_hidden(context, f) else f)
+            for f in kept
+            if f.effects is EffectType.ordered
+        ),
     )
     yield from copied_modules(f"{context.target.plan.templates[0]}/package", folder)
     if functions:
@@ -93,15 +101,20 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
 
 def _fake(f: NativeFunction) -> FakeFunction:
     assert f.fake is not None
-    name = f.func.name
     # Attributes of torch.ops may have any name, parameters may not.
     arguments = [a.name for a in f.func.arguments.flat_all if not iskeyword(a.name)]
     given = [n for n in EXTRA_NAMES if n not in arguments]
     return FakeFunction(
-        overload=f"{f.namespace}.{name.name}.{name.overload_name or 'default'}",
+        overload=_overload(f),
         parameters=", ".join((*given, *arguments)),
         returns=f.fake,
     )
+
+
+def _overload(f: NativeFunction) -> str:
+    """Return the overload's path under torch.ops."""
+    name = f.func.name
+    return f"{f.namespace}.{name.name}.{name.overload_name or 'default'}"
 
 
 def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:

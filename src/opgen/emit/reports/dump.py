@@ -167,6 +167,7 @@ def _attribute_fields(f: NativeFunction) -> Row:
         "python_module": f.python_module,
         "category_override": f.category_override,
         **({} if f.fake is None else {"fake": f.fake}),
+        **({} if f.effects is None else {"effects": f.effects.name}),
         **({} if f.doc is None else {"doc": f.doc}),
         "device_guard": f.device_guard,
         "device_check": f.device_check.name,

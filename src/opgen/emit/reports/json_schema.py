@@ -18,6 +18,7 @@ from opgen.model.dispatch_key import (
 from opgen.model.native_function import (
     DTYPE_CLASSES,
     DeviceCheckType,
+    EffectType,
     ScalarType,
     UfuncKey,
     Variant,
@@ -244,6 +245,8 @@ def _value_schema(value_kind: ValueKind, tags: TagSet) -> Schema:
             return _tags(tags)
         case ValueKind.dispatch:
             return {"type": ["object", "null"]}
+        case ValueKind.effects:
+            return {"enum": [*EffectType.__members__, None]}
         case ValueKind.inner_loops:
             return _inner_loops()
         case _:

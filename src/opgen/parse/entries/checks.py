@@ -93,6 +93,26 @@ def _fake_is_needed(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     yield Finding(codes_library.E0255, message, draft.spans.key("fake"), labels)
 
 
+def _effects_are_kept(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    """Source of the rules: `has_effects` of PyTorch 2.13; composites decompose before it is asked."""
+    if draft.effects is None:
+        return
+    span = draft.spans.key("effects")
+    aliased = next((a for a in func.arguments.flat_all if a.annotation is not None), None)
+    is_composite = any(row.key is _IMPLICIT for row in draft.dispatch)
+    is_structured = draft.structured or draft.structured_delegate is not None
+    if aliased is not None:
+        message = (
+            f"'{func.name}' writes or returns '{aliased.name}', so PyTorch ignores its effects"
+        )
+        hint = "let one operator write, and another have the effects"
+        yield Finding(codes_library.E0257, message, span, hint=hint)
+    elif is_composite or not (draft.has_dispatch or is_structured):
+        message = f"'{func.name}' decomposes into the operators that it calls, so it has no effects of its own"
+        hint = "write 'CompositeExplicitAutograd' for its kernel"
+        yield Finding(codes_library.E0257, message, span, hint=hint)
+
+
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     key = "use_const_ref_for_mutable_tensors"
     if not (draft.use_const_ref_for_mutable_tensors and func.arguments.out):
@@ -385,5 +405,6 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("device_check", _foreach_is_not_checked),
         ("tags", _random_is_tagged),
         ("fake dispatch structured structured_delegate", _fake_is_needed),
+        ("effects dispatch structured structured_delegate", _effects_are_kept),
     )
 )

@@ -75,5 +75,27 @@ E0256 = Code(
         _FOO + "  doc: |\n    Return \\alpha times self.\n",
     ),
 )
+E0257 = Code(
+    "E0257",
+    "effects that PyTorch cannot keep",
+    "'effects: ordered' says that calls do something outside of tensors, such as writing a log. PyTorch keeps and "
+    "orders calls of an operator that has kernels of its own and neither writes nor returns its arguments. It ignores "
+    "the effects of others: calls that write are in the order that the written tensors need, and a "
+    "CompositeImplicitAutograd kernel runs while a program is traced, never with the compiled program.",
+    Example(
+        "- func: custom::log(Tensor x, str name) -> ()\n  effects: ordered\n",
+        "- func: custom::log(Tensor x, str name) -> ()\n  dispatch:\n    CompositeExplicitAutograd: log\n"
+        "  effects: ordered\n",
+    ),
+)
+E0258 = Code(
+    "E0258",
+    "unknown effects",
+    "'effects' has one value, 'ordered': compilers keep every call of the operator, in the order of the program.",
+    Example(
+        "- func: custom::log(Tensor x) -> ()\n  dispatch:\n    CPU: log_cpu\n  effects: logging\n",
+        "- func: custom::log(Tensor x) -> ()\n  dispatch:\n    CPU: log_cpu\n  effects: ordered\n",
+    ),
+)
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

@@ -12,6 +12,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DeviceCheckType,
+    EffectType,
     KernelSource,
     Precompute,
     UfuncInnerLoop,
@@ -205,6 +206,7 @@ class Draft(Struct):
     python_module: str | None = None
     category_override: str | None = None
     fake: str | None = None
+    effects: EffectType | None = None
     # None without the key; empty if the operator has no documentation.
     doc: str | None = None
     # Whether there is a dispatch table, the number of its keys, and its rows without the ignored keys.

@@ -31,6 +31,7 @@ class ValueKind(Enum):
     tags = auto()
     dispatch = auto()
     inner_loops = auto()
+    effects = auto()
 
 
 class EntryKey(Struct, frozen=True):
@@ -122,6 +123,11 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
         "The result of the operator for tensors without data, instead of a Meta kernel: a Python expression over "
         "its arguments, `torch` and `new_size()`, which stands for a size that depends on data (opgen only, for "
         "target `torch` with `--python`).",
+    ),
+    "effects": EntryKey(
+        ValueKind.effects,
+        "`ordered`: calls do something outside of tensors (write a log, communicate), so compilers keep every call, in "
+        "the order of the program (opgen only, for target `torch` with `--python`).",
     ),
     "ufunc_inner_loop": EntryKey(
         ValueKind.inner_loops,

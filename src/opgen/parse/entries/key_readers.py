@@ -29,6 +29,7 @@ from opgen.model.native_function import (
     DTYPE_CLASSES,
     FALLTHROUGH,
     DeviceCheckType,
+    EffectType,
     KernelSource,
     Precompute,
     ScalarType,
@@ -520,6 +521,21 @@ class _EntryReader:
             )
             self._error(codes_library.E0254, message, node.span, hint=problem)
 
+    def _read_effects(self, value: Node) -> None:
+        node = self._optional_string(value)
+        if node is None:
+            return
+        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            message = "'effects' is an opgen extension, only for operators of libraries"
+            self._error(codes_library.E0250, message, value.span)
+        elif node.value in EffectType.__members__:
+            self.draft.effects = EffectType[node.value]
+        else:
+            message = f"unknown effects '{shorten(node.value)}'"
+            choices = EffectType.__members__
+            notes = ("the only value is 'ordered'",)
+            self._unknown(codes_library.E0258, message, node.value, node.span, choices, notes)
+
     def _read_dispatch(self, value: Node) -> None:
         if value.kind == "null":
             return
@@ -786,4 +802,5 @@ _HANDLERS: Mapping[str, Handler] = {
     "manual_cpp_binding": _flag("manual_cpp_binding"),
     "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
     "fake": _EntryReader._read_fake,
+    "effects": _EntryReader._read_effects,
 }

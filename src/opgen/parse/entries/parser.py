@@ -114,6 +114,7 @@ def _build(draft: Draft, func: FunctionSchema, above: Node | None) -> NativeFunc
         includes=draft.includes,
         shares_namespace=draft.shares_namespace,
         fake=draft.fake,
+        effects=draft.effects,
         has_ignored_rows=len(draft.dispatch) < draft.dispatch_key_count,
         doc=_documentation(draft, above),
     )

@@ -221,6 +221,30 @@ def compiled() -> None:
     torch.testing.assert_close(torch.autograd.grad(program(x).sum(), x), expected)
 
 
+def effects() -> None:
+    """Graphs keep every call of an operator with effects, in the order of the program; tracing makes none."""
+    ops = torch.ops.graded
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        ops.log(x, "a", 1)
+        y = x * 2
+        ops.send(y)
+        ops.log(y, "b", 2)
+        return ops.send(y).sum()
+
+    class Module(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return program(x)
+
+    x = torch.ones(3, dtype=torch.float64)
+    compiled = torch.compile(program, backend="aot_eager", fullgraph=True)
+    exported = torch.export.export(Module(), (x,)).run_decompositions()
+    assert ops.called() == 0, "tracing"
+    for run in (compiled, compiled, exported.module()):
+        assert run(x) == 6
+        assert ops.called() == 1929
+
+
 def checked() -> None:
     """opcheck finds nothing wrong with the registrations."""
     ops = torch.ops.graded

@@ -19,7 +19,10 @@ from torch.library import opcheck
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))  # Imports a deprecated part of torch.jit.
+    # Both use a deprecated part of torch.jit.
+    import torch._inductor.compile_fx
+
+    jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))
 
 warnings.simplefilter("error")
 import traced  # noqa: E402
@@ -175,6 +178,51 @@ def what_is_missing() -> None:
     # PyTorch accepts fakes only from the module named by set_python_module.
     torch.library.register_fake("traced::untold", lambda x: torch.empty_like(x))
     refused(torch._dynamo.exc.TorchRuntimeError, "'traced.ops'", lambda: traced_as(ops.untold, x))
+
+
+@check
+def effects_in_order() -> None:
+    """Check that graphs keep every call of an operator with effects, in the order of the program, and that tracing makes
+    none, also with a gradient.
+    """
+
+    def program(x: Any) -> Any:
+        ops.barrier(1)
+        ops.log(x, "a")
+        y = x * 2
+        ops.send(y.detach())
+        ops.barrier(2)
+        ops.log(y, "b")
+        return y.sum() + ops.send(y.detach(), 2.5).sum()
+
+    class Module(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return program(x)
+
+    want = " barrier 1 log a send barrier 2 log b send"
+    x = torch.rand(3)
+    for backend in ("aot_eager", "inductor"):
+        torch._dynamo.reset()
+        compiled = torch.compile(program, fullgraph=True, backend=backend, dynamic=True)
+        for rows in (3, 5):
+            for given in (torch.ones(rows), torch.ones(rows, requires_grad=True)):
+                result = compiled(given)
+                assert ops.called() == want, backend
+                same(result, torch.tensor(rows * 7.0))
+            result.backward()
+            assert ops.called() == ""
+            same(given.grad, torch.full((rows,), 2.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch copies its own modules in a deprecated way.
+        exported = torch.export.export(Module(), (x,))
+        programs = (exported, exported.run_decompositions())
+    for one in programs:
+        assert ops.called() == "", "tracing"
+        same(one.module()(x), x.sum() * 7)
+        assert ops.called() == want
+    for name, arguments in (("log", (x, "a")), ("barrier", (1,)), ("send", (x, 2))):
+        opcheck(getattr(ops, name).default, arguments)
+    ops.called()
 
 
 @check

@@ -5,16 +5,21 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/nonzero.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <traced/ops/add_into_native.h>
+#include <traced/ops/barrier_native.h>
 #include <traced/ops/both_native.h>
+#include <traced/ops/called_native.h>
 #include <traced/ops/count_native.h>
 #include <traced/ops/double_each_native.h>
 #include <traced/ops/double_native.h>
 #include <traced/ops/flat_native.h>
 #include <traced/ops/halved_native.h>
 #include <traced/ops/keep_native.h>
+#include <traced/ops/log_native.h>
 #include <traced/ops/negate_native.h>
 #include <traced/ops/nms_native.h>
 #include <traced/ops/pick_native.h>
@@ -22,6 +27,7 @@
 #include <traced/ops/scale_native.h>
 #include <traced/ops/scatter_rows_native.h>
 #include <traced/ops/second_native.h>
+#include <traced/ops/send_native.h>
 #include <traced/ops/sums_native.h>
 #include <traced/ops/swap_native.h>
 #include <traced/ops/tripled_native.h>
@@ -117,4 +123,21 @@ OPGEN_KERNEL(pick_number)(const Tensor& x, double) {
 }
 OPGEN_KERNEL(pick_tensors)(const Tensor& x, const Tensor&) {
   return x + 2;
+}
+
+static std::string calls;
+
+OPGEN_KERNEL(log_cpu)(const Tensor&, std::string_view name) {
+  calls += " log ";
+  calls += name;
+}
+OPGEN_KERNEL(barrier)(int64_t at) {
+  calls += " barrier " + std::to_string(at);
+}
+OPGEN_KERNEL(send_cpu)(const Tensor& x, const Scalar& scale) {
+  calls += " send";
+  return x * scale;
+}
+OPGEN_KERNEL(called)() {
+  return std::exchange(calls, "");
 }

@@ -2,12 +2,17 @@
 #include <opgen/kernel.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
+#include <graded/ops/called_native.h>
 #include <graded/ops/every_other_native.h>
+#include <graded/ops/log_native.h>
 #include <graded/ops/plain_into_native.h>
 #include <graded/ops/plain_native.h>
 #include <graded/ops/positive_native.h>
 #include <graded/ops/scaled_native.h>
+#include <graded/ops/send_native.h>
 #include <graded/ops/sign_of_native.h>
 
 using namespace opgen::types;
@@ -67,4 +72,18 @@ OPGEN_KERNEL(scaled)(const Tensor& self, const Scalar& factor, std::int64_t) {
 }
 OPGEN_KERNEL(scaled_meta)(const Tensor& self, const Scalar&, std::int64_t) {
   return opgen::empty_like(self);
+}
+
+// The calls, one decimal digit each: the step of a log, and 9 for a send.
+static std::int64_t calls = 0;
+
+OPGEN_KERNEL(log)(const Tensor&, std::string_view, const Scalar& step) {
+  calls = 10 * calls + step.to<std::int64_t>();
+}
+OPGEN_KERNEL(send)(const Tensor& self) {
+  calls = 10 * calls + 9;
+  return opgen::clone(self);
+}
+OPGEN_KERNEL(called)() {
+  return std::exchange(calls, 0);
 }
