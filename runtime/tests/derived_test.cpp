@@ -1016,6 +1016,9 @@ TEST(tangents_without_a_formula_are_errors_that_name_the_operator) {
   }());
   // `floor` is declared to have no gradient, so the tangent is ignored.
   CHECK(!opgen::autograd::has_tangent(d::_ops::floor::call(numbers({2}), dual)));
+  // A result that has no gradient in this call has no tangent either.
+  CHECK(!opgen::autograd::has_tangent(d::_ops::scaled::call(dual, 2, false)));
+  CHECK_THROWS(NotImplementedError, "d::scaled", d::_ops::scaled::call(dual, 2, true));
 }
 
 TEST(tangents_of_tensors_changed_in_place_and_their_views) {

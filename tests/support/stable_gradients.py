@@ -11,11 +11,14 @@ EXAMPLE = REPOSITORY / "examples" / "gradients"
 HERE = REPOSITORY / "tests" / "integration" / "run" / "stable_gradients"
 SCRIPT = HERE / "checks.py"
 CHECKS = (
-    *("formulas", "second_order_is_recorded", "without_formula", "forward_mode", "views"),
+    *("formulas", "second_order_is_recorded", "without_formula", "arguments_without_formula"),
+    *("forward_mode", "views"),
     *("compiled", "checked", "sizes_that_depend_on_data", "registered_later", "effects"),
 )
 WRITES = HERE / "writes.py"
-CHECKS_OF_WRITES = ("second_order", "views", "forward_over_backward", "modes", "compiled")
+CHECKS_OF_WRITES = (
+    *("second_order", "views", "forward_over_backward", "modes", "shared_elements", "compiled"),
+)
 # What the kernels of the example use of PyTorch's C++ functions, and what stands in its place.
 REPLACED = (
     ("#include <c10/core/SymIntArrayRef.h>\n", "#include <opgen/call_operator.h>\n"),

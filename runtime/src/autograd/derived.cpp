@@ -336,10 +336,10 @@ RecordedCall::RecordedCall(const DerivedOperator& op, const TensorSpan* argument
   for (std::size_t i = 0; i < op.other_count; ++i) {
     for_each_tensor(arguments[op.others[i]], [&](const TensorBase& tensor) {
       if (records && requires_grad(tensor)) throw_no_formula(op, op.others[i]);
-      if (forward && has_tangent(tensor)) throw_no_forward(op);
+      if (forward && has_tangent(tensor)) has_tangents_ = lacks_forward_ = true;
     });
   }
-  if (has_tangents_ && !op.has_forward) throw_no_forward(op);
+  if (has_tangents_ && !op.has_forward) lacks_forward_ = true;
   if (records && needs_ == 0) check_not_hidden(op, arguments);
 }
 
@@ -351,6 +351,10 @@ void RecordedCall::attach(DerivedNode* node) {
   node_ = Ref<Node>::adopt(node);
   if (op_.kind != Kind::functional && op_.kind != Kind::view) check_written(op_, arguments_);
   node->connect(op_, arguments_);
+}
+
+void RecordedCall::check_forward() const {
+  if (lacks_forward_) throw_no_forward(op_);
 }
 
 void RecordedCall::note_before(bool keeps_value) {

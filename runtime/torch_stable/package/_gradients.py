@@ -71,6 +71,9 @@ def record(library, name, public, node):
 
     def call(operator, keyset, args, kwargs):
         values = values_of(operator.overload, args, kwargs)
+        for i in node.refused:
+            if any(tensor.requires_grad for tensor in _tensors_of(values[i])):
+                operator.refuse(i)
         given = read(values)
         tracked = [values[i] for i in (*node.inputs, *operator.written)]
         is_wanted = any(tensor.requires_grad for tensor in _tensors_of(tracked))
@@ -97,16 +100,34 @@ class _Operator:
         self.written = [
             i for i, a in enumerate(arguments) if a.alias_info is not None and a.alias_info.is_write
         ]
+        returns = self.overload._schema.returns
         # For each return, the position of the argument that it is; None for a new result.
         self.returned = [
             next((i for i in self.written if _is_same(arguments[i], one)), None)
-            for one in self.overload._schema.returns
+            for one in returns
         ]
+        self.returns_lists = any(str(one.type).startswith("List[List[") for one in returns)
         self.is_out = any(a.is_out for a in arguments)
+        # PyTorch's function ends at the first None of a list.
+        has_gaps = any(str(a.type) == "List[Optional[Tensor]]" for a in arguments)
+        self.is_tracked = _any_of_all_requires_grad if has_gaps else _any_requires_grad
+
+    def refuse(self, i):
+        """Raise an error, as PyTorch does for its own operators: no formula says what the gradient of argument `i` is."""
+        function = self.public.partition("::")[2].partition(".")[0]
+        argument = self.overload._schema.arguments[i].name
+        raise RuntimeError(
+            f"The function '{function}' is not differentiable with respect to argument '{argument}'. "
+            "This input cannot have requires_grad True."
+        )
 
     def written_of(self, values):
         """Return the tensors among all arguments that the operator writes."""
         return _tensors_of([values[i] for i in self.written])
+
+
+def _any_of_all_requires_grad(*args, **kwargs):
+    return any(tensor.requires_grad for tensor in _tensors_of([*args, *kwargs.values()]))
 
 
 def _is_same(argument, returned):
@@ -117,11 +138,12 @@ def _is_same(argument, returned):
 def _register(library, name, public, key, record_call):
     operator = _Operator(name, public, key)
     below, redispatch = operator.below, operator.overload.redispatch
+    is_tracked = operator.is_tracked
 
     def kernel(keyset, *args, **kwargs):
         if forward_ad._current_level >= 0:
             _check_tangents(operator, args, kwargs)
-        if _any_requires_grad(*args, **kwargs) and _is_grad_enabled():
+        if is_tracked(*args, **kwargs) and _is_grad_enabled():
             return record_call(operator, keyset, args, kwargs)
         return redispatch(keyset & below, *args, **kwargs)
 
@@ -149,6 +171,9 @@ def _refuse_out(operator, keyset, args, kwargs):
 
 
 def _record_without_formula(operator, keyset, args, kwargs):
+    # torch.func does not find the tensors in lists of lists, so their gradients would be zero.
+    if operator.returns_lists and torch._C._are_functorch_transforms_active():
+        _NoFormula(operator.public).backward()
     values = values_of(operator.overload, args, kwargs)
     return _record(operator, keyset, values, _NoFormula(operator.public), range(len(values)))
 
@@ -163,7 +188,7 @@ def _view_kernel(operator, name, key):
     def kernel(keyset, *args, **kwargs):
         base = (*args, *kwargs.values())[0]
         if _is_traced(base):
-            if not (_is_grad_enabled() and _any_requires_grad(*args, **kwargs)):
+            if not (_is_grad_enabled() and operator.is_tracked(*args, **kwargs)):
                 return redispatch(keyset & below, *args, **kwargs)
             if key is None:
                 return _record_without_formula(operator, keyset, args, kwargs)
@@ -180,7 +205,7 @@ def _view_kernel(operator, name, key):
             made = [base.as_strided(v.shape, v.stride(), v.storage_offset()) for v in every]
             return _rebuilt(views, iter(made))
         _check_tangents(operator, args, kwargs)
-        if _any_requires_grad(*args, **kwargs):
+        if operator.is_tracked(*args, **kwargs):
             return _record_without_formula(operator, keyset, args, kwargs)
         return views
 
@@ -209,7 +234,7 @@ def _is_part(view, base):
 def _record(operator, keyset, values, node, inputs):
     """Call an operator below autograd, and record the formulas of `node` for the arguments at the positions `inputs`."""
     written = operator.written_of(values)
-    if len({id(tensor) for tensor in written}) < len(written):
+    if len(written) > 1 and _share_elements(written):
         raise RuntimeError(
             f"{operator.public}: one tensor is written twice, and a gradient is required: pass clones"
         )
@@ -362,7 +387,7 @@ class _NoFormula:
     def tensors(self):
         return ()
 
-    def backward(self, grads, saved, positions, needs):
+    def backward(self, *_):
         raise NotImplementedError(f"derivative for {self._name} is not implemented")
 
 
@@ -465,6 +490,51 @@ def _tensors_of(value):
     if isinstance(value, (list, tuple)):
         return [tensor for one in value for tensor in _tensors_of(one)]
     return []
+
+
+def _share_elements(tensors):
+    """Return whether two of the tensors are the same one, or views of the same elements.
+
+    Where values are not known yet (torch.compile), also whether they are views of one range of memory.
+    """
+    by_storage = {}
+    for tensor in tensors:
+        while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+            tensor = torch._C._functorch.get_unwrapped(tensor)
+        try:
+            storage = tensor.untyped_storage()._cdata
+        except (NotImplementedError, RuntimeError):  # tensors without a storage, such as sparse ones
+            storage = id(tensor)
+        by_storage.setdefault(storage, []).append(tensor)
+    return any(
+        _share_two(one, other)
+        for some in by_storage.values()
+        for i, one in enumerate(some)
+        for other in some[:i]
+    )
+
+
+def _share_two(one, other):
+    if one is other:
+        return True
+    ranges = [_elements_of(tensor) for tensor in (one, other)]
+    (start, end), (other_start, other_end) = ranges
+    if end <= other_start or other_end <= start:
+        return False
+    if one.dtype != other.dtype or type(one) is not torch.Tensor or type(other) is not torch.Tensor:
+        return True
+    with torch.no_grad(), torch._C._DisableFuncTorch():
+        written = torch.zeros(max(end, other_end), dtype=torch.bool)
+        written.as_strided(one.shape, one.stride(), one.storage_offset()).fill_(True)
+        return bool(written.as_strided(other.shape, other.stride(), other.storage_offset()).any())
+
+
+def _elements_of(tensor):
+    """Return the first element of the storage that the tensor has, and one past the last."""
+    start = tensor.storage_offset()
+    if tensor.numel() == 0:
+        return start, start
+    return start, start + 1 + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride()))
 
 
 def _mapped(value, change):

@@ -332,7 +332,7 @@ W1240 = _code(
     "W1240",
     "a tensor without a formula",
     "If an operator has formulas, each tensor among its arguments has one, or is marked 'non_differentiable'. "
-    "Otherwise, its gradient is missing without a word. Operators of 'aten' follow torchgen, which takes no formula for "
+    "Otherwise, a call with one that requires a gradient is an error. Operators of 'aten' follow torchgen, which takes no formula for "
     "'non_differentiable'.",
     Example(
         "- name: mylib::blend\n  x: grad * weight\n",

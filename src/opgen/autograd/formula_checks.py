@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from opgen.autograd import codes
-from opgen.autograd.formula_text import ALTERNATIVE_TOKENS
+from opgen.autograd.formula_text import ALTERNATIVE_TOKENS, has_lambda
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import WrittenFormula
@@ -118,6 +117,12 @@ def check_names(
             diagnostics.error(codes.E1231, message, span, hint=hint)
 
 
+def _tokens(formula: str) -> list[re.Match[str]]:
+    """Return the parts of a formula without comments; none if it has a lambda, which declares names of its own."""
+    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    return [] if has_lambda(m[0] for m in tokens) else tokens
+
+
 def called_functions(
     formula: str, namespaces: Sequence[str], *, numbers: bool = False
 ) -> Iterator[re.Match[str]]:
@@ -125,10 +130,8 @@ def called_functions(
 
     With `numbers`, functions of numbers are among them. None if the formula has a lambda. Types, which begin with a capital, are left out.
     """
-    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    tokens = _tokens(formula)
     texts = ["", "", "", *(m[0] for m in tokens), ""]
-    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
-        return
     left_out = _NO_FUNCTIONS if numbers else _NO_FUNCTIONS | NUMBER_FUNCTIONS
     for i, match in enumerate(tokens, 3):
         before, scope = texts[i - 1], texts[i - 2]
@@ -144,10 +147,8 @@ def called_members(formula: str) -> Iterator[re.Match[str]]:
 
     What a function returns a pointer to may be of any class, so members of these are left out.
     """
-    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    tokens = _tokens(formula)
     texts = ["", "", *(m[0] for m in tokens), ""]
-    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
-        return
     for i, match in enumerate(tokens, 2):
         is_member = texts[i - 1] == "." or (texts[i - 1] == "->" and texts[i - 2] != ")")
         if match["name"] and is_member and texts[i + 1] == "(":
@@ -155,11 +156,9 @@ def called_members(formula: str) -> Iterator[re.Match[str]]:
 
 
 def _values(formula: str) -> Iterator[re.Match[str]]:
-    """Yield the names that stand for a value; none if the formula has a lambda, which declares names of its own."""
-    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
+    """Yield the names that stand for a value; none if the formula has a lambda."""
+    tokens = _tokens(formula)
     texts = ["", *(m[0] for m in tokens), ""]
-    if any(one == "]" and two in ("(", "{") for one, two in pairwise(texts)):
-        return
     for i, match in enumerate(tokens, 1):
         is_member = texts[i - 1] in _BEFORE_MEMBERS
         if match["name"] and not is_member and texts[i + 1] not in _AFTER_FUNCTIONS_AND_TYPES:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from opgen.autograd import codes
-from opgen.autograd.formula_text import ALTERNATIVE_TOKENS
+from opgen.autograd.formula_text import ALTERNATIVE_TOKENS, has_lambda
 from opgen.diagnostics import Diagnostics
 from opgen.model.derivatives import WrittenFormula
 
@@ -47,8 +46,9 @@ def check_expression(
     Lambdas contain statements, which are left to the compiler.
     """
     tokens = [m for m in _TOKEN.finditer(formula.text) if m["comment"] is None]
-    is_lambda = any(one[0] == "]" and two[0] in ("(", "{") for one, two in pairwise(tokens))
-    found = None if is_lambda else next(_slips(formula.text, tokens, values), None)
+    if has_lambda(m[0] for m in tokens):
+        return
+    found = next(_slips(formula.text, tokens, values), None)
     if found is not None:
         start, end, message, hint = found
         diagnostics.error(codes.E1246, message, formula.place.part(start, end), hint=hint)

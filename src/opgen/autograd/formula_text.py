@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -53,6 +54,11 @@ def with_name(formula: str, name: str, text: str) -> str:
     if not uses(formula, name):
         return formula
     return _WORD.sub(lambda match: text if match[0] == name else match[0], formula)
+
+
+def has_lambda(tokens: Iterable[str]) -> bool:
+    """Return whether the tokens of a formula have a lambda: `[...]` before its parameters or its body."""
+    return any(one == "]" and two in ("(", "{") for one, two in pairwise(tokens))
 
 
 def gradient_indices(formula: str) -> tuple[int, ...]:

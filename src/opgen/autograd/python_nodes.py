@@ -39,7 +39,8 @@ class PythonGradient(Struct, frozen=True):
 class PythonNode(Struct, frozen=True):
     """The formulas of an operator in Python.
 
-    `inputs` are the positions of the arguments with a formula, `outputs` the numbers of the returns with a gradient.
+    `inputs` are the positions of the arguments with a formula, `refused` those of tensors of which no row says anything,
+    `outputs` the numbers of the returns with a gradient.
     `parameters` and `results` name all arguments and results; `saved_inputs` and `saved_outputs` are expressions of
     these, whose values the formulas know by the names in `fields`. `locals` are statements before the formulas, `condition` says
     whether the result has a gradient. `functions` are the functions of operators that formulas call, as
@@ -47,6 +48,7 @@ class PythonNode(Struct, frozen=True):
     """
 
     inputs: tuple[int, ...]
+    refused: tuple[int, ...]
     outputs: tuple[int, ...]
     parameters: tuple[str, ...]
     results: tuple[str, ...]
@@ -142,6 +144,7 @@ class _Builder:
         every = (*info.all_saved_inputs, *info.all_saved_outputs)
         return PythonNode(
             inputs=tuple(self.arguments.index(name) for name in self.inputs),
+            refused=tuple(self._refused()),
             outputs=tuple(self._outputs()),
             parameters=tuple(python_name(name, _TAKEN) for name in self.arguments),
             results=tuple(python_name(name, _TAKEN) for name in self.returned),
@@ -191,6 +194,12 @@ class _Builder:
         names = [r.name for r in self.info.func.func.returns]
         for name in sorted(self.info.used_named_gradients):
             yield f"{name} = {_CALL}.grad_of({names.index(name.removeprefix('grad_'))})"
+
+    def _refused(self) -> Iterator[int]:
+        named = {*self.inputs, *self.info.non_differentiable_arg_names}
+        for i, argument in enumerate(self.fn.func.func.arguments.flat_all):
+            if argument.type.is_tensor_like() and argument.name not in named:
+                yield i
 
     def _outputs(self) -> Iterator[int]:
         named: Sequence[str] = return_names(self.fn.func)

@@ -1,4 +1,4 @@
-"""Warn about gradients that are silently missing: of arguments, and of whole variants.
+"""Warn about gradients that are missing: of arguments, and of whole variants.
 
 Operators of torchgen's profile are left out: PyTorch's file has many of them, and each is intended.
 """

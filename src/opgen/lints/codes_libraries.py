@@ -1,4 +1,4 @@
-"""Codes W1019 to W1033, W1035 and W1036: lints for operators of libraries other than PyTorch."""
+"""Codes W1019 to W1033 and W1035 to W1037: lints for operators of libraries other than PyTorch."""
 
 from __future__ import annotations
 
@@ -204,7 +204,23 @@ W1036 = Code(
     target="torch",
 )
 
+W1037 = Code(
+    "W1037",
+    "a view that cannot be traced",
+    "torch.compile, torch.export and opcheck replace a view by an operator that copies. opgen makes it for operators that "
+    "return one view of their first argument, or a list of views, and nothing else. For others, such as those that return "
+    "two views or a view of the second argument, PyTorch raises an error when it traces a call. Return a list, or write a "
+    "kernel for CompositeImplicitAutograd, which is traced as the operators that it calls.",
+    Example(
+        "- func: custom::foo(Tensor(a) x) -> (Tensor(a), Tensor(a))\n"
+        "  dispatch:\n    CompositeExplicitAutograd: foo\n",
+        "- func: custom::foo(Tensor(a) x) -> Tensor(a)[]\n"
+        "  dispatch:\n    CompositeExplicitAutograd: foo\n",
+    ),
+    target="torch",
+)
+
 CODES = (
     *(W1019, W1020, W1021, W1022, W1023, W1024, W1025, W1026, W1027, W1028, W1029, W1030),
-    *(W1031, W1032, W1033, W1035, W1036),
+    *(W1031, W1032, W1033, W1035, W1036, W1037),
 )

@@ -28,6 +28,7 @@ from opgen.lints.codes_libraries import (
     W1033,
     W1035,
     W1036,
+    W1037,
 )
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
@@ -38,7 +39,7 @@ from opgen.model.types import BaseType, Type
 from opgen.parse.entries.checks import explain_random
 from opgen.resolve.dispatch_tables import selects_backend
 from opgen.resolve.fakes import first_backend_key, lacks_fake
-from opgen.resolve.functional_forms import finds_tensors
+from opgen.resolve.functional_forms import finds_tensors, views_first_argument
 from opgen.resolve.overload_order import by_overloads, in_order_of_registration, taken_calls
 
 _EXPLICIT = DispatchKey.CompositeExplicitAutograd
@@ -57,6 +58,7 @@ def lint_library(
         _calls_have_an_effect(f, diagnostics)
         _returns_can_be_traced(f, diagnostics)
         _results_are_known(f, registry, diagnostics)
+        _views_can_be_replaced(f, diagnostics)
     _calls_reach_the_kernel(f, diagnostics)
     _aliases_are_of_arguments(f, diagnostics)
     _name_promises_what_it_does(f, diagnostics)
@@ -174,6 +176,21 @@ def _results_are_known(f: NativeFunction, registry: Registry, diagnostics: Diagn
     name = f.func.name.name
     hint = f"add a row 'Meta: {name}_meta', or a line 'fake: ...'"
     diagnostics.warning(W1030, message, f.spans.dispatch_key(key), hint=hint)
+
+
+def _views_can_be_replaced(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    """Report views for which there is no copying operator."""
+    is_replaced = (
+        views_first_argument(f)
+        or f.has_composite_implicit_autograd_kernel
+        or f.find_kernel(DispatchKey.Functionalize) is not None
+    )
+    if not f.is_view_op or is_replaced:
+        return
+    index = next(i for i, r in enumerate(f.func.returns) if r.annotation is not None)
+    message = f"torch.compile and opcheck refuse '{f.func.name}', which returns other views than of its first argument, or more"
+    hint = "return one view of the first argument, or a list of them: 'Tensor(a)[]'"
+    diagnostics.warning(W1037, message, f.return_span(index), hint=hint)
 
 
 def _calls_reach_the_kernel(f: NativeFunction, diagnostics: Diagnostics) -> None:

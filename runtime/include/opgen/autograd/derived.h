@@ -129,6 +129,9 @@ class OPGEN_API RecordedCall : public Recording {
 
   // Takes the node, and adds the edges of the inputs.
   void attach(DerivedNode* node);
+  // Throws NotImplementedError if an argument has a tangent and the operator no formula for it. Not
+  // for calls whose results have no gradient, and so no tangent.
+  void check_forward() const;
   // For an in-place operator with tangents: keeps argument 0 as it is before the call.
   void note_before(bool keeps_value);
   // Skips autograd in calls of this thread until leave().
@@ -150,6 +153,7 @@ class OPGEN_API RecordedCall : public Recording {
   std::uint64_t kept_keys_ = 0;
   bool is_entered_ = false;
   bool is_attached_ = false;
+  bool lacks_forward_ = false;
 };
 
 // Copies the tensors of lists of optionals, which are not contiguous in memory.
@@ -348,8 +352,9 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     if constexpr (requires { D::has_gradient(call, one, rest...); }) {
       if (!D::has_gradient(call, one, rest...)) call.ignore_gradients();
     }
-    if constexpr (writes_one) {
-      if (OPGEN_UNLIKELY(call.has_tangents())) call.note_before(kReadsSelf<D>);
+    if (OPGEN_UNLIKELY(call.has_tangents())) {
+      call.check_forward();
+      if constexpr (writes_one) call.note_before(kReadsSelf<D>);
     }
     if (!call.records()) return nullptr;
     auto* const node = new NodeOf<D>;

@@ -82,6 +82,26 @@ bool has_tangent(AtenTensorHandle tensor) {
   return found;
 }
 
+// Whether `test` is true for a tensor of a value, which keeps what it owns. `type` is what follows
+// `Tensor` in its type, such as `?[]`.
+template <class Test>
+bool is_any_in(std::string_view type, Word value, const Test& test) {
+  if (type.ends_with('?')) {
+    type.remove_suffix(1);
+    return value != 0 && is_any_in(type, *reinterpret_cast<const Word*>(value), test);
+  }
+  if (!type.ends_with(']')) return test(handle_of(value));
+  auto* const list = reinterpret_cast<StableListHandle>(value);
+  std::size_t size = 0;
+  OPGEN_SHIM(torch_list_size, list, &size);
+  for (std::size_t k = 0; k < size; ++k) {
+    Word item = 0;
+    OPGEN_SHIM(torch_list_get_item, list, k, &item);
+    if (is_any_in(type.substr(0, type.rfind('[')), item, test)) return true;
+  }
+  return false;
+}
+
 // Whether `test` is true for a tensor of the arguments.
 template <class Test>
 bool is_any(const AutogradCall& call, const Word* stack, const Test& test) {
@@ -91,21 +111,7 @@ bool is_any(const AutogradCall& call, const Word* stack, const Test& test) {
     type = type.substr(0, type.find(' '));
     if (!type.starts_with("Tensor")) continue;
     type = type.substr(0, 7) == "Tensor(" ? type.substr(type.find(')') + 1) : type.substr(6);
-    if (type.empty()) {
-      if (test(handle_of(stack[i]))) return true;
-    } else if (type == "?") {
-      if (stack[i] != 0 && test(handle_of(*reinterpret_cast<const Word*>(stack[i])))) return true;
-    } else if (type.starts_with('[')) {
-      auto* const list = reinterpret_cast<StableListHandle>(stack[i]);
-      std::size_t size = 0;
-      OPGEN_SHIM(torch_list_size, list, &size);
-      for (std::size_t k = 0; k < size; ++k) {
-        Word item = 0;
-        OPGEN_SHIM(torch_list_get_item, list, k, &item);
-        const TensorBase tensor = Words::take_tensor(item);
-        if (test(tensor.unsafeGetTensorImpl()->handle())) return true;
-      }
-    }
+    if (is_any_in(type, stack[i], test)) return true;
   }
 }
 

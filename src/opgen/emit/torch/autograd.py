@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
@@ -84,7 +85,7 @@ def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _own_includes(has_views: bool, rows: Sequence[AutogradRow]) -> tuple[str, ...]:
-    writes = any(_OF_WRITTEN in row.kernel for row in rows)
+    writes = any(_OF_WRITTEN in row.kernel + row.refusal for row in rows)
     loops = any(row.batching == CALL_FOR_EACH for row in rows)
     return sorted_includes(
         "opgen/autograd.h",
@@ -126,7 +127,7 @@ def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
             operator=str(f.func.name),
             kernel="",
             tracking=boxed("refuse_gradients"),
-            refusal=_NOT_IMPLEMENTED,
+            refusal=_refusal(f),
             batching=find_batching(f),
         )
     tracking = _tracking(f, view)
@@ -143,6 +144,18 @@ _OF_WRITTEN = "autograd_of_written"
 _COUNTS_WRITES = boxed("count_writes")
 _NO_GRADIENT = boxed("call_without_gradient")
 _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
+
+
+# Types whose tensors PyTorch's kernel for operators without a formula finds; those of other types would have a gradient
+# of zero.
+_FOUND_BY_PYTORCH = re.compile(r"Tensor(\?|\[\d*\]\??)?")
+
+
+def _refusal(f: NativeFunction) -> str:
+    """Return the kernel of a functional operator whose gradient is an error."""
+    types = [one.type for one in (*f.func.arguments.flat_all, *f.func.returns)]
+    found = all(not _may_hold_tensors(t) or _FOUND_BY_PYTORCH.fullmatch(str(t)) for t in types)
+    return _NOT_IMPLEMENTED if found or not f.is_library else boxed(_OF_WRITTEN)
 
 
 def _may_hold_tensors(type: Type) -> bool:

@@ -76,6 +76,7 @@ def _node(context: Context, fn: DifferentiableFunction) -> PythonNode:
 def _class(context: Context, fn: DifferentiableFunction, node: PythonNode) -> NodeClass:
     lines = [
         f"inputs = {node.inputs!r}",
+        f"refused = {node.refused!r}",
         f"outputs = {node.outputs!r}",
         *_method("has_gradient", node.parameters, [f"return {node.condition or True}"]),
         *_method("save", node.parameters, [f"return {_tuple(node.saved_inputs)}"]),

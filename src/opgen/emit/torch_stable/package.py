@@ -111,12 +111,16 @@ def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterato
 def _is_refused_below(context: Context, f: NativeFunction) -> bool:
     """Whether C++ has the kernel at Autograd: it sees by the results, all of them tensors, that a gradient is required.
 
+    PyTorch connects them with the arguments, except for those in lists of optionals or of lists.
     Fakes that the author wrote in Python are known for `f` alone, and raise exceptions that C++ would lose.
     """
     is_plain = all(r.type == BaseType(BaseTy.Tensor) for r in f.func.returns)
+    is_connected = not any(
+        "Tensor?[" in str(a.type) or "[][" in str(a.type) for a in f.func.arguments.flat_all
+    )
     is_traced = key_of_fake(context.registry, f) is not None
     is_refused = gradient_function(context, f) == "refuse"
-    return has_form_below(f) and is_plain and is_traced and is_refused
+    return has_form_below(f) and is_plain and is_connected and is_traced and is_refused
 
 
 def _below_autograd(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:

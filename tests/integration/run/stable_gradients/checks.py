@@ -121,6 +121,38 @@ def without_formula() -> None:
     sign = ops.sign_of(x)
     assert not sign.requires_grad
 
+    calls: dict[str, Callable[[torch.Tensor], Any]] = {
+        "given": lambda x: ops.given([None, x]),
+        "gaps": lambda x: ops.gaps(x)[1],
+        "nested": lambda x: ops.nested(x)[1][0],
+    }
+    for name, call in calls.items():
+        words = f"derivative for graded::{name} is not implemented"
+        expect_error(lambda call=call: call(leaf(2)).sum().backward(), NotImplementedError, words)
+        grad = torch.func.grad(lambda x, call=call: call(x).sum())
+        expect_error(lambda grad=grad: grad(leaf(2).detach()), NotImplementedError, words)
+
+
+def arguments_without_formula() -> None:
+    """Of an operator with formulas, an argument without one must not require a gradient, as for target torch."""
+    ops = torch.ops.graded
+    x, number = leaf(3), torch.tensor(5.0, dtype=torch.float64)
+    (gradient,) = torch.autograd.grad(ops.product_by(x, number).sum(), x)
+    assert gradient.tolist() == [5.0, 5.0, 5.0]
+    words = "The function 'product_by' is not differentiable with respect to argument 'other'"
+    number.requires_grad_()
+    for first in (x, x.detach()):
+        expect_error(lambda first=first: ops.product_by(first, number), RuntimeError, words)
+    with torch.no_grad():
+        ops.product_by(x, number)
+
+    # A list of optional tensors requires a gradient if one of them does, wherever the others are None.
+    for place in (0, 1):
+        parts = [None, None]
+        parts[place] = x
+        (gradient,) = torch.autograd.grad(ops.sum_given(parts).sum(), x)
+        assert gradient.tolist() == [1.0, 1.0, 1.0]
+
 
 def forward_mode() -> None:
     """Every operator refuses tangents, with and without formulas."""

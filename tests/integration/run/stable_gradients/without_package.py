@@ -25,6 +25,10 @@ def main() -> None:
         "bump.out": lambda t: ops.bump.out(t, out=torch.empty_like(x)),
         "sin_cos": ops.sin_cos,
         "every_other": ops.every_other,
+        "given": lambda t: ops.given([None, t]),
+        "gaps": ops.gaps,
+        "nested": ops.nested,
+        "multiply_all_": lambda t: ops.multiply_all_([x.clone(), t], [x, x]),
     }
     for name, call in calls.items():
         call(x.clone())

@@ -183,6 +183,34 @@ def modes() -> None:
     assert grad(parts[1].sum(), x)[0].tolist() == [6, 8]
 
 
+def shared_elements() -> None:
+    """Two written views of the same elements: an error. Views of other elements of one tensor: their gradients."""
+
+    def ours(x: torch.Tensor, first: slice, second: slice) -> torch.Tensor:
+        y = x * 1
+        torch.ops.graded.multiply_both_(y[first], y[second])
+        return (y * y).sum()
+
+    def theirs(x: torch.Tensor, first: slice, second: slice) -> torch.Tensor:
+        y = x * 1
+        a, b = y[first].clone(), y[second].clone()
+        y[first].copy_(a * b)
+        y[second].copy_(a * a)
+        return (y * y).sum()
+
+    x = tensor(1, 2, 3, 4)
+    for places in ((slice(0, 2), slice(2, 4)), (slice(0, 4, 2), slice(1, 4, 2))):
+        expected = torch.func.grad(theirs)(x, *places)
+        torch.testing.assert_close(torch.func.grad(ours)(x, *places), expected)
+        leaf_ = x.clone().requires_grad_()
+        torch.testing.assert_close(grad(ours(leaf_, *places), leaf_)[0], expected)
+    words = "graded::multiply_both_: one tensor is written twice"
+    for places in ((slice(0, 2), slice(1, 3)), (slice(0, 4, 2), slice(2, 4)), (slice(2), slice(2))):
+        for call in (lambda x, p: ours(x, *p), lambda x, p: torch.func.grad(ours)(x, *p)):
+            leaf_ = x.clone().requires_grad_()
+            expect_error(lambda: call(leaf_, places), RuntimeError, words)  # noqa: B023
+
+
 def compiled() -> None:
     """torch.compile: graph inputs that require a gradient or not, values of the graph, and views."""
 

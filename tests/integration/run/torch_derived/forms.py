@@ -80,6 +80,28 @@ def check_tangents() -> None:
         assert forward_ad.unpack_dual(ops.scale_if(x, 3.0, True)).tangent.tolist() == [3.0, 3.0]
 
 
+def check_without_formula() -> None:
+    """Protects from gradients of zero: tensors at any depth of a result or an argument have an error, once used."""
+    calls = {
+        "nested": lambda x: ops.nested(x)[1][0],
+        "gaps": lambda x: ops.gaps(x)[1],
+        "named": lambda x: ops.named(x)["twice"],
+        "given": lambda x: ops.given([None, x]),
+    }
+    for name, call in calls.items():
+        message = f"derivative for derived::{name} is not implemented"
+        assert message in error_of(lambda: call(leaf(1.0, 2.0)).sum().backward()), name
+        assert not call(torch.ones(2)).requires_grad
+        with torch.no_grad():
+            assert not call(leaf(1.0, 2.0)).requires_grad
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(torch.ones(2), torch.ones(2))
+            assert "forward AD" in error_of(lambda: call(dual)), name
+        if name != "named":  # PyTorch refuses dicts under torch.func
+            grad = torch.func.grad(lambda x: call(x).sum())
+            assert message in error_of(lambda: grad(torch.ones(2))), name
+
+
 def check_errors() -> None:
     """An error in a formula names the operator and the formula."""
     message = error_of(lambda: ops.broken(leaf(1.0, 2.0)).sum().backward())
@@ -91,6 +113,7 @@ for check in (
     check_results,
     check_writes,
     check_tangents,
+    check_without_formula,
     check_errors,
 ):
     check()

@@ -18,13 +18,17 @@ namespace opgen {
 
 namespace detail {
 
-// Calls `f` with every defined tensor in an argument or a return.
+// Calls `f` with every defined tensor in an argument or a return, at any depth.
 template <class F>
 void for_each_tensor(const c10::IValue& value, const F& f) {
   if (value.isTensor()) {
     if (value.toTensor().defined()) f(value.toTensor());
-  } else if (value.isTensorList() || value.isOptionalTensorList()) {
+  } else if (value.isList()) {
     for (const c10::IValue& element : value.toListRef()) for_each_tensor(element, f);
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) for_each_tensor(element, f);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) for_each_tensor(entry.value(), f);
   }
 }
 

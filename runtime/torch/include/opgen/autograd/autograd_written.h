@@ -2,6 +2,8 @@
 // They need PyTorch's headers of graph nodes, so they are not in autograd.h.
 #pragma once
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -15,6 +17,12 @@ namespace opgen {
 namespace detail {
 
 using NodePointer = decltype(torch::autograd::Edge::function);
+
+// torch.func does not find the tensors in lists of lists, so their gradients would be zero.
+inline bool is_hidden_from_transforms(const c10::IValue& value) {
+  return value.isList() && !value.isTensorList() && !value.isOptionalTensorList() &&
+         c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerBackMode);
+}
 
 // Returns a node that throws when its gradient is computed; the message names the operator `name`.
 inline NodePointer node_without_formula(const std::string& name) {
@@ -57,6 +65,8 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
   for (std::size_t i = 0; i < returns.size(); ++i) {
     if (returns[i].alias_info() != nullptr) continue;
     for_each_tensor(values[i], [&](const at::Tensor& tensor) {
+      TORCH_CHECK(!is_hidden_from_transforms(values[i]), "derivative for ", schema.name(),
+                  " is not implemented");
       if (records_of(tensor)) torch::autograd::set_history(tensor, node);
     });
   }
@@ -64,8 +74,9 @@ inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeyS
 
 }  // namespace detail
 
-// The Autograd kernel of an operator that writes arguments at any position, boxed: a gradient
-// through a written or returned tensor is an error that names the operator.
+// The Autograd kernel of an operator that writes arguments at any position, or none, boxed: a
+// gradient through a written or returned tensor is an error that names the operator. (PyTorch's own
+// kernel does not find tensors in lists of optionals or lists.)
 inline void autograd_of_written(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                                 torch::jit::Stack* stack) {
   detail::autograd_of_written(op, keys, stack, /*counts=*/true);

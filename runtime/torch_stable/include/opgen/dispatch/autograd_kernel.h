@@ -26,7 +26,8 @@ struct AutogradCall {
   bool has_plain_results;
 };
 
-// Whether all results of the schema are tensors that share no memory with arguments.
+// Whether all results of the schema are tensors that share no memory with arguments. (PyTorch's
+// kernel does not find the arguments in lists of optionals or of lists.)
 constexpr bool has_plain_results(std::string_view schema) noexcept {
   const std::string_view results = schema.substr(schema.rfind("->") + 3);
   std::string_view rest = results;
@@ -34,8 +35,9 @@ constexpr bool has_plain_results(std::string_view schema) noexcept {
     rest.remove_prefix(1);
     rest.remove_suffix(1);
   }
-  if (rest.empty() || schema.substr(0, schema.rfind("->")).find('!') != std::string_view::npos) {
-    return false;
+  if (rest.empty()) return false;
+  for (const std::string_view part : {"!", "Tensor?[", "[]["}) {
+    if (schema.substr(0, schema.rfind("->")).find(part) != std::string_view::npos) return false;
   }
   while (!rest.empty()) {
     if (!rest.starts_with("Tensor")) return false;

@@ -2,18 +2,24 @@
 #include <opgen/kernel.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include <graded/ops/called_native.h>
 #include <graded/ops/every_other_native.h>
+#include <graded/ops/gaps_native.h>
+#include <graded/ops/given_native.h>
 #include <graded/ops/log_native.h>
+#include <graded/ops/nested_native.h>
 #include <graded/ops/plain_into_native.h>
 #include <graded/ops/plain_native.h>
 #include <graded/ops/positive_native.h>
+#include <graded/ops/product_by_native.h>
 #include <graded/ops/scaled_native.h>
 #include <graded/ops/send_native.h>
 #include <graded/ops/sign_of_native.h>
+#include <graded/ops/sum_given_native.h>
 
 using namespace opgen::types;
 
@@ -86,4 +92,52 @@ OPGEN_KERNEL(send)(const Tensor& self) {
 }
 OPGEN_KERNEL(called)() {
   return std::exchange(calls, 0);
+}
+OPGEN_KERNEL(product_by)(const Tensor& self, const Tensor& other) {
+  Tensor result = opgen::empty_like(self);
+  const double factor = *opgen::contiguous(other).data_ptr<double>();
+  change(result, self, [factor](double x) { return factor * x; });
+  return result;
+}
+OPGEN_KERNEL(product_by_meta)(const Tensor& self, const Tensor&) {
+  return opgen::empty_like(self);
+}
+
+namespace {
+
+// Three times the last tensor that is given.
+Tensor last_of(const List<std::optional<Tensor>>& parts) {
+  Tensor last;
+  for (const std::optional<Tensor>& part : parts) {
+    if (part.has_value()) last = *part;
+  }
+  Tensor result = opgen::empty_like(last);
+  if (!result.is_meta()) change(result, last, [](double x) { return 3 * x; });
+  return result;
+}
+Tensor thrice(const Tensor& self) {
+  Tensor result = opgen::empty_like(self);
+  if (!result.is_meta()) change(result, self, [](double x) { return 3 * x; });
+  return result;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(given)(const List<std::optional<Tensor>>& parts) {
+  return last_of(parts);
+}
+OPGEN_KERNEL(sum_given)(const List<std::optional<Tensor>>& parts) {
+  return last_of(parts);
+}
+OPGEN_KERNEL(gaps)(const Tensor& self) {
+  return {std::nullopt, thrice(self)};
+}
+OPGEN_KERNEL(gaps_meta)(const Tensor& self) {
+  return {std::nullopt, thrice(self)};
+}
+OPGEN_KERNEL(nested)(const Tensor& self) {
+  return {List<Tensor>{thrice(self)}, List<Tensor>{thrice(self), thrice(self)}};
+}
+OPGEN_KERNEL(nested_meta)(const Tensor& self) {
+  return {List<Tensor>{thrice(self)}, List<Tensor>{thrice(self), thrice(self)}};
 }

@@ -5,6 +5,7 @@
 #include <derived/NativeFunctions.h>
 
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -146,6 +147,25 @@ OPGEN_KERNEL(swap_)(at::Tensor& self, at::Tensor& other) {
 
 OPGEN_KERNEL(broken)(const at::Tensor& self) {
   return self * 1;
+}
+
+OPGEN_KERNEL(nested)(const at::Tensor& self) {
+  return {{self * 2}, {self * 3, self * 4}};
+}
+OPGEN_KERNEL(gaps)(const at::Tensor& self) {
+  return {std::nullopt, self * 2};
+}
+OPGEN_KERNEL(named)(const at::Tensor& self) {
+  c10::Dict<std::string, at::Tensor> found;
+  found.insert("twice", self * 2);
+  return found;
+}
+OPGEN_KERNEL(given)(const c10::List<std::optional<at::Tensor>>& parts) {
+  at::Tensor sum = at::zeros({});
+  for (const std::optional<at::Tensor>& part : parts) {
+    if (part.has_value()) sum = sum + part->sum();
+  }
+  return sum;
 }
 
 }  // namespace derived::native
