@@ -102,8 +102,27 @@ def test_files_of_two_projects_are_not_one_library(project: Opgen) -> None:
     Path("other").mkdir()
     Path("other/ops.yaml").write_text(_YAML)
     Path("other/opgen.toml").write_text("")
-    result = project("lint", "pkg/ops.yaml", "other/ops.yaml")
+    result = project("generate", "pkg/ops.yaml", "other/ops.yaml", "-o", "tree")
     assert result.exit_code == 2 and "the files are of two projects" in result.stderr
+
+
+def test_a_hook_may_pass_files_of_two_projects(project: Opgen) -> None:
+    """Protects a commit in a repository of packages: each is read with its own settings, and one failure is enough."""
+    Path("other").mkdir()
+    Path("other/ops.yaml").write_text(_YAML)
+    Path("other/opgen.toml").write_text('target = "runtime"\n')
+    result = project("lint", "pkg/ops.yaml", "other/ops.yaml")
+    assert result.exit_code == 0 and result.stderr.count("W1030") == 2, "with its note"
+    assert result.stdout.count("1 entry, 1 operator: no errors") == 2
+    assert project("format", "pkg/ops.yaml", "other/ops.yaml").exit_code == 0
+    Path("pkg/ops.yaml").write_text(_YAML.replace("Tensor self", "Tensr self"))
+    result = project("lint", "pkg/ops.yaml", "other/ops.yaml")
+    assert result.exit_code == 1 and "E0307" in result.stderr and "no errors" in result.stdout
+
+
+def test_a_code_is_explained_in_spite_of_errors_in_the_settings(project: Opgen) -> None:
+    Path("opgen.toml").write_text("x = 1\n")
+    assert project("explain", "E0925").exit_code == 0
 
 
 def test_a_change_of_the_settings_is_a_change_of_the_inputs(project: Opgen) -> None:
