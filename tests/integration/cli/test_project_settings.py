@@ -143,6 +143,15 @@ def test_check_follows_the_target_of_the_folder(project: Opgen) -> None:
     assert project("check", *arguments, "--target", "runtime").exit_code == 1
 
 
+def test_the_command_that_check_prints_is_one_that_works(project: Opgen) -> None:
+    """Protects it from the settings, which would replace the defaults that an option of the folder has."""
+    made = ("pkg/ops.yaml", "-o", "tree", "--target", "runtime", "--no-python")
+    assert project("generate", *made).exit_code == 0
+    told = project("check", "pkg/ops.yaml", "-o", "tree").stderr.splitlines()[-1].split()
+    assert told[:2] == ["opgen", "check"] and {"--no-python", "runtime"} <= set(told)
+    assert project(*told[1:]).exit_code == 0
+
+
 def test_verify_follows_the_settings_and_the_built_folder(
     project: Opgen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
