@@ -20,7 +20,7 @@ from opgen.pipeline.run_options import (
     command_words,
     describe_difference,
     inputs_recorded,
-    options_of,
+    options_to_type,
 )
 from opgen.targets import TARGETS
 
@@ -64,7 +64,7 @@ def check(
         click.echo(f"{differ}; run opgen generate to bring it up to date", err=True)
     else:
         command = command_words(
-            "opgen", "check", *inputs.yaml, "-o", output, options=options_of(was)
+            "opgen", "check", *inputs.yaml, "-o", output, options=options_to_type(was)
         )
         made = f"the folder was made {describe_difference(was, inputs)}, unlike this run"
         click.echo(

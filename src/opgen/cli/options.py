@@ -59,6 +59,9 @@ _OTHER_FIELDS = frozenset(Inputs.__struct_fields__) - {
     *("yaml", "target", "backends", "ignore_keys", "backend_yaml", "project", "overlay")
 }
 
+# Commands that may be run for files of several projects.
+_OF_FILES = ("lint", "format")
+
 shards_option = click.option(
     "--shards",
     type=click.IntRange(1, MAX_SHARDS),
@@ -244,7 +247,8 @@ def operator_options(
         def with_words(given: tuple[str, ...], yaml: tuple[Path, ...], **rest: Any) -> Any:
             files, words = split_arguments(given, yaml)
             if not files and words and all(map(takes_no_yaml, words)):
-                files = (DEFAULT_YAML,)
+                # Settings with an error must not hide the explanation of the error.
+                files, rest = (DEFAULT_YAML,), {**rest, "project": None}
             return decorated(yaml=files, words=words, **rest)
 
         named = click.argument(
@@ -271,6 +275,20 @@ def split_arguments(
 def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_inputs(**given: Any) -> Any:
+        groups = _by_project(given)
+        if len(groups) == 1:
+            return with_one_project(given)
+        failed = False
+        for yaml in groups:
+            try:
+                with_one_project({**given, "yaml": yaml})
+            except SystemExit as end:
+                failed |= bool(end.code)
+        if failed:
+            raise SystemExit(1)
+        return None
+
+    def with_one_project(given: Mapping[str, Any]) -> Any:
         rest = with_settings(given)
         target, backend_yaml = rest.pop("target"), rest.pop("backend_yaml")
         inputs = Inputs(
@@ -294,17 +312,18 @@ def with_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the current command's parameters, where the project's settings replace defaults.
 
     `yaml` are then files, none if neither the command line nor the settings name one, and `project` is the file of the
-    settings. Prints errors in the settings, and exits.
+    settings; if it is given, nothing is read. Prints errors in the settings, and exits.
     """
-    context = click.get_current_context()
     values = dict(given)
+    if "project" in values:
+        return values
+    context = click.get_current_context()
     diagnostics = Diagnostics()
     project = _find_settings(values["yaml"], diagnostics)
     if diagnostics.has_errors:
         finish(diagnostics, values.get("report_format", "human"), False)
     values["yaml"] = tuple(file for path in values["yaml"] for file in _schemas_in(path, project))
-    uses_settings = project is not None and values.get("backend_yaml") is None
-    if not values["yaml"] and project is not None and uses_settings:
+    if not values["yaml"] and project is not None and values.get("backend_yaml") is None:
         values["yaml"] = project.yaml
     settings = project.values_for(values["yaml"]) if project is not None else {}
     values["project"] = None if project is None else project.file
@@ -324,9 +343,30 @@ def is_given(name: str) -> bool:
     return source not in (None, ParameterSource.DEFAULT)
 
 
+def _by_project(given: Mapping[str, Any]) -> tuple[tuple[Path, ...], ...]:
+    """Divide the schema files of a command line into those of each project, for commands that report on files.
+
+    A hook of pre-commit passes all files of a commit. Other commands make one library of all files, as do a check of
+    kernels and a report that has to be one document.
+    """
+    command = click.get_current_context().command.name
+    is_one = command not in _OF_FILES or given.get("kernels") or given["report_format"] == "sarif"
+    if is_one or "project" in given or len(given["yaml"]) < 2:
+        return (given["yaml"],)
+    groups: dict[Path | None, list[Path]] = {}
+    for path in given["yaml"]:
+        project = find_project(_folder(path), Diagnostics())
+        groups.setdefault(None if project is None else project.file, []).append(path)
+    return tuple(map(tuple, groups.values()))
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
 def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | None:
     """Return the settings for these schema files, or for the current folder. Raises UsageError if there are several."""
-    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in yaml or (Path("_"),))
+    folders = dict.fromkeys(map(_folder, yaml or (Path("_"),)))
     found = {p.file: p for p in (find_project(f, diagnostics) for f in folders) if p is not None}
     if len(found) > 1:
         first, second, *_ = found

@@ -43,6 +43,15 @@ def options_of(inputs: Inputs) -> tuple[Option, ...]:
     )
 
 
+def options_to_type(inputs: Inputs) -> tuple[Option, ...]:
+    """Return the options of a run for a command line, where the project's settings replace defaults."""
+    options = options_of(inputs)
+    if inputs.project is None:
+        return options
+    target = () if inputs.target != "runtime" else (("--target", inputs.target),)
+    return (*target, *options, *(() if inputs.python else (("--no-python",),)))
+
+
 def command_words(*words: str | Path, options: Iterable[Option] = ()) -> str:
     """Return a command that a shell reads as these words and options."""
     return shlex.join([*map(str, words), *(word for option in options for word in option)])

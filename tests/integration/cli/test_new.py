@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -44,6 +45,21 @@ def test_it_begins_without_a_warning(opgen: Opgen, target: str) -> None:
     assert opgen("lint", "--target", target, "--deny-warnings", yaml).stderr == ""
     assert opgen("format", "--check", yaml).exit_code == 0
     assert opgen("generate", yaml, "--target", target, "--python", "-o", "tree").stderr == ""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_its_settings_say_what_commands_need(
+    opgen: Opgen, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects the commands of its README and of its CI job, which have no argument."""
+    assert opgen("new", "mylib", "--target", target).exit_code == 0
+    monkeypatch.chdir("mylib")
+    assert opgen("lint", "--deny-warnings").exit_code == 0
+    assert opgen("format", "--check").exit_code == 0
+    assert opgen("generate").exit_code == 0
+    manifest = json.loads(Path("build/opgen/opgen_manifest.json").read_text())
+    assert (manifest["target"], manifest["name"]) == (target, "mylib")
+    assert manifest["options"]["python"]
 
 
 NAMES = (

@@ -102,8 +102,27 @@ def test_files_of_two_projects_are_not_one_library(project: Opgen) -> None:
     Path("other").mkdir()
     Path("other/ops.yaml").write_text(_YAML)
     Path("other/opgen.toml").write_text("")
-    result = project("lint", "pkg/ops.yaml", "other/ops.yaml")
+    result = project("generate", "pkg/ops.yaml", "other/ops.yaml", "-o", "tree")
     assert result.exit_code == 2 and "the files are of two projects" in result.stderr
+
+
+def test_a_hook_may_pass_files_of_two_projects(project: Opgen) -> None:
+    """Protects a commit in a repository of packages: each is read with its own settings, and one failure is enough."""
+    Path("other").mkdir()
+    Path("other/ops.yaml").write_text(_YAML)
+    Path("other/opgen.toml").write_text('target = "runtime"\n')
+    result = project("lint", "pkg/ops.yaml", "other/ops.yaml")
+    assert result.exit_code == 0 and result.stderr.count("W1030") == 2, "with its note"
+    assert result.stdout.count("1 entry, 1 operator: no errors") == 2
+    assert project("format", "pkg/ops.yaml", "other/ops.yaml").exit_code == 0
+    Path("pkg/ops.yaml").write_text(_YAML.replace("Tensor self", "Tensr self"))
+    result = project("lint", "pkg/ops.yaml", "other/ops.yaml")
+    assert result.exit_code == 1 and "E0307" in result.stderr and "no errors" in result.stdout
+
+
+def test_a_code_is_explained_in_spite_of_errors_in_the_settings(project: Opgen) -> None:
+    Path("opgen.toml").write_text("x = 1\n")
+    assert project("explain", "E0925").exit_code == 0
 
 
 def test_a_change_of_the_settings_is_a_change_of_the_inputs(project: Opgen) -> None:
@@ -122,6 +141,15 @@ def test_check_follows_the_target_of_the_folder(project: Opgen) -> None:
     assert project("generate", *arguments, "--target", "torch").exit_code == 0
     assert project("check", *arguments).exit_code == 0
     assert project("check", *arguments, "--target", "runtime").exit_code == 1
+
+
+def test_the_command_that_check_prints_is_one_that_works(project: Opgen) -> None:
+    """Protects it from the settings, which would replace the defaults that an option of the folder has."""
+    made = ("pkg/ops.yaml", "-o", "tree", "--target", "runtime", "--no-python")
+    assert project("generate", *made).exit_code == 0
+    told = project("check", "pkg/ops.yaml", "-o", "tree").stderr.splitlines()[-1].split()
+    assert told[:2] == ["opgen", "check"] and {"--no-python", "runtime"} <= set(told)
+    assert project(*told[1:]).exit_code == 0
 
 
 def test_verify_follows_the_settings_and_the_built_folder(
