@@ -226,6 +226,28 @@ def effects_in_order() -> None:
 
 
 @check
+def kernels_in_python() -> None:
+    """Check rows `python`: defaults, names, writes and graphs; the error of a missing function is checked by the test."""
+    x = torch.rand(3)
+    for call in (
+        ops.shifted,
+        lambda x: ops.shifted(x, 3.0),
+        lambda x: ops.shifted(by=1.0, x=x, twice=True),
+        written(lambda x: ops.shift_(x, 2.0)),
+    ):
+        traced_as(call, x, dynamic=True)
+    same(ops.shifted(x), x + 2)
+    same(ops.shifted(x, twice=True), x + 4)
+    same(written(lambda x: ops.shift_(x, 2.0))(x), x + 2)
+    with torch.autocast("cpu"):
+        assert ops.shifted(x).dtype == torch.bfloat16
+    opcheck(ops.shifted.default, (x, 3.0))
+    opcheck(ops.shift_.by, (x, 3.0))
+    words = "derivative for traced::shifted is not implemented"
+    refused(RuntimeError, words, lambda: ops.shifted(x.requires_grad_()).sum().backward())
+
+
+@check
 def composites() -> None:
     """Check that composites decompose for functionalization and vmap, also if they write or make views."""
     x = torch.rand(2, 3)
