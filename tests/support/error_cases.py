@@ -3,6 +3,7 @@
 `.tags.yaml`            as the tags.yaml of a run
 `.torch.yaml`           for that target, and so `.torch-stable.yaml`
 `.unsupported.torch.yaml`   valid for that target, but no files are generated from it
+`.unsupported.runtime.yaml`   the same for target runtime
 `.beside.torch.yaml`    for that target, with a backend's file
 `.strict.yaml`          under --strict-torchgen
 `.bare.yaml`            without --namespace aten, with which all others are read

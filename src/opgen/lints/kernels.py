@@ -136,7 +136,7 @@ def _non_functional_view(f: NativeFunction, diagnostics: Diagnostics) -> None:
 def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:
     first: dict[str, DispatchKey] = {}
     for key, kernel in f.dispatch:
-        if kernel.source is KernelSource.fallthrough:
+        if kernel.source in (KernelSource.fallthrough, KernelSource.python):
             continue
         name = f"{kernel.namespace or ''}::{kernel.name}"
         other = first.setdefault(name, key)

@@ -20,6 +20,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.native_function import (
     FALLTHROUGH,
+    PYTHON,
     DeviceCheckType,
     EffectType,
     UfuncKey,
@@ -32,6 +33,7 @@ from opgen.parse.entries.key_descriptions import (
     EXISTING_DESCRIPTION,
     FALLTHROUGH_DESCRIPTION,
     HEADER_KEYS,
+    PYTHON_DESCRIPTION,
     ValueKind,
     describe_dispatch_key,
 )
@@ -258,6 +260,7 @@ def _kernels(place: CursorContext, keys: str) -> Iterator[Suggestion]:
         yield Suggestion(name, CompletionKind.kernel, sort=f"{rank:05}")
     if place.is_library:
         yield Suggestion(FALLTHROUGH, CompletionKind.value, FALLTHROUGH_DESCRIPTION, "~0")
+        yield Suggestion(PYTHON, CompletionKind.value, PYTHON_DESCRIPTION, "~0")
         for name in sorted(_existing(place.outlines)):
             yield Suggestion(name, CompletionKind.kernel, EXISTING_DESCRIPTION, "~1")
 

@@ -131,18 +131,22 @@ class Precompute(Struct, frozen=True):
 
 # The value of a row in a dispatch table that has no kernel.
 FALLTHROUGH = "fallthrough"
+# The value of a row whose kernel is Python code that its author registers.
+PYTHON = "python"
 
 
 class KernelSource(Enum):
     """The origin of the function in a row of a dispatch table.
 
     `author`: an author defines it under the name that opgen declares. `existing`: the function exists already, and opgen
-    calls it. `fallthrough`: there is no function; the dispatcher goes on to the next key.
+    calls it. `fallthrough`: there is no function; the dispatcher goes on to the next key. `python`: the author's Python code
+    registers a function, and C++ knows none.
     """
 
     author = auto()
     existing = auto()
     fallthrough = auto()
+    python = auto()
 
     # Identity, computed in C: Enum's own __hash__ is a Python function.
     __hash__ = object.__hash__

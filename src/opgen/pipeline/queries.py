@@ -15,6 +15,7 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.emit.common.context import Context, Library
 from opgen.emit.kernels.stubs import build_skeletons
+from opgen.emit.python.kernels import build_python_skeletons
 from opgen.emit.reports.derivatives import derivative_rows
 from opgen.emit.reports.dump import dump_rows
 from opgen.emit.reports.explain import (
@@ -117,9 +118,11 @@ def skeletons(
     if context is None or diagnostics.has_errors:
         return ""
     names = frozenset(f.full_name for f in found or registry.functions)
-    return Renderer(*target_templates(context.target.plan.templates)).render(
-        build_skeletons(context, names)
-    )
+    renderer = Renderer(*target_templates(context.target.plan.templates))
+    in_cpp, in_python = build_skeletons(context, names), build_python_skeletons(context, names)
+    if in_python.functions and not (in_cpp.functions or in_cpp.formula_functions):
+        return renderer.render(in_python)
+    return renderer.render(in_cpp)
 
 
 @until_too_many(str)

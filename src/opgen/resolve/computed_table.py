@@ -13,7 +13,7 @@ from opgen.model.dispatch_key import (
     SUPPORTED_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
 from opgen.resolve.dispatch_tables import (
     Registration,
@@ -92,6 +92,10 @@ RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
 )
 
 
+# The reason of a cell whose kernel is a row `python`.
+PYTHON_REASON = "ops.py of the package registers it with torch.library.impl"
+
+
 def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
     """Return a cell for CPU, Meta and every other backend in use, for keys above them with a kernel, and BackendSelect."""
     registered = _registered(registry, function)
@@ -155,6 +159,12 @@ def _cell(
     if own is not None:
         return Cell(key, own, _own_reason(own))
     alias = _serving_alias(key, registered)
+    if alias is None and any(
+        kernel.source is KernelSource.python
+        and (k is key or (k in _PRECEDENCE and serves(k, key, ())))
+        for k, kernel in function.dispatch
+    ):
+        return Cell(key, None, PYTHON_REASON)
     if alias is None:
         return Cell(key, None, _nothing_reason(function, key, registered))
     row = registered[alias]

@@ -213,6 +213,8 @@ def _find_source(
         elif key is DispatchKey.CompositeExplicitAutogradNonFunctional:
             return _composite_structured(function), None
     own = function.find_kernel(key)
+    if own is not None and own.source is KernelSource.python:
+        return None, None
     if own is not None:
         return _BY_SOURCE[own.source], own
     if key is DispatchKey.Meta:

@@ -124,12 +124,13 @@ class DispatchPolicy(Struct, frozen=True):
     unstructured out= kernels check whether their outputs share memory with inputs or each other. `key_headers` are
     headers for the registrations of a key. Tensors have only `tensor_keys`; None means that there are backends for all
     keys. `has_forms_below_autograd` says whether autograd kernels call hidden operators (resolve.below_autograd), because
-    they cannot call the next kernel.
+    they cannot call the next kernel. With `has_python_kernels`, a row may say that Python registers its kernel.
     """
 
     function_keys: frozenset[DispatchKey]
     functionalizes: bool = False
     has_forms_below_autograd: bool = False
+    has_python_kernels: bool = False
     decomposing_layers: tuple[DispatchKey, ...] = ()
     checks_structured: bool = False
     checks_outs: bool = False

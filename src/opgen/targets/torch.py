@@ -264,6 +264,7 @@ TORCH = Target(
             }
         ),
         functionalizes=True,
+        has_python_kernels=True,
         decomposing_layers=(DispatchKey.Functionalize, DispatchKey.FuncTorchBatchedDecomposition),
         checks_structured=True,
         key_headers={DispatchKey.CUDA: "opgen/cuda.h"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code, Example
 from opgen.model.backend import BackendFile, ExternalBackend
-from opgen.model.native_function import Variant
+from opgen.model.native_function import KernelSource, Variant
 from opgen.model.registry import Registry
 from opgen.parse import builtin_tags
 from opgen.targets.base import FileKind, Target
@@ -119,8 +119,18 @@ W0757 = Code(
     ),
     target="torch",
 )
+E0758 = Code(
+    "E0758",
+    "a kernel in Python for a target that does not support it",
+    "A row 'python' is for target torch, whose package registers Python functions with PyTorch. Write the kernel in C++ for "
+    "the other targets.",
+    Example(
+        "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: python\n",
+        _GOOD,
+    ),
+)
 
-CODES = (E0753, E0754, E0755, E0756, W0757, E0813, E0818, E0819, W1001)
+CODES = (E0753, E0754, E0755, E0756, W0757, E0758, E0813, E0818, E0819, W1001)
 
 
 def report_not_installed(registry: Registry, target: Target, diagnostics: Diagnostics) -> None:
@@ -148,6 +158,11 @@ def report_operators(registry: Registry, target: Target, diagnostics: Diagnostic
         if f.ufunc_inner_loop and not target.schema.makes_ufuncs:
             message = f"target {target.name} does not support inner loops"
             diagnostics.error(E0754, message, f.spans.key("ufunc_inner_loop"))
+        for key, kernel in f.dispatch if not target.dispatch.has_python_kernels else ():
+            if kernel.source is KernelSource.python:
+                message = f"target {target.name} does not support kernels in Python"
+                hint = "write a C++ kernel, or use target torch"
+                diagnostics.error(E0758, message, f.spans.kernel(key), hint=hint)
         for tag in () if known is None else sorted(f.tags - known):
             message = f"target {target.name} does not know the tag '{tag}'"
             diagnostics.error(E0755, message, f.spans.value("tags"))

@@ -41,7 +41,7 @@ ALL_CODES = collect_codes(
     check.CODES,
     functionalization.CODES,
     REFUSALS,
-    (unsupported.E0756, unsupported.E0818, unsupported.E0819),
+    (unsupported.E0756, unsupported.E0758, unsupported.E0818, unsupported.E0819),
     [code for code in stable.CODES if code.example is not None],
     PYTHON_CODES,
     LINT_CODES,
@@ -61,6 +61,8 @@ def _suffix(code: Code) -> str:
         return ".lint.yaml" if code.target is None else f".lint.{code.target}.yaml"
     if code in REFUSALS:
         return ".unsupported.torch.yaml"
+    if code is unsupported.E0758:
+        return ".unsupported.runtime.yaml"
     if code is unsupported.E0756:
         return ".beside.torch.yaml"
     if code is codes_schema.E0328:

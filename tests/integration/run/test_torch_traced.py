@@ -5,6 +5,8 @@ code.
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,10 @@ def test_traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(FOLDER / "python" / "ops.py", package)
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     assert run_script(FOLDER / "checks.py") == "ok\n"
+    ops = package / "ops.py"
+    ops.write_text(ops.read_text().replace("traced::shifted", "traced::scale"))
+    script = tmp_path / "missing.py"
+    script.write_text("import traced")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    missing = "traced/ops.py registers no kernel of traced::shifted for CPU: write a function after the line"
+    assert f'{missing} @torch.library.impl("traced::shifted", "CPU")' in done.stderr, done.stderr

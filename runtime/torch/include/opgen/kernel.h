@@ -11,6 +11,7 @@
 #include "opgen/core/parallel.h"
 #include "opgen/core/parallel_reduce.h"
 #include "opgen/cpu/loops.h"
+#include "opgen/cpu/reduce.h"
 #include "opgen/device/cpu_generator.h"
 #include "opgen/device/random.h"
 #include "opgen/iterator/iterator.h"

@@ -151,7 +151,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
             )
 
 
-def build_skeletons(context: Context, operators: frozenset[str]) -> GeneratedFile:
+def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFile:
     """Return a source with an empty body for every function of the groups of `operators` and of their formulas."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {

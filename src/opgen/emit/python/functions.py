@@ -11,7 +11,7 @@ from opgen.emit.common.base import GeneratedFile, Record, copied_modules, group_
 from opgen.emit.common.context import Context
 from opgen.emit.cpp.operators import is_hidden
 from opgen.emit.python.stub import StubFile
-from opgen.model.native_function import EffectType, NativeFunction
+from opgen.model.native_function import EffectType, KernelSource, NativeFunction
 from opgen.parse.entries.fake_expression import EXTRA_NAMES
 from opgen.python.layout import docstring, without_docstrings
 from opgen.python.operator_calls import OperatorCall, merged_call, operator_call, reachable_calls
@@ -46,6 +46,7 @@ class PythonFunctionsFile(GeneratedFile, frozen=True):
     registers: bool
     fakes: tuple[FakeFunction, ...]
     ordered: tuple[str, ...]
+    python_rows: tuple[tuple[str, str], ...]
 
 
 class DescribedObject(Record, frozen=True):
@@ -88,6 +89,12 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
             _overload(with_words(f) if is_hidden(context, f) else f)
             for f in kept
             if f.effects is EffectType.ordered
+        ),
+        python_rows=tuple(
+            (f.full_name, key.name)
+            for f in kept
+            for key, kernel in f.dispatch
+            if kernel.source is KernelSource.python
         ),
     )
     yield from copied_modules(f"{context.target.plan.templates[0]}/package", folder)

@@ -185,7 +185,8 @@ def _place(f: NativeFunction) -> Row:
 
 
 def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
-    """Return a dispatch row as JSON. If authors do not write the kernel, its `source` is added; a fallthrough has no kernel."""
+    """Return a dispatch row as JSON. If authors do not write the kernel, its `source` is added; a fallthrough has no kernel,
+    and a kernel in Python no name."""
     row: Row = {"kernel": None, "structured": kernel.structured, "symint": kernel.supports_symint}
     match kernel.source:
         case KernelSource.author:
@@ -193,8 +194,8 @@ def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
             return row | {"kernel": f"{namespace}::{kernel.name}"}
         case KernelSource.existing:
             return row | {"kernel": kernel.cpp_name, "source": "existing"}
-        case KernelSource.fallthrough:
-            return row | {"symint": False, "source": "fallthrough"}
+        case KernelSource.fallthrough | KernelSource.python:
+            return row | {"symint": False, "source": kernel.source.name}
         case _:
             assert_never(kernel.source)
 

@@ -15,7 +15,7 @@ from opgen.emit.reports.gradients import gradient_lines, node_of
 from opgen.emit.torch.rows import OtherRegistration, hidden_operators, other_registrations
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
-from opgen.resolve.computed_table import Cell, computed_table, explained_table
+from opgen.resolve.computed_table import PYTHON_REASON, Cell, computed_table, explained_table
 from opgen.resolve.dispatch_tables import RegistrationKind
 
 
@@ -254,6 +254,8 @@ def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Ot
 
 def _called(context: Context, cell: Cell) -> str:
     row = cell.registration
+    if cell.reason == PYTHON_REASON:
+        return "a Python function"
     if row is None or row.kind is RegistrationKind.fallthrough:
         return "nothing"
     return callable_expression(context, row)

@@ -27,7 +27,7 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
-from opgen.model.native_function import DeviceCheckType, Variant
+from opgen.model.native_function import DeviceCheckType, KernelSource, Variant
 from opgen.model.out_slips import OutSlip, find_out_slip
 from opgen.model.profile import Profile, operator_namespace
 from opgen.parse.entries import codes, codes_library
@@ -111,6 +111,22 @@ def _effects_are_kept(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
         message = f"'{func.name}' decomposes into the operators that it calls, so it has no effects of its own"
         hint = "write 'CompositeExplicitAutograd' for its kernel"
         yield Finding(codes_library.E0257, message, span, hint=hint)
+
+
+def _python_kernels_are_plain(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    is_structured = draft.structured or draft.structured_delegate is not None
+    for row in draft.dispatch:
+        if row.source is not KernelSource.python:
+            continue
+        if is_structured:
+            message = f"'{func.name}' is structured, so its kernels are C++ classes"
+            hint = "write an operator that is not structured"
+        elif row.key is DispatchKey.Meta:
+            message = "PyTorch does not take the results without data from a Python kernel for Meta"
+            hint = "write a line 'fake', or leave out the row and call torch.library.register_fake"
+        else:
+            continue
+        yield Finding(codes_library.E0259, message, draft.spans.kernel(row.key), hint=hint)
 
 
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -406,5 +422,6 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("tags", _random_is_tagged),
         ("fake dispatch structured structured_delegate", _fake_is_needed),
         ("effects dispatch structured structured_delegate", _effects_are_kept),
+        ("dispatch structured structured_delegate", _python_kernels_are_plain),
     )
 )

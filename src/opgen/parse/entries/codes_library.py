@@ -97,5 +97,16 @@ E0258 = Code(
         "- func: custom::log(Tensor x) -> ()\n  dispatch:\n    CPU: log_cpu\n  effects: ordered\n",
     ),
 )
+E0259 = Code(
+    "E0259",
+    "a kernel in Python where none can be",
+    "A row 'python' says that the package's ops.py registers the kernel with torch.library.impl. Kernels of structured "
+    "operators are C++ classes that share a meta function, and the results for tensors without data come from a line 'fake' "
+    "or from torch.library.register_fake.",
+    Example(
+        "- func: custom::nms(Tensor boxes) -> Tensor\n  dispatch:\n    CPU, Meta: python\n",
+        "- func: custom::nms(Tensor boxes) -> Tensor\n  dispatch:\n    CPU: python\n" + _IS_FAKE,
+    ),
+)
 
 CODES: tuple[Code, ...] = tuple(v for v in list(vars().values()) if isinstance(v, Code))

@@ -78,7 +78,7 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
         ValueKind.dispatch,
         "The kernel for each dispatch key. Without a table there is one kernel, with the operator's "
         "name, for `CompositeImplicitAutograd`. Outside of `aten`, a row may also be an existing "
-        "function, `::ns::fn`, or `fallthrough`.",
+        "function, `::ns::fn`, `fallthrough`, or `python`.",
     ),
     "autogen": EntryKey(
         ValueKind.operator_names,
@@ -155,6 +155,9 @@ CLASS_KEYS: Mapping[str, str] = {
 
 # Values of a dispatch table that are not kernels of the library's author.
 FALLTHROUGH_DESCRIPTION = "No kernel: a call continues at the next dispatch key."
+PYTHON_DESCRIPTION = (
+    "A Python function, which the package's ops.py registers with `torch.library.impl`."
+)
 EXISTING_DESCRIPTION = (
     "An existing C++ function, which is called directly. A header of `include` declares it."
 )

@@ -28,6 +28,7 @@ from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
     DTYPE_CLASSES,
     FALLTHROUGH,
+    PYTHON,
     DeviceCheckType,
     EffectType,
     KernelSource,
@@ -568,6 +569,8 @@ class _EntryReader:
             return self._kernel(node)
         if node.value == FALLTHROUGH:
             return _Row(None, FALLTHROUGH, KernelSource.fallthrough)
+        if node.value == PYTHON:
+            return _Row(None, PYTHON, KernelSource.python)
         if node.value.startswith("::"):
             return self._existing(node)
         return self._kernel(node)

@@ -226,6 +226,79 @@ def effects_in_order() -> None:
 
 
 @check
+def kernels_in_python() -> None:
+    """Check rows `python`: defaults, names, writes and graphs; the error of a missing function is checked by the test."""
+    x = torch.rand(3)
+    for call in (
+        ops.shifted,
+        lambda x: ops.shifted(x, 3.0),
+        lambda x: ops.shifted(by=1.0, x=x, twice=True),
+        written(lambda x: ops.shift_(x, 2.0)),
+    ):
+        traced_as(call, x, dynamic=True)
+    same(ops.shifted(x), x + 2)
+    same(ops.shifted(x, twice=True), x + 4)
+    same(written(lambda x: ops.shift_(x, 2.0))(x), x + 2)
+    with torch.autocast("cpu"):
+        assert ops.shifted(x).dtype == torch.bfloat16
+    opcheck(ops.shifted.default, (x, 3.0))
+    opcheck(ops.shift_.by, (x, 3.0))
+    words = "derivative for traced::shifted is not implemented"
+    refused(RuntimeError, words, lambda: ops.shifted(x.requires_grad_()).sum().backward())
+
+
+@check
+def autocast() -> None:
+    """Check that a kernel for autocast converts the arguments, in graphs too, with the gradient of the conversion."""
+    x, y = torch.rand(3, requires_grad=True), torch.rand(3, dtype=torch.bfloat16)
+    refused(TypeError, "expected one dtype", lambda: ops.blended(x, y))
+    for dtype in (torch.bfloat16, torch.float16):
+        with torch.autocast("cpu", dtype=dtype), torch.no_grad():
+            want = x.to(dtype) * 0.5 + y.to(dtype) * 0.5
+            same(ops.blended(x, y), want)
+            same(traced_as(ops.blended, x, y), want)
+    assert ops.blended(x.detach(), x.detach()).dtype == torch.float32
+    double = torch.rand(3, dtype=torch.float64)
+    with torch.autocast("cpu"):
+        assert ops.blended(double, double).dtype == torch.float64, "PyTorch converts no double"
+
+
+@check
+def reductions() -> None:
+    """Check every set of dimensions, strides, an empty input, several threads and dynamic sizes beside PyTorch's own."""
+    x = torch.rand(4, 5, 6)
+    dims: tuple[Any, ...] = (None, [], 0, -1, [0, 2], [2, 1], [0, 1, 2])
+    for given in (x, x.transpose(0, 2), x[::2, :, 1:], x.double(), torch.rand(()), x[:, :0]):
+        for dim in dims if given.dim() else (None, 0):
+            for keepdim in (False, True):
+                found, mean = ops.brightness(given, dim, keepdim), given.mean(dim, keepdim)
+                torch.testing.assert_close(found, mean, equal_nan=True)
+                same(ops.total(given, dim, keepdim), given.sum(dim, keepdim))
+    large = torch.rand(3, 100_003)
+    for dim in (None, 0, 1):
+        found = ops.brightness(large, dim)
+        same(found, large.mean(dim))
+        threads = torch.get_num_threads()
+        torch.set_num_threads(3)
+        assert torch.equal(found, ops.brightness(large, dim)), "other bits in several threads"
+        torch.set_num_threads(threads)
+    integers = torch.full((3, 4), 2**62)
+    assert torch.equal(ops.total(integers, 1), torch.zeros(3, dtype=torch.int64)), "wraps around"
+    same(ops.total(x.half(), 1), x.half().sum(1))
+    same(
+        ops.total(torch.full((70_000,), 1.0, dtype=torch.bfloat16)),
+        torch.tensor(70_144.0).bfloat16(),
+    )
+    out = torch.empty(0)
+    same(ops.brightness(x, [1], out=out), x.mean(1))
+    for rows in (3, 7):
+        traced_as(lambda x: ops.brightness(x, [0], True) * 2, torch.rand(rows, 4), dynamic=True)
+    refused(IndexError, "out of range", lambda: ops.brightness(x, 3))
+    refused(RuntimeError, "appears twice", lambda: ops.brightness(x, [0, 0]))
+    opcheck(ops.brightness.default, (x, [1]))
+
+
+@check
 def composites() -> None:
     """Check that composites decompose for functionalization and vmap, also if they write or make views."""
     x = torch.rand(2, 3)

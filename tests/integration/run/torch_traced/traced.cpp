@@ -2,6 +2,7 @@
 #include <opgen/kernel.h>
 
 #include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/nonzero.h>
 
@@ -11,7 +12,11 @@
 
 #include <traced/ops/add_into_native.h>
 #include <traced/ops/barrier_native.h>
+#include <traced/ops/blended.h>
+#include <traced/ops/blended_native.h>
 #include <traced/ops/both_native.h>
+#include <traced/ops/brightness_meta.h>
+#include <traced/ops/brightness_native.h>
 #include <traced/ops/called_native.h>
 #include <traced/ops/count_native.h>
 #include <traced/ops/double_each_native.h>
@@ -30,6 +35,8 @@
 #include <traced/ops/send_native.h>
 #include <traced/ops/sums_native.h>
 #include <traced/ops/swap_native.h>
+#include <traced/ops/total_meta.h>
+#include <traced/ops/total_native.h>
 #include <traced/ops/tripled_native.h>
 #include <traced/ops/untold_native.h>
 #include <traced/ops/unwritten_native.h>
@@ -140,4 +147,43 @@ OPGEN_KERNEL(send_cpu)(const Tensor& x, const Scalar& scale) {
 }
 OPGEN_KERNEL(called)() {
   return std::exchange(calls, "");
+}
+
+OPGEN_KERNEL(blended_cpu)(const Tensor& x, const Tensor& y) {
+  OPGEN_CHECK_TYPE(x.scalar_type() == y.scalar_type(), "blended: expected one dtype");
+  return x * 0.5 + y * 0.5;
+}
+OPGEN_KERNEL(blended_autocast)(const Tensor& x, const Tensor& y) {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
+  const auto dtype = at::autocast::get_autocast_dtype(at::kCPU);
+  return traced::blended(at::autocast::cached_cast(dtype, x, at::kCPU),
+                         at::autocast::cached_cast(dtype, y, at::kCPU));
+}
+
+OPGEN_META_FUNC(brightness)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  const opgen::DimMask mask = opgen::make_dim_mask(dim, self.dim());
+  const DimVector sizes = opgen::shape_from_dim_mask(self.sizes(), mask, keepdim);
+  set_output_raw_strided(0, sizes, {}, self.options());
+}
+OPGEN_IMPL_FUNC(brightness_out_cpu)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
+  auto iter = opgen::make_reduction(out, self, dim, keepdim);
+  const double count = static_cast<double>(self.numel()) / static_cast<double>(out.numel());
+  OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "brightness", [&] {
+    opgen::cpu_reduce<scalar_t, scalar_t>(
+        iter, 0.0, [](double sum, scalar_t x) -> double { return sum + x; },
+        [](double a, double b) { return a + b; }, [count](double sum) { return sum / count; });
+  });
+}
+
+OPGEN_META_FUNC(total)(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  const opgen::DimMask mask = opgen::make_dim_mask(dim, self.dim());
+  const DimVector sizes = opgen::shape_from_dim_mask(self.sizes(), mask, keepdim);
+  set_output_raw_strided(0, sizes, {}, self.options());
+}
+OPGEN_IMPL_FUNC(total_out_cpu)
+(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, const Tensor& out) {
+  auto iter = opgen::make_reduction(out, self, dim, keepdim);
+  OPGEN_DISPATCH_ALL_TYPES_AND2(Half, BFloat16, self.scalar_type(), "total",
+                                [&] { opgen::cpu_sum<scalar_t>(iter); });
 }

@@ -20,6 +20,22 @@ def _(x: Tensor, y: Tensor) -> Tensor:
     return torch.empty_like(x)
 
 
+@torch.library.impl("traced::shifted", "CPU")
+def _(x: Tensor, by: float = 2.0, *, twice: bool = False) -> Tensor:
+    return x + (2 * by if twice else by)
+
+
+@torch.library.impl("traced::shifted", "AutocastCPU")
+def _(x: Tensor, by: float = 2.0, *, twice: bool = False) -> Tensor:
+    with torch.autocast("cpu", enabled=False):
+        return torch.ops.traced.shifted(x.to(torch.bfloat16), by, twice=twice)
+
+
+@torch.library.impl("traced::shift_.by", "CompositeExplicitAutograd")
+def _(x: Tensor, by: float) -> None:
+    x.add_(by)
+
+
 def _setup_context(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.by = inputs[1]
 
