@@ -81,7 +81,7 @@ def record(library, name, public, node):
         has_gradient = is_wanted and node.has_gradient(*given)
         # A tensor that is overwritten by values without a gradient loses the one that it had.
         if has_gradient or any(t.requires_grad for t in operator.written_of(values)):
-            formulas = _Formulas(node, read, has_gradient)
+            formulas = _Formulas(node, read, has_gradient, operator.public)
             return _record(operator, keyset, values, formulas, node.inputs)
         with torch._C._AutoDispatchBelowAutograd():
             return operator.overload.redispatch(keyset & operator.below, *args, **kwargs)
@@ -401,8 +401,9 @@ class _NoFormula:
 class _Formulas:
     """The formulas of one call: `fields` are the values that they read."""
 
-    def __init__(self, node, read, has_gradient):
+    def __init__(self, node, read, has_gradient, name):
         self._node = node
+        self._name = name
         self._read = read
         self._outputs = node.outputs if has_gradient else ()
         self._fields = []
@@ -431,7 +432,13 @@ class _Formulas:
         fields = [_restored(field, saved) for field in self._fields]
         returns = self._returns or [0] * len(grads)
         call = BackwardCall(self._node, list(zip(returns, grads)), positions, needs)
-        self._node.backward(call, *fields)
+        try:
+            self._node.backward(call, *fields)
+        except Exception as error:
+            if error.args and isinstance(error.args[0], str):
+                text = f"{error.args[0]} (in a formula of {self._name})"
+                error.args = (text, *error.args[1:])
+            raise
         return call.gradients()
 
 

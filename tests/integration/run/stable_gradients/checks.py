@@ -65,7 +65,7 @@ def formulas() -> None:
     assert ops.scaled(x, 2.5).grad_fn.name() == "ScaledBackward"
     (gradient,) = torch.autograd.grad(ops.scaled(x, 2.5).sum(), x)
     assert (gradient == 2.5).all()
-    words = "the derivative for 'scaled' is not implemented. of nothing"
+    words = "the derivative for 'scaled' is not implemented. of nothing (in a formula of graded::scaled)"
     expect_error(lambda: ops.scaled(x, 2, 0).sum().backward(), NotImplementedError, words)
     x = leaf(3)
     assert torch.autograd.gradgradcheck(ops.bump, (x,)) and torch.autograd.gradgradcheck(
