@@ -517,6 +517,11 @@ struct AccumulateBackward0 {
     if (opgen_call.computes(0)) opgen_call.give<0>(grads[0]);
     if (opgen_call.computes(1)) opgen_call.give<1>(grads[0]);
   }
+  // The tangent of a product, to see which value of `total` a formula reads.
+  static void forward(ForwardCall& opgen_call, const auto& value, const auto& total, const auto&,
+                      const auto&) {
+    opgen_call.give<0>(Tensor(mul(opgen_call.tangent(value), opgen_call.primal(total))));
+  }
 };
 struct FloorBackward0 {
   static constexpr const char* kName = "FloorBackward0";
@@ -918,6 +923,21 @@ TEST(operators_that_write_arguments) {
   CHECK(!requires_grad(count));
   backward(sum, ones(sum));
   CHECK_EQ(values(grad_of(value)), (Values{2, 2}));
+  // The written argument is a view, and not the first one.
+  Tensor old = leaf({2, 2}), whole = d::mul(old, numbers({2, 2})), added = leaf({2});
+  Tensor row = d::row(whole, 1);
+  d::_ops::accumulate::call(added, row, count);
+  backward(whole, numbers({2, 2}, 5));
+  CHECK_EQ(values(grad_of(added)), (Values{5.5, 5.75}));
+  CHECK_EQ(values(grad_of(old)), values(d::mul(numbers({2, 2}), numbers({2, 2}, 5))));
+  {
+    opgen::autograd::ForwardLevel level;
+    Tensor dual(opgen::autograd::make_dual(numbers({2}), numbers({2}, 3)));
+    Tensor target = numbers({2}, 10);
+    d::_ops::accumulate::call(dual, target, count);
+    CHECK_EQ(values(opgen::autograd::tangent_of(target)),
+             values(d::mul(numbers({2}, 3), numbers({2}, 10))));
+  }
   Tensor tracked = d::mul(leaf({1}), leaf({1}));
   CHECK_THROWS(Error, "argument 'count'", d::_ops::accumulate::call(value, sum, tracked));
 }

@@ -190,6 +190,18 @@ class CloneNode final : public Node {
   [[nodiscard]] Gradients apply(Gradients gradients) override { return gradients; }
 };
 
+// Copies a new value, which is output 0 of edge 1, into a view.
+class CopyNode final : public Node {
+ public:
+  [[nodiscard]] std::string name() const override { return "CopyBackward0"; }
+  [[nodiscard]] Gradients apply(Gradients gradients) override {
+    Gradients results;
+    results.resize(2);
+    results[1] = std::move(gradients[0]);
+    return results;
+  }
+};
+
 bool any_is_view(const TensorSpan& tensors) noexcept {
   for (std::size_t i = 0; i < tensors.count; ++i) {
     if (is_view(tensors.first[i])) return true;
@@ -217,13 +229,16 @@ TensorBase clone_with_history(const TensorBase& tensor) {
   return copy;
 }
 
+TensorBase clone_with_tangent(const TensorBase& tensor) {
+  TensorBase copy = clone_with_history(tensor);
+  const TensorBase tangent = tangent_of(tensor);
+  if (tangent.defined()) set_tangent(copy, clone_with_history(tangent));
+  return copy;
+}
+
 const TensorBase& Overwritten::copy() const {
-  if (!copy_.defined() && defined()) {
-    copy_ = clone_with_history(*this);
-    // The operator overwrites the tangent, too.
-    const TensorBase tangent = tangent_of(*this);
-    if (tangent.defined()) set_tangent(copy_, clone_with_history(tangent));
-  }
+  // The operator overwrites the tangent, too.
+  if (!copy_.defined() && defined()) copy_ = clone_with_tangent(*this);
   return copy_;
 }
 
@@ -378,6 +393,12 @@ void RecordedCall::leave() noexcept {
   is_entered_ = false;
 }
 
+bool RecordedCall::is_written(std::size_t argument) const {
+  const FunctionSchema& schema = OperatorHandle(op_.slot->entry.load_acquire()).schema();
+  const auto& written = opgen::detail::shared_alias_plan(schema).written;
+  return std::find(written.begin(), written.end(), argument) != written.end();
+}
+
 bool RecordedCall::is_input(const TensorBase& tensor) const noexcept {
   for (std::size_t i = 0; i < op_.input_count; ++i) {
     const TensorSpan& input = arguments_[op_.inputs[i]];
@@ -441,6 +462,14 @@ void RecordedCall::set_outputs(const TensorSpan* outputs, std::size_t count) {
           view->version = output.unsafeGetTensorImpl()->version();
         }
       } else if (is_inplace) {
+        if (plan != nullptr && is_view(output)) {
+          // The history of a base has one place for a node, whose first edge is that of the view.
+          const std::uint32_t output_nr = node->add_output(output);
+          Ref<Node> copy = make_node<CopyNode>();
+          copy->add_next_edge({});
+          copy->add_next_edge({std::move(node), output_nr});
+          node = std::move(copy);
+        }
         rebase_history(output, std::move(node));
       } else {
         set_history(output, std::move(node));

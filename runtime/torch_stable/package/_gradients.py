@@ -8,6 +8,7 @@ back. So second derivatives, views, torch.func and torch.compile work for it as 
 """
 
 import contextlib
+import functools
 
 import torch
 from torch.autograd import forward_ad
@@ -80,7 +81,7 @@ def record(library, name, public, node):
         has_gradient = is_wanted and node.has_gradient(*given)
         # A tensor that is overwritten by values without a gradient loses the one that it had.
         if has_gradient or any(t.requires_grad for t in operator.written_of(values)):
-            formulas = _Formulas(node, read, has_gradient)
+            formulas = _Formulas(node, read, has_gradient, operator.public)
             return _record(operator, keyset, values, formulas, node.inputs)
         with torch._C._AutoDispatchBelowAutograd():
             return operator.overload.redispatch(keyset & operator.below, *args, **kwargs)
@@ -111,6 +112,21 @@ class _Operator:
         # PyTorch's function ends at the first None of a list.
         has_gaps = any(str(a.type) == "List[Optional[Tensor]]" for a in arguments)
         self.is_tracked = _any_of_all_requires_grad if has_gaps else _any_requires_grad
+
+    @functools.cached_property
+    def function(self):
+        """The function that records a call; the node has the name of the operator."""
+        return type(self._label, (_Function, torch.autograd.Function), {})
+
+    @functools.cached_property
+    def function_of_level(self):
+        """The same for one level of torch.func: kernels run once for each."""
+        return type(self._label, (_Function, torch.autograd.function._SingleLevelFunction), {})
+
+    @property
+    def _label(self):
+        name = self.public.partition("::")[2].partition(".")[0]
+        return "".join(word.capitalize() for word in name.split("_"))
 
     def refuse(self, i):
         """Raise an error, as PyTorch does for its own operators: no formula says what the gradient of argument `i` is."""
@@ -294,12 +310,11 @@ class _Call:
 
 def _apply(call, *tensors):
     if not torch._C._are_functorch_transforms_active():
-        return _Recorded.apply(call, *tensors)
-    # Kernels run once for each level of torch.func, so this is a function of one level.
+        return call.operator.function.apply(call, *tensors)
     from torch._functorch.autograd_function import enable_single_level_autograd_function
 
     with enable_single_level_autograd_function():
-        return _RecordedAtLevel.apply(call, *tensors)
+        return call.operator.function_of_level.apply(call, *tensors)
 
 
 @contextlib.contextmanager
@@ -331,14 +346,6 @@ class _Function:
     def backward(ctx, *grads):
         needs = ctx.needs_input_grad[1:]
         return None, *ctx.node.backward(grads, ctx.saved_tensors, ctx.positions, needs)
-
-
-class _Recorded(_Function, torch.autograd.Function):
-    pass
-
-
-class _RecordedAtLevel(_Function, torch.autograd.function._SingleLevelFunction):
-    pass
 
 
 def refuse_backward(result, name):
@@ -394,8 +401,9 @@ class _NoFormula:
 class _Formulas:
     """The formulas of one call: `fields` are the values that they read."""
 
-    def __init__(self, node, read, has_gradient):
+    def __init__(self, node, read, has_gradient, name):
         self._node = node
+        self._name = name
         self._read = read
         self._outputs = node.outputs if has_gradient else ()
         self._fields = []
@@ -424,7 +432,13 @@ class _Formulas:
         fields = [_restored(field, saved) for field in self._fields]
         returns = self._returns or [0] * len(grads)
         call = BackwardCall(self._node, list(zip(returns, grads)), positions, needs)
-        self._node.backward(call, *fields)
+        try:
+            self._node.backward(call, *fields)
+        except Exception as error:
+            if error.args and isinstance(error.args[0], str):
+                text = f"{error.args[0]} (in a formula of {self._name})"
+                error.args = (text, *error.args[1:])
+            raise
         return call.gradients()
 
 

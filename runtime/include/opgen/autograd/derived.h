@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -134,6 +135,7 @@ class OPGEN_API RecordedCall : public Recording {
   void check_forward() const;
   // For an in-place operator with tangents: keeps argument 0 as it is before the call.
   void note_before(bool keeps_value);
+  [[nodiscard]] bool is_written(std::size_t argument) const;
   // Skips autograd in calls of this thread until leave().
   void enter() noexcept;
   void leave() noexcept;
@@ -262,6 +264,29 @@ requires(!std::is_same_v<T, std::int64_t>) struct ItemOf<ArrayRef<T>> {
   using type = T;
 };
 
+// Returns a copy of an argument that the operator is about to write, with its history and its
+// tangent; and any other argument itself.
+template <class T>
+auto kept_before(const RecordedCall& call, std::size_t position, const T& argument) {
+  if constexpr (std::is_base_of_v<TensorBase, T>) {
+    const bool copies = argument.defined() && call.is_written(position);
+    return copies ? T(clone_with_tangent(argument)) : argument;
+  } else if constexpr (requires {
+                         requires std::is_base_of_v<TensorBase, typename T::value_type>;
+                         argument.size();
+                       }) {
+    std::vector<typename T::value_type> all;
+    for (const auto& each : argument) all.push_back(kept_before(call, position, each));
+    return all;
+  } else if constexpr (requires {
+                         requires std::is_base_of_v<TensorBase, typename T::value_type>;
+                       }) {
+    return argument.has_value() ? T(kept_before(call, position, *argument)) : argument;
+  } else {
+    return std::cref(argument);
+  }
+}
+
 // ---- The kernel --------------------------------------------------------------------------------
 
 template <class D, class Op, Kind kind, class Schema = typename Op::schema>
@@ -290,6 +315,7 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
       return ForwardOf<D, R, A...>::value;
     }
   }();
+  static constexpr bool kCopiesWritten = kHasForward && kind == Kind::writes;
   static constexpr auto kOthers = others<D, A...>();
   static constexpr DerivedOperator kOperator = {
       &Op::slot,      decltype(positions(typename D::Inputs()))::values,
@@ -307,6 +333,12 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     RecordedCall call(kOperator, spans);
     if (call.is_idle()) return Redispatch<R, A...>::call(Op::slot, keys, arguments...);
     D* const formulas = begin(call, arguments...);
+    if constexpr (kCopiesWritten && !std::is_void_v<R>) {
+      if (OPGEN_UNLIKELY(call.has_tangents())) {
+        return record_from_copies(call, formulas, keys, std::index_sequence_for<A...>(),
+                                  arguments...);
+      }
+    }
     call.enter();
     if constexpr (std::is_void_v<R>) {
       Redispatch<R, A...>::call(Op::slot, keys, arguments...);
@@ -318,6 +350,20 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
       finish(call, formulas, result, arguments...);
       return result;
     }
+  }
+
+  // Records a call whose formulas for tangents read values that it overwrites.
+  template <std::size_t... position>
+  OPGEN_NOINLINE OPGEN_COLD static R record_from_copies(RecordedCall& call, D* formulas,
+                                                        DispatchKeySet keys,
+                                                        std::index_sequence<position...>,
+                                                        std::remove_reference_t<A>&... arguments) {
+    const auto before = std::make_tuple(kept_before(call, position, arguments)...);
+    call.enter();
+    R result = Redispatch<R, A...>::call(Op::slot, keys, arguments...);
+    call.leave();
+    std::apply([&](const auto&... each) { finish(call, formulas, result, each...); }, before);
+    return result;
   }
 
   // Records a call on lists as one call per element of the operator for one tensor.

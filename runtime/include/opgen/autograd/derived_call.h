@@ -211,6 +211,8 @@ struct Before {
 [[nodiscard]] OPGEN_API TensorBase tangent_or_new_zeros(const TensorBase& tensor);
 // Returns a copy with the history of `tensor`.
 [[nodiscard]] OPGEN_API TensorBase clone_with_history(const TensorBase& tensor);
+// Returns a copy with the history and a copy of the tangent.
+[[nodiscard]] OPGEN_API TensorBase clone_with_tangent(const TensorBase& tensor);
 
 }  // namespace internal
 

@@ -153,7 +153,7 @@ _FOUND_BY_PYTORCH = re.compile(r"Tensor(\?|\[\d*\]\??)?")
 
 def _refusal(f: NativeFunction) -> str:
     """Return the kernel of a functional operator whose gradient is an error."""
-    types = [a.type for a in f.func.arguments.flat_all] + [r.type for r in f.func.returns]
+    types = [*(a.type for a in f.func.arguments.flat_all), *(r.type for r in f.func.returns)]
     found = all(not _may_hold_tensors(t) or _FOUND_BY_PYTORCH.fullmatch(str(t)) for t in types)
     return _NOT_IMPLEMENTED if found or not f.is_library else boxed(_OF_WRITTEN)
 

@@ -62,9 +62,10 @@ def formulas() -> None:
         words = "a leaf Variable that requires grad"
         expect_error(partial(inplace, leaf(2)), RuntimeError, words)
     x = leaf(4)
+    assert ops.scaled(x, 2.5).grad_fn.name() == "ScaledBackward"
     (gradient,) = torch.autograd.grad(ops.scaled(x, 2.5).sum(), x)
     assert (gradient == 2.5).all()
-    words = "the derivative for 'scaled' is not implemented. of nothing"
+    words = "the derivative for 'scaled' is not implemented. of nothing (in a formula of graded::scaled)"
     expect_error(lambda: ops.scaled(x, 2, 0).sum().backward(), NotImplementedError, words)
     x = leaf(3)
     assert torch.autograd.gradgradcheck(ops.bump, (x,)) and torch.autograd.gradgradcheck(
@@ -87,6 +88,7 @@ def without_formula() -> None:
     ops = torch.ops.graded
     words = "derivative for graded::plain is not implemented"
     x = leaf(4)
+    assert ops.nested(x)[0][0].grad_fn.name() == "NestedBackward"
     out = ops.plain(x)
     assert out.requires_grad
     expect_error(lambda: out.sum().backward(), NotImplementedError, words)

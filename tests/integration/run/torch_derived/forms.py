@@ -17,9 +17,9 @@ def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, requires_grad=True)
 
 
-def error_of(call: Callable[[], Any]) -> str:
+def error_of(call: Callable[..., Any], *arguments: Any) -> str:
     try:
-        call()
+        call(*arguments)
     except RuntimeError as error:
         return str(error)
     raise AssertionError("no error")
@@ -80,6 +80,74 @@ def check_tangents() -> None:
         assert forward_ad.unpack_dual(ops.scale_if(x, 3.0, True)).tangent.tolist() == [3.0, 3.0]
 
 
+def check_written_views() -> None:
+    """Tangents come from the values before the write, and the gradients of a written view are those of its base."""
+
+    def ours(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        whole = y * 1
+        product, total = ops.times_into(x, whole[1:])
+        return product, total, whole
+
+    def theirs(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        whole = y * 1
+        total = whole[1:].mul_(x)
+        return total * 10, total, whole
+
+    x, y = torch.tensor([3.0, 5.0]), torch.tensor([1.0, 2.0, 4.0])
+    for tangents in ((x, y), (torch.ones(2), torch.zeros(3)), (torch.zeros(2), torch.ones(3))):
+        for call in (
+            lambda f, tangents=tangents: torch.func.jvp(f, (x, y), tangents)[1],
+            lambda f, tangents=tangents: torch.func.jvp(
+                lambda x, y: torch.func.jvp(f, (x, y), tangents)[1], (x, y), (x, y)
+            )[1],
+        ):
+            torch.testing.assert_close(call(ours), call(theirs))
+
+    def total(f: Callable[..., Any]) -> Callable[..., torch.Tensor]:
+        return lambda x, y: sum((i + 1) * (r * r).sum() for i, r in enumerate(f(x, y)))
+
+    # A backward formula that reads the old value of the written tensor is an error.
+    leaves = [x.clone().requires_grad_(), y.clone().requires_grad_()]
+    message = error_of(lambda: torch.autograd.grad(total(ours)(*leaves), leaves))
+    assert "in the formula of derived::times_into" in message, message
+
+    def added(add: Callable[..., Any]) -> Callable[..., tuple[torch.Tensor]]:
+        def call(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor]:
+            whole = y * 1
+            add(x, whole[1:])
+            return (whole,)
+
+        return call
+
+    def swapped(swap: Callable[..., Any]) -> Callable[..., tuple[torch.Tensor, ...]]:
+        def call(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            other, whole = x * 1, y * 1
+            swap(other, whole[1:])
+            return other, whole
+
+        return call
+
+    def swap(x: torch.Tensor, y: torch.Tensor) -> None:
+        old = x.clone()
+        x.copy_(y)
+        y.copy_(old)
+
+    pairs = ((added, ops.add_to, lambda x, t: t.add_(x)), (swapped, ops.swap_, swap))
+    for program, first, second in pairs:
+        gradients = [
+            torch.autograd.grad(total(program(f))(*leaves), leaves) for f in (first, second)
+        ]
+        torch.testing.assert_close(*gradients)
+        gradients = [
+            torch.func.grad(total(program(f)), argnums=(0, 1))(x, y) for f in (first, second)
+        ]
+        torch.testing.assert_close(*gradients)
+    with forward_ad.dual_level():  # only the other argument has a tangent
+        whole = torch.tensor([1.0, 2.0, 4.0])
+        ops.times_into(forward_ad.make_dual(x, torch.ones(2)), whole[1:])
+        assert forward_ad.unpack_dual(whole).tangent.tolist() == [0.0, 2.0, 4.0]
+
+
 def check_without_formula() -> None:
     """Protects from gradients of zero: tensors at any depth of a result or an argument have an error, once used."""
     calls = {
@@ -88,22 +156,24 @@ def check_without_formula() -> None:
         "named": lambda x: ops.named(x)["twice"],
         "given": lambda x: ops.given([None, x]),
     }
+
+    def backward(call: Callable[..., torch.Tensor]) -> None:
+        call(leaf(1.0, 2.0)).sum().backward()
+
+    def of_level(call: Callable[..., torch.Tensor]) -> None:
+        torch.func.grad(lambda x: call(x).sum())(torch.ones(2))
+
     for name, call in calls.items():
-        check_has_no_formula(name, call)
-
-
-def check_has_no_formula(name: str, call: Callable[[torch.Tensor], torch.Tensor]) -> None:
-    message = f"derivative for derived::{name} is not implemented"
-    assert message in error_of(lambda: call(leaf(1.0, 2.0)).sum().backward()), name
-    assert not call(torch.ones(2)).requires_grad
-    with torch.no_grad():
-        assert not call(leaf(1.0, 2.0)).requires_grad
-    with forward_ad.dual_level():
-        dual = forward_ad.make_dual(torch.ones(2), torch.ones(2))
-        assert "forward AD" in error_of(lambda: call(dual)), name
-    if name != "named":  # PyTorch refuses dicts under torch.func
-        grad = torch.func.grad(lambda x: call(x).sum())
-        assert message in error_of(lambda: grad(torch.ones(2))), name
+        message = f"derivative for derived::{name} is not implemented"
+        assert message in error_of(backward, call), name
+        assert not call(torch.ones(2)).requires_grad
+        with torch.no_grad():
+            assert not call(leaf(1.0, 2.0)).requires_grad
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(torch.ones(2), torch.ones(2))
+            assert "forward AD" in error_of(call, dual), name
+        if name != "named":  # PyTorch refuses dicts under torch.func
+            assert message in error_of(of_level, call), name
 
 
 def check_errors() -> None:
@@ -117,6 +187,7 @@ for check in (
     check_results,
     check_writes,
     check_tangents,
+    check_written_views,
     check_without_formula,
     check_errors,
 ):

@@ -10,6 +10,7 @@
 
 #include <torch/csrc/autograd/VariableTypeUtils.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/functions/tensor.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
 #ifdef OPGEN_UNDEFINE_AFTERWARDS

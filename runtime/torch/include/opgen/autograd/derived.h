@@ -11,6 +11,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -79,10 +81,12 @@ inline std::string short_name(const char* name) {
                               "yet");
 }
 
-// The use of each argument by an operator of kind `writes`.
+// The use of each argument by an operator of kind `writes`, and for each result the position of the
+// argument that it is, or the number of arguments.
 struct Written {
   std::vector<bool> written;
   std::vector<bool> returned;
+  std::vector<std::size_t> results;
 };
 inline Written written_of(const char* name) {
   const c10::FunctionSchema& schema = schema_of(name);
@@ -98,12 +102,38 @@ inline Written written_of(const char* name) {
     all.written.push_back(written);
     all.returned.push_back(returned);
   }
+  for (const c10::Argument& result : schema.returns()) {
+    std::size_t i = 0;
+    while (
+        i < schema.arguments().size() &&
+        (result.alias_info() == nullptr || schema.arguments()[i].alias_info() == nullptr ||
+         result.alias_info()->beforeSets() != schema.arguments()[i].alias_info()->beforeSets())) {
+      ++i;
+    }
+    all.results.push_back(i);
+  }
   return all;
 }
 
-inline void add_history(const at::Tensor& tensor, const NodePointer& node, bool rebases) {
+inline bool is_recorded_view(const at::Tensor& tensor) {
+  const auto* view = torch::autograd::impl::get_view_autograd_meta(tensor);
+  return view != nullptr && view->has_bw_view();
+}
+// `rebases`: the operator wrote the tensor. `in_place`: it is the first argument, and nothing else
+// has a history.
+inline void add_history(const at::Tensor& tensor, const NodePointer& node, bool rebases,
+                        bool in_place) {
   if (!tensor.defined() || !torch::autograd::isDifferentiableType(tensor.scalar_type())) {
     node->add_input_metadata(torch::autograd::Node::undefined_input());
+  } else if (rebases && !in_place && is_recorded_view(tensor)) {
+    // The history of a base has one place for a node: one with a single output, whose first edge is
+    // that of the old view. So the new values are copied, as PyTorch's copy_ records it.
+    auto copy = opgen::detail::make_node<NodePointer, torch::autograd::CopyBackwards>();
+    auto& fields = static_cast<torch::autograd::CopyBackwards&>(*copy);
+    fields.src_options = tensor.options();
+    const auto output = node->add_input_metadata(tensor);
+    copy->set_next_edges({torch::autograd::impl::gradient_edge(tensor), {node, output}});
+    torch::autograd::rebase_history(tensor, copy);
   } else if (rebases) {
     const auto output = node->add_input_metadata(tensor);
     torch::autograd::impl::rebase_history(tensor, {node, output});
@@ -244,6 +274,24 @@ void set_tangents(const ForwardCall& call, const Results& results) {
                   std::make_index_sequence<D::Outputs::size()>());
 }
 
+// Returns a copy of an argument that the operator is about to write, with its history and its
+// tangent; and any other argument itself.
+template <class D, class T>
+auto kept_before(const T& argument, bool is_written) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    return is_written && argument.defined() ? argument.clone() : argument;
+  } else if constexpr (std::is_same_v<T, std::optional<at::Tensor>>) {
+    return argument.has_value() ? std::optional(kept_before<D>(*argument, is_written)) : argument;
+  } else if constexpr (std::is_same_v<T, at::TensorList>) {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& each : argument) all.push_back(kept_before<D>(each, is_written));
+    return all;
+  } else {
+    if (is_written) fail_forward(D::kOperator);
+    return std::cref(argument);
+  }
+}
+
 // The argument for element `i` of a list.
 template <class T>
 decltype(auto) element_of(const T& argument, [[maybe_unused]] std::size_t i) {
@@ -327,9 +375,7 @@ struct Recorded<D, Op, kind, R(A...)> {
                std::remove_reference_t<A>&... arguments) {
     const Arguments all(arguments...);
     if constexpr (kind == Kind::writes) check_written(all, records);
-    const auto check = [&]<class... Result>(std::type_identity<std::tuple<Result...>>) {
-      check_forward<detail::kHasForward<D, std::remove_cvref_t<A>..., Result...>>(all);
-    };
+    const auto check = [&](auto results) { check_forward<has_forward(results)>(all); };
     detail::Made<D> made;
     if (records) made = detail::make_node<D, false>(all, std::as_const(arguments)...);
     if constexpr (std::is_void_v<R>) {
@@ -337,32 +383,60 @@ struct Recorded<D, Op, kind, R(A...)> {
       below(keys, arguments...);
     } else {
       if (forward) check(std::type_identity<typename detail::ResultsOf<std::decay_t<R>>::type>());
+      const auto given = given_to_forward(forward, all, std::index_sequence_for<A...>());
       // A reference, or a tuple of references, if arguments are returned.
       R result = below(keys, arguments...);
+      if constexpr (kind == Kind::writes) return_arguments(all, result);
       const auto results = detail::results_of(result);
       if (records) {
         detail::for_positions(typename D::Outputs(), results, [&](const auto& output) {
           detail::for_each_slot(output, [&](const at::Tensor& tensor) {
             detail::add_history(tensor, made.pointer,
-                                kind == Kind::writes && is_one_of(tensor, all));
+                                kind == Kind::writes && is_one_of(tensor, all), /*in_place=*/false);
           });
         });
       }
-      if (forward) set_forward(std::tuple_cat(all, results), results);
+      if (forward) set_forward(*given, results);
       if (records) {
         std::apply([&](const auto&... each) { detail::save_outputs(made, each...); }, results);
       }
       return result;
     }
   }
-  template <class Results, class... T>
-  static void set_forward([[maybe_unused]] const std::tuple<const T&...>& all,
-                          [[maybe_unused]] const Results& results) {
-    if constexpr (detail::kHasForward<D, T...>) {
-      ForwardCall call;
-      std::apply([&](const auto&... each) { D::forward(call, each...); }, all);
-      detail::set_tangents<D>(call, results);
+  template <class... Result>
+  static constexpr bool has_forward(std::type_identity<std::tuple<Result...>>) {
+    return detail::kHasForward<D, std::remove_cvref_t<A>..., Result...>;
+  }
+  // Returns the arguments that forward formulas read, as they are before the call.
+  template <std::size_t... positions>
+  static auto given_to_forward([[maybe_unused]] bool forward, const Arguments& all,
+                               std::index_sequence<positions...>) {
+    using Results = typename detail::ResultsOf<std::decay_t<R>>::type;
+    if constexpr (kind == Kind::writes && has_forward(std::type_identity<Results>())) {
+      const auto keep = [&] {
+        const std::vector<bool>& written = written_arguments().written;
+        return std::make_tuple(
+            detail::kept_before<D>(std::get<positions>(all), written[positions])...);
+      };
+      return forward ? std::optional(keep()) : std::nullopt;
+    } else {
+      return std::optional(all);
     }
+  }
+  template <class Given, class Results>
+  static void set_forward(const Given& given, const Results& results) {
+    const auto set = [&]<class... T>(const T&... each) {
+      if constexpr (detail::kHasForward<D, T...>) {
+        ForwardCall call(kind == Kind::writes ? OldTangent::written : OldTangent::none);
+        D::forward(call, each...);
+        detail::set_tangents<D>(call, results);
+      }
+    };
+    std::apply(
+        [&](const auto&... each) {
+          std::apply([&](const auto&... result) { set(each..., result...); }, results);
+        },
+        given);
   }
 
   // Sets history and tangents of one written argument. `more` are the others.
@@ -387,7 +461,7 @@ struct Recorded<D, Op, kind, R(A...)> {
       const bool records = static_cast<bool>(made_.pointer);
       if (records) {
         detail::for_each_slot(self_, [&](const at::Tensor& tensor) {
-          detail::add_history(tensor, made_.pointer, /*rebases=*/true);
+          detail::add_history(tensor, made_.pointer, /*rebases=*/true, /*in_place=*/true);
         });
       }
       if constexpr (kHasForward) {
@@ -452,8 +526,12 @@ struct Recorded<D, Op, kind, R(A...)> {
     }
   }
 
-  static void check_written(const Arguments& all, bool records) {
+  static const detail::Written& written_arguments() {
     static const detail::Written written = detail::written_of(D::kOperator);
+    return written;
+  }
+  static void check_written(const Arguments& all, bool records) {
+    const detail::Written& written = written_arguments();
     std::size_t position = 0;
     const auto check = [&](const auto& argument) {
       if (written.written[position]) {
@@ -468,6 +546,32 @@ struct Recorded<D, Op, kind, R(A...)> {
       ++position;
     };
     std::apply([&](const auto&... each) { (check(each), ...); }, all);
+  }
+  // Has the results that are arguments be the same objects: torch.func wraps them once more.
+  template <class Result>
+  static void return_arguments(const Arguments& all, Result& result) {
+    const auto result_with = [&](const at::Tensor& argument, std::size_t position) {
+      std::size_t i = 0;
+      const auto put = [&](auto& one) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(one)>, at::Tensor>) {
+          if (written_arguments().results[i] == position) one = argument;
+        }
+        ++i;
+      };
+      if constexpr (requires { std::tuple_size<Result>::value; }) {
+        std::apply([&](auto&... each) { (put(each), ...); }, result);
+      } else {
+        put(result);
+      }
+    };
+    std::size_t position = 0;
+    const auto pass = [&](const auto& argument) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(argument)>, at::Tensor>) {
+        result_with(argument, position);
+      }
+      ++position;
+    };
+    std::apply([&](const auto&... each) { (pass(each), ...); }, all);
   }
   static bool is_one_of(const at::Tensor& tensor, const Arguments& all) {
     bool is = false;

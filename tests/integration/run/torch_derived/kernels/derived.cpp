@@ -145,6 +145,11 @@ OPGEN_KERNEL(swap_)(at::Tensor& self, at::Tensor& other) {
   return {self, other};
 }
 
+OPGEN_KERNEL(times_into)(const at::Tensor& x, at::Tensor& total) {
+  total.mul_(x);
+  return {total * 10, total};
+}
+
 OPGEN_KERNEL(broken)(const at::Tensor& self) {
   return self * 1;
 }
