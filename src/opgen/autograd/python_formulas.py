@@ -345,8 +345,8 @@ class _Reader:
 
     def named(self) -> str:
         """Read a name with its namespaces: a value, or the function of a call."""
-        first = self.tokens[self.at]
         scopes = [self.take()]
+        first = self.tokens[self.at - 1]
         while self.peek() == "::":
             self.take()
             scopes.append(self.take())

@@ -207,5 +207,6 @@ def test_the_settings_of_a_project_hold_where_the_client_has_none(start: Start) 
     settings.write_text('[tool.opgen]\nyaml = "ops.yaml"\ntraget = "torch"\n')
     session.change(uri, entry)
     assert session.problems(uri) == []
+    session.wait(lambda: session.uri("pyproject.toml") in session.diagnostics)
     (problem,) = session.diagnostics[session.uri("pyproject.toml")].diagnostics
     assert (problem.code, place(problem)) == ("E0925", (2, 0, 6))
