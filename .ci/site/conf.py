@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _DOCS = _REPOSITORY / "docs"
@@ -31,9 +34,11 @@ html_show_copyright = False
 smartquotes = False  # `--option` stays two hyphens
 myst_heading_anchors = 4  # an anchor for each heading, spelled as in a repository browser
 myst_fence_as_directive = ["mermaid"]
+myst_heading_slug_func = "anchors.slug"
 # An entry of diagnostics.md may start at a deeper level; excerpts of C++ contain "…".
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 
+_TITLE_OF_CODE = re.compile(r"^### ([EW]\d{4})\n\n\*\*(.*?)\.?\*\*$", re.MULTILINE)
 _FENCE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _TITLED = re.compile(r'^(```+)(\w+) title="([^"]*)"$', re.MULTILINE)
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -108,7 +113,8 @@ def _captions(text: str) -> str:
 
 
 def _read(_: Sphinx, name: str, source: list[str]) -> None:
-    source[0] = _captions(_outside(name, source[0])) + _navigation(name, source[0])
+    titled = _TITLE_OF_CODE.sub(r"(\1)=\n### \1: \2", source[0])
+    source[0] = _captions(_outside(name, titled)) + _navigation(name, source[0])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
