@@ -104,8 +104,7 @@ class _Operator:
         returns = self.overload._schema.returns
         # For each return, the position of the argument that it is; None for a new result.
         self.returned = [
-            next((i for i in self.written if _is_same(arguments[i], one)), None)
-            for one in returns
+            next((i for i in self.written if _is_same(arguments[i], one)), None) for one in returns
         ]
         self.returns_lists = any(str(one.type).startswith("List[List[") for one in returns)
         self.is_out = any(a.is_out for a in arguments)
@@ -517,7 +516,10 @@ def _share_elements(tensors):
             tensor = torch._C._functorch.get_unwrapped(tensor)
         try:
             storage = tensor.untyped_storage()._cdata
-        except (NotImplementedError, RuntimeError):  # tensors without a storage, such as sparse ones
+        except (
+            NotImplementedError,
+            RuntimeError,
+        ):  # tensors without a storage, such as sparse ones
             storage = id(tensor)
         by_storage.setdefault(storage, []).append(tensor)
     return any(

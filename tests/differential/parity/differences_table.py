@@ -1,6 +1,6 @@
-"""Read docs/reference/torchgen-differences.md: which differences from torchgen are intended.
+"""Read docs/reference/torchgen-differences.md and torchgen-cases.md: which differences from torchgen are intended.
 
-The page is the only place that lists them; tests read it.
+They are the only places that list them; tests read them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "torchgen-differences.md"
+CASES = PAGE.with_name("torchgen-cases.md")
 
 _NUMBERED = (
     "Cases that torchgen rejects",
@@ -53,11 +54,10 @@ def read_rows(head: str) -> list[list[str]]:
 
 
 def _read_sections() -> Mapping[str, list[list[str]]]:
+    text = PAGE.read_text(encoding="utf-8") + CASES.read_text(encoding="utf-8")
     return {
         head: list(map(_cells, re.findall(r"^\| (.*) \|$", body, re.M)))[1:]
-        for head, body in re.findall(
-            r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.M | re.S
-        )
+        for head, body in re.findall(r"^##+ ([^\n]+)\n(.*?)(?=^##|\Z)", text, re.M | re.S)
     }
 
 

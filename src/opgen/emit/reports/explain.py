@@ -66,7 +66,6 @@ class CodePage(GeneratedFile, frozen=True):
     explanation: str
     failing: tuple[str, ...]
     fixed: tuple[str, ...]
-    facts: str
     holds_for: str
 
 
@@ -184,7 +183,6 @@ def build_code_page(code: Code) -> CodePage:
         explanation=textwrap.fill(code.explanation, 92),
         failing=() if code.example is None else _lines(code.example.failing),
         fixed=() if code.example is None else _lines(code.example.fixed),
-        facts=", ".join(code.facts),
         holds_for=_holds_for(code),
     )
 
