@@ -34,6 +34,13 @@ class FakeFunction(Record, frozen=True):
     returns: str
 
 
+class PythonRow(Record, frozen=True):
+    """A row of a dispatch table whose kernel the package's Python code registers."""
+
+    operator: str
+    key: str
+
+
 class PythonFunctionsFile(GeneratedFile, frozen=True):
     """`names` are the operators of `namespace`; `others` are further namespaces, for which the package has no names.
     `registers` is whether the module _operators registers more than the library does.
@@ -46,7 +53,7 @@ class PythonFunctionsFile(GeneratedFile, frozen=True):
     registers: bool
     fakes: tuple[FakeFunction, ...]
     ordered: tuple[str, ...]
-    python_rows: tuple[tuple[str, str], ...]
+    python_rows: tuple[PythonRow, ...]
 
 
 class DescribedObject(Record, frozen=True):
@@ -91,7 +98,7 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
             if f.effects is EffectType.ordered
         ),
         python_rows=tuple(
-            (f.full_name, key.name)
+            PythonRow(f.full_name, key.name)
             for f in kept
             for key, kernel in f.dispatch
             if kernel.source is KernelSource.python
