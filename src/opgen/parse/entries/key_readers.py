@@ -526,16 +526,16 @@ class _EntryReader:
         node = self._optional_string(value)
         if node is None:
             return
-        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'effects' is an opgen extension, only for operators of libraries"
-            self._error(codes_library.E0250, message, value.span)
-        elif node.value in EffectType.__members__:
-            self.draft.effects = EffectType[node.value]
-        else:
+        if node.value not in EffectType.__members__:
             message = f"unknown effects '{shorten(node.value)}'"
             choices = EffectType.__members__
             notes = ("the only value is 'ordered'",)
             self._unknown(codes_library.E0258, message, node.value, node.span, choices, notes)
+        elif self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            message = "'effects' is an opgen extension, only for operators of libraries"
+            self._error(codes_library.E0250, message, value.span)
+        else:
+            self.draft.effects = EffectType[node.value]
 
     def _read_dispatch(self, value: Node) -> None:
         if value.kind == "null":
