@@ -74,14 +74,14 @@ def _launcher_with_headers() -> Path:
     return script
 
 
-def strict_environment() -> dict[str, str]:
-    """Return the environment in which a build for target torch is quick, and every warning an error.
+def strict_environment(target: str = "torch", flags: str = STRICT) -> dict[str, str]:
+    """Return the environment in which a build is quick, and every warning an error. Its build type must be None.
 
-    The build's type must be None: other flags are not those of the precompiled headers.
+    PyTorch's headers are precompiled for target torch and the flags STRICT, with g++.
     """
-    has_precompiled = default_compiler().name == "g++"
-    word = str(_launcher_with_headers()) if has_precompiled else "".join(launcher())
-    return {**environment(), "CXXFLAGS": STRICT, "CMAKE_CXX_COMPILER_LAUNCHER": word}
+    precompiled = target == "torch" and flags == STRICT and default_compiler().name == "g++"
+    word = str(_launcher_with_headers()) if precompiled else "".join(launcher())
+    return {**environment(), "CXXFLAGS": flags, "CMAKE_CXX_COMPILER_LAUNCHER": word}
 
 
 def build_extension(
@@ -101,16 +101,12 @@ def build_extension(
     if target == "torch-stable":
         calls = write_aten_calls(tree.with_name(f"{tree.name}-aten"), _sources(kernels))
         more = (*more, "--python", "-I", calls)
-    variables = strict_environment()
-    if flags != STRICT or target != "torch":
-        variables["CXXFLAGS"] = flags
-        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = "".join(launcher())
     files = [yaml] if isinstance(yaml, Path) else yaml
     command = [tool("opgen"), "build", *files, "--target", target, "-o", tree, *more]
     if kernels is not None:
         command += ["--kernels", kernels]
     with one_torch_unit():
-        run([*command, "--build-type", "None", "-j", "1"], env=variables)
+        run([*command, "--build-type", "None", "-j", "1"], env=strict_environment(target, flags))
     where = "python/*/lib*.so" if "--python" in more else "lib*.so"
     (library,) = (tree / "cmake-build").glob(where)
     return library

@@ -124,15 +124,17 @@ class _Operator:
 
     @property
     def _label(self):
-        name = self.public.partition("::")[2].partition(".")[0]
-        return "".join(word.capitalize() for word in name.split("_"))
+        return "".join(word.capitalize() for word in self._function_name.split("_"))
+
+    @property
+    def _function_name(self):
+        return self.public.partition("::")[2].partition(".")[0]
 
     def refuse(self, i):
         """Raise an error, as PyTorch does for its own operators: no formula says what the gradient of argument `i` is."""
-        function = self.public.partition("::")[2].partition(".")[0]
         argument = self.overload._schema.arguments[i].name
         raise RuntimeError(
-            f"The function '{function}' is not differentiable with respect to argument '{argument}'. "
+            f"The function '{self._function_name}' is not differentiable with respect to argument '{argument}'. "
             "This input cannot have requires_grad True."
         )
 
@@ -516,10 +518,7 @@ def _share_elements(tensors):
             tensor = torch._C._functorch.get_unwrapped(tensor)
         try:
             storage = tensor.untyped_storage()._cdata
-        except (
-            NotImplementedError,
-            RuntimeError,
-        ):  # tensors without a storage, such as sparse ones
+        except RuntimeError:  # tensors without a storage, such as sparse ones
             storage = id(tensor)
         by_storage.setdefault(storage, []).append(tensor)
     return any(

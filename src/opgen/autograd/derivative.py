@@ -10,6 +10,7 @@ from msgspec import Struct
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import CType
 from opgen.model.derivatives import DerivativeEntry, TextPlace, WrittenFormula
+from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import Type
 
@@ -82,6 +83,15 @@ class DifferentiabilityInfo(Struct, frozen=True):
     @property
     def has_derivatives(self) -> bool:
         return bool(self.args_with_derivatives)
+
+    @property
+    def unmentioned_tensors(self) -> tuple[Argument, ...]:
+        """The tensors among the arguments of `func` of which no row says anything."""
+        named = {b.name for b in self.args_with_derivatives}.union(
+            self.non_differentiable_arg_names
+        )
+        every = self.func.func.arguments.flat_all
+        return tuple(a for a in every if a.type.is_tensor_like() and a.name not in named)
 
     @property
     def all_saved_inputs(self) -> tuple[SavedAttribute, ...]:

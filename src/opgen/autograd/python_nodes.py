@@ -144,7 +144,7 @@ class _Builder:
         every = (*info.all_saved_inputs, *info.all_saved_outputs)
         return PythonNode(
             inputs=tuple(self.arguments.index(name) for name in self.inputs),
-            refused=tuple(self._refused()),
+            refused=tuple(self.arguments.index(a.name) for a in info.unmentioned_tensors),
             outputs=tuple(self._outputs()),
             parameters=tuple(python_name(name, _TAKEN) for name in self.arguments),
             results=tuple(python_name(name, _TAKEN) for name in self.returned),
@@ -194,12 +194,6 @@ class _Builder:
         names = [r.name for r in self.info.func.func.returns]
         for name in sorted(self.info.used_named_gradients):
             yield f"{name} = {_CALL}.grad_of({names.index(name.removeprefix('grad_'))})"
-
-    def _refused(self) -> Iterator[int]:
-        named = {*self.inputs, *self.info.non_differentiable_arg_names}
-        for i, argument in enumerate(self.fn.func.func.arguments.flat_all):
-            if argument.type.is_tensor_like() and argument.name not in named:
-                yield i
 
     def _outputs(self) -> Iterator[int]:
         named: Sequence[str] = return_names(self.fn.func)

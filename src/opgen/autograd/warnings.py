@@ -29,14 +29,12 @@ def warn_of_missing(functions: Sequence[DifferentiableFunction], diagnostics: Di
 def _warn_of_arguments(
     f: NativeFunction, info: DifferentiabilityInfo, diagnostics: Diagnostics
 ) -> None:
-    named = {b.name for b in info.args_with_derivatives}.union(info.non_differentiable_arg_names)
-    for argument in f.func.arguments.flat_all:
-        if argument.type.is_tensor_like() and argument.name not in named:
-            message = f"the tensor '{argument.name}' of '{f.full_name}' has no formula"
-            labels = ((f.argument_span(argument.name), "this argument"),)
-            hint = f"add its formula, or '{argument.name}: non_differentiable'"
-            span = info.entry.name.span
-            diagnostics.warning(codes.W1240, message, span, labels=labels, hint=hint)
+    for argument in info.unmentioned_tensors:
+        message = f"the tensor '{argument.name}' of '{f.full_name}' has no formula"
+        labels = ((f.argument_span(argument.name), "this argument"),)
+        hint = f"add its formula, or '{argument.name}: non_differentiable'"
+        span = info.entry.name.span
+        diagnostics.warning(codes.W1240, message, span, labels=labels, hint=hint)
 
 
 def _warn_of_variants(

@@ -12,7 +12,6 @@ from opgen.cli.options import is_given, output_option, python_option, schema_opt
 from opgen.cli.report import finish
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.io.manifest import read_manifest
 from opgen.io.stale import Comparison, Stale, compare
 from opgen.pipeline import generating
 from opgen.pipeline.inputs import Inputs
@@ -21,8 +20,8 @@ from opgen.pipeline.run_options import (
     describe_difference,
     inputs_recorded,
     options_to_type,
+    recorded_target,
 )
-from opgen.targets import TARGETS
 
 
 @click.command(
@@ -77,9 +76,8 @@ def _for_target_of(output: Path, inputs: Inputs) -> Inputs:
     """Return the inputs for the target of a folder's manifest, if neither the command line nor the settings name one."""
     if is_given("target") or inputs.target != "runtime":
         return inputs
-    found = read_manifest(output, Diagnostics())
-    target = None if found is None else found.header.get("target")
-    return replace(inputs, target=target) if target in list(TARGETS) else inputs
+    target = recorded_target(output)
+    return inputs if target is None else replace(inputs, target=target)
 
 
 def _describe(entry: Stale) -> str:

@@ -15,10 +15,9 @@ from opgen.cli.report import finish, wants_color, write_output
 from opgen.cli.streams import print_document, show_progress
 from opgen.diagnostics import Diagnostics, OpgenError, render_human
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.io.manifest import read_manifest
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
 from opgen.pipeline.project import Project, find_project
-from opgen.targets import TARGETS
+from opgen.pipeline.run_options import recorded_target
 from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
@@ -177,7 +176,8 @@ def verify(
     project = _find_settings(files, report_format)
     settings = {} if project is None or namespaces else project.values_for(files)
     build = build or (_built(settings.get("output")) if not loads else None)
-    chosen = target or ("torch" if namespaces else _target_of(build) or settings.get("target"))
+    built_for = None if build is None else recorded_target(build)
+    chosen = target or ("torch" if namespaces else built_for or settings.get("target"))
     chosen = "torch" if chosen == "torch-stable" else chosen or "runtime"
     files = files or settings.get("yaml") or _default_schemas(chosen, namespaces)
     loaded, found_folders = _library(build, loads, chosen)
@@ -228,13 +228,6 @@ def _find_settings(files: tuple[Path, ...], report_format: str) -> Project | Non
 def _built(folder: Path | None) -> Path | None:
     """Return the folder of the settings, if `opgen build` has filled it."""
     return folder if folder is not None and (folder / BUILD_FOLDER).is_dir() else None
-
-
-def _target_of(build: Path | None) -> str | None:
-    """Return the target of a folder that `opgen build` has filled, from its manifest."""
-    found = None if build is None else read_manifest(build, Diagnostics())
-    target = None if found is None else found.header.get("target")
-    return target if isinstance(target, str) and target in TARGETS else None
 
 
 def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:

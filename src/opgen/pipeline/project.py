@@ -22,9 +22,6 @@ from opgen.io.codes import E0924, E0925, E0926
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 
-# The same module; Python 3.10 does not have it.
-_toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-
 OWN_FILE, SHARED_FILE = "opgen.toml", "pyproject.toml"
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*opgen[ \t]*\]", re.MULTILINE)
@@ -137,8 +134,10 @@ def _read(file: Path, diagnostics: Diagnostics) -> Project | None:
     source = read_source(file, diagnostics if is_own else Diagnostics())
     if source is None or not (is_own or _HEADER.search(source.text)):
         return None
+    # The same module; Python 3.10 does not have it. Most runs find no settings, and do without it.
+    toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        table = _toml.loads(source.text)
+        table = toml.loads(source.text)
     except (ValueError, RecursionError) as error:
         _report_syntax(source, str(error), diagnostics)
         return Project(file, {})

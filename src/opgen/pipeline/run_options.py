@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from opgen.io.manifest import MANIFEST
+from opgen.diagnostics import Diagnostics
+from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.inputs import Inputs, folders_with_headers
+from opgen.targets import TARGETS
 
 # An option with its value, if it has one: ("--shards", "4").
 Option: TypeAlias = tuple[str, ...]
@@ -79,6 +81,13 @@ def recorded_options(inputs: Inputs, extends: str | None) -> dict[str, Any]:
     }
     found = {name: value for name, value in recorded.items() if value}
     return {"options": found} if found else {}
+
+
+def recorded_target(folder: Path) -> str | None:
+    """Return the target for which a folder was generated, from its manifest; None if that names none of ours."""
+    found = read_manifest(folder, Diagnostics())
+    target = None if found is None else found.header.get("target")
+    return target if isinstance(target, str) and target in TARGETS else None
 
 
 def inputs_recorded(

@@ -157,8 +157,8 @@ def find_views_of_first(f: NativeFunction) -> tuple[int, ...]:
     types = (TENSOR, TENSOR_LIST) if len(returns) == 1 else (TENSOR,)
     is_of_first = (
         not f.func.is_mutable
-        and aliased != []
-        and aliased == [arguments[0]]
+        and len(aliased) == 1
+        and aliased[0] == arguments[0]
         and arguments[0].type == TENSOR
     )
     return views if is_of_first and all(returns[i].type in types for i in views) else ()

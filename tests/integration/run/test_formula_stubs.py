@@ -120,7 +120,7 @@ def build(target: str, folder: Path) -> str:
     command = [tool("opgen"), "build", "ops.yaml", *options(target).split(), "-o", "tree"]
     more = ["--kernels", FOLDER[target], "--python", "--build-type", "None", "-j", "1"]
     with one_torch_unit():
-        return run([*command, *more], env=strict_environment(), cwd=folder)
+        return run([*command, *more], env=strict_environment(target), cwd=folder)
 
 
 def call(target: str, folder: Path) -> str:
