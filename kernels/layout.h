@@ -1,4 +1,5 @@
-// layout.h: copies of a tensor with its strides, gaps between elements included.
+// layout.h: copies of a tensor with its strides, gaps between elements included, and room for its
+// parts.
 #pragma once
 
 #include "common.h"
@@ -12,6 +13,15 @@ inline Tensor empty_in_layout(const TensorBase& self) {
     return opgen::empty(self.sizes(), self.options());
   }
   return opgen::empty_strided(self.sizes(), self.strides(), self.options());
+}
+
+// Throws Error if so many parts cannot fit into memory, before the first one is made: the size of
+// an expanded tensor and the number of sections have no limit.
+inline std::vector<Tensor> room_for(int64_t count) {
+  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit into any memory");
+  std::vector<Tensor> parts;
+  parts.reserve(static_cast<size_t>(count));
+  return parts;
 }
 
 // Returns the number of elements from the first to the last, those in gaps included.

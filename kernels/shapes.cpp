@@ -161,7 +161,7 @@ std::vector<Tensor> split_at(const Tensor& self, IntArrayRef ends, int64_t dim) 
 std::vector<Tensor> split_into(const Tensor& self, int64_t sections, int64_t dim) {
   OPGEN_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t size = self.size(dim), least = size / sections, more = size % sections;
-  std::vector<Tensor> parts;
+  std::vector<Tensor> parts = room_for(sections);
   int64_t first = 0;
   for (int64_t i = 0; i < sections; ++i) {
     const int64_t length = least + (i < more ? 1 : 0);

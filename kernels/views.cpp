@@ -467,19 +467,6 @@ OPGEN_KERNEL(flatten)(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 // ---- split, chunk, unbind ----
 
-namespace {
-
-// Throws Error if so many parts cannot fit into memory, before it makes the first one. (An expanded
-// tensor may have any size.)
-std::vector<Tensor> room_for(int64_t count) {
-  OPGEN_CHECK(count < int64_t(1) << 28, count, " parts do not fit into any memory");
-  std::vector<Tensor> parts;
-  parts.reserve(static_cast<size_t>(count));
-  return parts;
-}
-
-}  // namespace
-
 OPGEN_KERNEL(split_with_sizes)(const Tensor& self, IntArrayRef split_sizes, int64_t dim) {
   OPGEN_CHECK(self.dim() != 0, "split expects at least a 1-dimensional tensor");
   dim = wrap_dim(dim, self.dim());

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -39,9 +40,13 @@ os.environ.pop("OPGEN_CACHE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--whole", action="store_true", help="run all cases of sampled tests")
     parser.addoption(
-        "--changed", metavar="BASE", help="run all cases of the operators changed since this commit"
+        "--whole", action="store_true", help="run all slow tests, not this commit's share"
+    )
+    parser.addoption(
+        "--changed",
+        metavar="BASE",
+        help="run all tests of the operators, and of the files of tests, that changed since this commit",
     )
 
 
@@ -56,7 +61,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     )
     is_named = any("::" in argument for argument in config.args)
     if not config.option.whole and not is_named:
-        items[:], left = keep_sample(items, config.option.changed)
+        named = {Path(argument).resolve() for argument in config.args}
+        items[:], left = keep_sample(items, config.option.changed, named)
         config.hook.pytest_deselected(items=left)
     if "nightly" in config.option.markexpr:
         return

@@ -1,4 +1,4 @@
-"""Which cases of a large test run for a change: a share that moves with each commit, and all that the change touches.
+"""Which slow tests run for a change: a share that moves with each commit, and what the change touches.
 
 A test marked `sampled(parts)` has a case for each operator. Each case belongs to one of `parts` parts, and each commit
 runs the next part, so that what one commit leaves out runs for a later one; .ci/nightly runs all (`--whole`).
@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import subprocess
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
@@ -23,22 +23,102 @@ import yaml
 from support.build import REPOSITORY
 from support.library import own_registry
 
+# The slow tests of these files, most of which build whole packages, take turns: each commit runs one group, and all of a
+# file that changed. The groups take about equal time.
+_IN_TURN = (
+    """
+    differential/parity/test_differential
+    golden/test_clang_format
+    integration/run/test_mistakes
+    integration/run/test_myadd_example
+    integration/run/test_python_gradients
+    integration/run/test_rebuilds
+    integration/run/test_stable_gradients
+    integration/run/test_torch_gradients
+    integration/run/test_train_example
+    integration/run/test_vec_math
+    integration/verify/test_verify_command
+    robust/test_any_bytes
+    """,
+    """
+    differential/numerics/test_composite_compliance
+    differential/parity/test_python_signatures
+    golden/test_docs_site
+    integration/lsp/test_any_session
+    integration/run/test_compiled_parts
+    integration/run/test_installed_runtime
+    integration/run/test_tensor_functions
+    integration/run/test_torch_derived
+    integration/run/test_torch_library
+    integration/run/test_torch_traced
+    integration/verify/test_seeded_defects
+    robust/property/test_formatting_libraries
+    """,
+    """
+    differential/parity/test_runtime_schemas
+    integration/cli/test_build
+    integration/compile/test_awkward_names
+    integration/compile/test_stable_compile
+    integration/run/test_build_steps
+    integration/run/test_cuda_example
+    integration/run/test_guides
+    integration/run/test_privateuse1_example
+    integration/run/test_stub_checkers
+    integration/run/test_torch_aten
+    integration/run/test_torch_backend
+    robust/test_hunt_kills
+    """,
+    """
+    differential/importing/test_compared_with_torch
+    differential/numerics/test_overlap
+    integration/run/test_build_farms
+    integration/run/test_formula_stubs
+    integration/run/test_new_package
+    integration/run/test_python_module
+    integration/run/test_python_wheel
+    integration/run/test_torch_loading
+    integration/run/test_torch_schemas
+    integration/run/test_torch_symbolic
+    integration/verify/test_verify_processes
+    robust/test_hostile_names
+    """,
+    """
+    integration/compile/test_runtime_tests
+    integration/run/test_adopt_example
+    integration/run/test_docs_of_torch
+    integration/run/test_get_started
+    integration/run/test_libraries
+    integration/run/test_own_wheel
+    integration/run/test_tensor_objects
+    integration/run/test_torch_cuda
+    robust/test_any_command
+    robust/test_any_sources
+    unit/edits/test_every_fix
+    """,
+)
+_TURN = {
+    REPOSITORY / "tests" / f"{name}.py": turn
+    for turn, names in enumerate(_IN_TURN)
+    for name in names.split()
+}
 _KERNELS = REPOSITORY / "kernels"
 _WORD = re.compile(r"\w+")
 _INCLUDE = re.compile(r'#include "([^"]+)"')
 
 
 def keep_sample(
-    items: list[pytest.Item], changed: str | None
+    items: list[pytest.Item], changed: str | None, named: Collection[Path] = ()
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Divide the collected tests into those that run for this commit and those that do not."""
-    if not any(item.get_closest_marker("sampled") for item in items):
+    """Divide the collected tests into those that run for this commit and those that do not. The files `named` do not
+    wait for their turn."""
+    if not any(item.get_closest_marker("slow") for item in items):
         return items, []
     part = commit_number()
     touched, files = touched_since(changed) if changed else (frozenset(), frozenset())
     kept, left = [], []
     for item in items:
         runs = in_part(item, part) or item.path in files or _operator(item) in touched
+        runs = runs or (item.path in named and item.get_closest_marker("sampled") is None)
         (kept if runs else left).append(item)
     return kept, left
 
@@ -49,9 +129,12 @@ def commit_number() -> int:
 
 
 def in_part(item: pytest.Item, part: int) -> bool:
-    """Return whether a case runs for the commit with this number. Tests without the mark always run."""
+    """Return whether a test runs for the commit with this number. Those that are neither sampled nor take turns do."""
     marker = item.get_closest_marker("sampled")
-    return marker is None or (zlib.crc32(item.nodeid.encode()) + part) % marker.args[0] == 0
+    if marker is not None:
+        return bool((zlib.crc32(item.nodeid.encode()) + part) % marker.args[0] == 0)
+    is_always = item.path not in _TURN or item.get_closest_marker("slow") is None
+    return is_always or _TURN[item.path] == part % len(_IN_TURN)
 
 
 def touched_since(base: str) -> tuple[frozenset[str], frozenset[Path]]:

@@ -1,4 +1,4 @@
-"""What a change does not run of the tests of every operator: another commit does, and what the change touches runs."""
+"""What a change does not run of the slow tests: another commit does, and what the change touches runs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,20 @@ class Case:
 
     def __init__(self, name: str) -> None:
         self.nodeid = name
-        self.mark = pytest.mark.sampled(4).mark
+        self.marks = {"slow": pytest.mark.slow.mark, "sampled": pytest.mark.sampled(4).mark}
 
-    def get_closest_marker(self, name: str) -> pytest.Mark:
-        return self.mark
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return self.marks.get(name)
+
+
+class Build(Case):
+    """A collected test of a file that takes turns."""
+
+    path = REPOSITORY / "tests" / "integration" / "run" / "test_torch_gradients.py"
+
+    def __init__(self, *, slow: bool) -> None:
+        self.nodeid = "test_compile"
+        self.marks = {"slow": pytest.mark.slow.mark} if slow else {}
 
 
 def test_each_case_runs_once_in_four_commits() -> None:
@@ -35,6 +45,28 @@ def test_a_sample_runs_and_the_rest_is_named() -> None:
     kept, left = keep_sample(cases, None)  # type: ignore[arg-type]
     assert 60 < len(kept) < 140
     assert {*kept, *left} == {*cases}
+
+
+def test_a_file_runs_once_in_five_commits_and_when_it_changed_or_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow, default = Build(slow=True), Build(slow=False)
+    ran = [in_part(slow, commit) for commit in range(1000, 1005)]  # type: ignore[arg-type]
+    assert sum(ran) == 1
+    assert all(in_part(default, commit) for commit in range(1000, 1005))  # type: ignore[arg-type]
+    monkeypatch.setattr(sampling, "commit_number", lambda: 1000 + (ran.index(True) + 1) % 5)
+    items = [slow, default]
+    assert keep_sample(items, None) == ([default], [slow])  # type: ignore[arg-type]
+    assert keep_sample(items, None, {slow.path}) == (items, [])  # type: ignore[arg-type]
+    monkeypatch.setattr(sampling, "touched_since", lambda _: (frozenset(), {slow.path}))
+    assert keep_sample(items, "main") == (items, [])  # type: ignore[arg-type]
+
+
+def test_each_file_that_takes_turns_exists_once() -> None:
+    """Protects against a renamed file, which would run for every commit and make .ci/run slow again."""
+    names = [name for group in sampling._IN_TURN for name in group.split()]
+    assert len(names) == len({*names})
+    assert not [name for name in names if not (REPOSITORY / "tests" / f"{name}.py").is_file()]
 
 
 def test_a_changed_kernel_runs_its_operators() -> None:

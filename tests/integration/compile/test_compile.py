@@ -54,11 +54,15 @@ HEADER_KINDS = (
 FEW = TRULY_ALONE[::7]
 
 
+# A fourth of the other features for each commit.
+_SLOW = (pytest.mark.slow, pytest.mark.sampled(4))
+
+
 def each_feature(default: Iterable[str]) -> pytest.MarkDecorator:
     """Run a test for each feature; by default, for some of them."""
     return pytest.mark.parametrize(
         "feature",
-        [pytest.param(f, marks=() if f in default else pytest.mark.slow) for f in FEATURES],
+        [pytest.param(f, marks=() if f in default else _SLOW) for f in FEATURES],
     )
 
 

@@ -52,10 +52,14 @@ def difference(
     if theirs.refused is not None and ours.refused is not None:
         return None
     if ours.refused is not None:
+        if "no forward-mode formula" in ours.message and not any(theirs.tangents):
+            return Difference("(an error where PyTorch drops the tangent)", "")
         return _refused(plan, ours, theirs, apart)
     if theirs.refused is not None:
         if apart is not None and apart.refused is None and not _results(plan, ours, apart):
             return Difference("(right where PyTorch refuses an overlap)", "")
+        if plan.forward:
+            return Difference("(PyTorch has no forward mode here)", "")
         if not exceptions.refusal_counts(plan.operator):
             return Difference("(accepted, as tests/differential/numerics allows)", "")
         if plan.writes_twice() and "more than one element" in theirs.message:
@@ -64,6 +68,8 @@ def difference(
                 return Difference("(an output whose elements share memory is resized)", "")
         return Difference("accepted", f"PyTorch says {theirs.refused}: {_line(theirs.message)}")
     found = _results(plan, ours, theirs) or _after(plan, ours, theirs)
+    if found is None and plan.forward:
+        return _tangents(plan, ours, theirs)
     if found is not None and apart is not None:
         if apart.refused is None and _results(plan, ours, apart) is None:
             return Difference("(right where PyTorch is not)", "")
@@ -138,6 +144,39 @@ def _after(plan: Plan, ours: Outcome, theirs: Outcome) -> Difference | None:
                 kind = "around" if number in written else "written"
                 return Difference(kind, f"b{number}: {found.text}")
     return None
+
+
+def _tangents(plan: Plan, ours: Outcome, theirs: Outcome) -> Difference | None:
+    """Compare tangents. None stands for zeros; PyTorch's may have another dtype than their tensor."""
+    if plan.unspecified:
+        return None
+    facts = [*_facts(ours.results), *ours.tensors]
+    for number, (mine, their, of) in enumerate(zip(ours.tangents, theirs.tangents, facts)):
+        a, b = (_numbers(each) for each in (mine, their))
+        a = np.zeros_like(b) if a is None and b is not None else a
+        b = np.zeros_like(a) if b is None and a is not None else b
+        if a is None or b is None:
+            continue
+        if a.shape != b.shape or (mine is not None and mine.sizes != of.sizes):
+            return Difference("tangent", f"{number}: {_shown(mine)}, not {_shown(their)}")
+        names = {buffer.dtype for buffer in plan.buffers} | {of.dtype}
+        halves = names & {"float16", "bfloat16"}
+        # What overflows in half precision depends on how it is computed.
+        a = np.where(np.isfinite(b), a, b) if halves else a
+        relative = 0.05 if halves else 1e-6 if names <= {"float64", "complex128"} else 2e-3
+        bad = ~close(a, b, relative, relative * _largest(plan, b) + relative)
+        if bad.any():
+            at = int(np.argmax(bad))
+            text = f"{number}: {int(bad.sum())} of {bad.size} differ, first at {at}: {a[at]!r}, not {b[at]!r}"
+            return Difference("tangent", text)
+    return None
+
+
+def _numbers(facts: Facts | None) -> Any:
+    if facts is None or facts.content is None:
+        return None
+    dtype = BY_NAME[facts.dtype]
+    return to_numbers(dtype, np.frombuffer(facts.content, dtype.carrier)).astype(complex)
 
 
 def _tensors(plan: Plan, mine: Facts, their: Facts) -> Difference | None:

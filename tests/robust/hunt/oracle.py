@@ -23,6 +23,7 @@ from typing import BinaryIO
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import opgen
+from differential.numerics.gradient_exceptions import leaves_out
 from differential.numerics.values import DTYPES
 from robust.hunt.drawing import Drawer
 from robust.hunt.plans import Plan
@@ -80,6 +81,8 @@ def answer(request: Request, drawer: Drawer, forked: Forked, to: BinaryIO) -> No
             if extremes and accepted > 0:
                 extremes = False
                 plans += drawer.extremes(base, random, _EXTREMES)
+            if not leaves_out(name, "tangent", base.arguments):
+                plans += [dual for plan in plans[:2] if (dual := plan.with_tangents())]
             for plan in plans:
                 drawn += 1
                 send(to, ("plan", plan))

@@ -20,8 +20,11 @@ from differential.numerics.values import (
     TensorValue,
     Value,
     elements,
+    from_numbers,
 )
 
+# The kinds of dtypes that have tangents.
+FLOATING = ("float", "complex")
 # The limit for one buffer. Plans that need more are not drawn.
 LARGEST_BUFFER = 1 << 16
 
@@ -90,7 +93,7 @@ class Plan:
     """A call drawn for overload `operator`; Python's parser may find another one that fits.
 
     `owner` is "" for a function of the module, "Tensor" for a method, else a submodule; `by_schema`: PyTorch's form is
-    torch.ops, with only named arguments.
+    torch.ops, with only named arguments; `forward`: every tensor of floats has a tangent (`direction`).
     """
 
     operator: str
@@ -105,6 +108,7 @@ class Plan:
     unspecified: bool = False
     notes: tuple[str, ...] = ()
     written_tensors: frozenset[int] = field(default_factory=frozenset)
+    forward: bool = False
 
     def arguments(self) -> Iterator[Value]:
         yield from self.positional
@@ -120,6 +124,19 @@ class Plan:
     def writes_twice(self) -> bool:
         """Return whether two elements of a written tensor share memory, so that their final value is undefined."""
         return any(self.tensors[number].meets_itself() for number in self.written_tensors)
+
+    def with_tangents(self) -> Plan | None:
+        """Return the same call in forward mode; None if no tensor can have a tangent, or if tangents would be ambiguous
+        because tensors share elements or hold arbitrary bits."""
+        used = {ref.tensor for ref in refs(list(self.arguments()))}
+        buffers = [self.tensors[number].buffer for number in used]
+        shared = len(set(buffers)) < len(buffers) or any(
+            self.tensors[number].meets_itself() for number in used
+        )
+        floats = any(BY_NAME[self.buffers[buffer].dtype].kind in FLOATING for buffer in buffers)
+        if shared or not floats or {"content", "dtype", "extreme"} & set(self.notes):
+            return None
+        return replace(self, forward=True)
 
     def apart(self) -> Plan:
         """Return the same call with a separate buffer for every argument."""
@@ -170,6 +187,15 @@ def placed(value: Value, buffers: list[Buffer], tensors: list[Place]) -> Value:
     return value
 
 
+def direction(dtype: str, sizes: tuple[int, ...]) -> bytes:
+    """Return the elements of the tangent of a tensor of these sizes, in row-major order."""
+    angles = np.arange(elements(sizes)) + 0.5
+    kind = BY_NAME[dtype].kind
+    numbers = np.exp(1j * angles) if kind == "complex" else np.cos(angles)
+    content: bytes = from_numbers(BY_NAME[dtype], numbers).tobytes()
+    return content
+
+
 # A plan as a program.
 
 _HEAD = """import ctypes, sys, warnings
@@ -195,6 +221,13 @@ def program(plan: Plan) -> str:
         f"t{i} = b{t.buffer}.as_strided({t.sizes}, {t.strides}, {t.offset})"
         for i, t in enumerate(plan.tensors)
     ]
+    if plan.forward:
+        lines += ["f = m.autograd.forward_ad", "f.dual_level().__enter__()"]
+        lines += [
+            f"t{i} = f.make_dual(t{i}, buffer({dtype!r}, {direction(dtype, t.sizes).hex()!r}).view({t.sizes}))"
+            for i, t in enumerate(plan.tensors)
+            if BY_NAME[dtype := plan.buffers[t.buffer].dtype].kind in FLOATING
+        ]
     lines += [f"print({call_text(plan)})", ""]
     return "\n".join(lines)
 
@@ -214,7 +247,8 @@ def described(plan: Plan) -> str:
         f" b{t.buffer}[{plan.buffers[t.buffer].count()}]"
         for i, t in enumerate(plan.tensors)
     )
-    return f"{call_text(plan)}  # {plan.operator}: {where}"
+    mode = ", in forward mode" if plan.forward else ""
+    return f"{call_text(plan)}  # {plan.operator}{mode}: {where}"
 
 
 def _text(value: Value) -> str:

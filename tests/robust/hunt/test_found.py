@@ -74,11 +74,21 @@ def test_equal_of_two_dtypes(
 
 
 @pytest.mark.parametrize(
-    "call", ["split(t, 4)", "unbind(t)", pytest.param("chunk(t, 2**62)", marks=WHOLE)]
+    "call",
+    [
+        "split(t, 4)",
+        "unbind(t)",
+        *(
+            pytest.param(call, marks=WHOLE)
+            for call in ("chunk(t, 2**62)", "tensor_split(t, 2**61)", "hsplit(t, 2**62)")
+        ),
+        # As many parts as asked for, of a small tensor.
+        pytest.param("tensor_split(m.ones(3), 2**61 - 1)", marks=WHOLE),
+    ],
 )
 def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
-    """Protects the machine's memory: an expanded tensor can have any size, and its parts used to be made one by
-    one."""
+    """Protects the machine's memory: an expanded tensor can have any size, the number of sections too, and parts used to
+    be made one by one."""
     with pytest.raises((MemoryError, RuntimeError)):
         eval(f"m.{call}", {"m": m, "t": m.ones(1).expand(2**62)})
 

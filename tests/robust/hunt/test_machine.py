@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")  # The drawing code needs it.
@@ -15,7 +16,7 @@ from robust.hunt.builds import built
 from robust.hunt.calls import EXCEPTIONS, Crash, Exceptions, Worker, crash_of
 from robust.hunt.compare import difference
 from robust.hunt.plans import Buffer, Place, Plan, Ref, program
-from robust.hunt.worker import Outcome
+from robust.hunt.worker import Facts, Outcome
 
 TWO = Plan(
     "add.out",
@@ -41,6 +42,28 @@ def test_a_plan_is_a_program() -> None:
     """Protects the reports: each program can be run unchanged."""
     assert "m.add(t0, t0, out=t1)" in program(TWO)
     compile(program(TWO), "plan", "exec")
+
+
+def test_a_wrong_tangent_is_a_difference() -> None:
+    """Protects the hunt in forward mode: None stands for zeros, and only tensors of their own have tangents."""
+    assert TWO.with_tangents() is None
+    alone = replace(
+        TWO, named=(), tensors=TWO.tensors[:1], written=frozenset(), written_tensors=frozenset()
+    )
+    dual = alone.with_tangents()
+    assert dual is not None
+    assert dual.forward
+    assert "make_dual(t0" in program(dual)
+    compile(program(dual), "plan", "exec")
+    zeros, ones = (
+        Facts("float32", (3,), (1,), 0, -1, -1, True, np.full(3, value, "float32").tobytes())
+        for value in (0, 1)
+    )
+    right = Outcome(None, "", (ones,), (), (), (zeros,))
+    assert difference(dual, right, replace(right, tangents=(None,)), None) is None
+    found = difference(dual, replace(right, tangents=(ones,)), right, None)
+    assert found is not None
+    assert found.kind == "tangent"
 
 
 def test_elements_that_share_memory_are_detected() -> None:

@@ -24,8 +24,6 @@ from support.library import WHOLE, own_registry, slice_names
 SLICE_OR_ALL = pytest.mark.parametrize("whole", [False, pytest.param(True, marks=WHOLE)])
 # Their results have the bytes.
 BY_BYTES = ("view.dtype", "view_copy.dtype")
-# It makes as many views as it is asked for, as PyTorch does.
-AS_MANY_AS_ASKED = ("tensor_split.sections",)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +67,6 @@ def test_extreme_ints(drawer: Drawer, worker: Worker, whole: bool) -> None:
     ($OPGEN_SANITIZED), sums and products that wrap around are reported as well."""
     found, calls = [], 0
     for name in names(drawer, whole):
-        if name in AS_MANY_AS_ASKED:
-            continue
         base = base_of(drawer, name, "float32") or base_of(drawer, name, "int64")
         if base is None:
             continue

@@ -18,7 +18,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -35,7 +35,7 @@ from differential.numerics.values import (
     Layout,
     MemoryFormat,
 )
-from robust.hunt.plans import Place, Plan, Ref
+from robust.hunt.plans import FLOATING, Place, Plan, Ref, direction
 
 # Elements of larger results are not compared, which would take too long.
 MOST_ELEMENTS = 1 << 14
@@ -61,13 +61,15 @@ class Facts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`refused` is the class of the exception, None if there was none."""
+    """`refused` is the class of the exception, None if there was none; `tangents` are those of the results, then those
+    of the plan's tensors."""
 
     refused: str | None
     message: str = ""
     results: tuple[Any, ...] = ()
     tensors: tuple[Facts, ...] = ()
     buffers: tuple[bytes, ...] = field(default=())
+    tangents: tuple[Facts | None, ...] = ()
 
 
 class Caller:
@@ -77,6 +79,7 @@ class Caller:
         self._module = module
         self._is_torch = is_torch
         self._dtypes = {str(getattr(module, name)).removeprefix("torch."): name for name in BY_NAME}
+        self._forward = module.autograd.forward_ad
         if is_torch:
             c = module._C
             self._owners = {
@@ -88,6 +91,12 @@ class Caller:
             }
 
     def outcome(self, plan: Plan) -> Outcome:
+        if not plan.forward:
+            return self._outcome(plan)
+        with self._forward.dual_level():
+            return self._outcome(plan)
+
+    def _outcome(self, plan: Plan) -> Outcome:
         bases, tensors = self.made(plan)
         try:
             value = self.prepared(plan, tensors)()
@@ -99,12 +108,36 @@ class Caller:
                 (),
                 tuple(self._facts(tensor, made, False) for tensor in tensors),
             )
-        return self.read(value, bases, tensors)
+        outcome = self.read(value, bases, tensors)
+        if not plan.forward:
+            return outcome
+        return replace(outcome, tangents=tuple(self._tangents((value, tensors), bases)))
+
+    def _tangents(self, value: Any, bases: list[Any]) -> Iterator[Facts | None]:
+        match value:
+            case self._module.Tensor():
+                found = self._forward.unpack_dual(value).tangent
+                yield None if found is None else self.facts(found, bases, [])
+            case list() | tuple():
+                for item in value:
+                    yield from self._tangents(item, bases)
 
     def made(self, plan: Plan) -> tuple[list[Any], list[Any]]:
         """Make the plan's buffers, and its tensors on them."""
         bases = [self._base(buffer.dtype, buffer.content) for buffer in plan.buffers]
-        return bases, [self._on(bases[place.buffer], place) for place in plan.tensors]
+        tensors = [self._on(bases[place.buffer], place) for place in plan.tensors]
+        if plan.forward:
+            tensors = [
+                self._dual(tensor, plan.buffers[place.buffer].dtype, place.sizes)
+                for tensor, place in zip(tensors, plan.tensors)
+            ]
+        return bases, tensors
+
+    def _dual(self, tensor: Any, dtype: str, sizes: tuple[int, ...]) -> Any:
+        if BY_NAME[dtype].kind not in FLOATING:
+            return tensor
+        tangent = self._base(dtype, direction(dtype, sizes)).view(sizes)
+        return self._forward.make_dual(tensor, tangent)
 
     def _on(self, base: Any, place: Place) -> Any:
         if not self._is_torch:
