@@ -79,7 +79,15 @@ const IValue& take(const opgen_value* value) {
   return value->value;
 }
 
+// Returns a pointer of the caller's, which may be NULL only if nothing is read or written there.
+template <class T>
+T* there(T* pointer, const char* what, std::size_t count = 1) {
+  OPGEN_CHECK_VALUE(pointer != nullptr || count == 0, what, " is NULL");
+  return pointer;
+}
+
 std::vector<IValue> values_of(const opgen_value* const* items, std::size_t count) {
+  there(items, "the list of values", count);
   std::vector<IValue> values;
   values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) values.push_back(take(items[i]));
@@ -92,8 +100,7 @@ ScalarType dtype_of(std::int32_t number) {
 }
 
 OperatorHandle find(const char* name) {
-  OPGEN_CHECK_VALUE(name != nullptr, "the operator's name is NULL");
-  auto [base, overload] = split_operator_name(name);
+  auto [base, overload] = split_operator_name(there(name, "the operator's name"));
   return Dispatcher::singleton().findSchemaOrThrow(base, overload);
 }
 
@@ -168,6 +175,9 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
     ++positional;
   OPGEN_CHECK_TYPE(count <= positional, schema.full_name(), " takes ", positional,
                    " positional arguments, got ", count);
+  there(arguments, "the list of arguments", count);
+  there(keywords, "the list of keywords", keyword_count);
+  there(keyword_arguments, "the list of keyword arguments", keyword_count);
   Stack stack(schema.arguments.size());
   std::vector<bool> given(schema.arguments.size(), false);
   for (std::size_t i = 0; i < count; ++i) {
@@ -175,7 +185,7 @@ opgen_value* call(const char* name, const opgen_value* const* arguments, std::si
     given[i] = true;
   }
   for (std::size_t i = 0; i < keyword_count; ++i) {
-    auto position = schema.find_argument(keywords[i]);
+    auto position = schema.find_argument(there(keywords[i], "a keyword"));
     OPGEN_CHECK_TYPE(position.has_value(), schema.full_name(), " has no argument ", keywords[i]);
     OPGEN_CHECK_TYPE(!given[*position], schema.full_name(), ": argument ", keywords[i],
                      " is given twice");
@@ -237,6 +247,7 @@ opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
                               size_t storage_bytes, const char* device) {
   return guarded([&] {
     OPGEN_CHECK_VALUE(ndim >= 0, "a tensor cannot have ", ndim, " dimensions");
+    there(sizes, "the list of sizes", static_cast<std::size_t>(ndim));
     ScalarType type = dtype_of(dtype);
     Device where = device != nullptr ? Device(std::string_view(device)) : Device(kCPU);
     IntArrayRef shape(sizes, static_cast<std::size_t>(ndim));
@@ -266,6 +277,8 @@ opgen_value* opgen_tensor_view(const opgen_value* base, int64_t ndim, const int6
   return guarded([&] {
     OPGEN_CHECK_VALUE(ndim >= 0, "a tensor cannot have ", ndim, " dimensions");
     TensorBase tensor = take(base).toTensor();
+    there(sizes, "the list of sizes", static_cast<std::size_t>(ndim));
+    there(strides, "the list of strides", static_cast<std::size_t>(ndim));
     IntArrayRef shape(sizes, static_cast<std::size_t>(ndim));
     IntArrayRef steps(strides, static_cast<std::size_t>(ndim));
     check_extent(shape, steps, storage_offset, tensor.itemsize(), tensor.storage().nbytes());
@@ -281,7 +294,7 @@ int opgen_tensor_read(const opgen_value* tensor, opgen_tensor_info* info) {
   return guarded([&] {
     const TensorBase t = take(tensor).toTensor();
     const TensorImpl* impl = t.unsafeGetTensorImpl();
-    *info = opgen_tensor_info{};
+    *there(info, "the result") = opgen_tensor_info{};
     info->defined = t.defined() ? 1 : 0;
     if (!t.defined()) return 1;
     info->dtype = static_cast<std::int32_t>(t.scalar_type());
@@ -329,13 +342,11 @@ opgen_value* opgen_complex(double real, double imag) {
   return guarded([&] { return give(IValue(complex<double>(real, imag))); });
 }
 opgen_value* opgen_string(const char* text, size_t size) {
-  return guarded([&] { return give(IValue(std::string_view(text, size))); });
+  return guarded(
+      [&] { return give(IValue(std::string_view(there(text, "the text", size), size))); });
 }
 opgen_value* opgen_device(const char* text) {
-  return guarded([&] {
-    OPGEN_CHECK_VALUE(text != nullptr, "the device is NULL");
-    return give(IValue(Device(std::string_view(text))));
-  });
+  return guarded([&] { return give(IValue(Device(std::string_view(there(text, "the device"))))); });
 }
 opgen_value* opgen_generator(uint64_t seed) {
   return guarded([&] {
@@ -352,7 +363,10 @@ opgen_value* opgen_tuple(const opgen_value* const* items, size_t count) {
   return guarded([&] { return give(IValue::tuple(values_of(items, count))); });
 }
 opgen_value* opgen_dict(const opgen_value* const* keys_and_values, size_t count) {
-  return guarded([&] { return give(IValue::dict(values_of(keys_and_values, 2 * count))); });
+  return guarded([&] {
+    OPGEN_CHECK_VALUE(count <= SIZE_MAX / 2, "a dict cannot have ", count, " keys");
+    return give(IValue::dict(values_of(keys_and_values, 2 * count)));
+  });
 }
 opgen_value* opgen_value_copy(const opgen_value* value) {
   return guarded([&] { return give(take(value)); });
@@ -368,26 +382,27 @@ int opgen_value_kind(const opgen_value* value) {
 }
 int opgen_as_bool(const opgen_value* value, int* result) {
   return guarded([&] {
-    *result = take(value).toBool() ? 1 : 0;
+    *there(result, "the result") = take(value).toBool() ? 1 : 0;
     return 1;
   });
 }
 int opgen_as_int(const opgen_value* value, int64_t* result) {
   return guarded([&] {
-    *result = take(value).toInt();
+    *there(result, "the result") = take(value).toInt();
     return 1;
   });
 }
 int opgen_as_double(const opgen_value* value, double* result) {
   return guarded([&] {
-    *result = take(value).toDouble();
+    *there(result, "the result") = take(value).toDouble();
     return 1;
   });
 }
 int opgen_as_complex(const opgen_value* value, double* real, double* imag) {
   return guarded([&] {
     complex<double> z = take(value).toComplexDouble();
-    *real = z.real();
+    there(imag, "the imaginary part");
+    *there(real, "the real part") = z.real();
     *imag = z.imag();
     return 1;
   });
@@ -395,7 +410,8 @@ int opgen_as_complex(const opgen_value* value, double* real, double* imag) {
 int opgen_as_string(const opgen_value* value, const char** text, size_t* size) {
   return guarded([&] {
     std::string_view view = take(value).toStringView();
-    *text = view.data();
+    there(size, "the size");
+    *there(text, "the text") = view.data();
     *size = view.size();
     return 1;
   });
@@ -403,14 +419,15 @@ int opgen_as_string(const opgen_value* value, const char** text, size_t* size) {
 int opgen_as_device(const opgen_value* value, int32_t* type, int32_t* index) {
   return guarded([&] {
     Device device = take(value).toDevice();
-    *type = static_cast<std::int32_t>(device.type());
+    there(index, "the index");
+    *there(type, "the type") = static_cast<std::int32_t>(device.type());
     *index = device.index();
     return 1;
   });
 }
 int opgen_list_size(const opgen_value* list, size_t* size) {
   return guarded([&] {
-    *size = take(list).elements().size();
+    *there(size, "the size") = take(list).elements().size();
     return 1;
   });
 }
@@ -429,27 +446,38 @@ opgen_value* opgen_call(const char* name, const opgen_value* const* arguments, s
       [&] { return call(name, arguments, count, keywords, keyword_arguments, keyword_count); });
 }
 
-void opgen_set_composite_compliance(int on) {
-  thread_local std::optional<CompositeComplianceGuard> guard;
-  if (on == 0) {
-    guard.reset();
-  } else if (!guard.has_value()) {
-    guard.emplace();
-  }
+int opgen_set_composite_compliance(int on) {
+  return guarded([&] {
+    thread_local std::optional<CompositeComplianceGuard> guard;
+    if (on == 0) {
+      guard.reset();
+    } else if (!guard.has_value()) {
+      guard.emplace();
+    }
+    return 1;
+  });
 }
 
 int opgen_get_num_threads(void) {
-  return get_num_threads();
+  return guarded([] { return get_num_threads(); });
 }
-void opgen_set_num_threads(int count) {
-  set_num_threads(count);
+int opgen_set_num_threads(int count) {
+  return guarded([&] {
+    set_num_threads(count);
+    return 1;
+  });
 }
 
-void opgen_set_cpu_allocator(void* (*allocate)(size_t bytes), void (*release)(void* data)) {
-  if (allocate == nullptr) return set_allocator(DeviceType::CPU, nullptr);
-  static BorrowedAllocator* allocator = new BorrowedAllocator;
-  allocator->borrow(allocate, release);
-  set_allocator(DeviceType::CPU, allocator);
+int opgen_set_cpu_allocator(void* (*allocate)(size_t bytes), void (*release)(void* data)) {
+  return guarded([&] {
+    OPGEN_CHECK_VALUE((allocate == nullptr) == (release == nullptr),
+                      "an allocator is two functions: ",
+                      allocate == nullptr ? "allocate" : "release", " is NULL");
+    static BorrowedAllocator* allocator = new BorrowedAllocator;
+    if (allocate != nullptr) allocator->borrow(allocate, release);
+    set_allocator(DeviceType::CPU, allocate == nullptr ? nullptr : allocator);
+    return 1;
+  });
 }
 
 opgen_value* opgen_operators(void) {
@@ -465,7 +493,7 @@ opgen_value* opgen_operator_schema(const char* name) {
 }
 opgen_value* opgen_parse_schema(const char* text, size_t size) {
   return guarded([&] {
-    FunctionSchema schema = parse_schema(std::string_view(text, size));
+    FunctionSchema schema = parse_schema(std::string_view(there(text, "the text", size), size));
     std::vector<IValue> parts{schema.str(), schema.name, schema.overload_name,
                               parts_of(schema.arguments), parts_of(schema.returns)};
     return give(IValue(std::move(parts)));

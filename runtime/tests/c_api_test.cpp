@@ -231,6 +231,71 @@ TEST(no_exception_crosses) {
   CHECK(opgen_call(nullptr, nullptr, 0, nullptr, nullptr, 0) == nullptr);
 }
 
+// Each function with arguments that it must refuse.
+TEST(bad_arguments) {
+  Values v;
+  opgen_value* one = v(opgen_int(1));
+  opgen_value* empty = v(opgen_list(nullptr, 0));
+  const int64_t sizes[1] = {2};
+  opgen_value* tensor = v(opgen_tensor_new(6, 1, sizes, nullptr, 0, nullptr, 8, nullptr));
+  const opgen_value* nothing[1] = {nullptr};
+  const opgen_value* ones[1] = {one};
+  const char* no_keyword[1] = {nullptr};
+  int flag = 0;
+  size_t size = 0;
+  const char* text = nullptr;
+  double number = 0;
+#define REFUSES(call, reason) CHECK(!(call) && error().find(reason) != std::string::npos)
+  REFUSES(opgen_set_num_threads(0), "ValueError: the number of threads");
+  REFUSES(opgen_set_num_threads(-3), "ValueError: the number of threads");
+  REFUSES(opgen_set_cpu_allocator(nullptr, [](void*) {}), "allocate is NULL");
+  REFUSES(opgen_set_cpu_allocator([](size_t) -> void* { return nullptr; }, nullptr),
+          "release is NULL");
+  REFUSES(opgen_tensor_new(6, 1, nullptr, nullptr, 0, nullptr, 8, nullptr), "sizes is NULL");
+  REFUSES(opgen_tensor_new(6, -1, sizes, nullptr, 0, nullptr, 8, nullptr), "-1 dimensions");
+  REFUSES(opgen_tensor_new(6, 1, sizes, nullptr, -1, nullptr, 8, nullptr), "Error: ");
+  REFUSES(opgen_tensor_new(6, 1, sizes, nullptr, 0, nullptr, SIZE_MAX, nullptr), "Error: ");
+  REFUSES(opgen_tensor_view(tensor, 1, sizes, nullptr, 0), "strides is NULL");
+  REFUSES(opgen_tensor_view(nullptr, 1, sizes, sizes, 0), "a value is NULL");
+  REFUSES(opgen_tensor_view(one, 1, sizes, sizes, 0), "expected Tensor");
+  REFUSES(opgen_tensor_read(tensor, nullptr), "the result is NULL");
+  REFUSES(opgen_tensor_set_wrapped_number(tensor, 1), "zero-dim");
+  REFUSES(opgen_string(nullptr, 4), "the text is NULL");
+  REFUSES(opgen_device(nullptr), "the device is NULL");
+  REFUSES(opgen_device("nowhere"), "nowhere");
+  REFUSES(opgen_list(nullptr, SIZE_MAX), "the list of values is NULL");
+  REFUSES(opgen_list(nothing, 1), "a value is NULL");
+  REFUSES(opgen_tuple(nullptr, 1), "the list of values is NULL");
+  REFUSES(opgen_dict(nullptr, 1), "the list of values is NULL");
+  REFUSES(opgen_dict(ones, SIZE_MAX), "a dict cannot have");
+  REFUSES(opgen_value_copy(nullptr), "a value is NULL");
+  REFUSES(opgen_as_bool(tensor, &flag), "TypeError");
+  REFUSES(opgen_as_bool(v(opgen_bool(1)), nullptr), "the result is NULL");
+  REFUSES(opgen_as_int(one, nullptr), "the result is NULL");
+  REFUSES(opgen_as_double(v(opgen_double(1)), nullptr), "the result is NULL");
+  REFUSES(opgen_as_complex(v(opgen_complex(1, 2)), &number, nullptr), "imaginary part is NULL");
+  REFUSES(opgen_as_string(v(opgen_string("a", 1)), &text, nullptr), "the size is NULL");
+  REFUSES(opgen_as_string(one, &text, &size), "TypeError");
+  REFUSES(opgen_as_device(v(opgen_device("cpu")), nullptr, &flag), "the type is NULL");
+  REFUSES(opgen_list_size(one, &size), "Error: ");
+  REFUSES(opgen_list_size(empty, nullptr), "the size is NULL");
+  REFUSES(opgen_list_item(empty, 0), "IndexError");
+  REFUSES(opgen_call("capi::fail", nullptr, 1, nullptr, nullptr, 0), "arguments is NULL");
+  REFUSES(opgen_call("capi::fail", nullptr, 0, nullptr, ones, 1), "keywords is NULL");
+  REFUSES(opgen_call("capi::fail", nullptr, 0, no_keyword, ones, 1), "a keyword is NULL");
+  REFUSES(opgen_call("capi::no_such", nullptr, 0, nullptr, nullptr, 0), "no_such");
+  REFUSES(opgen_operator_schema(nullptr), "the operator's name is NULL");
+  REFUSES(opgen_operator_table("capi::no_such"), "no_such");
+  REFUSES(opgen_operator_registrations(nullptr), "the operator's name is NULL");
+  REFUSES(opgen_parse_schema(nullptr, 4), "the text is NULL");
+#undef REFUSES
+  opgen_value_free(nullptr);
+  CHECK_EQ(opgen_value_kind(nullptr), static_cast<int>(OPGEN_NONE));
+  CHECK(opgen_set_num_threads(1) == 1 && opgen_get_num_threads() == 1);
+  CHECK(opgen_set_cpu_allocator(nullptr, nullptr) == 1);
+  CHECK(opgen_set_composite_compliance(0) == 1);
+}
+
 TEST(listing) {
   Values v;
   size_t size = 0;

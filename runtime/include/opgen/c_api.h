@@ -1,9 +1,9 @@
 // c_api.h: the runtime without C++ types: create values, call operators by name, read results. For
 // test drivers and bindings.
 //
-// A function that fails returns NULL or 0; opgen_last_error() of the same thread then returns the
-// reason. The caller owns each returned opgen_value and frees it with opgen_value_free; arguments
-// are borrowed.
+// No exception leaves a function. One that fails returns NULL or 0, opgen_last_error() of the same
+// thread the reason; a pointer that is read or written must not be NULL. The caller owns each
+// returned opgen_value and frees it with opgen_value_free; arguments are borrowed.
 #pragma once
 
 #include <stddef.h>
@@ -117,18 +117,18 @@ OPGEN_C_API opgen_value* opgen_call(const char* name, const opgen_value* const* 
 
 // Turns the check of composite kernels (composite_compliance.h) on or off for this thread. For
 // tests.
-OPGEN_C_API void opgen_set_composite_compliance(int on);
+OPGEN_C_API int opgen_set_composite_compliance(int on);
 
 // The number of threads of parallel regions (opgen/core/parallel.h).
 OPGEN_C_API int opgen_get_num_threads(void);
-OPGEN_C_API void opgen_set_num_threads(int count);
+OPGEN_C_API int opgen_set_num_threads(int count);
 
 // Lets `allocate` provide the memory of all storages on the CPU from now on, and `release` take it
 // back; NULL: the runtime's own allocator again. Both must be thread-safe and exist as long as a
 // storage does. Memory is aligned to 64 bytes; NULL means that there is none. For tools that watch
 // memory.
-OPGEN_C_API void opgen_set_cpu_allocator(void* (*allocate)(size_t bytes),
-                                         void (*release)(void* data));
+OPGEN_C_API int opgen_set_cpu_allocator(void* (*allocate)(size_t bytes),
+                                        void (*release)(void* data));
 
 // Returns the full names of all operators, sorted.
 OPGEN_C_API opgen_value* opgen_operators(void);

@@ -123,6 +123,7 @@ bool cpu_cache_is_on() noexcept {
 }
 
 void* allocate_block(std::size_t bytes) noexcept {
+  if (bytes > PTRDIFF_MAX) return nullptr;  // Rounding up would overflow.
   std::size_t rounded = (bytes + 63) & ~std::size_t(63);
 #if defined(MADV_HUGEPAGE)
   if (bytes >= kFirstHuge) {

@@ -387,7 +387,7 @@ def _declared(c: Any) -> Any:
         ("opgen_list_size", c_int, value, c_void_p),
         ("opgen_list_item", value, value, c_size_t),
         ("opgen_call", value, c_char_p, c_void_p, c_size_t, c_void_p, c_void_p, c_size_t),
-        ("opgen_set_composite_compliance", None, c_int),
+        ("opgen_set_composite_compliance", c_int, c_int),
         ("opgen_operators", value),
         ("opgen_operator_registrations", value, c_char_p),
         ("opgen_operator_table", value, c_char_p),
