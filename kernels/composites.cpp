@@ -135,23 +135,25 @@ OPGEN_KERNEL(movedim)(const Tensor& self, IntArrayRef source, IntArrayRef destin
               " dims) should contain the same number of dims as destination (", destination,
               " dims)");
   const int64_t ndim = self.dim();
-  DimMask taken = 0, filled = 0;
-  DimVector order(static_cast<size_t>(ndim), -1);
+  // `taken` is not a bit mask, because a view may have any number of dimensions.
+  const auto count = static_cast<size_t>(std::max<int64_t>(ndim, 1));
+  opgen::SmallVector<bool, 8> taken(count, false);
+  DimVector order(count, -1);
   for (size_t i = 0; i < source.size(); ++i) {
     const int64_t from = wrap_dim(source[i], ndim), to = wrap_dim(destination[i], ndim);
-    OPGEN_CHECK(!has_dim(taken, from), "movedim: repeated dim in `source` (", source, ")");
-    OPGEN_CHECK(!has_dim(filled, to), "movedim: repeated dim in `destination` (", destination, ")");
-    taken |= DimMask(1) << from;
-    filled |= DimMask(1) << to;
-    if (ndim > 0) order[static_cast<size_t>(to)] = from;
+    int64_t& place = order[static_cast<size_t>(to)];
+    OPGEN_CHECK(!taken[from], "movedim: repeated dim in `source` (", source, ")");
+    OPGEN_CHECK(place == -1, "movedim: repeated dim in `destination` (", destination, ")");
+    taken[from] = true;
+    place = from;
   }
   if (ndim == 0) return self.alias();
   // The others keep their order.
   int64_t next = 0;
   for (int64_t d = 0; d < ndim; ++d) {
-    if (has_dim(taken, d)) continue;
-    while (has_dim(filled, next)) ++next;
-    order[static_cast<size_t>(next++)] = d;
+    if (taken[d]) continue;
+    while (order[static_cast<size_t>(next)] != -1) ++next;
+    order[static_cast<size_t>(next)] = d;
   }
   return self.permute(order);
 }

@@ -285,6 +285,7 @@ DimVector order_of(int64_t ndim, DimMask mask, const DimVector& contracted, bool
 }
 
 DimVector wrapped(IntArrayRef dims, int64_t ndim, DimMask& mask) {
+  OPGEN_CHECK(ndim <= 64, "tensordot(): more than 64 dimensions");
   DimVector result;
   for (int64_t dim : dims) {
     const int64_t d = wrap_dim(dim, ndim);

@@ -93,6 +93,23 @@ def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
         eval(f"m.{call}", {"m": m, "t": m.ones(1).expand(2**62)})
 
 
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_dimensions_beyond_the_64th(m: ModuleType) -> None:
+    """Protects views of more than 64 dimensions: a mask of 64 bits forgot those that movedim and tensordot were given."""
+    many = m.arange(6).view((2,) + (1,) * 68 + (3,))
+    assert many.movedim(-2, -2).shape == many.shape
+    assert many.movedim((0, 69), (69, 0)).shape == (3,) + (1,) * 68 + (2,)
+    assert many.movedim(69, 65).flatten().tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(RuntimeError, match="repeated dim in `source`"):
+        many.movedim((66, 66), (0, 1))
+    with pytest.raises(RuntimeError, match="repeated dim in `destination`"):
+        many.movedim((66, 67), (65, 65))
+    assert m.tensor(5).movedim(0, -1).tolist() == 5
+    with pytest.raises(RuntimeError, match="more than 64 dimensions"):
+        m.tensordot(many, many, [66, 66], [66, 66])
+
+
 def test_an_empty_tensor_with_huge_strides_is_a_list(m: ModuleType) -> None:
     """Protects `tolist()` and iterators: a stride in bytes used to overflow."""
     t = m.ones(8).as_strided((2, 0, 3), (2**62, 2**62, 1), 4)
