@@ -33,6 +33,7 @@ from opgen.model.function_schema import (
     TensorOptionsArguments,
 )
 from opgen.model.native_function import (
+    AliasAnalysisKind,
     DeviceCheckType,
     EffectType,
     EntrySpans,
@@ -72,6 +73,7 @@ from opgen.targets import TARGETS
 
 # The names that `opgen` exports.
 __all__ = [
+    "AliasAnalysisKind",
     "Annotation",
     "Argument",
     "Arguments",

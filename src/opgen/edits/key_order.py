@@ -34,6 +34,7 @@ KEY_ORDER = (
     # Extensions of opgen: `fake` stands for a row of the dispatch table.
     "fake",
     "effects",
+    "alias_analysis",
     "tags",
     "manual_cpp_binding",
     "manual_kernel_registration",

@@ -32,6 +32,7 @@ class ImportedEntry(Record, frozen=True):
     rows: tuple[str, ...]
     has_rows: bool
     tags: str
+    alias_analysis: str
     left_out: bool
 
     @property
@@ -43,6 +44,8 @@ class ImportedEntry(Record, frozen=True):
         if self.has_rows:
             yield "  dispatch:"
         yield from (f"    {row}" if self.has_rows else f"  {row}" for row in self.rows)
+        if self.alias_analysis:
+            yield f"  alias_analysis: {self.alias_analysis}"
         if self.tags:
             yield f"  tags: {self.tags}"
         if not self.has_rows:
@@ -188,6 +191,7 @@ def _entry(entry: Entry, traced_by_python: bool) -> ImportedEntry:
         rows=tuple(lines),
         has_rows=any(row.written for row in entry.rows.values()),
         tags=f"[{tags}]" if len(entry.tags) > 1 else tags,
+        alias_analysis=entry.alias_analysis.name if entry.alias_analysis else "",
         left_out=bool(entry.left_out),
     )
 

@@ -21,6 +21,7 @@ from opgen.model.dispatch_key import (
 from opgen.model.native_function import (
     FALLTHROUGH,
     PYTHON,
+    AliasAnalysisKind,
     DeviceCheckType,
     EffectType,
     UfuncKey,
@@ -166,6 +167,10 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
             )
         case ValueKind.effects:
             yield from (Suggestion(text, CompletionKind.value) for text in EffectType.__members__)
+        case ValueKind.alias_analysis:
+            yield from (
+                Suggestion(text, CompletionKind.value) for text in AliasAnalysisKind.__members__
+            )
         case ValueKind.operator_name:
             yield from _delegates(place)
         case ValueKind.operator_names:

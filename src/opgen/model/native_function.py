@@ -54,6 +54,18 @@ class EffectType(Enum):
     ordered = auto()
 
 
+class AliasAnalysisKind(Enum):
+    """What TorchScript assumes of an operator's effects on its arguments, in the order of PyTorch's AliasAnalysisKind.
+
+    `conservative`: it may write each of them; `from_schema`: it does what the schema says; `pure_function`: it neither
+    writes nor returns one.
+    """
+
+    conservative = auto()
+    from_schema = auto()
+    pure_function = auto()
+
+
 class UfuncKey(Enum):
     """The kind of a ufunc's inner loop. Generic and ScalarOnly stand for several of the others."""
 
@@ -350,6 +362,8 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
     effects: EffectType | None = None
+    # None stands for `from_schema`.
+    alias_analysis: AliasAnalysisKind | None = None
     # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
     has_ignored_rows: bool = False
     # The author's documentation. Before the entry is resolved, an empty string means that it has none.

@@ -112,6 +112,7 @@ class SchemaPolicy(Struct, frozen=True):
     makes_ufuncs: bool = True
     makes_outless: bool = True
     passes_numbers: bool = True
+    has_alias_analysis: bool = True
 
 
 class DispatchPolicy(Struct, frozen=True):

@@ -118,6 +118,7 @@ TORCH_STABLE = Target(
         makes_ufuncs=False,
         makes_outless=False,
         passes_numbers=False,
+        has_alias_analysis=False,
     ),
     call_words=TORCH.call_words,
     required_package=PYTORCH_STABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.codes import Code, Example
 from opgen.model.backend import BackendFile, ExternalBackend
-from opgen.model.native_function import KernelSource, Variant
+from opgen.model.native_function import AliasAnalysisKind, KernelSource, Variant
 from opgen.model.registry import Registry
 from opgen.parse import builtin_tags
 from opgen.targets.base import FileKind, Target
@@ -129,8 +129,20 @@ E0758 = Code(
         _GOOD,
     ),
 )
+E0759 = Code(
+    "E0759",
+    "an alias analysis for a target that cannot register it",
+    "PyTorch's stable ABI registers every operator as its schema says: TorchScript removes a call that writes an argument "
+    "without an annotation. Say in the schema what the operator writes, or use target torch.",
+    Example(
+        "- func: custom::add_to(Tensor x, Tensor out) -> ()\n  dispatch:\n    CPU: add_to_cpu\n"
+        "  alias_analysis: conservative\n",
+        "- func: custom::add_to(Tensor x, Tensor(a!) out) -> ()\n  dispatch:\n    CPU: add_to_cpu\n",
+    ),
+    target="torch-stable",
+)
 
-CODES = (E0753, E0754, E0755, E0756, W0757, E0758, E0813, E0818, E0819, W1001)
+CODES = (E0753, E0754, E0755, E0756, W0757, E0758, E0759, E0813, E0818, E0819, W1001)
 
 
 def report_not_installed(registry: Registry, target: Target, diagnostics: Diagnostics) -> None:
@@ -163,6 +175,11 @@ def report_operators(registry: Registry, target: Target, diagnostics: Diagnostic
                 message = f"target {target.name} does not support kernels in Python"
                 hint = "write a C++ kernel, or use target torch"
                 diagnostics.error(E0758, message, f.spans.kernel(key), hint=hint)
+        kind = f.alias_analysis
+        if kind is AliasAnalysisKind.conservative and not target.schema.has_alias_analysis:
+            message = f"target {target.name} cannot register a conservative alias analysis"
+            hint = "say in the schema what it writes, as in 'Tensor(a!) out', or use target torch"
+            diagnostics.error(E0759, message, f.spans.value("alias_analysis"), hint=hint)
         for tag in () if known is None else sorted(f.tags - known):
             message = f"target {target.name} does not know the tag '{tag}'"
             diagnostics.error(E0755, message, f.spans.value("tags"))

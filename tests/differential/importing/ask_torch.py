@@ -1,12 +1,13 @@
 """Print, as JSON, what PyTorch knows about every operator of some namespaces, without using opgen.
 
 `python ask_torch.py '{"libraries": [...], "modules": [...], "schemas": {name: text}}'`. For each name: whether the
-text is its schema, which dispatch keys have kernels from C++, and its tags; and the names of all operators of the
+text is its schema, which dispatch keys have kernels from C++, its alias analysis and its tags; and the names of all operators of the
 namespaces.
 """
 
 import importlib
 import json
+import re
 import sys
 
 import torch
@@ -39,6 +40,9 @@ def operator(name, text):
         "printed": str(schema),
         "is_same": torch._C.parse_schema(text) == schema,
         "keys": keys(name),
+        "analysis": re.search(r"alias analysis kind: (\w+)", torch._C._dispatch_dump(name))[
+            1
+        ].lower(),
         "tags": sorted(tag.name for tag in getattr(packet, overload or "default").tags),
     }
 

@@ -36,6 +36,8 @@ from opgen.importing.common.cpp_types import Aliases, CppParameter, CppSignature
 from opgen.importing.cpp import spelling as cpp_spelling
 from opgen.importing.cpp.functions import Names
 from opgen.importing.cpp.spelling import spell_signature
+from opgen.importing.entries.merge import Entry
+from opgen.model.native_function import AliasAnalysisKind
 from opgen.pipeline.importing import Imports, collect_entries, import_operators
 from support.build import launcher, one_torch_unit, require_headers, run
 from support.pytorch import torch_folder
@@ -90,8 +92,14 @@ def assert_equal(found: Read, answer: dict[str, Any], not_there: frozenset[str])
             assert said["is_same"], f"{entry.schema} is {said['printed']}"
             assert sorted(entry.rows) == said["keys"], name
             assert sorted(entry.tags) == said["tags"], name
+            assert analysis_of(entry) == said["analysis"], name
             rows += len(entry.rows)
     return len(found.entries) - len(not_there & found.entries.keys()), rows
+
+
+def analysis_of(entry: Entry) -> str:
+    kind = entry.alias_analysis or AliasAnalysisKind.from_schema
+    return kind.name
 
 
 @pytest.mark.slow
@@ -126,6 +134,7 @@ def test_importing_from_the_library_gives_the_same(library: Path) -> None:
     for name, entry in from_library.items():
         assert sorted(entry.rows) == sorted(from_sources[name].rows)
         assert sorted(entry.tags) == sorted(from_sources[name].tags)
+        assert analysis_of(entry) == analysis_of(from_sources[name]), name
         written = {_made_alike(entry.schema), _made_alike(from_sources[name].schema)}
         assert len(written) == 1, written
 

@@ -154,6 +154,10 @@ def test_completion_of_keys(session: Session, uri: str) -> None:
         ("- func: sub(Tensor self) -> Tensor\n  manual_cpp_binding: |", ["False", "True"]),
         ("- func: sub(Tensor self) -> Tensor\n  device_check: |", ["ExactSame", "NoCheck"]),
         ("- func: a::log(Tensor self) -> ()\n  effects: |", ["ordered"]),
+        (
+            "- func: a::log(Tensor self) -> ()\n  alias_analysis: |",
+            ["conservative", "from_schema", "pure_function"],
+        ),
         ("- func: sub(Tensor self) -> Tensor\n  structured_inherits: |", ["TensorIteratorBase"]),
         ("- func: sub.x(Tensor self) -> Tensor\n  autogen: |", ["sub.x_out"]),
         ("- func: sub(|", ["Tensor", "Tensor?", "Tensor[]"]),

@@ -141,6 +141,7 @@ class Base:
     """A valid input as buffers, tensors and arguments."""
 
     def __init__(self, function: NativeFunction, arguments: Mapping[str, Value]) -> None:
+        self.drawn = arguments
         self.function = function
         self.buffers: list[Buffer] = []
         self.tensors: list[Place] = []

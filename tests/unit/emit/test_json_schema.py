@@ -64,6 +64,7 @@ VALUES = (
         "TensorIteratorBase",
         "a-b",
         "ordered",
+        "conservative",
         "order",
     ),
     *("core", "[core, pointwise]", "[cor]", "cor", "[core, 1]"),
@@ -117,7 +118,7 @@ HEAD_VALUES = (
 # The parser's codes about one value by itself. All others are rules between keys.
 OF_A_VALUE = {
     *("E0201", "E0203", "E0204", "E0205", "E0206", "E0207", "E0208", "E0209", "E0210", "E0211"),
-    *("E0220", "E0221", "E0222", "E0252", "E0253", "E0258", "E0301", "E0304"),
+    *("E0220", "E0221", "E0222", "E0252", "E0253", "E0258", "E0260", "E0301", "E0304"),
 }
 
 

@@ -93,6 +93,29 @@ def test_effects_that_pytorch_keeps(schema: str, rest: str, code: str | None) ->
     assert found == ([] if code is None else [code])
 
 
+@pytest.mark.parametrize(
+    ("schema", "kind", "code"),
+    [
+        ("(Tensor x, Tensor y) -> ()", "conservative", None),
+        ("(Tensor x) -> Tensor", "pure_function", None),
+        ("(Tensor(a!) x) -> ()", "from_schema", None),
+        ("(Tensor(a!) x) -> ()", "conservative", "E0261"),
+        ("(Tensor(a) x) -> Tensor(a)", "pure_function", "E0261"),
+        ("(Tensor! x) -> ()", "conservative", "E0261"),
+        ("(Tensor x) -> ()", "CONSERVATIVE", "E0260"),
+    ],
+)
+def test_alias_analyses_that_pytorch_takes(schema: str, kind: str, code: str | None) -> None:
+    found = codes(f"- func: lib::foo{schema}\n  alias_analysis: {kind}\n")
+    assert found == ([] if code is None else [code])
+
+
+def test_only_libraries_have_an_alias_analysis() -> None:
+    body = "foo(Tensor x) -> ()\n  alias_analysis: conservative\n"
+    assert codes(f"- func: lib::{body}", strict=True) == ["E0250"]
+    assert codes(f"- func: {body}") == ["E0250"]
+
+
 def test_only_libraries_have_effects() -> None:
     body = "foo(Tensor x) -> ()\n  dispatch:\n    CPU: foo_cpu\n  effects: ordered\n"
     assert codes(f"- func: lib::{body}", strict=True) == ["E0250"]

@@ -25,7 +25,7 @@ from opgen.emit.common.layout import (
 )
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.below_autograd import HIDDEN_PREFIX, has_form_below, name_below
 from opgen.resolve.fakes import lacks_fake
@@ -138,6 +138,7 @@ class SchemaRow(Record, frozen=True):
     tags: str
     module: tuple[str, ...] = ()
     schema: str = ""
+    alias_analysis: AliasAnalysisKind | None = None
 
     @property
     def module_statement(self) -> str:
@@ -162,7 +163,13 @@ class SchemaRow(Record, frozen=True):
     @property
     def statement(self) -> str:
         """The row as a call of torch::Library."""
-        return wrap_def(self.struct, spell_tags(self.tags.split(",") if self.tags else ()))
+        tags = spell_tags(self.tags.split(",") if self.tags else ())
+        kind = self.alias_analysis
+        if kind is None or kind is AliasAnalysisKind.from_schema:
+            return wrap_def(self.struct, tags)
+        analysed = f"c10::AliasAnalysisKind::{kind.name.upper()}"
+        schema = f"torch::schema({self.struct}::schema_str, {analysed})"
+        return wrap_call("  m.def(", (schema, tags), ");", indent=2)
 
 
 class SchemaBlock(Record, frozen=True):
@@ -283,7 +290,8 @@ def _schema_blocks(
             for module, some in part:
                 for f in some:
                     tags = ",".join(sorted(tags_of(f)))
-                    rows.append(SchemaRow(operator_struct(f), tags, module))
+                    kind = f.alias_analysis
+                    rows.append(SchemaRow(operator_struct(f), tags, module, alias_analysis=kind))
                     module = ()
                     if is_hidden(context, f):
                         schema = context.spell.schema(with_words(f))

@@ -168,6 +168,7 @@ def _attribute_fields(f: NativeFunction) -> Row:
         "category_override": f.category_override,
         **({} if f.fake is None else {"fake": f.fake}),
         **({} if f.effects is None else {"effects": f.effects.name}),
+        **({} if f.alias_analysis is None else {"alias_analysis": f.alias_analysis.name}),
         **({} if f.doc is None else {"doc": f.doc}),
         "device_guard": f.device_guard,
         "device_check": f.device_check.name,

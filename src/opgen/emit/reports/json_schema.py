@@ -17,6 +17,7 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.native_function import (
     DTYPE_CLASSES,
+    AliasAnalysisKind,
     DeviceCheckType,
     EffectType,
     ScalarType,
@@ -247,6 +248,8 @@ def _value_schema(value_kind: ValueKind, tags: TagSet) -> Schema:
             return {"type": ["object", "null"]}
         case ValueKind.effects:
             return {"enum": [*EffectType.__members__, None]}
+        case ValueKind.alias_analysis:
+            return {"enum": [*AliasAnalysisKind.__members__, None]}
         case ValueKind.inner_loops:
             return _inner_loops()
         case _:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Located, Span
 from opgen.importing.common.cpp_types import CppSignature
+from opgen.model.native_function import AliasAnalysisKind
 
 # The key of kernels that are registered without a key.
 CATCH_ALL = "CompositeImplicitAutograd"
@@ -59,6 +60,8 @@ class Definition(Located, Struct, frozen=True):
     conditions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     is_inferred: bool = False
+    # None stands for `from_schema`.
+    alias_analysis: AliasAnalysisKind | None = None
 
     @property
     def name(self) -> str:
@@ -76,6 +79,7 @@ class NameAlone(Located, Struct, frozen=True):
     span: Span
     conditions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    alias_analysis: AliasAnalysisKind | None = None
 
 
 class Implementation(Located, Struct, frozen=True):

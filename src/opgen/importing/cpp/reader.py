@@ -25,6 +25,7 @@ from opgen.importing.cpp.constants import Constants, canonical_key
 from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
 from opgen.importing.cpp.macros import IMPL, Library, is_library_macro, split_arguments
 from opgen.importing.cpp.text import CppText
+from opgen.model.native_function import AliasAnalysisKind
 
 # The most registrations in a file. PyTorch's longest file has 3,300.
 _MOST_CALLS = 20_000
@@ -35,6 +36,9 @@ _HELPER = re.compile(
     r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
 )
 _PASSED_TO = re.compile(r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?$")
+# RegisterOperators leaves the kind open, which means conservative; TorchScript refuses that beside annotations.
+_ANNOTATION = re.compile(r"\bTensor(?:\(|!)")
+_ALIAS_ANALYSIS = re.compile(r"\bAliasAnalysisKind\s*::\s*(\w+)")
 _OLDER = re.compile(
     r"\bRegisterOperators\b(?!\s*::)\s*(?:\w+\s*)?(\()?|\bMAKE_TORCH_LIBRARY(?:_IMPL)?\b"
 )
@@ -232,7 +236,7 @@ class CppReader:
                     message = f"'{call.method}' is not understood"
                     self._problems.warn(codes.NOT_UNDERSTOOD, message, call.span)
 
-    def _def(self, text: CppText, block: _Block, call: Call) -> None:
+    def _def(self, text: CppText, block: _Block, call: Call, *, is_older: bool = False) -> None:
         if not call.arguments:
             return
         first, *rest = call.arguments
@@ -241,19 +245,37 @@ class CppReader:
             self._report_string(first, "schema")
             return
         tags, kernel = self._tags_and_kernel(rest)
-        if "AliasAnalysisKind" in first.code:
-            message = "an entry cannot express an alias analysis"
-            self._problems.warn(codes.LEFT_OUT, message, first.span)
+        analysis = self._alias_analysis(call)
         schema = find_schema(name_or_schema)
         if schema is not None:
+            if is_older and analysis is None and not _ANNOTATION.search(str(schema)):
+                analysis = AliasAnalysisKind.conservative
             namespace = self._own_namespace(block, schema.namespace, first.span)
             self.reading.registrations.append(
-                Definition(namespace, str(schema), first.span, call.conditions, tags)
+                Definition(
+                    namespace,
+                    str(schema),
+                    first.span,
+                    call.conditions,
+                    tags,
+                    alias_analysis=analysis,
+                )
             )
             if kernel is not None:
                 self._row(block, namespace, schema.name, kernel, call)
             return
-        self._name_alone(block, call, name_or_schema, kernel, tags)
+        self._name_alone(block, call, name_or_schema, kernel, tags, analysis)
+
+    def _alias_analysis(self, call: Call) -> AliasAnalysisKind | None:
+        """Return the kind that an argument names, as in `torch::schema("f() -> ()", AliasAnalysisKind::CONSERVATIVE)`."""
+        for argument in call.arguments:
+            match = _ALIAS_ANALYSIS.search(argument.code)
+            if match is not None and match[1].lower() in AliasAnalysisKind.__members__:
+                return AliasAnalysisKind[match[1].lower()]
+            if match is not None:
+                message = f"an entry cannot express the alias analysis '{match[1]}'"
+                self._problems.warn(codes.LEFT_OUT, message, argument.span)
+        return None
 
     def _name_alone(
         self,
@@ -262,6 +284,7 @@ class CppReader:
         written: str,
         kernel: RegisteredKernel | None,
         tags: tuple[str, ...],
+        analysis: AliasAnalysisKind | None,
     ) -> None:
         name = find_name(written)
         if name is None or kernel is None:
@@ -273,7 +296,7 @@ class CppReader:
         namespace = self._own_namespace(block, name[0], span)
         key = kernel.key or block.key or CATCH_ALL
         self.reading.registrations.append(
-            NameAlone(namespace, name[1], key, kernel.kernel, span, call.conditions, tags)
+            NameAlone(namespace, name[1], key, kernel.kernel, span, call.conditions, tags, analysis)
         )
 
     def _tags_and_kernel(
@@ -407,7 +430,7 @@ class CppReader:
             calls, _ = read_chain(text, match.start(), closing + 1, block.end, grammar)
             for call in (first, *calls):
                 if call.arguments and call.method in ("", "op"):
-                    self._def(text, block, call)
+                    self._def(text, block, call, is_older=True)
 
     def _unknown_macros(self, text: CppText, block: _Block) -> None:
         """Report macros that no source defines, and whose arguments look like a schema."""

@@ -16,6 +16,7 @@ from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.kernels import find_function_name
 from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CppText
+from opgen.model.native_function import AliasAnalysisKind
 
 _TEMPLATE_PARAMETER = re.compile(r"(?:typename|class|bool|int|int64_t|size_t|auto|[\w:]+)\s+(\w+)")
 
@@ -36,7 +37,14 @@ class Inference(Struct, frozen=True):
             return ()
         schema = f"{alone.name}{rest}"
         definition = Definition(
-            alone.namespace, schema, alone.span, alone.conditions, alone.tags, is_inferred=True
+            alone.namespace,
+            schema,
+            alone.span,
+            alone.conditions,
+            alone.tags,
+            is_inferred=True,
+            # PyTorch knows nothing else of a function.
+            alias_analysis=alone.alias_analysis or AliasAnalysisKind.conservative,
         )
         row = Implementation(
             alone.namespace, alone.name, alone.key, alone.kernel, alone.span, alone.conditions

@@ -19,7 +19,7 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.entries.callables import CallableFunction, Callables
-from opgen.model.native_function import FALLTHROUGH
+from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 from opgen.model.profile import ATEN
 
 Conditions = tuple[str, ...]
@@ -57,6 +57,7 @@ class Entry(Struct):
     alternatives: list[Conditions]
     tags: tuple[str, ...]
     is_inferred: bool
+    alias_analysis: AliasAnalysisKind | None
     rows: dict[str, Row] = field(default_factory=dict)
     others: list[Definition] = field(default_factory=list)
     left_out: str = ""
@@ -137,6 +138,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
             [definition.conditions],
             definition.tags,
             definition.is_inferred,
+            definition.alias_analysis,
         )
         return
     if entry.schema == definition.schema:

@@ -25,7 +25,7 @@ from opgen.importing.common.registrations import (
 )
 from opgen.importing.common.schema_text import find_schema
 from opgen.io.lifetime import kill_group
-from opgen.model.native_function import FALLTHROUGH
+from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 
 # The time limit in seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
 TIMEOUT = 180
@@ -35,6 +35,7 @@ _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?::|$)")
 # `CPU: registered at /src/ops.cpp:12 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]`. The place may be any text, from
 # CppFunction::debug.
 _ROW = re.compile(r"(?P<key>\w+)(?:\[alias\])?: (?P<place>.*?) :: .* \[ (?P<forms>[\w ]*)\]")
+_ANALYSIS = re.compile(r"^alias analysis kind: (CONSERVATIVE|PURE_FUNCTION)$", re.MULTILINE)
 _IN_PYTHON = re.compile(r"\.pyc?:\d+$|<[\w ]+>:\d+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -122,7 +123,15 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
     if not operator["is_same"]:
         message = f"'{full_name}' is printed as '{schema}', which parses as another schema"
         problems.warn(codes.NOT_PRINTED, message, None)
-    yield Definition(namespace, str(parsed), span, (), tuple(operator["tags"]))
+    kind = _ANALYSIS.search(operator["dump"])
+    yield Definition(
+        namespace,
+        str(parsed),
+        span,
+        (),
+        tuple(operator["tags"]),
+        alias_analysis=None if kind is None else AliasAnalysisKind[kind[1].lower()],
+    )
     for row in _rows(operator["dump"]):
         if not row.is_fallthrough and _IN_PYTHON.search(row.place):
             message = f"'{full_name}' has a kernel for {row.key} in Python, which stays there"

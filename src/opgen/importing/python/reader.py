@@ -24,7 +24,7 @@ from opgen.importing.common.registrations import (
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.importing.python.module import Around, Function, PythonModule
 from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema
-from opgen.model.native_function import FALLTHROUGH
+from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 
 _LIBRARY = frozenset({"torch.library.Library", "torch.library._scoped_library"})
 # The modules that export functions of `torch.library`.
@@ -203,14 +203,16 @@ class _ModuleReader(Struct):
         if written is None:
             self._report(call, "the schema is known only at run time")
             return
-        if self._string(analysis, call):
-            message = "an entry cannot express an alias analysis"
+        given = self._string(analysis, call) or ""
+        kind = AliasAnalysisKind.__members__.get(given.lower())
+        if given and kind is None:
+            message = f"an entry cannot express the alias analysis '{given}'"
             self.problems.warn(codes.LEFT_OUT, message, self.module.span(call.node))
         namespace = library.namespace or self.namespace
         if namespace is None:
             self._unknown_namespace(call)
             return
-        self._add(namespace, written, self._tags(call), call)
+        self._add(namespace, written, self._tags(call), call, kind)
 
     def _python_kernel(
         self, call: _Call, library: _PythonLibrary, name: ast.expr | None, key: str | None
@@ -319,7 +321,14 @@ class _ModuleReader(Struct):
 
     # Results
 
-    def _add(self, namespace: str, written: str, tags: tuple[str, ...], call: _Call) -> None:
+    def _add(
+        self,
+        namespace: str,
+        written: str,
+        tags: tuple[str, ...],
+        call: _Call,
+        analysis: AliasAnalysisKind | None = None,
+    ) -> None:
         schema = find_schema(written)
         span = self.module.span(call.node)
         if schema is None:
@@ -330,7 +339,9 @@ class _ModuleReader(Struct):
             message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
             self.problems.warn(codes.OTHER_NAMESPACE, message, span)
         own = schema.namespace or namespace
-        self.reading.registrations.append(Definition(own, str(schema), span, (), tags))
+        self.reading.registrations.append(
+            Definition(own, str(schema), span, (), tags, alias_analysis=analysis)
+        )
 
     def _fallthrough(self, operator: str, key: str, call: _Call) -> None:
         namespace, _, name = operator.partition("::")

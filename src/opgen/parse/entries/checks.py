@@ -27,7 +27,7 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
-from opgen.model.native_function import DeviceCheckType, KernelSource, Variant
+from opgen.model.native_function import AliasAnalysisKind, DeviceCheckType, KernelSource, Variant
 from opgen.model.out_slips import OutSlip, find_out_slip
 from opgen.model.profile import Profile, operator_namespace
 from opgen.parse.entries import codes, codes_library
@@ -127,6 +127,17 @@ def _python_kernels_are_plain(draft: Draft, func: FunctionSchema) -> Iterator[Fi
         else:
             continue
         yield Finding(codes_library.E0259, message, draft.spans.kernel(row.key), hint=hint)
+
+
+def _annotations_are_analysed(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+    """Source of the rule: PyTorch's registration of an operator for TorchScript refuses other kinds."""
+    kind = draft.alias_analysis
+    aliased = next((a for a in func.arguments.flat_all if a.annotation is not None), None)
+    if kind in (None, AliasAnalysisKind.from_schema) or aliased is None:
+        return
+    message = f"the schema says what '{func.name}' does with '{aliased.name}': PyTorch registers no other alias analysis"
+    hint = "remove 'alias_analysis', or the annotations"
+    yield Finding(codes_library.E0261, message, draft.spans.key("alias_analysis"), hint=hint)
 
 
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -422,6 +433,7 @@ _RULES: tuple[tuple[frozenset[str], Rule], ...] = tuple(
         ("tags", _random_is_tagged),
         ("fake dispatch structured structured_delegate", _fake_is_needed),
         ("effects dispatch structured structured_delegate", _effects_are_kept),
+        ("alias_analysis", _annotations_are_analysed),
         ("dispatch structured structured_delegate", _python_kernels_are_plain),
     )
 )

@@ -97,6 +97,30 @@ E0258 = Code(
         "- func: custom::log(Tensor x) -> ()\n  dispatch:\n    CPU: log_cpu\n  effects: ordered\n",
     ),
 )
+E0260 = Code(
+    "E0260",
+    "unknown alias analysis",
+    "'alias_analysis' says what TorchScript assumes of an operator: 'from_schema', the default, that it writes and returns "
+    "the arguments that the schema marks; 'conservative', that it may write each of them, as PyTorch assumes where it infers "
+    "a schema from a C++ function; 'pure_function', that it does neither.",
+    Example(
+        "- func: custom::add_to(Tensor x, Tensor out) -> ()\n  dispatch:\n    CPU: add_to_cpu\n"
+        "  alias_analysis: CONSERVATIVE\n",
+        "- func: custom::add_to(Tensor x, Tensor out) -> ()\n  dispatch:\n    CPU: add_to_cpu\n"
+        "  alias_analysis: conservative\n",
+    ),
+)
+E0261 = Code(
+    "E0261",
+    "an alias analysis beside annotations",
+    "A schema with an annotation, such as 'Tensor(a!)', says what the operator writes and returns. PyTorch does not register "
+    "it with another alias analysis than 'from_schema'. Keep one of the two.",
+    Example(
+        "- func: custom::add_to(Tensor x, Tensor(a!) out) -> ()\n  dispatch:\n    CPU: add_to_cpu\n"
+        "  alias_analysis: conservative\n",
+        "- func: custom::add_to(Tensor x, Tensor(a!) out) -> ()\n  dispatch:\n    CPU: add_to_cpu\n",
+    ),
+)
 E0259 = Code(
     "E0259",
     "a kernel in Python where none can be",

@@ -11,6 +11,7 @@ from opgen.diagnostics import Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import (
+    AliasAnalysisKind,
     DeviceCheckType,
     EffectType,
     KernelSource,
@@ -207,6 +208,7 @@ class Draft(Struct):
     category_override: str | None = None
     fake: str | None = None
     effects: EffectType | None = None
+    alias_analysis: AliasAnalysisKind | None = None
     # None without the key; empty if the operator has no documentation.
     doc: str | None = None
     # Whether there is a dispatch table, the number of its keys, and its rows without the ignored keys.

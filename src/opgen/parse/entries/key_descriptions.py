@@ -32,6 +32,7 @@ class ValueKind(Enum):
     dispatch = auto()
     inner_loops = auto()
     effects = auto()
+    alias_analysis = auto()
 
 
 class EntryKey(Struct, frozen=True):
@@ -128,6 +129,12 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
         ValueKind.effects,
         "`ordered`: calls do something outside of tensors (write a log, communicate), so compilers keep every call, in "
         "the order of the program (opgen only, for target `torch` with `--python`).",
+    ),
+    "alias_analysis": EntryKey(
+        ValueKind.alias_analysis,
+        "What TorchScript assumes of the operator: `from_schema` (the default), `conservative` (it may write each "
+        "argument, as PyTorch assumes where it infers a schema from a C++ function), `pure_function` (opgen only, for "
+        "target `torch`).",
     ),
     "ufunc_inner_loop": EntryKey(
         ValueKind.inner_loops,

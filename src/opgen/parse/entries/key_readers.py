@@ -29,6 +29,7 @@ from opgen.model.native_function import (
     DTYPE_CLASSES,
     FALLTHROUGH,
     PYTHON,
+    AliasAnalysisKind,
     DeviceCheckType,
     EffectType,
     KernelSource,
@@ -537,6 +538,21 @@ class _EntryReader:
         else:
             self.draft.effects = EffectType[node.value]
 
+    def _read_alias_analysis(self, value: Node) -> None:
+        node = self._optional_string(value)
+        if node is None:
+            return
+        if node.value not in AliasAnalysisKind.__members__:
+            message = f"unknown alias analysis '{shorten(node.value)}'"
+            choices = AliasAnalysisKind.__members__
+            notes = (f"PyTorch has {', '.join(choices)}",)
+            self._unknown(codes_library.E0260, message, node.value, node.span, choices, notes)
+        elif self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
+            message = "'alias_analysis' is an opgen extension, only for operators of libraries"
+            self._error(codes_library.E0250, message, value.span)
+        else:
+            self.draft.alias_analysis = AliasAnalysisKind[node.value]
+
     def _read_dispatch(self, value: Node) -> None:
         if value.kind == "null":
             return
@@ -806,4 +822,5 @@ _HANDLERS: Mapping[str, Handler] = {
     "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
     "fake": _EntryReader._read_fake,
     "effects": _EntryReader._read_effects,
+    "alias_analysis": _EntryReader._read_alias_analysis,
 }

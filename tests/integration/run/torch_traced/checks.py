@@ -226,6 +226,21 @@ def effects_in_order() -> None:
 
 
 @check
+def alias_analysis() -> None:
+    """Check that TorchScript keeps a call whose schema does not say what it writes, in the order of the program."""
+    dump = torch._C._dispatch_dump("traced::add_silently")
+    assert "alias analysis kind: CONSERVATIVE" in dump, dump
+    assert "alias analysis kind: FROM_SCHEMA" in torch._C._dispatch_dump("traced::add_into")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TorchScript is deprecated.
+        text = "def f(x, y):\n  torch.ops.traced.add_silently(x, y)\n  z = y * 2\n"
+        text += "  torch.ops.traced.add_silently(x, y)\n  return z + y\n"
+        script = torch.jit.CompilationUnit(text).f
+        for _ in range(3):  # It is optimised from the second call on.
+            same(script(torch.ones(2), torch.zeros(2)), torch.full((2,), 4.0))
+
+
+@check
 def kernels_in_python() -> None:
     """Check rows `python`: defaults, names, writes and graphs; the error of a missing function is checked by the test."""
     x = torch.rand(3)
