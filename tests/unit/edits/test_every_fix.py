@@ -222,7 +222,7 @@ def test_the_codes_that_have_fixes() -> None:
         target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
         found |= check_every_fix(case, case.read_bytes(), target)
     assert " ".join(sorted(found)) == (
-        "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0252 E0258 E0302 E0307 E0311"
+        "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0252 E0258 E0260 E0302 E0307 E0311"
         " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0534 E0535 E0607 E0703 W1019 W1026"
     )
 

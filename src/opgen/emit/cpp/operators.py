@@ -138,7 +138,8 @@ class SchemaRow(Record, frozen=True):
     tags: str
     module: tuple[str, ...] = ()
     schema: str = ""
-    alias_analysis: AliasAnalysisKind | None = None
+    # The name in PyTorch's AliasAnalysisKind; empty for what the schema says.
+    alias_analysis: str = ""
 
     @property
     def module_statement(self) -> str:
@@ -164,11 +165,10 @@ class SchemaRow(Record, frozen=True):
     def statement(self) -> str:
         """The row as a call of torch::Library."""
         tags = spell_tags(self.tags.split(",") if self.tags else ())
-        kind = self.alias_analysis
-        if kind is None or kind is AliasAnalysisKind.from_schema:
+        if not self.alias_analysis:
             return wrap_def(self.struct, tags)
-        analysed = f"c10::AliasAnalysisKind::{kind.name.upper()}"
-        schema = f"torch::schema({self.struct}::schema_str, {analysed})"
+        kind = f"c10::AliasAnalysisKind::{self.alias_analysis}"
+        schema = f"torch::schema({self.struct}::schema_str, {kind})"
         return wrap_call("  m.def(", (schema, tags), ");", indent=2)
 
 
@@ -290,7 +290,7 @@ def _schema_blocks(
             for module, some in part:
                 for f in some:
                     tags = ",".join(sorted(tags_of(f)))
-                    kind = f.alias_analysis
+                    kind = _alias_analysis(f)
                     rows.append(SchemaRow(operator_struct(f), tags, module, alias_analysis=kind))
                     module = ()
                     if is_hidden(context, f):
@@ -304,6 +304,11 @@ def _schema_blocks(
             found.append(SchemaBlock(namespace, name, file, tuple(rows), is_fragment, numbered))
             declared.add(namespace)
     return tuple(found)
+
+
+def _alias_analysis(f: NativeFunction) -> str:
+    kind = f.alias_analysis
+    return "" if kind in (None, AliasAnalysisKind.from_schema) else kind.name.upper()
 
 
 # The arguments of `set_python_module`, empty for none, and the functions that are registered after it.
