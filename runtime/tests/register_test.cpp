@@ -1,12 +1,16 @@
-// register_test.cpp: adapters in generated tables, stubs and their report, and the owner of Tensor.
+// register_test.cpp: adapters in generated tables, existing functions, stubs and their report, and
+// the owner of Tensor.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
 #include "check.h"
 #include "opgen/boxing.h"
 #include "opgen/dispatch/tensor_owner.h"
+#include "opgen/existing.h"
 #include "opgen/register.h"
 #include "opgen/stub.h"
 #include "opgen/tensor/empty.h"
@@ -191,4 +195,35 @@ TEST(second_owner_of_tensor_ends_the_process) {
 TEST(owner_may_change_after_unloading) {
   { const TensorOwner first("a"); }
   const TensorOwner second("b");
+}
+
+namespace {
+
+struct Taken {
+  using schema = void(IntArrayRef);
+};
+struct Placed {
+  using schema = void(std::int64_t);
+};
+std::vector<int> taken;
+std::int8_t placed = 0;
+void take(const std::vector<int>& numbers) {
+  taken = numbers;
+}
+void place(std::int8_t index) {
+  placed = index;
+}
+
+}  // namespace
+
+// Numbers of existing functions that are narrower than the schema's are refused if they do not fit.
+TEST(narrow_numbers_of_existing_functions) {
+  const std::array<std::int64_t, 2> fitting{3, -4}, large{1, (std::int64_t(1) << 32) + 1};
+  Existing<Taken, &take>::call(fitting);
+  CHECK((taken == std::vector<int>{3, -4}));
+  CHECK_THROWS(ValueError, "4294967297 does not fit into the function's type of integers",
+               (Existing<Taken, &take>::call(large)));
+  Existing<Placed, &place>::call(7);
+  CHECK_EQ(placed, 7);
+  CHECK_THROWS(ValueError, "does not fit", (Existing<Placed, &place>::call(300)));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,22 @@ concept IsNumber = std::is_integral_v<T> || std::is_enum_v<T>;
 
 template <class T>
 inline constexpr bool kNoConversion = false;
+
+// Whether a function may have `Own` for a number that the dispatcher passes as `T`, both possibly
+// absent. The rule is PyTorch's: int(2**32 + 1) is 1, and float(0.1) is not 0.1. An index of a
+// device may be an int8_t.
+template <class Own, class T>
+inline constexpr bool kKeepsNumber =
+    !std::is_arithmetic_v<Own> || !std::is_arithmetic_v<T> || std::is_same_v<Own, T> ||
+    (std::is_same_v<Own, std::int8_t> && std::is_same_v<T, std::int64_t>);
+template <class Own, class T>
+inline constexpr bool kKeepsNumber<std::optional<Own>, std::optional<T>> = kKeepsNumber<Own, T>;
+template <class Own, class T>
+constexpr void check_number() {
+  static_assert(kKeepsNumber<Own, T>,
+                "the function has a number of another type than its schema: an int is an int64_t, "
+                "a float is a double");
+}
 
 // Calls `f` with every element of a list, an array or an ArrayRef.
 template <class From, class F>
@@ -91,6 +108,11 @@ To as_value(const From& from) {
       found[i++] = as_value<typename To::value_type>(element);
     });
     return found;
+  } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, std::int64_t>) {
+    const auto narrow = static_cast<To>(from);  // of a list, or the index of a device
+    OPGEN_CHECK_VALUE(static_cast<From>(narrow) == from && (narrow < To(0)) == (from < 0), from,
+                      " does not fit into the function's type of integers");
+    return narrow;
   } else if constexpr (IsNumber<To> && IsNumber<From>) {
     return static_cast<To>(from);
   } else if constexpr (std::is_constructible_v<To, const From&>) {
@@ -120,7 +142,7 @@ class Given {
   using Stored = typename StoredAs<Plain, Source>::type;
 
  public:
-  explicit Given(const Source& from) : value_(from) {}
+  explicit Given(const Source& from) : value_(from) { check_number<Plain, Source>(); }
   operator To() {  // NOLINT(google-explicit-constructor)
     if constexpr (kIsSame && std::is_lvalue_reference_v<To>) {
       // A function may take `Tensor&` for an argument that it does not write.
@@ -148,6 +170,7 @@ class Given {
 // once is an internal error of g++ 12.)
 template <class R, class From, std::size_t... i>
 R elements_as(const From& from, std::index_sequence<i...>) {
+  (check_number<std::tuple_element_t<i, From>, std::tuple_element_t<i, R>>(), ...);
   return R(as_value<std::tuple_element_t<i, R>>(std::get<i>(from))...);
 }
 
@@ -169,6 +192,7 @@ R returned_as(From&& from) {
     static_assert(std::tuple_size_v<Source> == 1, "the function must return one result");
     return as_value<R>(std::get<0>(from));
   } else {
+    check_number<Source, R>();
     return as_value<R>(static_cast<const Source&>(from));
   }
 }
