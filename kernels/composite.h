@@ -1,9 +1,20 @@
 // composite.h: helpers of kernels that call operators, whose gradients are theirs.
 #pragma once
 
+#include <aten/ops/clone.h>
+
 #include "common.h"
 
 namespace kernels {
+
+// Writes a composite's result to its out tensor. As for all out tensors, gradients and tangents are
+// refused, by clone.out.
+inline Tensor& write_out(Tensor& out, const Tensor& result) {
+  check_can_cast(result.scalar_type(), out.scalar_type());
+  const bool same = result.scalar_type() == out.scalar_type();
+  return at::clone_out(
+      out, same ? result : result.to(out.scalar_type(), false, false, std::nullopt), std::nullopt);
+}
 
 // Converts with the operator `to`, which records the gradient; to_dtype() does not.
 inline Tensor in_dtype(const Tensor& self, ScalarType dtype) {

@@ -36,6 +36,7 @@
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
+#include "composite.h"
 #include "devices.h"
 
 using namespace kernels;
@@ -337,7 +338,11 @@ OPGEN_KERNEL(tensordot)
 OPGEN_KERNEL(tensordot_out)
 (const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other,
  Tensor& out) {
-  return copy_result(out, at::tensordot(self, other, dims_self, dims_other), "tensordot");
+  const Tensor result = at::tensordot(self, other, dims_self, dims_other);
+  OPGEN_CHECK(out.scalar_type() == result.scalar_type(),
+              "tensordot: Expected out tensor to have dtype ", result.scalar_type(), ", but got ",
+              out.scalar_type(), " instead");
+  return write_out(out, result);
 }
 
 // ---- einsum ----

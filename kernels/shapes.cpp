@@ -48,6 +48,7 @@
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
+#include "composite.h"
 #include "devices.h"
 #include "layout.h"
 #include "optional.h"
@@ -490,10 +491,10 @@ OPGEN_KERNEL(diff_out)
       return all.scalar_type() == kBool ? at::logical_xor_out(out, later, earlier)
                                         : at::sub_out(out, later, earlier, 1);
     }
-    return cast_result(out, last);
+    return write_out(out, last);
   }
   const Tensor result = at::diff(all, n, dim, std::nullopt, std::nullopt);
-  return cast_result(out, result);
+  return write_out(out, result);
 }
 
 namespace {
@@ -703,5 +704,5 @@ OPGEN_KERNEL(kron_out)(const Tensor& self, const Tensor& other, Tensor& out) {
     }
   }
   const Tensor result = at::kron(self, other);
-  return cast_result(out, result);
+  return write_out(out, result);
 }

@@ -95,6 +95,35 @@ def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.whole_library
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(
+            "kron(x, x, out=out)",
+            "tensordot(x, x, [1], [0], out=out)",
+            "outer(x[0], x[0], out=out)",
+        ),
+        *("diff(x, out=out)", "cross(x[:1], x[:1], out=out)", "vstack([x, x], out=out)"),
+    ],
+)
+def test_composites_refuse_out_tensors_beside_gradients(m: ModuleType, call: str) -> None:
+    """Protects gradients and tangents: kron, diff and tensordot used to lose those of their arguments, and to keep the
+    old one of `out`, without a word."""
+    f = m.autograd.forward_ad
+    given = m.ones((3, 3), dtype=m.float64)
+    plain = {"x": given, "out": m.empty((0,), dtype=m.float64)}
+    eval(f"m.{call}", {"m": m, **plain})
+    for name, value in plain.items():
+        tracked = value.clone().requires_grad_()
+        with pytest.raises(RuntimeError, match=r"out"):
+            eval(f"m.{call}", {"m": m, **plain, name: tracked})
+        with f.dual_level(), pytest.raises(NotImplementedError, match="no forward-mode formula"):
+            dual = f.make_dual(value, m.ones_like(value))
+            eval(f"m.{call}", {"m": m, **plain, name: dual})
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_dimensions_beyond_the_64th(m: ModuleType) -> None:
     """Protects views of more than 64 dimensions: a mask of 64 bits forgot those that movedim and tensordot were given."""
     many = m.arange(6).view((2,) + (1,) * 68 + (3,))

@@ -17,7 +17,7 @@ from differential.numerics.values import BY_NAME
 from robust.hunt.builds import built
 from robust.hunt.calls import Crash, Worker
 from robust.hunt.drawing import Base, Drawer
-from robust.hunt.plans import Buffer, Plan, described
+from robust.hunt.plans import Buffer, Place, Plan, Ref, described
 from robust.hunt.worker import Facts, Outcome
 from support.library import WHOLE, own_registry, slice_names
 
@@ -123,3 +123,21 @@ def test_bools_of_any_byte(drawer: Drawer, worker: Worker, whole: bool) -> None:
                 found.append(described(plan))
     assert not found, "\n".join(map(str, found))
     assert calls > (300 if whole else 40)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("strides", [(0, 1), (1, 0), (0, 0), (2, 1)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int8"])
+def test_nothing_is_read_without_elements(
+    worker: Worker, dtype: str, strides: tuple[int, int]
+) -> None:
+    """Protects memory: the element of a line that is repeated was read although the line was empty."""
+    buffer = Buffer(dtype, bytes(BY_NAME[dtype].itemsize))
+    places = tuple(Place(number, (0,), (step,), 1) for number, step in enumerate(strides))
+    plan = Plan("dot", "", "dot", (Ref(0), Ref(1)), (), (buffer, buffer), places)
+    (answer,) = worker.answers([plan])
+    assert isinstance(answer, Outcome), answer
+    assert answer.refused is None, answer.message
+    (result,) = answer.results
+    assert result.content == bytes(BY_NAME[dtype].itemsize)

@@ -95,7 +95,7 @@ template <class T, class M>
 OPGEN_ALWAYS_INLINE void load_row_here(M* to, const char* from, std::int64_t stride,
                                        std::int64_t n) {
   constexpr std::int64_t item = sizeof(T);
-  if (stride == 0) {
+  if (stride == 0 && n > 0) {
     const M value = static_cast<M>(element_at(reinterpret_cast<const T*>(from)));
     for (std::int64_t i = 0; i < n; ++i) to[i] = value;
   } else if (stride == item) {
