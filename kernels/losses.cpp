@@ -68,9 +68,11 @@ struct Weighted {
 
 using kernels::reduced;
 bool is_one_number(int64_t reduction) {
+  check_reduction(reduction);
   return reduction == kMean || reduction == kSum;
 }
 Tensor reduced(const Weighted& each, int64_t reduction) {
+  check_reduction(reduction);
   if (reduction == kNone) return each.loss;
   const Tensor sum = each.loss.sum();
   return reduction == kMean ? sum.div(each.weight.sum()) : sum;
@@ -222,6 +224,7 @@ OPGEN_KERNEL(cross_entropy_loss)
     Tensor each = logarithms.mul(likely);
     if (by_class.defined()) each = each.mul(by_class);
     each = each.neg();
+    check_reduction(reduction);
     if (reduction == kNone) return each.sum(dim);
     const double places = static_cast<double>(each.numel()) / static_cast<double>(classes);
     return reduction == kMean ? each.sum().div(Scalar(places)) : each.sum();

@@ -165,6 +165,9 @@ def _tangents(plan: Plan, ours: Outcome, theirs: Outcome) -> Difference | None:
         a = np.where(np.isfinite(b), a, b) if halves else a
         relative = 0.05 if halves else 1e-6 if names <= {"float64", "complex128"} else 2e-3
         bad = ~close(a, b, relative, relative * _largest(plan, b) + relative)
+        value = _numbers(of)
+        if value is not None and value.shape == bad.shape:
+            bad &= ~np.isnan(value)  # The derivative where there is no value is anything.
         if bad.any():
             at = int(np.argmax(bad))
             text = f"{number}: {int(bad.sum())} of {bad.size} differ, first at {at}: {a[at]!r}, not {b[at]!r}"

@@ -124,6 +124,31 @@ def test_composites_refuse_out_tensors_beside_gradients(m: ModuleType, call: str
 
 @pytest.mark.slow
 @pytest.mark.whole_library
+@pytest.mark.parametrize("reduction", [-1, 3, 63, 2**62])
+def test_a_reduction_that_does_not_exist(m: ModuleType, reduction: int) -> None:
+    """Protects values: any other number used to mean 0 or 2."""
+    x = m.ones((2, 2))
+    classes, signs = m.tensor([0, 1]), m.ones(2)
+    for call in (
+        *(lambda r, f=f: f(x, x, r) for f in (m.nn.mse_loss, m.nn.l1_loss, m.nn.smooth_l1_loss)),
+        *(lambda r, f=f: f(x, x, r) for f in (m.nn.huber_loss, m.nn.soft_margin_loss, m.kl_div)),
+        lambda r: m.nn.binary_cross_entropy(x, x, reduction=r),
+        lambda r: m.binary_cross_entropy_with_logits(x, x, reduction=r),
+        lambda r: m.nn.nll_loss(x, classes, reduction=r),
+        lambda r: m.nn.cross_entropy_loss(x, classes, reduction=r),
+        lambda r: m.nn.cross_entropy_loss(x, x, reduction=r),
+        lambda r: m.hinge_embedding_loss(x, x, reduction=r),
+        lambda r: m.margin_ranking_loss(x, x, x, reduction=r),
+        lambda r: m.cosine_embedding_loss(x, x, signs, reduction=r),
+        lambda r: m.triplet_margin_loss(x, x, x, reduction=r),
+    ):
+        call(2)
+        with pytest.raises(ValueError, match="reduction must be 0"):
+            call(reduction)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_dimensions_beyond_the_64th(m: ModuleType) -> None:
     """Protects views of more than 64 dimensions: a mask of 64 bits forgot those that movedim and tensordot were given."""
     many = m.arange(6).view((2,) + (1,) * 68 + (3,))
