@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -67,7 +68,9 @@ def test_titles_of_blocks(conf: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_a_strict_build(tmp_path: Path) -> None:
-    """Protects the step of .ci/run, which passes for these pages: it fails for links and anchors that are dead."""
+    """Protects the step of .ci/run: it fails for links and anchors that are dead. And protects readers without a network:
+    the site gets nothing from another server.
+    """
     pytest.importorskip("sphinx")
     pytest.importorskip("furo")
     docs = tmp_path / "docs"
@@ -86,3 +89,18 @@ def test_a_strict_build(tmp_path: Path) -> None:
     for dead in ("guides/no.md", "no-title", "no-key"):
         assert any(dead in line and "not found" in line for line in found), done.stderr
     assert len(found) == 3, done.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > len(NAMES)
+    for page in pages:
+        gets = re.findall(
+            r"<(?!a\b)\w[^>]*\b(?:src|href)=\"(?:https?:)?//[^>]*>", page.read_text("utf-8")
+        )
+        assert gets == [], page.name
+    for style in (tmp_path / "site").rglob("*.css"):
+        assert not re.search(
+            r"(?:url\(|@import )[\"']?(?:https?:)?//", style.read_text("utf-8")
+        ), style.name
+    scripts = {
+        s for p in pages for s in re.findall(r'<script[^>]* src="([^"]*)"', p.read_text("utf-8"))
+    }
+    assert all("_static/" in script or "searchindex" in script for script in scripts), scripts

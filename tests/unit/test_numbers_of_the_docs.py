@@ -179,7 +179,7 @@ def test_releases_of_pytorch() -> None:
     tests = re.search(r"torch==([\d.]+)", (REPOSITORY / ".ci/run").read_text())
     assert tests
     was_run = {row[0]: row[3] == "yes" or row[0] == tests[1] for row in rows}
-    page = (REPOSITORY / "docs/reference/torch-releases.md").read_text()
+    page = (REPOSITORY / "docs/start/install.md").read_text()
     built = page.split("Libraries were built")[1].split(".\n\n")[0]
     assert built.count("With") == 1
     for text, expected in zip(built.split("With"), (True, False)):
@@ -198,9 +198,9 @@ def _module_of_pytorch() -> tuple[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_the_module_for_pytorchs_file() -> None:
-    """Protects the numbers of docs/contributing/python-internals.md that are counted, not measured."""
+    """Protects the numbers of runtime/python/README.md that are counted, not measured."""
     require_torch()
-    page = (REPOSITORY / "docs/contributing/python-internals.md").read_text()
+    page = (REPOSITORY / "runtime/python/README.md").read_text()
     page = re.sub(r"\s+", " ", page)
     module, tree = _module_of_pytorch()
     schemas = {

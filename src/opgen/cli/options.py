@@ -212,7 +212,9 @@ def report_options(
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         chosen = format_option(*formats, help=help)
         denied = _report_option(
-            "--deny-warnings", is_flag=True, help="Also exit with 1 on a warning."
+            "--deny-warnings/--no-deny-warnings",
+            default=False,
+            help="Also exit with 1 on a warning.",
         )
         return chosen(denied(command))
 
