@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -132,7 +133,8 @@ def _no_page(page: str, found: Sequence[str], names: Iterable[str]) -> str:
     if found:
         return f"several pages have the name '{page}': {', '.join(found)}"
     hint = did_you_mean(page, [PurePosixPath(name).name for name in names])
-    return f"there is no page '{page}'; " + (hint or "'opgen docs' lists all pages")
+    search = f"'opgen docs --search {shlex.quote(page)}' finds words, and 'opgen docs' lists all pages"
+    return f"there is no page '{page}'; {hint or search}"
 
 
 def _title(path: Path) -> str:
