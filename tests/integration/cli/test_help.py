@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -241,7 +242,7 @@ def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
     listed = opgen("docs").stdout
     # A page that answers a question in two sections is listed once.
     lines = listed.splitlines()
-    assert not any(line == after for line, after in zip(lines, lines[1:]) if line)
+    assert not any(line == after for line, after in pairwise(lines) if line)
     assert set(re.findall(r"^    (\S+)  ", listed, re.MULTILINE)) == set(pages) - {"index"}
     questions = re.findall(r"^\* (.*?) →", pages["index"].read_text(), re.MULTILINE)
     assert len(questions) > 20 and all(f"\n  {question}\n" in listed for question in questions)
