@@ -26,14 +26,13 @@ _DOCS = _REPOSITORY / "docs"
 _FILES = os.environ.get("OPGEN_REPOSITORY_URL", "").rstrip("/")
 
 project = "opgen"
-extensions = ["myst_parser", "sphinxcontrib.mermaid"]
+extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = "opgen"
 html_show_copyright = False
 smartquotes = False  # `--option` stays two hyphens
 myst_heading_anchors = 4  # an anchor for each heading, spelled as in a repository browser
-myst_fence_as_directive = ["mermaid"]
 myst_heading_slug_func = "anchors.slug"
 # An entry of diagnostics.md may start at a deeper level; excerpts of C++ contain "…".
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -67,14 +68,16 @@ def test_titles_of_blocks(conf: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_a_strict_build(tmp_path: Path) -> None:
-    """Protects the step of .ci/run, which passes for these pages: it fails for links and anchors that are dead."""
+    """Protects the step of .ci/run: it fails for links and anchors that are dead. And protects readers without a network:
+    the site gets nothing from another server.
+    """
     pytest.importorskip("sphinx")
     pytest.importorskip("furo")
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
     shutil.copytree(REPOSITORY / ".ci/site", tmp_path / ".ci/site")
     pages = [path.name for path in REPOSITORY.glob("*.md")]
-    for name in (*pages, "examples", "benchmarks", "tests", "runtime"):
+    for name in (*pages, "examples", "benchmarks", "tests", "runtime", "src"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
     with (docs / "index.md").open("a", encoding="utf-8") as page:
         page.write("\n[x](guides/no.md)\n\n[x](#no-title)\n\n[x](reference/keys.md#no-key)\n")
@@ -86,3 +89,18 @@ def test_a_strict_build(tmp_path: Path) -> None:
     for dead in ("guides/no.md", "no-title", "no-key"):
         assert any(dead in line and "not found" in line for line in found), done.stderr
     assert len(found) == 3, done.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > len(NAMES)
+    for page in pages:
+        gets = re.findall(
+            r"<(?!a\b)\w[^>]*\b(?:src|href)=\"(?:https?:)?//[^>]*>", page.read_text("utf-8")
+        )
+        assert gets == [], page.name
+    for style in (tmp_path / "site").rglob("*.css"):
+        assert not re.search(
+            r"(?:url\(|@import )[\"']?(?:https?:)?//", style.read_text("utf-8")
+        ), style.name
+    scripts = {
+        s for p in pages for s in re.findall(r'<script[^>]* src="([^"]*)"', p.read_text("utf-8"))
+    }
+    assert all("_static/" in script or "searchindex" in script for script in scripts), scripts

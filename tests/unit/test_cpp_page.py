@@ -1,4 +1,4 @@
-"""docs/reference/cpp.md lists the headers of a library and the functions that they declare: those that opgen generates."""
+"""docs/guides/cpp.md lists the headers of a library and the functions that they declare: those that opgen generates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 import opgen
 from support.build import REPOSITORY
 
-PAGE = (REPOSITORY / "docs" / "reference" / "cpp.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "guides" / "cpp.md").read_text(encoding="utf-8")
+PAGE = PAGE.split("## Headers and functions of a library\n")[1].split("\n## ")[0]
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from opgen.importing.cpp import reader
 from opgen.io import manifest
 from opgen.parse.yaml import nodes
 from opgen.pipeline import importing, loading, reading
+from opgen.targets.releases import PYTORCH
+from opgen.verify.codes import CODES as PROPERTY_CODES
 from robust import test_hostile_names
 from support.build import REPOSITORY
 from support.inputs import aten_inputs
@@ -53,6 +55,17 @@ def lines_of_the_call() -> int:
     ]
     assert len(found) == named.count("`") // 2
     return round(sum(len(path.read_text().splitlines()) for path in found), -2)
+
+
+def newest_python() -> str:
+    """Return the newest Python that the package names."""
+    named = re.findall(r":: Python :: 3\.(\d+)", (REPOSITORY / "pyproject.toml").read_text())
+    return f"3.{max(map(int, named))}"
+
+
+def releases_of_pytorch() -> str:
+    ends = (PYTORCH.oldest, PYTORCH.newest)
+    return " to ".join(f"{major}.{minor}" for major, minor in ends)
 
 
 def units() -> str:
@@ -98,6 +111,19 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         "../README.md",
         "[{} operators](native_functions.yaml)",
         lambda: len(own_registry().functions),
+    ),
+    ("../README.md", "Python 3.10 to {}, Linux", newest_python),
+    ("../README.md", "for target torch PyTorch [{}](", releases_of_pytorch),
+    ("start/install.md", "supports PyTorch {}.", releases_of_pytorch),
+    *(
+        (page, "{} properties", lambda: len(PROPERTY_CODES))
+        for page in (
+            "../README.md",
+            "guides/verify.md",
+            "reference/verify-properties.md",
+            "reference/cli.md",
+            "../templates/new/test_promises.py.j2",
+        )
     ),
     ("../tests/RESULTS.md", "965 overloads ({} now)", lambda: len(own_registry().functions)),
     ("guides/builds.md", "at most 9 of {} units", units),
@@ -179,7 +205,7 @@ def test_releases_of_pytorch() -> None:
     tests = re.search(r"torch==([\d.]+)", (REPOSITORY / ".ci/run").read_text())
     assert tests
     was_run = {row[0]: row[3] == "yes" or row[0] == tests[1] for row in rows}
-    page = (REPOSITORY / "docs/reference/torch-releases.md").read_text()
+    page = (REPOSITORY / "docs/start/install.md").read_text()
     built = page.split("Libraries were built")[1].split(".\n\n")[0]
     assert built.count("With") == 1
     for text, expected in zip(built.split("With"), (True, False)):
@@ -198,9 +224,9 @@ def _module_of_pytorch() -> tuple[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_the_module_for_pytorchs_file() -> None:
-    """Protects the numbers of docs/contributing/python-internals.md that are counted, not measured."""
+    """Protects the numbers of runtime/python/README.md that are counted, not measured."""
     require_torch()
-    page = (REPOSITORY / "docs/contributing/python-internals.md").read_text()
+    page = (REPOSITORY / "runtime/python/README.md").read_text()
     page = re.sub(r"\s+", " ", page)
     module, tree = _module_of_pytorch()
     schemas = {

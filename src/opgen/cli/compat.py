@@ -28,7 +28,7 @@ _FILE = click.Path(path_type=Path)
     cls=Command,
     example="opgen compat released.yaml native_functions.yaml",
     fails="there is an error or a break; with --deny-warnings, also if there is a warning",
-    pages=("compat",),
+    pages=("versions",),
 )
 @click.argument("old", type=_FILE, cls=Argument, rows=(("OLD", "The YAML of the older version."),))
 @click.argument("new", type=_FILE, cls=Argument, rows=(("NEW", "The YAML of the newer version."),))

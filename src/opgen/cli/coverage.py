@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.help import Argument, Choice, Command
-from opgen.cli.options import default_schema, report_options
+from opgen.cli.help import Argument, Choice, Command, ProjectOption
+from opgen.cli.options import default_schema, report_options, with_settings
 from opgen.cli.report import finish_with, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import ATEN
@@ -55,6 +55,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--target",
+    cls=ProjectOption,
     type=Choice(sorted(TARGETS)),
     default="torch",
     show_default=True,
@@ -91,6 +92,14 @@ def coverage(
     which call other operators, and of the backend's autograd kernels. The file of --against has one operator per
     line, or a graph that PyTorch printed.
     """
+    given = {
+        "yaml": (backend,),
+        "target": target,
+        "report_format": report_format,
+        "deny_warnings": deny_warnings,
+    }
+    settings = with_settings(given)
+    target, deny_warnings = settings["target"], settings["deny_warnings"]
     diagnostics = Diagnostics()
     schemas = (*operators, *yaml)
     if not schemas:
@@ -103,6 +112,7 @@ def coverage(
         target=target,
         backend_yaml=backend,
         namespace=ATEN,
+        project=settings["project"],
     )
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and html is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -113,8 +114,8 @@ def _by_question(pages: Mapping[str, Path]) -> Iterator[str]:
             if arrow:
                 # The first links are the answer to the question; others stand in it.
                 yield f"  {_LINK.sub(lambda link: link['text'], question)}"
-            for link in _LINK.finditer(answers):
-                yield f"    {link['page']:{column}}  {_title(pages[link['page']])}"
+            for page in dict.fromkeys(link["page"] for link in _LINK.finditer(answers)):
+                yield f"    {page:{column}}  {_title(pages[page])}"
         yield ""
     yield "'opgen docs PAGE' prints one."
 
@@ -132,7 +133,10 @@ def _no_page(page: str, found: Sequence[str], names: Iterable[str]) -> str:
     if found:
         return f"several pages have the name '{page}': {', '.join(found)}"
     hint = did_you_mean(page, [PurePosixPath(name).name for name in names])
-    return f"there is no page '{page}'; " + (hint or "'opgen docs' lists all pages")
+    search = (
+        f"'opgen docs --search {shlex.quote(page)}' finds words, and 'opgen docs' lists all pages"
+    )
+    return f"there is no page '{page}'; {hint or search}"
 
 
 def _title(path: Path) -> str:

@@ -10,6 +10,7 @@ from opgen.cli.completion import complete_explanation
 from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish_with
+from opgen.data import read_text
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.human import visible
 from opgen.diagnostics.suggestions import did_you_mean
@@ -57,7 +58,7 @@ def explain(
 
 
 def _explain_code(given: str) -> None:
-    """Print the pages of all that a code may mean. A case of torchgen has the code that opgen's pages give it."""
+    """Print the pages of all that a code may mean. A case of torchgen has the code that opgen's tables give it."""
     number = re.fullmatch(r"([EWV]?)(\d{3,4})", given.upper())
     letters = () if number is None else number[1] or "EWV"
     codes = [f"{letter}{number[2]:0>4}" for letter in letters] if number is not None else []
@@ -73,15 +74,15 @@ def _explain_code(given: str) -> None:
 
 
 def _torchgen_case(code: str) -> str | None:
-    """Return what the pages about torchgen's cases say of one; None if they list no such case."""
-    pages = documentation().items()
-    rows = ((name, row) for name, path in pages for row in path.read_text("utf-8").splitlines())
-    for page, row in rows:
+    """Return what the tables of torchgen's cases say of one; None if they list no such case."""
+    texts = [read_text("torchgen_cases.md")]
+    texts += [path.read_text("utf-8") for path in documentation().values()]
+    for row in (row for text in texts for row in text.splitlines()):
         name, *cells = (cell.strip() for cell in row.strip("|").split(" | "))
         if name == code and row.startswith("|") and len(cells) > 1:
             case, answer = " | ".join(cells[:-1]), cells[-1]
             return (
                 f"{code} is a case of torchgen: {case}\nopgen: {answer}\n\n"
-                f"'opgen docs {page}' lists all cases.\n"
+                "'opgen docs torchgen-differences' explains the differences.\n"
             )
     return None

@@ -25,7 +25,7 @@ from opgen.pipeline.inputs import Inputs, Overlay
         "there is an error, or a file would change and --check or --diff is given; with --deny-warnings, also if there is"
         " a warning"
     ),
-    pages=("fixing",),
+    pages=("lints",),
 )
 @schema_options
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")

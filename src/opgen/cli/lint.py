@@ -35,7 +35,7 @@ class KernelRun(Struct, frozen=True):
     fails=(
         "there is an error, or something to fix with --diff; with --deny-warnings, also if there is a warning"
     ),
-    pages=("lints", "fixing", "diagnostics"),
+    pages=("lints", "diagnostics"),
 )
 @schema_options
 @click.option(

@@ -10,7 +10,7 @@ import click
 from opgen.cli.help import Command
 
 
-@click.command(cls=Command, example="opgen lsp", fails="pygls is not installed", pages=("editors",))
+@click.command(cls=Command, example="opgen lsp", fails="pygls is not installed", pages=("ci",))
 def lsp() -> None:
     """Serve an editor: diagnostics, completion, fixes.
 

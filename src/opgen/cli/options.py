@@ -212,7 +212,9 @@ def report_options(
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         chosen = format_option(*formats, help=help)
         denied = _report_option(
-            "--deny-warnings", is_flag=True, help="Also exit with 1 on a warning."
+            "--deny-warnings/--no-deny-warnings",
+            default=False,
+            help="Also exit with 1 on a warning.",
         )
         return chosen(denied(command))
 
@@ -229,15 +231,15 @@ def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def operator_options(
-    metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str = "(?!)"
+    metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Do as `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
 
     The command is called with `words: tuple[str, ...]`, too. An argument that ends in .yaml or .yml or has a slash is a
     file. `metavar` and `meaning` describe the words, and `complete` completes them. No YAML is needed if all words match
-    `without_yaml`.
+    `without_yaml`; the command then answers a line without words.
     """
-    takes_no_yaml = re.compile(without_yaml).fullmatch
+    takes_no_yaml = re.compile(without_yaml or "(?!)").fullmatch
     term = re.sub(r"[\[\].]", "", metavar)
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -246,7 +248,7 @@ def operator_options(
         @functools.wraps(decorated)
         def with_words(given: tuple[str, ...], yaml: tuple[Path, ...], **rest: Any) -> Any:
             files, words = split_arguments(given, yaml)
-            if not files and words and all(map(takes_no_yaml, words)):
+            if not files and (words or without_yaml) and all(map(takes_no_yaml, words)):
                 # Settings with an error must not hide the explanation of the error.
                 files, rest = (DEFAULT_YAML,), {**rest, "project": None}
             return decorated(yaml=files, words=words, **rest)

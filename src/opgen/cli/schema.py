@@ -17,7 +17,7 @@ from opgen.pipeline import queries
     cls=Command,
     example="opgen schema native_functions",
     fails="the tags file has an error",
-    pages=("editors", "keys"),
+    pages=("ci", "keys"),
 )
 @click.argument(
     "what",

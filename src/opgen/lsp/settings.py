@@ -20,7 +20,7 @@ _DELAY = 0.3
 
 
 class Settings(Struct, frozen=True):
-    """The client's section `opgen`. `docs/guides/editors.md` describes each setting.
+    """The client's section `opgen`. `docs/guides/ci.md` describes each setting.
 
     The files of `yaml` are read together; any other schema file is read alone. Paths are relative to the workspace
     folder. `delay` is in seconds.

@@ -40,7 +40,7 @@ E0916 = Code(
 W0917 = Code(
     "W0917",
     "PyTorch is newer than any tested release",
-    "The headers that come with opgen were compiled with PyTorch 2.9 to 2.15 (docs/reference/torch-releases.md). A newer "
+    "The headers that come with opgen were compiled with PyTorch 2.9 to 2.15 (docs/start/install.md). A newer "
     "release may have changed what they use. In that case, the compiler or the library's tests fail.",
     None,
     target="torch",

@@ -109,7 +109,7 @@ W0757 = Code(
     "W0757",
     "a tag that opgen does not register with PyTorch",
     "Some release of PyTorch mishandles the tag, so opgen registers the operator without it. Nothing else "
-    "changes. docs/reference/torch-releases.md lists these tags and explains what goes wrong.",
+    "changes. docs/reference/torch.md lists these tags and explains what goes wrong.",
     Example(
         "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n"
         "- func: custom::foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CPU: foo_out_cpu\n"

@@ -1,4 +1,4 @@
-"""Read docs/reference/torchgen-differences.md and torchgen-cases.md: which differences from torchgen are intended.
+"""Read docs/reference/torchgen-differences.md and src/opgen/data/torchgen_cases.md: which differences from torchgen are intended.
 
 They are the only places that list them; tests read them.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "torchgen-differences.md"
-CASES = PAGE.with_name("torchgen-cases.md")
+CASES = PAGE.parents[2] / "src" / "opgen" / "data" / "torchgen_cases.md"
 
 _NUMBERED = (
     "Cases that torchgen rejects",

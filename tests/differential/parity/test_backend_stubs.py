@@ -1,6 +1,6 @@
 """Backend files: opgen declares and registers what gen_backend_stubs declares and registers.
 
-The cases are those of docs/guides/backend-and-selective.md by number, many random ones, and a large one with PyTorch's
+The cases are those of src/opgen/data/torchgen_cases.md by number, many random ones, and a large one with PyTorch's
 operators.
 """
 
@@ -29,7 +29,7 @@ from opgen.resolve.backend import resolve_backend
 from opgen.targets import TARGETS
 
 _TORCH = TARGETS["torch"]
-_PAGE = Path(__file__).parents[3] / "docs" / "guides" / "backend-and-selective.md"
+_PAGE = Path(__file__).parents[3] / "src" / "opgen" / "data" / "torchgen_cases.md"
 _NATIVE = """\
 - func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
   structured_delegate: add.out
@@ -331,7 +331,7 @@ def test_every_functional_operator_of_pytorch(packaged: Path, tmp_path: Path) ->
 
 
 def test_the_page_agrees_with_the_records() -> None:
-    """The two tables of docs/guides/backend-and-selective.md agree with the records above."""
+    """The two tables of src/opgen/data/torchgen_cases.md agree with the records above."""
     rows = re.findall(r"^\| ((?:B[CA]?|S[CA]?)\d+) \|.*\| ([^|]*) \|$", _PAGE.read_text(), re.M)
     recorded = {
         (number, record.code)

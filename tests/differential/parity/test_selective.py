@@ -1,7 +1,7 @@
 """Selective-build files: opgen's Selector gives the answers of torchgen's SelectiveBuilder, and rejects the same
 files.
 
-The cases at the top are those of docs/guides/backend-and-selective.md; many more are random.
+The cases at the top are those of src/opgen/data/torchgen_cases.md; many more are random.
 """
 
 from __future__ import annotations

@@ -118,8 +118,8 @@ def test_the_document_has_the_sums(compared: tuple[Compared, ...]) -> None:
 
 
 def test_the_page_has_every_reason() -> None:
-    """Protects readers of docs/reference/python-differences.md from a difference that it does not list."""
-    page = (REPOSITORY / "docs/reference/python-differences.md").read_text(encoding="utf-8")
+    """Protects readers of docs/guides/python.md from a difference that it does not list."""
+    page = (REPOSITORY / "docs/guides/python.md").read_text(encoding="utf-8")
     for reason in set(REASONS.values()):
         if not reason.startswith("our library lacks"):
             kind, colon, what = reason.partition(": ")

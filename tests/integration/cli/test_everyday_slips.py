@@ -13,6 +13,7 @@ from cli_support import GOOD, Opgen
 from click.testing import CliRunner
 
 from opgen.cli.main import COMMANDS, main
+from opgen.data import read_text
 from opgen.importing.library import reader
 from opgen.io.resources import documentation
 from opgen.pipeline.build_errors import explain_failure
@@ -48,6 +49,7 @@ def test_every_code_that_a_text_names_is_explained() -> None:
     named = {code for text in texts for code in re.findall(r"\b[EWV]\d{4}\b", text)}
     named |= {fact for code in CODES.values() for fact in code.facts}
     known = {*CODES, *PROPERTY_CODES}
+    texts.append(read_text("torchgen_cases.md"))
     rows = set(re.findall(r"^\| (\w+) \|", "\n".join(texts), re.MULTILINE))
     cases = (named - known) & rows
     assert sorted(named - known - cases) == []

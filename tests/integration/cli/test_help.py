@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -229,6 +230,7 @@ def test_files_and_operators_are_told_apart(opgen: Opgen) -> None:
 def test_yaml_in_this_folder_is_the_default(opgen: Opgen, command: str) -> None:
     missing = opgen(command, "-o", "out")
     assert missing.exit_code == 2 and "there is no native_functions.yaml" in missing.stderr
+    assert "missing argument 'OP|CODE'" in opgen("explain").stderr
     Path("native_functions.yaml").write_text(GOOD)
     assert opgen("lint").stdout == opgen("lint", "native_functions.yaml").stdout
     assert opgen("explain", "neg").exit_code == 0 and opgen("explain", "E0402").exit_code == 0
@@ -238,6 +240,9 @@ def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
     """Protects the documentation of a user who has only a wheel."""
     pages = documentation()
     listed = opgen("docs").stdout
+    # A page that answers a question in two sections is listed once.
+    lines = listed.splitlines()
+    assert not any(line == after for line, after in pairwise(lines) if line)
     assert set(re.findall(r"^    (\S+)  ", listed, re.MULTILINE)) == set(pages) - {"index"}
     questions = re.findall(r"^\* (.*?) →", pages["index"].read_text(), re.MULTILINE)
     assert len(questions) > 20 and all(f"\n  {question}\n" in listed for question in questions)
@@ -249,6 +254,7 @@ def test_docs_lists_and_prints_pages(opgen: Opgen) -> None:
     both = opgen("docs", "torch")
     assert both.exit_code == 1 and "start/torch" in both.stderr and "reference/torch" in both.stderr
     assert opgen("docs", "start/torch").exit_code == 0
+    assert "'opgen docs --search qqq' finds words" in opgen("docs", "qqq").stderr
     unknown = opgen("docs", "lint")
     assert unknown.exit_code == 1 and "there is no page 'lint'; did you mean" in unknown.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from opgen.cli import verify as verify_module
 from opgen.diagnostics import OpgenError
 from support.stand_in import Build
 
+COVERAGE = Path(__file__).parent / "coverage"
 _YAML = """\
 - func: mylib::scale(Tensor self, float factor) -> Tensor
   dispatch:
@@ -72,6 +74,25 @@ def test_warnings_fail_if_the_settings_say_so(project: Opgen) -> None:
     assert project("lint", "pkg/ops.yaml").exit_code == 0
     Path("pkg/pyproject.toml").write_text(_SETTINGS + "deny-warnings = true\n")
     assert project("lint", "pkg/ops.yaml").exit_code == 1
+    assert project("lint", "pkg/ops.yaml", "--no-deny-warnings").exit_code == 0
+
+
+def test_coverage_reads_the_settings(project: Opgen) -> None:
+    """Protects a backend in a project: the settings found from its YAML say the target, and whether warnings fail."""
+    shutil.copy(COVERAGE / "backend.yaml", "pkg/backend.yaml")
+    Path("calls.txt").write_text("aten::none\n")
+    command = ("coverage", "pkg/backend.yaml", str(COVERAGE / "operators.yaml"))
+    command = (*command, "--against", "calls.txt")
+    without = project(*command)
+    assert without.exit_code == 0 and "W0915" in without.stderr
+    Path("pkg/pyproject.toml").write_text("[tool.opgen]\ndeny-warnings = true\n")
+    assert project(*command).exit_code == 1
+    assert project(*command, "--no-deny-warnings").exit_code == 0
+    Path("pkg/pyproject.toml").write_text('[tool.opgen]\ntarget = "none"\n')
+    assert "error[E0926]" in project(*command).stderr
+    Path("pkg/pyproject.toml").write_text('[tool.opgen]\ntarget = "runtime"\n')
+    by_setting = project("coverage", "pkg/backend.yaml")
+    assert "there is no native_functions.yaml in this folder" in by_setting.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Record a session with the language server for docs/guides/editors.md: `python tests/integration/lsp/record.py` writes it.
+"""Record a session with the language server for docs/guides/ci.md: `python tests/integration/lsp/record.py` writes it.
 
 The real server is used, and its answers are shown.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lsp_session import Session
 
-PAGE = Path(__file__).parents[3] / "docs" / "guides" / "editors.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "ci.md"
 _BLOCK = re.compile(
     r"(<!-- recording -->\n````text\n).*?(````\n<!-- end of recording -->)", re.DOTALL
 )

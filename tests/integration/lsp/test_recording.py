@@ -1,4 +1,4 @@
-"""The session in docs/guides/editors.md shows the server's current answers."""
+"""The session in docs/guides/ci.md shows the server's current answers."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ EXAMPLE = REPOSITORY / "examples" / "cpp"
 MYADD = REPOSITORY / "examples" / "myadd"
 TRAIN = REPOSITORY / "examples" / "train"
 PAGE = (REPOSITORY / "docs" / "guides" / "cpp.md").read_text()
+PAGE = PAGE.split("## Tensors in C++\n")[1].split("\n## ")[0]
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 
 

@@ -143,9 +143,9 @@ def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_adopted_extension(tmp_path: Path) -> None:
-    """Protects the page about adopting: its files make the extension that its session calls."""
+    """Protects the page about existing extensions: its files make the extension that its session calls."""
     require_torch()
-    (page,) = (p for p in PAGES if p.name == "adopting")
+    (page,) = (p for p in PAGES if p.name == "import")
     library([page], "torch", tmp_path)
     folder = tmp_path / page.name
     run_commands(page, folder)
@@ -154,7 +154,7 @@ def test_adopted_extension(tmp_path: Path) -> None:
     same_session(page.session("torch"), tree / "cmake-build/python", tmp_path)
 
 
-WITH_TORCH = [p for p in PAGES if p.session("torch").strip() and p.name != "adopting"]
+WITH_TORCH = [p for p in PAGES if p.session("torch").strip() and p.name != "import"]
 
 
 @pytest.mark.parametrize("page", WITH_TORCH, ids=str)

@@ -1,4 +1,4 @@
-"""Defects of PyTorch that users meet with correct operators: docs/reference/torch-releases.md lists them."""
+"""Defects of PyTorch that users meet with correct operators: docs/reference/torch.md lists them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from support.torch_extension import require_torch, run_script
 
 FOLDER = Path(__file__).parent / "torch_defects"
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "torch-releases.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "torch.md"
 pytestmark = pytest.mark.slow
 
 

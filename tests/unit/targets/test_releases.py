@@ -1,4 +1,4 @@
-"""Python code, opgen/core/release.h and docs/reference/torch-releases.md agree about PyTorch's releases."""
+"""Python code, opgen/core/release.h and docs/reference/torch.md agree about PyTorch's releases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.torch_headers import RELEASES
 
 HEADER = (RUNTIME / "torch" / "include" / "opgen" / "core" / "release.h").read_text()
 EVIDENCE = (REPOSITORY / "tests" / "RESULTS.md").read_text()
-PAGE = (REPOSITORY / "docs" / "reference" / "torch-releases.md").read_text()
+PAGE = (REPOSITORY / "docs" / "reference" / "torch.md").read_text()
 
 
 def test_the_header_has_the_same() -> None:
