@@ -69,8 +69,7 @@ std::string describe_forward_call(const Node& node) {
   return text;
 }
 
-void rethrow_with_forward_call(const Node& node) {
-  const std::string said = describe_forward_call(node);
+void rethrow_longer(const std::string& said) {
   try {
     throw;
   } catch (const IndexError& error) {
@@ -85,6 +84,15 @@ void rethrow_with_forward_call(const Node& node) {
     throw_longer(error, said);
   } catch (const Error& error) {
     throw_longer(error, said);
+  }
+}
+
+void rethrow_with_forward_call(const Node& node) {
+  const std::string said = describe_forward_call(node);
+  try {
+    rethrow_longer(said);
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {
     const std::string text = error.what() + said;
     throw Error(text.data(), text.size());

@@ -19,7 +19,8 @@ class NotImplementedNode final : public autograd::Node {
   explicit NotImplementedNode(std::string op) : op_(std::move(op)) {}
   [[nodiscard]] std::string name() const override { return "NotImplemented(" + op_ + ")"; }
   [[nodiscard]] autograd::Gradients apply(autograd::Gradients) override {
-    OPGEN_CHECK_NOT_IMPLEMENTED(
+    // As in PyTorch, no NotImplementedError: an operator that is not differentiable is not a stub.
+    OPGEN_CHECK(
         false, "the derivative for '", op_,
         "' is not implemented: give it a formula in derivatives.yaml or a kernel for Autograd, or "
         "detach() its result");

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "autograd/autograd_part.h"
+#include "autograd/node_extras.h"
 #include "autograd/view_part.h"
 #include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
@@ -64,6 +65,7 @@ DerivedNode::DerivedNode() = default;
 DerivedNode::~DerivedNode() = default;
 
 void DerivedNode::connect(const DerivedOperator& op, const TensorSpan* arguments) {
+  op_ = &op;
   bool lists = false;
   if (OPGEN_UNLIKELY(op.leads_with_self)) {
     lead_ = static_cast<std::uint32_t>(arguments[0].count);
@@ -102,7 +104,14 @@ Gradients DerivedNode::apply(Gradients gradients) {
   Gradients results;
   results.resize(next_edges().size());
   BackwardCall call(*this, results);
-  run(call, OutputGradients(gradients));
+  try {
+    run(call, OutputGradients(gradients));
+  } catch (const Error&) {
+    const FunctionSchema& schema = OperatorHandle(op_->slot->entry.load_acquire()).schema();
+    internal::rethrow_longer(" (in the formula of " + schema.full_name() +
+                             " for the gradient of '" +
+                             schema.arguments[op_->inputs[call.started()]].name + "')");
+  }
   return results;
 }
 
@@ -237,6 +246,7 @@ TensorBase clone_with_tangent(const TensorBase& tensor) {
 }
 
 const TensorBase& Overwritten::copy() const {
+  if (!is_written_) return *this;
   // The operator overwrites the tangent, too.
   if (!copy_.defined() && defined()) copy_ = clone_with_tangent(*this);
   return copy_;

@@ -53,6 +53,8 @@ struct TangentPart final : TensorPart {
   }
 
   TensorBase tangent;
+  // For a view, the tangent of its base of which `tangent` is a part.
+  TensorBase whole;
   Level* level = nullptr;
   TangentPart* previous = nullptr;
   TangentPart* next = nullptr;
@@ -69,6 +71,13 @@ struct TangentPart final : TensorPart {
   const opgen::detail::Lock lock(level_mutex);
   return part->tangent;
 }
+// Returns the tangent of a view. Undefined, if that of its base is another one than `whole` since.
+[[nodiscard]] TensorBase own_part(const TensorBase& view, const TensorBase& whole) noexcept {
+  const TangentPart* part = find_part(view);
+  if (part == nullptr) return {};
+  const opgen::detail::Lock lock(level_mutex);
+  return part->whole.is_same(whole) ? part->tangent : TensorBase();
+}
 
 // Returns the tensor whose tangent contains this tensor's tangent as a view; null if this tensor
 // has its own tangent.
@@ -78,10 +87,11 @@ const TensorBase* tangent_base(const TensorBase& tensor) noexcept {
   return view->tangent_base.defined() ? &view->tangent_base : &view->base;
 }
 
-void store(const TensorBase& tensor, TensorBase tangent) {
+void store(const TensorBase& tensor, TensorBase tangent, TensorBase whole = {}) {
   auto& part = opgen::detail::part_of<TangentPart>(tensor.unsafeGetTensorImpl());
   const opgen::detail::Lock lock(level_mutex);
   std::swap(part.tangent, tangent);
+  std::swap(part.whole, whole);
   part.join(*level_of_thread);
   internal::track(tensor);
 }
@@ -145,6 +155,7 @@ ForwardLevel::~ForwardLevel() {
     const opgen::detail::Lock lock(level_mutex);
     while (TangentPart* part = level_of_thread->first) {
       dropped.push_back(std::move(part->tangent));
+      dropped.push_back(std::move(part->whole));
       part->leave();
     }
   }
@@ -162,12 +173,13 @@ bool internal::find_tangent(const TensorBase& tensor) noexcept {
 
 TensorBase tangent_of(const TensorBase& tensor) {
   if (!forward_mode_is_active() || tensor.unsafeGetTensorImpl()->parts() == nullptr) return {};
-  if (TensorBase own = own_tangent(tensor); own.defined()) return own;
   const TensorBase* base = tangent_base(tensor);
-  const TensorBase whole = base != nullptr ? tangent_of(*base) : TensorBase();
+  if (base == nullptr) return own_tangent(tensor);
+  const TensorBase whole = tangent_of(*base);
+  if (TensorBase own = own_part(tensor, whole); own.defined()) return own;
   if (!whole.defined()) return {};
   TensorBase tangent = view_of_tangent(tensor, *base, whole);
-  if (level_of_thread != nullptr) store(tensor, tangent);
+  if (level_of_thread != nullptr) store(tensor, tangent, whole);
   return tangent;
 }
 
@@ -175,16 +187,17 @@ void set_tangent(const TensorBase& tensor, const TensorBase& tangent) {
   if (!tangent.defined()) {
     TangentPart* part = find_part(tensor);
     if (part == nullptr) return;
-    TensorBase old;
+    TensorBase old, old_whole;
     const opgen::detail::Lock lock(level_mutex);
     std::swap(part->tangent, old);
+    std::swap(part->whole, old_whole);
     return part->leave();
   }
   check_tangent(tensor, tangent);
   const TensorBase* base = tangent_base(tensor);
   if (base == nullptr) return store(tensor, in_layout_of(tensor, tangent));
   TensorBase whole = tangent_of(*base);
-  if (whole.defined() && tangent.is_alias_of(whole)) return store(tensor, tangent);
+  if (whole.defined() && tangent.is_alias_of(whole)) return store(tensor, tangent, whole);
   const auto geometry = internal::SliceGeometry::of(tensor, *base);
   if (requires_grad(tangent) || (whole.defined() && requires_grad(whole))) {
     TensorBase changed = internal::put_slice(tangent, geometry);
@@ -192,7 +205,7 @@ void set_tangent(const TensorBase& tensor, const TensorBase& tangent) {
       changed = primitive::add(internal::without_slice(whole, geometry), changed);
     }
     store(*base, changed);
-    return store(tensor, tangent);
+    return store(tensor, tangent, changed);
   }
   if (!whole.defined()) {
     whole = opgen::detail::empty_strided(base->sizes(), base->strides(), tangent.options());
@@ -201,7 +214,7 @@ void set_tangent(const TensorBase& tensor, const TensorBase& tangent) {
   }
   const TensorBase part = view_of_tangent(tensor, *base, whole);
   copy_(part, tangent);
-  store(tensor, part);
+  store(tensor, part, whole);
 }
 
 TensorBase primal_of(const TensorBase& tensor) {

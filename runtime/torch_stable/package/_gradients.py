@@ -51,10 +51,12 @@ def record_view(library, names):
     """Record views as PyTorch's as_strided, which has gradients.
 
     `names` have a third item: the key of the kernel for tensors without data, which PyTorch traces; None, if there is none.
+    A fourth one is the class of _formulas, for views that as_strided cannot make.
     """
-    for name, public, key in names:
+    for name, public, key, *node in names:
         operator = _Operator(name, public, "Autograd")
-        kernel = _view_kernel(operator, name, key)
+        otherwise = _recorder(name, public, *node) if node else _record_without_formula
+        kernel = _view_kernel(operator, name, key, otherwise)
         library.impl(operator.overload, kernel, "Autograd", with_keyset=True)
 
 
@@ -66,7 +68,10 @@ def pass_on(library, names):
 
 def record(library, name, public, node):
     """Record the formulas of `node`, a class of _formulas."""
+    _register(library, name, public, "Autograd", _recorder(name, public, node))
 
+
+def _recorder(name, public, node):
     def read(values):
         return read_numbers(find_overload(public), values) if name != public else values
 
@@ -86,7 +91,7 @@ def record(library, name, public, node):
         with torch._C._AutoDispatchBelowAutograd():
             return operator.overload.redispatch(keyset & operator.below, *args, **kwargs)
 
-    _register(library, name, public, "Autograd", call)
+    return call
 
 
 # ---- Kernels ----
@@ -195,10 +200,10 @@ def _record_without_formula(operator, keyset, args, kwargs):
     return _record(operator, keyset, values, _NoFormula(operator.public), range(len(values)))
 
 
-def _view_kernel(operator, name, key):
+def _view_kernel(operator, name, key, otherwise):
     """Return the kernel that returns PyTorch's own view with the sizes and strides that the library computes.
 
-    A gradient through a view of other elements (`view_as_real`) is an error.
+    So writes to it work as for other views. `otherwise` records a view of other elements (`view_as_real`).
     """
     redispatch, below = operator.overload.redispatch, operator.below
 
@@ -208,7 +213,7 @@ def _view_kernel(operator, name, key):
             if not (_is_grad_enabled() and operator.is_tracked(*args, **kwargs)):
                 return redispatch(keyset & below, *args, **kwargs)
             if key is None:
-                return _record_without_formula(operator, keyset, args, kwargs)
+                return otherwise(operator, keyset, args, kwargs)
             # The views that the kernel makes of the tensor itself, which PyTorch records.
             return run_kernel(
                 key, name, operator.overload, values_of(operator.overload, args, kwargs)
@@ -223,7 +228,7 @@ def _view_kernel(operator, name, key):
             return _rebuilt(views, iter(made))
         _check_tangents(operator, args, kwargs)
         if operator.is_tracked(*args, **kwargs):
-            return _record_without_formula(operator, keyset, args, kwargs)
+            return otherwise(operator, keyset, args, kwargs)
         return views
 
     return kernel
@@ -368,7 +373,7 @@ class _Refusal:
 
     @staticmethod
     def backward(ctx, grad):
-        raise NotImplementedError(f"derivative for {ctx.name} is not implemented")
+        raise RuntimeError(f"derivative for {ctx.name} is not implemented")
 
 
 class _Refused(_Refusal, torch.autograd.Function):
@@ -396,7 +401,7 @@ class _NoFormula:
         return ()
 
     def backward(self, *_):
-        raise NotImplementedError(f"derivative for {self._name} is not implemented")
+        raise RuntimeError(f"derivative for {self._name} is not implemented")
 
 
 class _Formulas:

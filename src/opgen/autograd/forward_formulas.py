@@ -37,7 +37,9 @@ def forward_derivative(
     if types:
         return ForwardDerivative(names, types, row.formula.text, row.formula.place)
     message = f"'{shorten(names[0])}' is neither an argument nor an output of '{f.full_name}'"
-    outputs = [r.name for r in f.func.returns if r.name is not None] or ["result"]
+    outputs = [r.name for r in f.func.returns if r.name is not None]
+    if not outputs and len(f.func.returns) == 1:
+        outputs = ["result"]
     hint = did_you_mean(names[0], [*arguments, *outputs])
     diagnostics.error(codes.E1223, message, row.span, hint=hint)
     return None
@@ -72,7 +74,7 @@ def with_inputs(
         if not _check_names(f, written, inputs, diagnostics):
             continue
         formula = written.formula
-        tangents = _inputs_used(f, formula, inputs, "_t")
+        tangents = _inputs_used(formula, inputs, "_t")
         if formula == _ELEMENT_WISE:
             if not _check_element_wise(f, written, inputs, derivatives, forward, diagnostics):
                 continue
@@ -83,7 +85,7 @@ def with_inputs(
                 continue
             tangents = tuple(b.name for b in inputs)
             formula = _linear(f, name, arguments, tangents)
-        primals = _inputs_used(f, formula, inputs, "_p")
+        primals = _inputs_used(formula, inputs, "_p")
         found.append(
             replace(
                 written,
@@ -96,17 +98,15 @@ def with_inputs(
 
 
 def _names_of_inputs(f: NativeFunction, inputs: Sequence[Binding]) -> list[str]:
-    """Return the inputs whose tangents have a name. A formula takes all tangents of a list at once."""
+    """Return the inputs whose plain names are ambiguous. A function of a formula may take a list with its tangents."""
     if f.root_name.startswith(FOREACH):
         return [b.name for b in inputs]
     lists = (TENSOR_LIST, ConstRef(I_TENSOR_LIST_REF))
     return [b.name for b in inputs if b.type not in lists]
 
 
-def _inputs_used(
-    f: NativeFunction, formula: str, inputs: Sequence[Binding], postfix: str
-) -> tuple[str, ...]:
-    return tuple(n for n in _names_of_inputs(f, inputs) if uses(formula, n + postfix))
+def _inputs_used(formula: str, inputs: Sequence[Binding], postfix: str) -> tuple[str, ...]:
+    return tuple(b.name for b in inputs if uses(formula, b.name + postfix))
 
 
 def _check_names(

@@ -135,6 +135,8 @@ def _is_parsed(type: Type) -> bool:
             return True
         case OptionalType(elem):
             return _is_parsed(elem)
+        case ListType(BaseType(BaseTy.bool), size):
+            return size is not None
         case ListType(elem):
             return str(elem) in _PARSED_LISTS
         case _:

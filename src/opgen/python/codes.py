@@ -48,7 +48,8 @@ E0763 = Code(
     "E0763",
     "an argument type that Python bindings do not support",
     "Python's argument parser supports tensors, numbers, sizes, strings and most enumerations, lists of int, "
-    "SymInt, float, Scalar and Tensor, and optional forms of all of these. Use one of these types.",
+    "SymInt, float, Scalar and Tensor, lists of bool with a length, as in bool[3], and optional forms of all of these. "
+    "Use one of these types.",
     Example(
         "- func: foo(Tensor self, QScheme x) -> Tensor\n",
         "- func: foo(Tensor self, int x) -> Tensor\n",

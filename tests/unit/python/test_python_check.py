@@ -64,6 +64,13 @@ def test_a_method_and_a_function_are_separate() -> None:
     assert _codes(text.format("a", "function, method") + text.format("b", "method")) == ["E0765"]
 
 
+def test_lists_of_bools_have_a_length() -> None:
+    """Protects masks of gradients: a kernel gets `bool[3]` as an array, and there is no other list of bools."""
+    text = "- func: foo(Tensor self, {} mask) -> Tensor\n"
+    assert _codes(text.format("bool[3]")) == []
+    assert _codes(text.format("bool[]")) == ["E0763"]
+
+
 def test_unsound_operators_are_not_compared() -> None:
     text = "- func: foo.{}(Tensor self, QScheme x) -> Tensor\n"
     assert _codes(text.format("a") + text.format("b")) == ["E0763", "E0763"]

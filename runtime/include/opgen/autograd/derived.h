@@ -287,6 +287,26 @@ auto kept_before(const RecordedCall& call, std::size_t position, const T& argume
   }
 }
 
+// Returns an argument of which a node saves the value before the call.
+template <class T>
+decltype(auto) before_write([[maybe_unused]] const RecordedCall& call,
+                            [[maybe_unused]] std::size_t position, const T& argument) {
+  if constexpr (std::is_base_of_v<TensorBase, T>) {
+    return Overwritten(argument, call.is_written(position));
+  } else if constexpr (requires {
+                         requires std::is_base_of_v<TensorBase, typename T::value_type>;
+                         argument.size();
+                       }) {
+    return OverwrittenList<T>(argument, call.is_written(position));
+  } else {
+    return (argument);
+  }
+}
+
+// Whether the first argument is a single tensor.
+template <class First, class... Rest>
+inline constexpr bool kLeadsWithTensor = std::is_base_of_v<TensorBase, std::remove_cvref_t<First>>;
+
 // ---- The kernel --------------------------------------------------------------------------------
 
 template <class D, class Op, Kind kind, class Schema = typename Op::schema>
@@ -315,7 +335,9 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
       return ForwardOf<D, R, A...>::value;
     }
   }();
-  static constexpr bool kCopiesWritten = kHasForward && kind == Kind::writes;
+  // A single tensor that an in-place operator writes is kept by note_before().
+  static constexpr bool kCopiesWritten =
+      kHasForward && (kind == Kind::writes || (kind == Kind::inplace && !kLeadsWithTensor<A...>));
   static constexpr auto kOthers = others<D, A...>();
   static constexpr DerivedOperator kOperator = {
       &Op::slot,      decltype(positions(typename D::Inputs()))::values,
@@ -333,7 +355,7 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     RecordedCall call(kOperator, spans);
     if (call.is_idle()) return Redispatch<R, A...>::call(Op::slot, keys, arguments...);
     D* const formulas = begin(call, arguments...);
-    if constexpr (kCopiesWritten && !std::is_void_v<R>) {
+    if constexpr (kCopiesWritten) {
       if (OPGEN_UNLIKELY(call.has_tangents())) {
         return record_from_copies(call, formulas, keys, std::index_sequence_for<A...>(),
                                   arguments...);
@@ -359,11 +381,19 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
                                                         std::index_sequence<position...>,
                                                         std::remove_reference_t<A>&... arguments) {
     const auto before = std::make_tuple(kept_before(call, position, arguments)...);
+    const auto finish_from = [&](const auto& result) {
+      call.leave();
+      std::apply([&](const auto&... each) { finish(call, formulas, result, each...); }, before);
+    };
     call.enter();
-    R result = Redispatch<R, A...>::call(Op::slot, keys, arguments...);
-    call.leave();
-    std::apply([&](const auto&... each) { finish(call, formulas, result, each...); }, before);
-    return result;
+    if constexpr (std::is_void_v<R>) {
+      Redispatch<R, A...>::call(Op::slot, keys, arguments...);
+      finish_from(first(arguments...));
+    } else {
+      R result = Redispatch<R, A...>::call(Op::slot, keys, arguments...);
+      finish_from(result);
+      return result;
+    }
   }
 
   // Records a call on lists as one call per element of the operator for one tensor.
@@ -409,11 +439,20 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
       if constexpr (writes_one) {
         const Overwritten self(one);
         node->formulas.save(call, self, rest...);
+      } else if constexpr (kind == Kind::writes || kind == Kind::inplace) {
+        save_before(*node, call, std::index_sequence_for<First, Rest...>(), one, rest...);
       } else {
         node->formulas.save(call, one, rest...);
       }
     }
     return &node->formulas;
+  }
+
+  // Saves the values that arguments have before the operator writes them.
+  template <std::size_t... position, class... Arguments>
+  static void save_before(NodeOf<D>& node, const RecordedCall& call,
+                          std::index_sequence<position...>, const Arguments&... arguments) {
+    node.formulas.save(call, before_write(call, position, arguments)...);
   }
 
   template <class Result, class... Arguments>

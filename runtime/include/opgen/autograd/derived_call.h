@@ -94,6 +94,7 @@ class OPGEN_API DerivedNode : public Node {
   // Protects the saved tensors. Not held while formulas run.
   class Lock;
 
+  const internal::DerivedOperator* op_ = nullptr;
   std::vector<std::uint32_t>
       ends_;  // empty unless an input is a list; for each input, one past its last edge
   std::uint32_t lead_ = 0;
@@ -147,6 +148,10 @@ class BackwardCall {
   [[nodiscard]] OPGEN_API bool retain_variables() const noexcept;
   [[nodiscard]] DerivedNode& node() const noexcept { return node_; }
 
+  // Notes that the formula for input `i` is computed next.
+  void start(std::size_t i) noexcept { started_ = i; }
+  [[nodiscard]] std::size_t started() const noexcept { return started_; }
+
   // Sets the gradients of inputs. The value is a tensor for one input, a list for an input that is
   // a list, and a tuple for several inputs.
   template <std::size_t... input, class Value>
@@ -196,6 +201,7 @@ class BackwardCall {
 
   DerivedNode& node_;
   Gradients& results_;
+  std::size_t started_ = 0;
 };
 
 namespace internal {

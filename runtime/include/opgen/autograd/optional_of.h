@@ -15,7 +15,8 @@ class OptionalOf : public T {
  public:
   explicit OptionalOf(TensorBase tensor) : T(std::move(tensor)) {}
   operator std::optional<T>() const {  // NOLINT(google-explicit-constructor)
-    return this->defined() ? std::optional<T>(*this) : std::nullopt;
+    // As a T: std::optional<T>(*this) may call this operator again.
+    return this->defined() ? std::optional<T>(static_cast<const T&>(*this)) : std::nullopt;
   }
   [[nodiscard]] bool has_value() const noexcept { return this->defined(); }
   [[nodiscard]] const T& value() const noexcept { return *this; }

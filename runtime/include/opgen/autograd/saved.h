@@ -23,15 +23,32 @@ namespace internal {
 // may own other nodes.
 using Released = std::vector<SavedTensor>;
 
-// Argument 0 of an in-place operator, for a node that saves it. If the whole tensor is saved, it is
-// copied (once), because the operator overwrites it.
+// An argument that the operator overwrites, if `is_written`, for a node that saves it. If the whole
+// tensor is saved, it is copied (once).
 class OPGEN_API Overwritten : public TensorBase {
  public:
-  explicit Overwritten(const TensorBase& self) : TensorBase(self) {}
+  explicit Overwritten(const TensorBase& self, bool is_written = true)
+      : TensorBase(self), is_written_(is_written) {}
   [[nodiscard]] const TensorBase& copy() const;
 
  private:
+  bool is_written_;
   mutable TensorBase copy_;
+};
+// The same for a list of tensors.
+template <class List>
+class OverwrittenList : public List {
+ public:
+  OverwrittenList(const List& list, bool is_written) : List(list), is_written_(is_written) {}
+  [[nodiscard]] std::vector<TensorBase> copies() const {
+    std::vector<TensorBase> all;
+    all.reserve(this->size());
+    for (const TensorBase& each : *this) all.push_back(Overwritten(each, is_written_).copy());
+    return all;
+  }
+
+ private:
+  bool is_written_;
 };
 
 // A SavedTensor that knows whether it was released.
@@ -79,6 +96,9 @@ class SavedList {
  public:
   template <class List>
   void save(const List& tensors) {
+    if constexpr (requires { tensors.copies(); }) {
+      return save(tensors.copies());
+    }
     variables_.reserve(tensors.size());
     for (std::size_t i = 0; i < tensors.size(); ++i) add(tensors[i]);
   }

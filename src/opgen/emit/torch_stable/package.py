@@ -14,6 +14,7 @@ from opgen.emit.torch_stable.gradients import (
     build_formulas,
     gradient_function,
     is_recorded,
+    is_recorded_view,
     node_name,
 )
 from opgen.model.native_function import NativeFunction
@@ -94,8 +95,17 @@ def _calls(
 def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
     has_formulas = is_recorded(context)
     for f in filter(has_formulas, functions):
+        if is_recorded_view(f):
+            continue
         lines = (f"{_quoted(_dispatched(f))},", f"{_quoted(f)},", f"_formulas.{node_name(f)},")
         yield Call("_gradients.record", ("_library,", *lines))
+    views = [f for f in functions if has_formulas(f) and is_recorded_view(f)]
+    if views:
+        entries = (
+            f"({_quoted(_dispatched(f))}, {_quoted(f)}{_key_of_view(context, f)}, _formulas.{node_name(f)}),"
+            for f in views
+        )
+        yield Call("_gradients.record_view", ("_library,", *_list(entries)))
     rest = [f for f in functions if not has_formulas(f)]
     for name, some in group_by(rest, lambda f: gradient_function(context, f)).items():
         if name is not None:

@@ -226,8 +226,8 @@ struct Made {
   D& derivative() const { return static_cast<DerivedNode<D>&>(*pointer).derivative; }
 };
 
-// Makes the node of a call, and saves what its formulas read. `each` are the arguments; the first
-// is a Before if the operator writes it.
+// Makes the node of a call, and saves what its formulas read. `each` are the arguments; those that
+// the operator may write are a Before.
 template <class D, bool in_place, class Arguments, class... T>
 Made<D> make_node(const Arguments& all, const T&... each) {
   static_assert(D::Inputs::size() <= 64);
@@ -289,6 +289,16 @@ auto kept_before(const T& argument, bool is_written) {
   } else {
     if (is_written) fail_forward(D::kOperator);
     return std::cref(argument);
+  }
+}
+
+// The argument, of which a node saves the value before the call.
+template <class T>
+decltype(auto) before_write(const T& argument, [[maybe_unused]] bool is_written) {
+  if constexpr (std::is_same_v<T, at::Tensor> || std::is_same_v<T, at::TensorList>) {
+    return Before<T>(argument, is_written);
+  } else {
+    return (argument);
   }
 }
 
@@ -377,7 +387,7 @@ struct Recorded<D, Op, kind, R(A...)> {
     if constexpr (kind == Kind::writes) check_written(all, records);
     const auto check = [&](auto results) { check_forward<has_forward(results)>(all); };
     detail::Made<D> made;
-    if (records) made = detail::make_node<D, false>(all, std::as_const(arguments)...);
+    if (records) made = make_node(all, std::index_sequence_for<A...>());
     if constexpr (std::is_void_v<R>) {
       if (forward) check(std::type_identity<std::tuple<>>());
       below(keys, arguments...);
@@ -401,6 +411,16 @@ struct Recorded<D, Op, kind, R(A...)> {
         std::apply([&](const auto&... each) { detail::save_outputs(made, each...); }, results);
       }
       return result;
+    }
+  }
+  template <std::size_t... positions>
+  static detail::Made<D> make_node(const Arguments& all, std::index_sequence<positions...>) {
+    if constexpr (kind == Kind::writes) {
+      const std::vector<bool>& written = written_arguments().written;
+      return detail::make_node<D, false>(
+          all, detail::before_write(std::get<positions>(all), written[positions])...);
+    } else {
+      return detail::make_node<D, false>(all, std::get<positions>(all)...);
     }
   }
   template <class... Result>

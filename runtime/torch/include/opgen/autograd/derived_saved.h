@@ -38,15 +38,17 @@ struct TypeAndSize : torch::autograd::TypeAndSize {
   at::Tensor zeros() const { return at::zeros_symint(sym_sizes, options); }
 };
 
-// An argument that the operator is about to write. It can also return a copy of the argument's
-// previous value, which is made only once, and only if it is needed.
+// An argument that the operator is about to write, if `is_written`. It can also return a copy of
+// the argument's previous value, which is made only once, and only if it is needed.
 template <class T>
 class Before;
 template <>
 class Before<at::Tensor> : public at::Tensor {
  public:
-  explicit Before(const at::Tensor& self) : at::Tensor(self) {}
+  explicit Before(const at::Tensor& self, bool is_written = true)
+      : at::Tensor(self), is_written_(is_written) {}
   const at::Tensor& copy() const {
+    if (!is_written_) return *this;
     if (!copy_.defined() && this->defined()) copy_ = this->clone();
     return copy_;
   }
@@ -56,13 +58,16 @@ class Before<at::Tensor> : public at::Tensor {
   }
 
  private:
+  bool is_written_;
   mutable at::Tensor copy_;
 };
 template <>
 class Before<at::TensorList> : public at::TensorList {
  public:
-  explicit Before(at::TensorList self) : at::TensorList(self) {}
+  explicit Before(at::TensorList self, bool is_written = true)
+      : at::TensorList(self), is_written_(is_written) {}
   at::TensorList copy() const {
+    if (!is_written_) return *this;
     if (copies_.empty()) {
       copies_.reserve(this->size());
       for (const at::Tensor& each : *this) {
@@ -77,6 +82,7 @@ class Before<at::TensorList> : public at::TensorList {
   }
 
  private:
+  bool is_written_;
   mutable std::vector<at::Tensor> copies_;
 };
 
@@ -152,7 +158,9 @@ class OptionalTensor : public at::Tensor {
  public:
   explicit OptionalTensor(at::Tensor tensor) : at::Tensor(std::move(tensor)) {}
   operator std::optional<at::Tensor>() const {  // NOLINT(google-explicit-constructor)
-    return this->defined() ? std::optional<at::Tensor>(*this) : std::nullopt;
+    // As a Tensor: std::optional(*this) may call this operator again.
+    const at::Tensor& tensor = *this;
+    return tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt;
   }
   bool has_value() const { return this->defined(); }
   const at::Tensor& value() const { return *this; }

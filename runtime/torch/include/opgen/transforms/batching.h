@@ -129,27 +129,37 @@ class BatchLoop {
                      const std::vector<std::vector<c10::IValue>>& results) const {
     const c10::IValue* argument = find_argument(op_.schema().returns()[position]);
     if (argument != nullptr) return *argument;
-    const c10::IValue& first = results.front()[position];
+    std::vector<c10::IValue> values;
+    for (const auto& result : results) values.push_back(result[position]);
+    return gather(values);
+  }
+  // Combines the values of all calls: tensors to a batch, and lists item by item.
+  c10::IValue gather(const std::vector<c10::IValue>& values) const {
+    const c10::IValue& first = values.front();
     if (first.isTensor() && first.toTensor().defined()) {
       std::vector<at::Tensor> parts;
-      for (const auto& result : results) parts.push_back(result[position].toTensor());
+      for (const c10::IValue& value : values) parts.push_back(value.toTensor());
       return batch_of(parts);
     }
-    if (first.isTensorList()) {
-      std::vector<at::Tensor> batches;
-      for (std::size_t i = 0; i < first.toTensorVector().size(); ++i) {
-        std::vector<at::Tensor> parts;
-        for (const auto& result : results) {
-          const std::vector<at::Tensor> list = result[position].toTensorVector();
-          check_same(list.size() == first.toTensorVector().size());
-          parts.push_back(list[i]);
+    if (first.isList()) {
+      const c10::List<c10::IValue> items = first.toList();
+      c10::impl::GenericList batches(items.elementType());
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        std::vector<c10::IValue> parts;
+        for (const c10::IValue& value : values) {
+          check_same(value.toList().size() == items.size());
+          parts.push_back(value.toList().get(i));
         }
-        batches.push_back(batch_of(parts));
+        batches.push_back(gather(parts));
       }
       return batches;
     }
-    for (const auto& result : results) {
-      check_same(result[position].isTensor() || result[position] == first);
+    for (const c10::IValue& value : values) {
+      for_each_tensor(value, [&](const at::Tensor& tensor) {
+        TORCH_CHECK(!tensor.defined(), "vmap: ", op_.operator_name(),
+                    " returns tensors that are neither results nor in lists");
+      });
+      check_same(value.isTensor() || value == first);
     }
     return first;
   }
