@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from opgen.emit.common.base import GeneratedFile
-from opgen.emit.common.layout import wrap_heading
+from opgen.emit.common.layout import break_long_lines
 from opgen.io.resources import compiled_templates_dir, runtime_dir
 from opgen.templating.environment import make_environment
 
@@ -25,7 +25,9 @@ class Renderer:
         """Return the text of `file`. Raises jinja2.TemplateNotFound."""
         if not file.template.endswith(".j2"):
             return (runtime_dir() / file.template).read_text(encoding="utf-8")
-        text = wrap_heading(self._environment.get_template(file.template).render(file=file))
+        text = self._environment.get_template(file.template).render(file=file)
+        if file.template.endswith((".h.j2", ".cpp.j2")):
+            text = break_long_lines(text)
         # Documented functions of a stub have a blank line after them.
         return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text
 

@@ -45,6 +45,25 @@ def test_text_is_tidy(files: dict[str, str]) -> None:
         assert "\n\n\n" not in text, path
 
 
+def test_lines_are_short(files: dict[str, str]) -> None:
+    """Protects readers from long lines: those of C++ have at most 100 characters where a comma allows it."""
+    for path, text in files.items():
+        if path.endswith((".h", ".cpp")):
+            own = re.sub(r"^#line[\s\S]*?^#line", "", text, flags=re.MULTILINE)
+            for line in own.splitlines():
+                assert len(line) <= 100 or ", " not in re.sub(r'"[^"]*"', "", line), path
+
+
+def test_formatters_leave_generated_files_alone(files: dict[str, str]) -> None:
+    """Protects committed trees, which `opgen check` compares, from clang-format."""
+    for path, text in files.items():
+        if path.endswith((".h", ".cpp")):
+            code = next(
+                line for line in text.splitlines() if not re.match("// (?!clang)|//$", line)
+            )
+            assert code == "// clang-format off", path
+
+
 def test_namespaces_are_closed_by_their_name(files: dict[str, str]) -> None:
     for path, text in files.items():
         opened = re.findall(r"^namespace ([\w:]*) ?\{$", text, re.MULTILINE)

@@ -9,14 +9,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from opgen.emit.common.layout import (
-    WIDTH,
-    documentation_comment,
-    visible_directions,
-    wrap_call,
-    wrap_comment,
-    wrap_declaration,
-)
+from opgen.emit.common.layout import documentation_comment, visible_directions
 from opgen.io.resources import runtime_dir
 
 T = TypeVar("T")
@@ -69,16 +62,6 @@ class PublicFunction(Record, frozen=True):
     doc: str = ""
 
     @property
-    def comment(self) -> str:
-        """Return `text` wrapped as the lines of a comment."""
-        return wrap_comment(self.text)
-
-    @property
-    def member_comment(self) -> str:
-        """Return `text` wrapped as the lines of a comment in a class."""
-        return wrap_comment(self.text, indent=2)
-
-    @property
     def documentation(self) -> str:
         """The author's documentation as lines of a comment, each after a line end."""
         return documentation_comment(self.doc)
@@ -97,46 +80,13 @@ class PublicFunction(Record, frozen=True):
         return f"{self.callee}({', '.join(self.arguments)})"
 
     @property
-    def inline_head(self) -> str:
-        """`inline Tensor add(const Tensor& self) {`."""
-        return wrap_declaration(f"inline {self.returns}", self.name, self.given, ") {")
-
-    @property
     def head(self) -> str:
-        """`Tensor add(const Tensor& self) {`."""
-        return wrap_declaration(self.returns, self.name, self.given_plainly, ") {")
+        """`Tensor add(const Tensor& self)`, with defaults."""
+        return f"{self.returns} {self.name}({self.parameters})"
 
     @property
-    def declaration(self) -> str:
-        """`Tensor add(const Tensor& self);`."""
-        return wrap_declaration(self.returns, self.name, self.given, ");")
-
-    @property
-    def member(self) -> str:
-        """`Tensor add(const Tensor& self) const;` in a class."""
-        return wrap_declaration(self.returns, self.name, self.given, ") const;", indent=2)
-
-    @property
-    def member_definition(self) -> str:
-        """`void add() const { callee(arguments); }` in a class."""
-        start = f"  {self.returns} {self.name}({self.parameters}) const {{"
-        line = f"{start} {self.callee}({', '.join(self.arguments)}); }}"
-        if len(line) <= WIDTH:
-            return line
-        head = wrap_declaration(self.returns, self.name, self.given, ") const {", indent=2)
-        body = wrap_call(f"    {self.callee}(", self.arguments, ");", indent=4)
-        return f"{head}\n{body}\n  }}"
-
-    @property
-    def method_head(self) -> str:
-        """`Tensor Tensor::add(const Tensor& self) const {` outside of the class."""
-        name = f"Tensor::{self.name}"
-        return wrap_declaration(self.returns, name, self.given_plainly, ") const {")
-
-    @property
-    def statement(self) -> str:
-        """`return callee(arguments);` in a function."""
-        return wrap_call(f"  return {self.callee}(", self.arguments, ");", indent=2)
+    def plain_parameters(self) -> str:
+        return ", ".join(self.given_plainly)
 
 
 def group_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

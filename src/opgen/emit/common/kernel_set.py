@@ -11,15 +11,6 @@ from opgen.cpp.names import kernel_namespace, meta_namespace
 from opgen.cpp.signatures import Binding
 from opgen.cpp.spelling import TypeSpelling
 from opgen.emit.common.base import Record, group_by
-from opgen.emit.common.layout import (
-    WIDTH,
-    wrap_call,
-    wrap_class,
-    wrap_comment,
-    wrap_declaration,
-    wrap_define,
-    wrap_list,
-)
 from opgen.emit.common.text import SpelledSignature, Speller
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import Kernel, NativeFunction
@@ -52,13 +43,8 @@ class KernelOverload(Record, frozen=True):
         return ", ".join(self.parameter_list)
 
     @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
-
-    @property
     def declaration(self) -> str:
-        returns = f"static {specifier(self.kept)}{self.returns}"
-        return wrap_declaration(returns, self.kernel, self.parameter_list, ");", indent=2)
+        return f"static {specifier(self.kept)}{self.returns} {self.kernel}({self.parameters});"
 
 
 class ReturnAlias(Record, frozen=True):
@@ -112,8 +98,8 @@ class UnstructuredKernel(Record, frozen=True):
         struct = f"{self.qualifier}{self.struct}"
         if self.returns_one_type:
             name = f"OPGEN_NativeFunctions_h_KERNEL_{self.name}"
-            return wrap_define(name, f"{struct}::opgen_ret {struct}")
-        return wrap_define(f"OPGEN_NativeFunctions_h_KERNEL2_{self.name}", struct)
+            return f"#define {name} {struct}::opgen_ret {struct}"
+        return f"#define OPGEN_NativeFunctions_h_KERNEL2_{self.name} {struct}"
 
     def macro(self, call: KernelOverload) -> str:
         """Return the macro that an author writes before the parameter list."""
@@ -156,24 +142,21 @@ class StructuredKernel(Record, frozen=True):
         return ", ".join(self.parameter_list)
 
     @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
-
-    @property
-    def head(self) -> str:
-        return wrap_class(self.struct, self.meta)
-
-    @property
     def members(self) -> tuple[str, ...]:
-        """The members of the class, each on one or more lines."""
+        """The lines of the members of the class."""
         found = []
         if self.says_outputs:
             found.append(f"  static constexpr ::std::size_t opgen_outputs = {self.outputs};")
         if not self.is_installed:
-            returns = f"{specifier(self.kept)}void"
-            found.append(wrap_declaration(returns, "impl", self.parameter_list, ");", indent=2))
+            found.append(f"  {specifier(self.kept)}void impl({self.parameters});")
         if self.precomputed and self.kept:
-            found.append(self._forward_definition())
+            # `opgen_impl` calls `impl` with precomputed values.
+            given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
+            found += [
+                f"  void opgen_impl({', '.join(given)}) {{",
+                f"    this->impl({', '.join(self.forward_arguments)});",
+                "  }",
+            ]
         return tuple(found)
 
     @property
@@ -182,18 +165,7 @@ class StructuredKernel(Record, frozen=True):
         if self.is_installed:
             return ()
         name = f"OPGEN_NativeFunctions_h_IMPL_{self.name}"
-        return (wrap_define(name, f"{self.qualifier}{self.struct}"),)
-
-    def _forward_definition(self) -> str:
-        """Return `opgen_impl`, which calls `impl` with precomputed values."""
-        given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
-        call = f"this->impl({', '.join(self.forward_arguments)});"
-        line = f"  void opgen_impl({', '.join(given)}) {{ {call} }}"
-        if len(line) <= WIDTH:
-            return line
-        head = wrap_declaration("void", "opgen_impl", given, ") {", indent=2)
-        body = wrap_call("    this->impl(", self.forward_arguments, ");", indent=4)
-        return f"{head}\n{body}\n  }}"
+        return (f"#define {name} {self.qualifier}{self.struct}",)
 
 
 class PrecomputedValue(Record, frozen=True):
@@ -243,7 +215,7 @@ class MetaClass(Record, frozen=True):
     names: str
     types: tuple[str, ...]
     precomputed: tuple[PrecomputedValue, ...]
-    precompute_flags: tuple[str, ...]
+    precompute_flags: str
     precompute_all: str
     to_write: str
     kept: bool
@@ -251,10 +223,6 @@ class MetaClass(Record, frozen=True):
     @property
     def parameters(self) -> str:
         return ", ".join(self.parameter_list)
-
-    @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
 
     @property
     def is_template(self) -> bool:
@@ -280,7 +248,7 @@ class MetaClass(Record, frozen=True):
     def body_declaration(self) -> str:
         if not self.is_template:
             return self.declaration
-        return wrap_declaration(self.returns, "meta", self.parameter_list, ");", indent=2)
+        return f"{self.returns} meta({self.parameters});"
 
     @property
     def sized_classes(self) -> tuple[SizedClass, ...]:
@@ -294,13 +262,7 @@ class MetaClass(Record, frozen=True):
 
     @property
     def declaration(self) -> str:
-        returns = f"{specifier(self.kept)}{self.returns}"
-        return wrap_declaration(returns, "meta", self.parameter_list, ");", indent=2)
-
-    @property
-    def precompute_template(self) -> str:
-        """`template <bool KH = false, bool KW = false>`, the flags of the values that are set."""
-        return wrap_list("  template <", self.precompute_flags, ">")
+        return f"{specifier(self.kept)}{self.returns} meta({self.parameters});"
 
     @property
     def macro_lines(self) -> tuple[str, ...]:
@@ -313,28 +275,22 @@ class MetaClass(Record, frozen=True):
         name = f"OPGEN_NativeMetaFunctions_h_{kind}_{self.macro}"
         if not self.sized_base:
             returned = f"{struct}::meta_return_ty " if self.precomputed else ""
-            return (wrap_define(name, f"{returned}{struct}"),)
+            return (f"#define {name} {returned}{struct}",)
         symbolic, sized = f"{self.qualifier}{self.symbolic}", f"{self.qualifier}{self.sized}"
         call = f"this->{self.sized}::meta({self.names});"
         if self.precomputed:
             call = f"return {call}"
-            returns = (f"{struct}::meta_return_ty", f"{symbolic}::meta_return_ty")
+            returns = (f"{struct}::meta_return_ty ", f"{symbolic}::meta_return_ty ")
             author = f"typename {sized}<opgen_Sizes>::meta_return_ty "
         else:
             # OPGEN_META_FUNC writes the first `void`.
-            returns, author = ("", "void"), "void "
-        heads = [
-            wrap_declaration(
-                returned, f"{own}::meta", self.parameter_list, ") {", indent=2, width=WIDTH - 2
-            )
-            for returned, own in zip(returns, (struct, symbolic))
-        ]
+            returns, author = ("", "void "), "void "
         return continued(
             f"#define {name}",
-            *heads[0].split("\n"),
+            f"  {returns[0]}{struct}::meta({self.parameters}) {{",
             f"    {call}",
             "  }",
-            *heads[1].split("\n"),
+            f"  {returns[1]}{symbolic}::meta({self.parameters}) {{",
             f"    {call}",
             "  }",
             "  template <class opgen_Sizes>",
@@ -351,9 +307,8 @@ def specifier(kept: bool) -> str:
 
 
 def continued(*lines: str) -> tuple[str, ...]:
-    """Return the lines of a macro: all but the last end with a backslash, in one column."""
-    width = max(map(len, lines[:-1]))
-    return (*(f"{line:<{width}} \\" for line in lines[:-1]), lines[-1])
+    """Return the lines of a macro: all but the last end with a backslash."""
+    return (*(f"{line} \\" for line in lines[:-1]), lines[-1])
 
 
 class KernelSet(Record, frozen=True):
@@ -566,7 +521,7 @@ def meta_class_of(
         names=", ".join(b.name for b in arguments),
         types=spell.type_list(arguments, spelling=spelling),
         precomputed=_precomputed(elements, spell, spelling),
-        precompute_flags=tuple(f"bool {b.name.upper()} = false" for b in elements),
+        precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
         precompute_all=", ".join("true" for _ in elements),
         to_write=f"{_meta_macro(group)}({', '.join(parameters)})",
         kept=kept,

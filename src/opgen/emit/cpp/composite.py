@@ -10,7 +10,6 @@ from opgen.cpp.signatures import Binding, NativeSignature
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
 from opgen.emit.common.context import Context
-from opgen.emit.common.layout import wrap_comment, wrap_declaration, wrap_statement
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
@@ -22,17 +21,8 @@ class CompositeDefinition(Record, frozen=True):
     schema: str
     name: str
     returns: str
-    parameters: tuple[str, ...]
+    parameters: str
     body: tuple[str, ...]
-
-    @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
-
-    @property
-    def head(self) -> str:
-        name = f"opgen_{self.name}::{self.name}"
-        return wrap_declaration(self.returns, name, self.parameters, ") {")
 
 
 class CompositeKernelsFile(GeneratedFile, frozen=True):
@@ -68,8 +58,8 @@ def _kernel(context: Context, kernel: CompositeKernel) -> CompositeDefinition:
         schema=context.spell.schema(kernel.function),
         name=kernel.kernel.name,
         returns=signature.returns,
-        parameters=signature.parameter_list,
-        body=tuple([wrap_statement(line, indent=2) for line in _body(context, kernel)]),
+        parameters=signature.parameters,
+        body=tuple(_body(context, kernel)),
     )
 
 

@@ -34,7 +34,6 @@ from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, unique
 from opgen.emit.common.context import Context
-from opgen.emit.common.layout import wrap_call, wrap_comment
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -188,16 +187,6 @@ class GradientRow(Record, frozen=True):
     operator: str
     kernel: str
 
-    @property
-    def statement(self) -> str:
-        """The row as a call of torch::Library."""
-        return wrap_call("  m.impl(", (f'"{self.operator}"', self.kernel), ");", indent=2)
-
-    @property
-    def element(self) -> str:
-        """The row as an element of an array."""
-        return f"    {self.kernel},"
-
 
 class GradientTable(Record, frozen=True):
     """The kernels of one namespace for one key of autograd."""
@@ -205,7 +194,7 @@ class GradientTable(Record, frozen=True):
     namespace: str
     key: str
     rows: str
-    definition: str
+    name: str
     items: tuple[GradientRow, ...]
 
 
@@ -349,17 +338,11 @@ def _tables(
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
         table = f"{name}_{dispatch_key}_{namespace}"
-        start = f"const opgen::KernelTable opgen_table_{table}("
-        given = (
-            f'"{namespace}"',
-            f"opgen::DispatchKey::{dispatch_key}",
-            f"opgen_kernels_{table}",
-        )
         yield GradientTable(
             namespace=namespace,
             key=dispatch_key,
             rows=f"opgen_kernels_{table}",
-            definition=wrap_call(start, given, ");", indent=0),
+            name=f"opgen_table_{table}",
             items=tuple(row for place, row in rows if place == (namespace, key)),
         )
 
@@ -487,7 +470,7 @@ class _NodeBuilder(Struct, dict=True):
         words = words_of((*of_forward, *locals))
         condition = info.output_differentiability_condition
         return NodeStruct(
-            comment=wrap_comment(self.context.spell.schema(f)),
+            comment=self.context.spell.schema(f),
             name=str(info.op),
             operator=cpp_string(f.full_name),
             inputs=_positions(self.inputs, self.arguments),

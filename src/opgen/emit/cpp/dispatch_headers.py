@@ -8,12 +8,12 @@ from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
     Block,
     GeneratedFile,
+    PublicFunction,
     Record,
     blocks,
     group_by,
 )
 from opgen.emit.common.context import Context
-from opgen.emit.common.layout import WIDTH
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -23,14 +23,6 @@ from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 _HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
 
 
-class DirectFunction(Record, frozen=True):
-    """One inline function under its comment."""
-
-    comment: str
-    head: str
-    statement: str
-
-
 class DirectOperator(Record, frozen=True):
     """The declaration of an operator's kernel for a key, and the functions that call it.
 
@@ -38,8 +30,8 @@ class DirectOperator(Record, frozen=True):
     """
 
     declaration: str
-    function: DirectFunction
-    variants: tuple[DirectFunction, ...]
+    function: PublicFunction
+    variants: tuple[PublicFunction, ...]
 
 
 class DispatchHeader(GeneratedFile, frozen=True):
@@ -109,18 +101,9 @@ def has_direct_functions(context: Context, row: Registration) -> bool:
 
 
 def _direct_operator(context: Context, f: NativeFunction, kernel_class: str) -> DirectOperator:
-    function, *variants = (
-        DirectFunction(one.comment, one.inline_head, one.statement)
-        for one in context.spell.functions(f, direct_kernel(f))
-    )
+    function, *variants = context.spell.functions(f, direct_kernel(f))
     kernel = f"extern const opgen::{kernel_class}<_ops::{operator_struct_name(f.func)}>"
-    line = f"{kernel} {direct_kernel(f)};"
-    fits = len(line) <= WIDTH
-    return DirectOperator(
-        declaration=line if fits else f"{kernel}\n    {direct_kernel(f)};",
-        function=function,
-        variants=tuple(variants),
-    )
+    return DirectOperator(f"{kernel} {direct_kernel(f)};", function, tuple(variants))
 
 
 def _direct(context: Context) -> dict[DispatchKey, list[Registration]]:

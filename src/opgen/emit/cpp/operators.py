@@ -11,18 +11,7 @@ from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_str
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions, type_headers
 from opgen.emit.common.fakes import is_faked_in_python
-from opgen.emit.common.layout import (
-    WIDTH,
-    sorted_includes,
-    wrap_assigned_string,
-    wrap_base,
-    wrap_call,
-    wrap_comment,
-    wrap_declaration,
-    wrap_def,
-    wrap_instantiation,
-    wrap_list,
-)
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
@@ -49,64 +38,24 @@ class OperatorStruct(Record, frozen=True):
     struct: str
     name: str
     overload: str
-    returns: str
-    types: tuple[str, ...]
+    function_type: str
     kept: bool
     dispatched: str
     below: str
 
     @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
+    def base(self) -> str:
+        """The base for target torch, where an operator that a selection leaves out has another one."""
+        return "opgen::Operator" if self.kept else "opgen::NotSelected"
 
     @property
-    def head(self) -> str:
-        """`struct add : opgen::Operator<add, Tensor(const Tensor&)> {`."""
-        return wrap_base(self.struct, "opgen::Operator", self.struct, self.returns, self.types)
-
-    @property
-    def selectable_head(self) -> str:
-        """The same for target torch, where an operator that a selection leaves out has another base."""
-        base = "opgen::Operator" if self.kept else "opgen::NotSelected"
-        return wrap_base(self.struct, base, self.struct, self.returns, self.types)
-
-    @property
-    def schema_definition(self) -> str:
-        """`schema_str = "...";`, the schema as a string literal."""
-        return schema_definition(self.schema)
-
-    @property
-    def slot(self) -> str:
-        """The slot; if a selection leaves the operator out, defined here, with a kernel that throws."""
-        if self.kept:
-            return "  static opgen::OperatorSlot slot;"
-        arguments = ("name", "overload_name", "&opgen::not_selected<schema>")
-        return wrap_call("  inline static opgen::OperatorSlot slot{", arguments, "};", indent=2)
+    def schema_text(self) -> str:
+        return cpp_string(self.schema)
 
 
 class SlotDefinition(Record, frozen=True):
-    namespace: str
     struct: str
-    returns: str
-    types: tuple[str, ...]
-
-    @property
-    def instantiation(self) -> str:
-        """`template struct opgen::Operator<at::_ops::add, Tensor(const Tensor&)>;`, for target torch."""
-        struct = f"{self.namespace}::_ops::{self.struct}"
-        return wrap_instantiation("opgen::Operator", struct, self.returns, self.types)
-
-    @property
-    def schema_instantiation(self) -> str:
-        """The same for target torch-stable, by the name of the type: types are not spelled with their namespace."""
-        struct = f"{self.namespace}::_ops::{self.struct}"
-        start = "template struct opgen::Operator<"
-        return wrap_call(start, (struct, f"{struct}::schema"), ">;", indent=0)
-
-    @property
-    def definition(self) -> str:
-        arguments = ("name", "overload_name", "&opgen::boxing<schema>")
-        return wrap_call(f"opgen::OperatorSlot {self.struct}::slot{{", arguments, "};", indent=0)
+    function_type: str
 
 
 class OperatorsHeader(GeneratedFile, frozen=True):
@@ -120,12 +69,6 @@ class OperatorsSource(GeneratedFile, frozen=True):
     name: str
     includes: tuple[str, ...]
     blocks: tuple[Block[SlotDefinition], ...]
-
-
-def schema_definition(schema: str) -> str:
-    """Return the member `schema_str` of an operator's struct."""
-    start = "  static constexpr const char* schema_str ="
-    return wrap_assigned_string(start, cpp_string(schema), ";", indent=6)
 
 
 class SchemaRow(Record, frozen=True):
@@ -142,34 +85,24 @@ class SchemaRow(Record, frozen=True):
     alias_analysis: str = ""
 
     @property
-    def module_statement(self) -> str:
-        return wrap_call("  m.set_python_module(", self.module, ");", indent=2)
+    def schema_text(self) -> str:
+        """The schema as an expression."""
+        return f'"{cpp_string(self.schema)}"' if self.schema else f"{self.struct}::schema_str"
 
     @property
-    def element(self) -> str:
-        """The row as an element of an array."""
-        line = f'    {{&{self.struct}::slot, {self.struct}::schema_str, "{self.tags}"}},'
-        if len(line) <= WIDTH:
-            return line
-        items = (f"&{self.struct}::slot", f"{self.struct}::schema_str", f'"{self.tags}"')
-        return wrap_list("    {", items, "},")
+    def module_text(self) -> str:
+        return ", ".join(self.module or ("nullptr", "nullptr"))
 
     @property
-    def text_element(self) -> str:
-        """The row as an element of an array, without the operator's slot."""
-        schema = f'"{cpp_string(self.schema)}"' if self.schema else f"{self.struct}::schema_str"
-        module = self.module or ("nullptr", "nullptr")
-        return wrap_list("    {", (schema, f'"{self.tags}"', *module), "},")
-
-    @property
-    def statement(self) -> str:
-        """The row as a call of torch::Library."""
-        tags = spell_tags(self.tags.split(",") if self.tags else ())
+    def analysed_schema(self) -> str:
+        """The schema with its alias analysis, as an expression for torch::Library."""
         if not self.alias_analysis:
-            return wrap_def(self.struct, tags)
-        kind = f"c10::AliasAnalysisKind::{self.alias_analysis}"
-        schema = f"torch::schema({self.struct}::schema_str, {kind})"
-        return wrap_call("  m.def(", (schema, tags), ");", indent=2)
+            return self.schema_text
+        return f"torch::schema({self.schema_text}, c10::AliasAnalysisKind::{self.alias_analysis})"
+
+    @property
+    def spelled_tags(self) -> str:
+        return spell_tags(self.tags.split(",") if self.tags else ())
 
 
 class SchemaBlock(Record, frozen=True):
@@ -191,21 +124,16 @@ class SchemaBlock(Record, frozen=True):
         return "OPGEN_LIBRARY_FRAGMENT" if self.fragment else "OPGEN_LIBRARY"
 
     @property
+    def is_fragment(self) -> str:
+        return str(self.fragment).lower()
+
+    @property
     def rows(self) -> str:
         return f"opgen_schemas_{self.file}_{self.namespace}{self.number}"
 
     @property
-    def definition(self) -> str:
-        arguments = (f'"{self.namespace}"', f'"{self.library}"', self.rows)
-        name = f"opgen_table_{self.file}_{self.namespace}"
-        return wrap_declaration("const opgen::SchemaTable", name, arguments, ");")
-
-    @property
-    def fragment_definition(self) -> str:
-        """The same, with the namespace as a fragment or not."""
-        arguments = (f'"{self.namespace}"', str(self.fragment).lower(), self.rows)
-        name = f"opgen_table_{self.file}_{self.namespace}{self.number}"
-        return wrap_declaration("const opgen::SchemaTable", name, arguments, ");")
+    def name(self) -> str:
+        return f"opgen_table_{self.file}_{self.namespace}{self.number}"
 
 
 class RegisterSchemaFile(GeneratedFile, frozen=True):
@@ -361,12 +289,7 @@ def operator_headers(context: Context, functions: Iterable[NativeFunction]) -> t
 
 def _slot(context: Context, f: NativeFunction) -> SlotDefinition:
     signature = context.spell.spelled(context.signatures.dispatcher(f))
-    return SlotDefinition(
-        operator_namespace(f.namespace),
-        operator_struct_name(f.func),
-        signature.returns,
-        signature.type_list,
-    )
+    return SlotDefinition(operator_struct_name(f.func), signature.function_type)
 
 
 def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
@@ -376,8 +299,7 @@ def _operator(context: Context, f: NativeFunction) -> OperatorStruct:
         struct=operator_struct_name(f.func),
         name=f"{f.namespace}::{f.func.name.name}",
         overload=f.func.name.overload_name,
-        returns=signature.returns,
-        types=tuple(signature.type_list),
+        function_type=signature.function_type,
         kept=context.keeps(f),
         dispatched=(
             f"{f.namespace}::{with_words(f).func.name.name}" if is_hidden(context, f) else ""

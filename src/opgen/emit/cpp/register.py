@@ -9,13 +9,7 @@ from opgen.emit.common.batching import decomposes
 from opgen.emit.common.callables import kernel_expression
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import (
-    sorted_includes,
-    wrap_declaration,
-    wrap_definition,
-    wrap_impl,
-    wrap_row,
-)
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.dispatch_headers import (
@@ -42,11 +36,6 @@ class KernelDefinition(Record, frozen=True):
     name: str
     kernel: str
 
-    @property
-    def definition(self) -> str:
-        type = f"extern constexpr opgen::{self.kernel_class}<{self.struct}>"
-        return wrap_definition(type, self.name, self.kernel)
-
 
 class KernelRow(Record, frozen=True):
     """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator."""
@@ -61,23 +50,13 @@ class KernelRow(Record, frozen=True):
         return f"{self.function}({self.argument})"
 
     @property
-    def element(self) -> str:
-        """The row as an element of an array."""
-        return wrap_row(self.function, self.argument)
-
-    @property
-    def constant_element(self) -> str:
-        """The row as an element of an array, with the kernel as a constant that the compiler knows."""
+    def constant_kernel(self) -> str:
+        """The kernel as a constant that the compiler knows."""
         is_direct = self.function == _DIRECT
         direct = (
             self.argument if is_direct else f"opgen::DirectKernel<{self.struct}>{{{self.argument}}}"
         )
-        return f"    opgen::kernel<{self.struct}, {direct}.function>(),"
-
-    @property
-    def statement(self) -> str:
-        """The row as a call of torch::Library."""
-        return wrap_impl(self.operator, self.kernel)
+        return f"opgen::kernel<{self.struct}, {direct}.function>()"
 
 
 class KernelTable(Record, frozen=True):
@@ -99,17 +78,8 @@ class KernelTable(Record, frozen=True):
         return f"opgen_kernels_{self._suffix}"
 
     @property
-    def definition(self) -> str:
-        arguments = (f'"{self.namespace}"', f"opgen::DispatchKey::{self.key}", self.rows)
-        name = f"opgen_table_{self._suffix}"
-        return wrap_declaration("const opgen::KernelTable", name, arguments, ");")
-
-    @property
-    def named_definition(self) -> str:
-        """The same, with the name of the key."""
-        arguments = (f'"{self.namespace}"', f'"{self.key}"', self.rows)
-        name = f"opgen_table_{self._suffix}"
-        return wrap_declaration("const opgen::KernelTable", name, arguments, ");")
+    def name(self) -> str:
+        return f"opgen_table_{self._suffix}"
 
 
 class RegisterKeyFile(GeneratedFile, frozen=True):

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from opgen.cpp.type_values import SCALAR, TENSOR, ConstRef, CType, MutRef
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.emit.common.context import Context
-from opgen.emit.common.layout import wrap_comment
 from opgen.emit.common.text import operator_struct
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
@@ -47,10 +46,6 @@ class TensorOperators(Record, frozen=True):
     root: str
     text: str
     functions: tuple[PublicFunction, ...]
-
-    @property
-    def comment(self) -> str:
-        return wrap_comment(self.text)
 
 
 def tensor_operators(

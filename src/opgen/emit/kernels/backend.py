@@ -8,7 +8,7 @@ from opgen.cpp.signatures import DispatcherSignature
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.kernel_set import specifier
-from opgen.emit.common.layout import sorted_includes, wrap_comment, wrap_declaration
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.text import SpelledSignature
 from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
@@ -31,17 +31,12 @@ class BackendMember(Record, frozen=True):
     kept: bool
 
     @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema, indent=2)
-
-    @property
     def parameters(self) -> str:
         return ", ".join(self.parameter_list)
 
     @property
     def declaration(self) -> str:
-        returns = f"static {specifier(self.kept)}{self.returns}"
-        return wrap_declaration(returns, self.name, self.parameter_list, ");", indent=2)
+        return f"static {specifier(self.kept)}{self.returns} {self.name}({self.parameters});"
 
 
 class BackendHeader(GeneratedFile, frozen=True):

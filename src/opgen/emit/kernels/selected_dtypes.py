@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from opgen.emit.common.base import GeneratedFile, Record, cpp_string
 from opgen.emit.common.context import Context
-from opgen.emit.common.kernel_set import continued
-from opgen.emit.common.layout import wrap_disjunction
 
 
 class SelectedTag(Record, frozen=True):
@@ -17,10 +15,9 @@ class SelectedTag(Record, frozen=True):
     dtypes: tuple[str, ...]
 
     @property
-    def statement(self) -> str:
-        """`return dtype == opgen::ScalarType::Float || ...;`."""
-        terms = [f"dtype == opgen::ScalarType::{dtype}" for dtype in self.dtypes]
-        return wrap_disjunction("    return ", terms)
+    def condition(self) -> str:
+        """`dtype == opgen::ScalarType::Float || ...`."""
+        return " || ".join(f"dtype == opgen::ScalarType::{dtype}" for dtype in self.dtypes)
 
 
 class SelectedDtypesHeader(GeneratedFile, frozen=True):
@@ -28,24 +25,9 @@ class SelectedDtypesHeader(GeneratedFile, frozen=True):
     tags: tuple[SelectedTag, ...]
 
     @property
-    def any_statement(self) -> str:
-        """`return is_selected("add", dtype) || ...;`, or `return false;`."""
-        terms = [f'is_selected("{tag.tag}", dtype)' for tag in self.tags]
-        return wrap_disjunction("  return ", terms or ["false"])
-
-    @property
-    def filter_lines(self) -> tuple[str, ...]:
-        """The macro that a case of a dispatch macro begins with."""
-        own = f"opgen_selected_{self.library}"
-        return continued(
-            "#define OPGEN_DISPATCH_FILTER(dtype)",
-            f"  if constexpr (!(opgen_is_known ? {own}::is_selected(opgen_tag, dtype)",
-            f"                                 : {own}::is_selected_of_any(dtype))) {{",
-            f"    {own}::throw_unselected(opgen_name, dtype);",
-            f"  }} else if (!opgen_is_known && !{own}::is_selected(opgen_name, dtype)) {{",
-            f"    {own}::throw_unselected(opgen_name, dtype);",
-            "  } else",
-        )
+    def condition(self) -> str:
+        """`is_selected("add", dtype) || ...`, or `false`."""
+        return " || ".join(f'is_selected("{tag.tag}", dtype)' for tag in self.tags) or "false"
 
 
 def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:

@@ -14,12 +14,6 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
-from opgen.emit.common.layout import (
-    wrap_assigned_string,
-    wrap_call,
-    wrap_comment,
-    wrap_declaration,
-)
 from opgen.emit.common.shards import sharded
 from opgen.emit.kernels.backend import BackendMember, backend_members
 from opgen.emit.kernels.formula_stubs import FormulaSkeleton, formula_skeletons
@@ -65,37 +59,18 @@ class Stub(Record, frozen=True):
     operator: str
     returns: str
     function: str
-    types: tuple[str, ...]
+    types: str
     pointer: str
     to_write: str
     symbolic_returns: str
     symbolic: str
 
     @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
-
-    @property
-    def signature(self) -> str:
-        """`.signature = "...",`, the text that an author has to write."""
-        return wrap_assigned_string("    .signature =", self.to_write, ",", indent=8)
-
-    @property
-    def head(self) -> str:
-        """`OPGEN_STUB Tensor opgen_k::k(const Tensor&) {`."""
-        return wrap_declaration(f"OPGEN_STUB {self.returns}", self.function, self.types, ") {")
-
-    @property
-    def symbolic_head(self) -> str:
-        returns = f"OPGEN_STUB {self.symbolic_returns}"
-        return wrap_declaration(returns, self.symbolic, self.types, ") {")
-
-    @property
     def element(self) -> str:
         """The row of the table of stubs; a cast selects one of several functions."""
         row, function = (f"{self.namespace}::{name}" for name in (self.row, self.function))
         given = f"static_cast<{self.pointer}>(&{function})" if self.pointer else f"&{function}"
-        return wrap_call("    opgen::kernel_stub(", (row, given), "),", indent=4)
+        return f"opgen::kernel_stub({row}, {given}),"
 
 
 class StubsFile(GeneratedFile, frozen=True):
@@ -104,14 +79,6 @@ class StubsFile(GeneratedFile, frozen=True):
     key: str
     includes: tuple[str, ...]
     blocks: tuple[Block[Stub], ...]
-
-    @property
-    def table(self) -> str:
-        """The object that registers the table of stubs with the runtime."""
-        section = ("__start_opgen_stubs", "__stop_opgen_stubs")
-        given = (f'"{self.library}"', f"opgen_{self.stem}", *section)
-        name = f"opgen_table_{self.stem}"
-        return wrap_declaration("const opgen::StubTable", name, given, ");")
 
 
 class Skeleton(Record, frozen=True):
@@ -403,7 +370,7 @@ def _stub(context: Context, m: MissingFunction) -> Stub:
         operator=m.operator,
         returns=m.returns,
         function=m.function,
-        types=m.types,
+        types=", ".join(m.types),
         pointer=m.pointer,
         to_write=cpp_string(m.to_write),
         symbolic_returns=m.symbolic_returns,

@@ -10,15 +10,6 @@ from collections.abc import Iterator, Sequence
 from opgen.cpp.names import operator_struct_name, parameter_name
 from opgen.emit.common.base import GeneratedFile, Record, cpp_string
 from opgen.emit.common.context import MODULE_SOURCE, Context
-from opgen.emit.common.layout import (
-    wrap_assigned_string,
-    wrap_braced_call,
-    wrap_call,
-    wrap_columns,
-    wrap_list,
-    wrap_members,
-    wrap_string,
-)
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.python.calls import (
@@ -53,9 +44,8 @@ class ArgumentRow(Record, frozen=True):
     initializers: tuple[str, ...]
 
     @property
-    def element(self) -> str:
-        """The row as an element of an array."""
-        return wrap_members(
+    def members(self) -> str:
+        return ", ".join(
             (f'.name = "{self.name}"', f".type = Type::{self.type}", *self.initializers)
         )
 
@@ -75,33 +65,8 @@ class OverloadRow(Record, frozen=True):
     self_index: int
     out_index: int
     returns: str
-    base: tuple[str, ...]
-    with_out: tuple[str, ...]
-
-    @property
-    def signature_member(self) -> str:
-        return wrap_assigned_string("    .signature =", self.signature, ",", indent=8)
-
-    @property
-    def fact_lines(self) -> tuple[str, ...]:
-        return tuple(map(_literal_line, self.facts))
-
-    @property
-    def doc_lines(self) -> tuple[str, ...]:
-        return tuple(map(_literal_line, self.doc))
-
-    @property
-    def base_member(self) -> str:
-        return wrap_list("    .base = {", self.base, "},")
-
-    @property
-    def with_out_member(self) -> str:
-        return wrap_list("    .with_out = {", self.with_out, "},")
-
-
-def _literal_line(line: str) -> str:
-    """Return a line of text as a string literal, which may be split."""
-    return wrap_string(f"{line}\\n", indent=8, tail="")
+    base: str
+    with_out: str
 
 
 class FunctionRow(Record, frozen=True):
@@ -110,23 +75,6 @@ class FunctionRow(Record, frozen=True):
     module: str
     method: str
     overloads: tuple[str, ...]
-
-    @property
-    def overload_elements(self) -> str:
-        return wrap_columns([f"&opgen_{overload}" for overload in self.overloads], indent=4)
-
-    @property
-    def element(self) -> str:
-        """The row as an element of an array."""
-        return wrap_members(
-            (
-                f'.name = "{self.name}"',
-                f'.module = "{self.module}"',
-                f".overloads = opgen_{self.identifier}",
-                f".count = std::size(opgen_{self.identifier})",
-                f".method = {self.method}",
-            )
-        )
 
 
 class PythonTables(Record, frozen=True):
@@ -138,22 +86,11 @@ class PythonTables(Record, frozen=True):
     functions: tuple[FunctionRow, ...]
 
 
-_FILL = "  return opgen::python::init_module("
-
-
 class PythonModuleFile(GeneratedFile, frozen=True):
     library: str
     abi: int
     left_out: tuple[str, ...]
     tables: PythonTables
-
-    @property
-    def fill(self) -> str:
-        """The statement that fills the module."""
-        given = ("nullptr", "0")
-        if self.tables.functions:
-            given = (self.tables.name, f"std::size({self.tables.name})")
-        return wrap_call(_FILL, ("module", f'"{self.library}"', *given), ");", indent=2)
 
 
 class PythonShardedModuleFile(GeneratedFile, frozen=True):
@@ -165,9 +102,8 @@ class PythonShardedModuleFile(GeneratedFile, frozen=True):
     shards: tuple[str, ...]
 
     @property
-    def fill(self) -> str:
-        """The statement that fills the module."""
-        return wrap_braced_call(_FILL, ("module", f'"{self.library}"'), self.shards)
+    def shard_names(self) -> str:
+        return ", ".join(self.shards)
 
 
 class PythonShardFile(GeneratedFile, frozen=True):
@@ -341,8 +277,8 @@ def _overload_row(
         self_index=names.index("self") if "self" in names else -1,
         out_index=-1 if out is None else names.index(out.name),
         returns="Self" if returns_self(o.base) else "Result",
-        base=_operation(context, o.base, slots),
-        with_out=() if o.out is None else _operation(context, o.out, slots),
+        base=", ".join(_operation(context, o.base, slots)),
+        with_out="" if o.out is None else ", ".join(_operation(context, o.out, slots)),
     )
 
 

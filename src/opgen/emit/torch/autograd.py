@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.emit.common.context import Context
-from opgen.emit.common.layout import sorted_includes, wrap_impl
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -29,22 +29,6 @@ class AutogradRow(Record, frozen=True):
     tracking: str
     refusal: str
     batching: str
-
-    @property
-    def kernel_statement(self) -> str:
-        return wrap_impl(self.operator, self.kernel)
-
-    @property
-    def tracking_statement(self) -> str:
-        return wrap_impl(self.operator, self.tracking)
-
-    @property
-    def refusal_statement(self) -> str:
-        return wrap_impl(self.operator, self.refusal)
-
-    @property
-    def batching_statement(self) -> str:
-        return wrap_impl(self.operator, self.batching)
 
 
 class RegisterAutogradFile(GeneratedFile, frozen=True):

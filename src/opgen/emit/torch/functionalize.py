@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import wrap_alias, wrap_impl
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -38,11 +37,6 @@ class FunctionalizeRow(Record, frozen=True):
     @property
     def callable(self) -> str:
         return f"{self.kernel_class}::call"
-
-    @property
-    def statement(self) -> str:
-        kernel = f"opgen::kernel<{self.struct}, &{self.alias}::call>()"
-        return f"{wrap_alias(self.alias, self.kernel_class)}\n{wrap_impl(self.operator, kernel)}"
 
 
 class RegisterFunctionalizeFile(GeneratedFile, frozen=True):

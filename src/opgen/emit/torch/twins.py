@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opgen.cpp.names import operator_struct_name
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import (
-    sorted_includes,
-    wrap_alias,
-    wrap_base,
-    wrap_comment,
-    wrap_def,
-    wrap_impl,
-    wrap_instantiation,
-)
+from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
-from opgen.emit.cpp.operators import operator_headers, schema_definition
+from opgen.emit.cpp.operators import operator_headers
 from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -37,31 +29,12 @@ class TwinOperator(Record, frozen=True):
     full_struct: str
     full_name: str
     overload: str
-    returns: str
-    types: tuple[str, ...]
+    function_type: str
     tags: str
 
     @property
-    def comment(self) -> str:
-        return wrap_comment(self.schema)
-
-    @property
-    def head(self) -> str:
-        """`struct opgen_copy_f : opgen::Operator<opgen_copy_f, Tensor(const Tensor&)> {`."""
-        return wrap_base(self.struct, "opgen::Operator", self.struct, self.returns, self.types)
-
-    @property
-    def schema_definition(self) -> str:
-        return schema_definition(self.schema)
-
-    @property
-    def statement(self) -> str:
-        """The definition of the operator, as a call of torch::Library."""
-        return wrap_def(self.full_struct, self.tags)
-
-    @property
-    def instantiation(self) -> str:
-        return wrap_instantiation("opgen::Operator", self.full_struct, self.returns, self.types)
+    def schema_text(self) -> str:
+        return cpp_string(self.schema)
 
 
 class TwinRow(Record, frozen=True):
@@ -78,10 +51,10 @@ class TwinRow(Record, frozen=True):
         lines, function, classes = [], self.function, list(self.classes)
         while classes:
             alias, value = classes.pop(0)
-            lines.append(wrap_alias(alias, value))
+            lines.append(f"  using {alias} = {value};")
             function = function.replace(value, alias)
             classes = [(outer, text.replace(value, alias)) for outer, text in classes]
-        return "\n".join([*lines, wrap_impl(self.name, function)])
+        return "\n".join([*lines, f'  m.impl("{self.name}", {function});'])
 
 
 class TwinTable(Record, frozen=True):
@@ -163,8 +136,7 @@ def _twin(context: Context, hidden: NativeFunction) -> TwinOperator:
         full_struct=operator_struct(hidden),
         full_name=f"{hidden.namespace}::{hidden.func.name.name}",
         overload=hidden.func.name.overload_name,
-        returns=signature.returns,
-        types=signature.type_list,
+        function_type=signature.function_type,
         tags=spell_tags(sorted(context.target.schema.registered_tags(hidden))),
     )
 

@@ -19,7 +19,8 @@ OPGEN_IMPL_FUNC(mix_cpu)(const Tensor&, const Tensor&, double weight, const Tens
   });
 }
 
-// The sums of the first, the first two, ... elements of a vector; with reverse, of the last, the last two, ...
+// The sums of the first, the first two, ... elements of a vector; with reverse, of the last, the
+// last two, ...
 OPGEN_KERNEL(running_sum_cpu)(const Tensor& self, bool reverse) {
   OPGEN_CHECK(self.dim() == 1, "running_sum: self has ", self.dim(), " dimensions, not 1");
   Tensor result = opgen::empty_like(self);

@@ -12,11 +12,13 @@ namespace mylib {
 
 // For the gradient of tensors of mylib::join
 #if defined(MYLIB_WITH_JOIN)
-OPGEN_STUB std::vector<Tensor> split_as(const Tensor&, const std::vector<std::vector<int64_t>>&, int64_t) {
+OPGEN_STUB std::vector<Tensor> split_as(const Tensor&, const std::vector<std::vector<int64_t>>&,
+    int64_t) {
   opgen::throw_missing_function({
       .name = "mylib::split_as",
       .op = "mylib::join",
-      .definition = "namespace mylib { std::vector<Tensor> split_as(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes, int64_t dim) { ... } }"});
+      .definition =
+          "namespace mylib { std::vector<Tensor> split_as(const Tensor& grad, const std::vector<std::vector<int64_t>>& sizes, int64_t dim) { ... } }"});
 }
 #endif
 
@@ -25,13 +27,16 @@ OPGEN_STUB Tensor join_of_tangents(TensorList, int64_t) {
   opgen::throw_missing_function({
       .name = "mylib::join_of_tangents",
       .op = "mylib::join",
-      .definition = "namespace mylib { Tensor join_of_tangents(TensorList tensors, int64_t dim) { ... } }"});
+      .definition =
+          "namespace mylib { Tensor join_of_tangents(TensorList tensors, int64_t dim) { ... } }"});
 }
 
 namespace {
 const opgen::KernelStub opgen_FormulaStubs[] = {
     opgen::kernel_stub(
-        opgen::MissingKernel{.op = "mylib::join", .key = "Autograd", .signature = "namespace mylib { Tensor join_of_tangents(TensorList tensors, int64_t dim) { ... } }"},
+        opgen::MissingKernel{.op = "mylib::join", .key = "Autograd",
+            .signature =
+            "namespace mylib { Tensor join_of_tangents(TensorList tensors, int64_t dim) { ... } }"},
         static_cast<Tensor (*)(TensorList, int64_t)>(&join_of_tangents)),
 };
 const opgen::StubTable opgen_table_FormulaStubs(

@@ -12,11 +12,13 @@ namespace mylib {
 
 // For the gradient of tensors of mylib::join
 #if defined(MYLIB_WITH_JOIN)
-OPGEN_STUB std::vector<at::Tensor> split_as(const at::Tensor&, const std::vector<std::vector<c10::SymInt>>&, int64_t) {
+OPGEN_STUB std::vector<at::Tensor> split_as(const at::Tensor&,
+    const std::vector<std::vector<c10::SymInt>>&, int64_t) {
   opgen::throw_missing_function({
       .name = "mylib::split_as",
       .op = "mylib::join",
-      .definition = "namespace mylib { std::vector<at::Tensor> split_as(const at::Tensor& grad, const std::vector<std::vector<c10::SymInt>>& sizes, int64_t dim) { ... } }"});
+      .definition =
+          "namespace mylib { std::vector<at::Tensor> split_as(const at::Tensor& grad, const std::vector<std::vector<c10::SymInt>>& sizes, int64_t dim) { ... } }"});
 }
 #endif
 
@@ -25,7 +27,8 @@ OPGEN_STUB at::Tensor join_of_tangents(at::TensorList, int64_t) {
   opgen::throw_missing_function({
       .name = "mylib::join_of_tangents",
       .op = "mylib::join",
-      .definition = "namespace mylib { at::Tensor join_of_tangents(at::TensorList tensors, int64_t dim) { ... } }"});
+      .definition =
+          "namespace mylib { at::Tensor join_of_tangents(at::TensorList tensors, int64_t dim) { ... } }"});
 }
 
 }  // namespace mylib
