@@ -295,7 +295,10 @@ auto kept_before(const T& argument, bool is_written) {
 // The argument, of which a node saves the value before the call.
 template <class T>
 decltype(auto) before_write(const T& argument, [[maybe_unused]] bool is_written) {
-  if constexpr (std::is_same_v<T, at::Tensor> || std::is_same_v<T, at::TensorList>) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    // Of a view, the old value is not kept: that the operator changed it is an error in backward().
+    return Before<T>(argument, is_written && !argument.is_view());
+  } else if constexpr (std::is_same_v<T, at::TensorList>) {
     return Before<T>(argument, is_written);
   } else {
     return (argument);
