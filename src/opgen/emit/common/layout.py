@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 WIDTH = 100
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _COMMENT = re.compile(r" *//+ *")
 # A comment whose line ends with a backslash or its trigraph continues on the next line.
 _BLANK_OF_COMMENT = re.compile(r"(?<![\\/ ]) (?! )")
-_TOKEN = re.compile(
-    r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|//.*|->|[(){}<>]| = |(?<! ),? (?! |//)"""
-)
+_SKIPPED = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|//.*|->"""
+_COMMAS = re.compile(rf"({_SKIPPED}|[(){{}}<>]|, | = )")
+_BLANKS = re.compile(rf"({_SKIPPED}|[(){{}}<>]|, | = | (?! |//))")
 _DEPTHS = {"(": 1, "{": 1, "<": 2, ")": -1, "}": -1, ">": -2}
 
 
@@ -29,50 +29,54 @@ def break_long_lines(text: str) -> str:
         if line.startswith("#line"):
             is_authors = not is_authors
         elif len(line) > WIDTH and not is_authors:
-            lines[i] = _broken(line, in_macro=lines[i - 1].endswith("\\"))
+            lines[i] = _broken(line, lines[i - 1].endswith("\\"))
     return "\n".join(lines)
 
 
-def _broken(line: str, *, in_macro: bool) -> str:
-    comment = _COMMENT.match(line)
-    if comment is not None:
+@lru_cache(maxsize=10_000)
+def _broken(line: str, in_macro: bool) -> str:
+    if comment := _COMMENT.match(line):
         blanks = _BLANK_OF_COMMENT.finditer(line, comment.end())
         return _fill(line, [(blank.start(), 0) for blank in blanks], comment[0])
-    margin = " " * (len(line) - len(line.lstrip()) + 4)
-    if in_macro or line.startswith("#define"):
-        text = line.removesuffix(" \\")
-        return _fill(text, list(_places(text)), margin, " \\") + line[len(text) :]
-    return line if line.startswith("#") else _fill(line, list(_places(line)), margin)
+    in_macro = in_macro or line.startswith("#define")
+    if line.startswith("#") and not in_macro:
+        return line
+    margin, end = " " * (len(line) - len(line.lstrip()) + 4), " \\" if in_macro else ""
+    text = line.removesuffix(end)
+    found = _fill(text, _places(text, _COMMAS), margin, end)
+    if max(map(len, found.split("\n"))) > WIDTH:
+        found = _fill(text, _places(text, _BLANKS), margin, end)
+    return found + line[len(text) :]
 
 
-def _places(line: str) -> Iterator[tuple[int, int]]:
-    """Yield the blanks at which C++ may be broken, with costs: commas cost least, and those outside of other lists.
+def _places(line: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Return the blanks at which C++ may be broken, with costs: commas cost least, and those outside of other lists.
 
     A literal is not split, so that one can search for its text.
     """
-    depth = 0
-    for token in _TOKEN.finditer(line, len(line) - len(line.lstrip())):
-        text = token[0]
+    found, depth, place, before = [], 0, len(line) - len(line.lstrip()), ""
+    for text in pattern.split(line.lstrip()):
+        place += len(text)
         if text == ", ":
-            yield token.end() - 1, 2 * depth
+            found.append((place - 1, 2 * depth))
         elif text == " = ":
-            yield token.end() - 1, 3 if depth == 0 else 100 + depth
-        elif text == " " and not line[: token.start()].endswith(("return", "throw")):
-            yield token.start(), 100 + depth
+            found.append((place - 1, 3 if depth == 0 else 100 + depth))
+        elif text == " " and not before.endswith(("return", "throw")):
+            found.append((place - 1, 100 + depth))
         depth += _DEPTHS.get(text, 0)
+        before = text
+    return found
 
 
 def _fill(line: str, places: list[tuple[int, int]], margin: str, end: str = "") -> str:
     """Break `line` at the last of the cheapest places that fit; further lines begin with `margin`."""
     parts, start, room = [], 0, WIDTH - len(end)
-    while len(line) - start > room:
-        places = [one for one in places if one[0] > start]
-        if not places:
-            break
+    while places and len(line) - start > room:
         fitting = [one for one in places if one[0] <= start + room] or places[:1]
         place, _ = min(fitting, key=lambda one: (one[1], -one[0]))
         parts.append(line[start:place])
         start, room = place + 1, WIDTH - len(end) - len(margin)
+        places = [one for one in places if one[0] > start]
     return f"{end}\n{margin}".join([*parts, line[start:]])
 
 
@@ -92,7 +96,5 @@ def documentation_comment(text: str, *, indent: int = 0) -> str:
 
 
 def visible_directions(text: str) -> str:
-    """Replace the characters that change the direction of text, which compilers warn about, and rare line ends by
-    escapes of C++.
-    """
+    """Replace characters that change the direction of text, which compilers warn about, and rare line ends by escapes."""
     return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
