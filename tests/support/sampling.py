@@ -28,7 +28,7 @@ from support.library import own_registry
 _IN_TURN = (
     """
     differential/parity/test_differential
-    golden/test_clang_format
+    integration/run/test_gradient_table
     integration/run/test_mistakes
     integration/run/test_myadd_example
     integration/run/test_python_gradients
