@@ -106,10 +106,10 @@ def check_written_views() -> None:
     def total(f: Callable[..., Any]) -> Callable[..., torch.Tensor]:
         return lambda x, y: sum((i + 1) * (r * r).sum() for i, r in enumerate(f(x, y)))
 
-    # A backward formula that reads the old value of the written tensor is an error.
+    # Backward formulas read the old value of the written tensor, too.
     leaves = [x.clone().requires_grad_(), y.clone().requires_grad_()]
-    message = error_of(lambda: torch.autograd.grad(total(ours)(*leaves), leaves))
-    assert "in the formula of derived::times_into" in message, message
+    gradients = [torch.autograd.grad(total(f)(*leaves), leaves) for f in (ours, theirs)]
+    torch.testing.assert_close(*gradients)
 
     def added(add: Callable[..., Any]) -> Callable[..., tuple[torch.Tensor]]:
         def call(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor]:

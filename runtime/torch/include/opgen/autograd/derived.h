@@ -133,6 +133,10 @@ inline void add_history(const at::Tensor& tensor, const NodePointer& node, bool 
     fields.src_options = tensor.options();
     const auto output = node->add_input_metadata(tensor);
     copy->set_next_edges({torch::autograd::impl::gradient_edge(tensor), {node, output}});
+    // Asking for the edge made the old history that of the new version. The view's history is made
+    // again once its base has the new one.
+    auto* view = torch::autograd::impl::get_view_autograd_meta(tensor);
+    view->set_attr_version(view->get_attr_version() - 1);
     torch::autograd::rebase_history(tensor, copy);
   } else if (rebases) {
     const auto output = node->add_input_metadata(tensor);
@@ -295,10 +299,7 @@ auto kept_before(const T& argument, bool is_written) {
 // The argument, of which a node saves the value before the call.
 template <class T>
 decltype(auto) before_write(const T& argument, [[maybe_unused]] bool is_written) {
-  if constexpr (std::is_same_v<T, at::Tensor>) {
-    // Of a view, the old value is not kept: that the operator changed it is an error in backward().
-    return Before<T>(argument, is_written && !argument.is_view());
-  } else if constexpr (std::is_same_v<T, at::TensorList>) {
+  if constexpr (std::is_same_v<T, at::Tensor> || std::is_same_v<T, at::TensorList>) {
     return Before<T>(argument, is_written);
   } else {
     return (argument);
