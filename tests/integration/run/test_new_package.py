@@ -156,10 +156,10 @@ def add_an_operator(project: Path, stub: list[str | Path], variables: dict[str, 
     run([*stub, "like", "-o", "kernels/like.cpp"], cwd=project, env=variables)
     kernel = project / "kernels/like.cpp"
     text, count = re.subn(
-        r"^  (throw|OPGEN_CHECK).*;$",
+        r"^  (throw|OPGEN_CHECK).*?;$",
         "  return opgen::clone(self);",
         kernel.read_text(),
-        flags=re.M,
+        flags=re.M | re.S,
     )
     assert count == 1
     kernel.write_text(text)
