@@ -131,8 +131,13 @@ def _stub(yaml: Path) -> str:
 def _filled_in(stub: str) -> str:
     """Return the stub with the suggested line in the Meta kernel, and full tensors on the CPU."""
     assert "Name it 'apart_meta_symint' in the YAML" in stub
-    (shown,) = re.findall(r"^//   (return .*;)$", stub, re.MULTILINE)
+    # Long lines are broken, those of comments too.
+    (shown,) = re.findall(r"^//   (return .*?;)$", stub, re.MULTILINE | re.DOTALL)
+    shown = re.sub(r"\n//\s*", " ", shown)
     bodies = iter((CPU, f"  static_cast<void>(n);\n  {shown}"))
     return re.sub(
-        r"^  OPGEN_CHECK_NOT_IMPLEMENTED.*$", lambda _: next(bodies), stub, flags=re.MULTILINE
+        r"^  OPGEN_CHECK_NOT_IMPLEMENTED.*?;$",
+        lambda _: next(bodies),
+        stub,
+        flags=re.MULTILINE | re.DOTALL,
     )
