@@ -275,7 +275,7 @@ TEST(autograd_keeps_the_history_of_written_arguments) {
   Tensor x = leaf({3}), out = full({3}, 0), other = full({3}, 0);
   call_one(out, x);
   CHECK_EQ(autograd::grad_fn(out)->name(), "NotImplemented(w::one)");
-  CHECK_THROWS(NotImplementedError, "the derivative for 'w::one' is not implemented",
+  CHECK_THROWS(Error, "the derivative for 'w::one' is not implemented",
                autograd::grad({out}, {x}, {full({3}, 1)}));
   call_list("list", {other}, x);
   CHECK_EQ(autograd::grad_fn(other)->name(), "NotImplemented(w::list)");
