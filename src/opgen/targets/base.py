@@ -103,7 +103,8 @@ class SchemaPolicy(Struct, frozen=True):
     Nobody may add operators to `own_namespaces`. With `knows_all_tags`, a tags.yaml may add to the built-in tags;
     `registered_tags` returns the tags that an operator is registered with. `makes_ufuncs` says whether kernels are
     generated from inner loops, and `makes_outless` whether structured operators may lack an out variant. A target that
-    does not pass numbers of any kind has a hidden operator for each that takes some (resolve.number_forms).
+    does not pass numbers of any kind has a hidden operator for each that takes some (resolve.number_forms). Without
+    `has_alias_analysis`, operators are always registered as their schemas say.
     """
 
     own_namespaces: frozenset[str] = frozenset()

@@ -9,6 +9,8 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from enum import Enum
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -65,6 +67,8 @@ from opgen.parse.schema.reader import SchemaCache
 from opgen.parse.schema.slips import find_slip
 from opgen.parse.yaml import codes as codes_yaml
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
+
+_Choice = TypeVar("_Choice", bound=Enum)
 
 _MAX_KERNEL_NAMESPACES = 2
 _EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
@@ -191,6 +195,27 @@ class _EntryReader:
         self._context.diagnostics.error(
             code, message, span, labels=labels, notes=notes, hint=hint, fix=fix
         )
+
+    def _member(
+        self, value: Node, choices: type[_Choice], code: Code, what: str, *notes: str
+    ) -> _Choice | None:
+        """Return the member that a string names; None, and an error for any other name, if there is none."""
+        node = self._optional_string(value)
+        if node is None:
+            return None
+        names = choices.__members__
+        if node.value not in names:
+            message = f"unknown {what} '{shorten(node.value)}'"
+            self._unknown(code, message, node.value, node.span, names, notes)
+        return names.get(node.value)
+
+    def _is_for_libraries(self, key: str, value: Node) -> bool:
+        """Return whether the entry may have a key of opgen's own; if not, report it."""
+        if not self._context.strict_torchgen and self.draft.profile is not Profile.torchgen:
+            return True
+        message = f"'{key}' is an opgen extension, only for operators of libraries"
+        self._error(codes_library.E0250, message, value.span)
+        return False
 
     def _unknown(
         self,
@@ -393,15 +418,9 @@ class _EntryReader:
         self.draft.variants = frozenset(variants)
 
     def _read_device_check(self, value: Node) -> None:
-        node = self._optional_string(value)
-        if node is None:
-            return
-        if node.value in DeviceCheckType.__members__:
-            self.draft.device_check = DeviceCheckType[node.value]
-        else:
-            message = f"unknown device check '{shorten(node.value)}'"
-            choices = DeviceCheckType.__members__
-            self._unknown(codes.E0205, message, node.value, node.span, choices)
+        found = self._member(value, DeviceCheckType, codes.E0205, "device check")
+        if found is not None:
+            self.draft.device_check = found
 
     def _read_python_module(self, value: Node) -> None:
         node = self._optional_string(value)
@@ -509,9 +528,7 @@ class _EntryReader:
         func = self.draft.func
         if node is None or func is None:
             return
-        if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'fake' is an opgen extension, only for operators of libraries"
-            self._error(codes_library.E0250, message, value.span)
+        if not self._is_for_libraries("fake", value):
             return
         self.draft.fake = node.value.strip()
         problem = find_fake_problem(
@@ -524,34 +541,17 @@ class _EntryReader:
             self._error(codes_library.E0254, message, node.span, hint=problem)
 
     def _read_effects(self, value: Node) -> None:
-        node = self._optional_string(value)
-        if node is None:
-            return
-        if node.value not in EffectType.__members__:
-            message = f"unknown effects '{shorten(node.value)}'"
-            choices = EffectType.__members__
-            notes = ("the only value is 'ordered'",)
-            self._unknown(codes_library.E0258, message, node.value, node.span, choices, notes)
-        elif self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'effects' is an opgen extension, only for operators of libraries"
-            self._error(codes_library.E0250, message, value.span)
-        else:
-            self.draft.effects = EffectType[node.value]
+        note = "the only value is 'ordered'"
+        found = self._member(value, EffectType, codes_library.E0258, "effects", note)
+        if found is not None and self._is_for_libraries("effects", value):
+            self.draft.effects = found
 
     def _read_alias_analysis(self, value: Node) -> None:
-        node = self._optional_string(value)
-        if node is None:
-            return
-        if node.value not in AliasAnalysisKind.__members__:
-            message = f"unknown alias analysis '{shorten(node.value)}'"
-            choices = AliasAnalysisKind.__members__
-            notes = (f"PyTorch has {', '.join(choices)}",)
-            self._unknown(codes_library.E0260, message, node.value, node.span, choices, notes)
-        elif self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
-            message = "'alias_analysis' is an opgen extension, only for operators of libraries"
-            self._error(codes_library.E0250, message, value.span)
-        else:
-            self.draft.alias_analysis = AliasAnalysisKind[node.value]
+        note = f"PyTorch has {', '.join(AliasAnalysisKind.__members__)}"
+        code = codes_library.E0260
+        found = self._member(value, AliasAnalysisKind, code, "alias analysis", note)
+        if found is not None and self._is_for_libraries("alias_analysis", value):
+            self.draft.alias_analysis = found
 
     def _read_dispatch(self, value: Node) -> None:
         if value.kind == "null":
