@@ -32,8 +32,6 @@ OFFENDERS = {
     "rand.generator_out": _RESIZES,
     "randn.out": _RESIZES,
     "randn.generator_out": _RESIZES,
-    "diff.out": _RESIZES,
-    "kron.out": _RESIZES,
     "one_hot": ("calls aten::item", "without num_classes, the largest class decides the size"),
     "tensor_split.tensor_indices_or_sections": (
         "calls aten::item",
