@@ -97,6 +97,7 @@ _CHANGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape", [pytest.param(s, marks=_CHANGED.get(s, pytest.mark.nightly)) for s in SCHEMAS]
 )
@@ -128,6 +129,7 @@ def test_every_other_file_of_any_shape_is_answered(
     record_property("any bytes: shapes of up to 10 MB", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "start", "line"),
     some(

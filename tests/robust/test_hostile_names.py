@@ -361,6 +361,7 @@ def test_all_known_tricks_do_nothing(place: str) -> None:
         check(place, value)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )

@@ -165,6 +165,7 @@ def ask_the_server(content: bytes, chance: random.Random, folder: Path) -> None:
     (folder / "any.cpp").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inputs",
     [

@@ -129,6 +129,7 @@ def test_a_killed_run_leaves_every_file_old_or_new(
     assert torn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "runs",
     [pytest.param(8, id="8"), pytest.param(60, id="60", marks=pytest.mark.nightly)],

@@ -82,6 +82,7 @@ def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
         metadata()
 
 
+@pytest.mark.slow
 def test_pip_takes_the_wheel_of_the_torch_that_it_installs(tmp_path: Path) -> None:
     """Protects the choice of a local version: pip uses it to pick the right one of several wheels of a release."""
     for release in ("2.13", "2.14"):

@@ -32,6 +32,7 @@ def opgen(*arguments: str | Path) -> None:
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--kernels-as-they-are",)], ids=["plain", "as_they_are"])
 def test_imported_entries_can_be_generated(
     flags: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -140,6 +140,7 @@ def _supported(checker: Any, name: str, dtype: Any) -> bool:
     return bool(checker.supports(name, dtype))
 
 
+@pytest.mark.slow
 def test_python_agrees_with_torch_on_inputs_of_hypothesis(
     checkers: Mapping[Form, Any], record_property: Callable[[str, object], None]
 ) -> None:

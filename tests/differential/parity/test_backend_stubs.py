@@ -249,6 +249,7 @@ def _draw(number: int, names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 def test_the_same_verdicts_and_output(registry: Registry, folder: Path, tmp_path: Path) -> None:
     """Compare declarations, registrations and rejections for many combinations of keys."""
     names = [

@@ -235,6 +235,7 @@ def test_nothing_breaks_without_a_change(operators: tuple[NativeFunction, ...]) 
     assert compare_operators(operators, operators) == ()
 
 
+@pytest.mark.slow
 def test_from_2_0_1_to_the_installed_version(
     tmp_path: Path, operators: tuple[NativeFunction, ...], parse_schema: Callable[[str], Any]
 ) -> None:

@@ -89,6 +89,7 @@ def pytorchs(packaged: Path, tmp_path_factory: pytest.TempPathFactory) -> PyTorc
     return PyTorchs(native, tags, derivatives, json.loads(out.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [(), ("--target", "torch", "--strict-torchgen")], ids=["plain", "torch"]
 )
@@ -104,6 +105,7 @@ def test_installed_torch(pytorchs: PyTorchs, options: tuple[str, ...]) -> None:
     assert sum(row["kernel"] == "formula" for row in ours) > 1000
 
 
+@pytest.mark.slow
 def test_ignored_keys(pytorchs: PyTorchs) -> None:
     """Without its row for MPS, max_pool2d is made of other operators. Its formulas are left out, and no others are."""
     inputs = inputs_of(pytorchs.native, pytorchs.tags, pytorchs.derivatives)
@@ -175,6 +177,7 @@ def _is_of_emission(code: Code) -> bool:
     return code.code in ("E1229", "E1230")
 
 
+@pytest.mark.slow
 def test_mutated_entries(packaged: Path, peer: Peer) -> None:
     """Protects the words of formulas and the names of keys: PyTorch's entries, each with one part changed."""
     drawn = random.Random(2026)

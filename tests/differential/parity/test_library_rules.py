@@ -89,6 +89,7 @@ def test_every_number_that_differs_for_libraries_is_listed() -> None:
     assert alone - listed == set()
 
 
+@pytest.mark.slow
 def test_a_number_that_is_not_listed_holds_for_libraries() -> None:
     """The example in a code's record is rejected in a library, too."""
     listed = {n for numbers, *_ in rule_rows() for n in numbers.split(", ")}

@@ -6,10 +6,13 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.library_schemas import accepted, schemas_of_projects
 from support.pytorch import torch_folder
 
 
+@pytest.mark.slow
 def test_rejected_schemas(tmp_path: Path) -> None:
     """Protects the figures of docs/reference/torchgen-differences.md."""
     groups = schemas_of_projects()

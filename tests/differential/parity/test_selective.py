@@ -175,6 +175,7 @@ def test_a_list_of_names_is_the_older_form(number: int) -> None:
     assert _answers(ours) == _answers(legacy_selector(set(names)))
 
 
+@pytest.mark.slow
 def test_the_same_operators_of_pytorch(packaged: Path) -> None:
     """Protects the look-up by namespace and overload, including generated variants."""
     registry = load_registry(packaged / "native")

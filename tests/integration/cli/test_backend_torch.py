@@ -90,6 +90,7 @@ def test_skeletons(opgen: Opgen) -> None:
     assert "#include <privateuse1/ops/add_native.h>" in text
 
 
+@pytest.mark.slow
 def test_the_operators_are_those_of_the_installed_torch(opgen: Opgen) -> None:
     """Without YAML on the command line, PyTorch's own file is found."""
     packaged_native_functions()
@@ -103,6 +104,7 @@ def test_the_operators_are_those_of_the_installed_torch(opgen: Opgen) -> None:
     assert missing.exit_code == 2 and "missing argument 'YAML...'" in missing.stderr
 
 
+@pytest.mark.slow
 def test_the_page_for_authors(opgen: Opgen) -> None:
     """Protects docs/guides/torch-backends.md: its example is accepted, and its numbers are right."""
     packaged_native_functions()
@@ -115,6 +117,7 @@ def test_the_page_for_authors(opgen: Opgen) -> None:
     assert opgen("coverage", "pu1.yaml").stdout.startswith(report)
 
 
+@pytest.mark.slow
 def test_copies_between_devices_are_not_checked(opgen: Opgen) -> None:
     """Protects `_copy_from`, whose tensors are on two devices: ATen's wrapper would reject every call."""
     packaged_native_functions()

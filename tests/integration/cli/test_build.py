@@ -214,6 +214,7 @@ def test_lint_looks_at_kernels(opgen: Opgen, ramp: Opgen) -> None:
     assert nowhere.exit_code == 1 and "nowhere is not a folder" in nowhere.stderr
 
 
+@pytest.mark.slow
 def test_the_headers_that_include_a_declaration() -> None:
     """Protects W0922: the files of a tree include what `known_definitions` says that they include."""
     context = checked_context(
@@ -262,6 +263,7 @@ def test_what_no_compiler_sees_is_not_a_kernel(ramp: Opgen, text: str) -> None:
     assert "W0918" in found and "W0921" not in found
 
 
+@pytest.mark.slow
 def test_every_definition_that_opgen_stub_prints_is_known(opgen: Opgen, tmp_path: Path) -> None:
     """Protects correct kernels of every kind from W0921: the skeletons of our own library."""
     yaml = REPOSITORY / "native_functions.yaml"

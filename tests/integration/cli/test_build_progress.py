@@ -86,6 +86,7 @@ def author(tmp_path: Path) -> Author:
     return Author(tmp_path)
 
 
+@pytest.mark.slow
 def test_each_long_step_is_announced(author: Author) -> None:
     """Protects the first build from silence: what is done, for how long, and where the result is, also in a log."""
     done = author.build()
@@ -101,6 +102,7 @@ def test_each_long_step_is_announced(author: Author) -> None:
     assert again.stderr == "compiling the library ...\n" and author.log.exists() is False
 
 
+@pytest.mark.slow
 def test_the_authors_sources_are_compiled_first(author: Author) -> None:
     """Protects the author from waiting for the runtime, and then for the message about a slip of their own."""
     assert author.build("-j", "1").returncode == 0
@@ -108,6 +110,7 @@ def test_the_authors_sources_are_compiled_first(author: Author) -> None:
     assert kernels[:2] == [True, True] and not any(kernels[2:]) and len(kernels) > 10
 
 
+@pytest.mark.slow
 def test_a_slip_in_a_kernel_is_reported_before_anything_else_is_compiled(author: Author) -> None:
     """With a real compiler: the runtime has not been compiled when the message is there."""
     (author.folder / "kernels/count.cpp").write_text(KERNEL.format(count="self.nummel()"))

@@ -46,6 +46,7 @@ def bash(environment: dict[str, str], *words: str) -> list[str]:
     return result.stdout.split()
 
 
+@pytest.mark.slow
 def test_bash_completes_commands_options_and_names(environment: dict[str, str]) -> None:
     assert bash(environment, "opgen", "gen") == ["generate"]
     assert "--depfile" in bash(environment, "opgen", "generate", "--dep")

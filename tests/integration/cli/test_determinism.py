@@ -96,6 +96,7 @@ def generated(variables: Mapping[str, str], folder: Path, *yaml: str) -> dict[st
     return {**made, "listed": (folder / "listed").read_bytes()}
 
 
+@pytest.mark.slow
 def test_processes_folders_locales_and_time_zones_write_the_same_bytes(tmp_path: Path) -> None:
     """Protects reproducible builds: no file depends on the process, its environment or its folder."""
     yaml = tmp_path / "example.yaml"
@@ -107,6 +108,7 @@ def test_processes_folders_locales_and_time_zones_write_the_same_bytes(tmp_path:
     assert not any(str(tmp_path).encode() in text for text in trees[0].values())
 
 
+@pytest.mark.slow
 def test_the_order_in_which_files_are_given_moves_nothing(tmp_path: Path) -> None:
     """Protects builds that glob: the order in which a file system lists files does not matter. Variants may be in
     different files.

@@ -157,6 +157,7 @@ def _stdout(folder: Path, encoding: str, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout.decode("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", some(["ascii", "latin-1", "utf-8"], 3))
 def test_a_pipe_of_any_encoding_gets_utf_8(tmp_path: Path, encoding: str) -> None:
     """Protects `opgen lint --format sarif > opgen.sarif` in any locale: no traceback, valid JSON."""

@@ -345,6 +345,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "fail"])
 def test_an_empty_folder_is_filled_or_left_empty(opgen: Opgen, how: str) -> None:
     """A failure leaves nothing behind, and leftovers of a killed run do not stop the next."""

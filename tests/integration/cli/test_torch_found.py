@@ -225,6 +225,7 @@ def test_a_compiler(where: str, site: Path, tmp_path: Path) -> None:
     assert f"by {nvcc} " in said
 
 
+@pytest.mark.slow
 def test_without_cuda_kernels_cuda_is_not_required(site: Path, tmp_path: Path) -> None:
     asked = 'opgen_wants_cuda(wants {0})\nmessage(STATUS "wants=${{wants}}")'
     python = python_of(site)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sysconfig
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,8 @@ TRULY_ALONE = (
 
 # The formulas of derivatives_runtime call a function that its author's header declares with this.
 DEFINES = ("-DMYLIB_WITH_JOIN",)
+
+OTHERS = tuple(name for name in FEATURES if name not in TRULY_ALONE)
 
 HEADER_KINDS = (
     "Functions.h",
@@ -68,7 +71,10 @@ def each_feature(default: Iterable[str]) -> pytest.MarkDecorator:
 
 @pytest.mark.parametrize(
     ("feature", "compiler"),
-    each_once(FEATURES, compilers()),
+    [
+        *each_once(TRULY_ALONE, compilers()),
+        *(pytest.param(*pair, marks=_SLOW) for pair in product(OTHERS, compilers())),
+    ],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_every_source_compiles(feature: str, compiler: Compiler) -> None:

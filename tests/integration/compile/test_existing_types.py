@@ -81,6 +81,7 @@ def refused(
     return found
 
 
+@pytest.mark.slow
 def test_our_registration(tmp_path: Path) -> None:
     head = "#include <opgen/existing.h>\n#include <optional>\nusing namespace opgen;"
     line = "struct Op{number} {{ using schema = %s; }}; auto p{number} = &Existing<Op{number}, &f{number}>::call;"

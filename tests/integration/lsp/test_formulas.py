@@ -149,6 +149,7 @@ def test_completion(server: Session, text: str, first: list[str]) -> None:
     assert server.labels(uri, text)[: len(first)] == first
 
 
+@pytest.mark.slow
 def test_problems_follow_both_files(start: Start, tmp_path: Path) -> None:
     """Formulas are checked when they are open, with the text of the schema file, open or not."""
     (tmp_path / "ops.yaml").write_text(OPERATORS)
@@ -165,6 +166,7 @@ def test_problems_follow_both_files(start: Start, tmp_path: Path) -> None:
     server.wait(lambda: all(p.severity != 1 for p in server.diagnostics[uri].diagnostics))
 
 
+@pytest.mark.slow
 def test_a_file_of_another_name(start: Start, tmp_path: Path) -> None:
     """The settings name the file, and the schema files that it is read with."""
     for folder in ("formulas", "schemas"):
@@ -178,6 +180,7 @@ def test_a_file_of_another_name(start: Start, tmp_path: Path) -> None:
     assert problem.code == "E1210"
 
 
+@pytest.mark.slow
 def test_formulas_without_operators(start: Start) -> None:
     """Nothing is reported where no schema file is found."""
     server = start({"delay": 10})

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import pytest
 from lsp_session import TAGS, Session, Start
 from lsprotocol import types
 
@@ -60,6 +61,7 @@ def test_columns_are_utf16(session: Session) -> None:
     assert (0, 23, 28) in map(place, problems)
 
 
+@pytest.mark.slow
 def test_columns_in_the_encoding_agreed_on(start: Start) -> None:
     """A client that prefers UTF-8 gets byte offsets."""
     session = start(encodings=["utf-8"])
@@ -76,6 +78,7 @@ def test_other_places_are_related(session: Session) -> None:
     assert problem.range.start.line == 4
 
 
+@pytest.mark.slow
 def test_problems_of_other_files_are_shown_there(start: Start) -> None:
     """An invalid tags.yaml gets the problem, saved or not, and loses it when it is fixed."""
     session = start()
@@ -89,6 +92,7 @@ def test_problems_of_other_files_are_shown_there(start: Start) -> None:
     session.close(uri)
 
 
+@pytest.mark.slow
 def test_only_the_last_of_many_changes_counts(start: Start) -> None:
     """Texts that were replaced by further typing are not checked: thirty changes cause far fewer reports."""
     session = start({"delay": 100})
@@ -101,6 +105,7 @@ def test_only_the_last_of_many_changes_counts(start: Start) -> None:
     assert session.published - before < 5
 
 
+@pytest.mark.slow
 def test_files_that_belong_together(start: Start) -> None:
     """Settings name files that are read together; the delegate is in the other one."""
     session = start({"delay": 10, "yaml": ["a.yaml", "b.yaml"]})
@@ -116,6 +121,7 @@ def test_files_that_belong_together(start: Start) -> None:
     session.wait(lambda: bool(session.diagnostics[uri].diagnostics))
 
 
+@pytest.mark.slow
 def test_settings_that_the_client_is_asked_for(start: Start) -> None:
     """Clients that store settings themselves are asked for the section `opgen`, and report changes."""
     session = start(configuration={"delay": 10, "tags": "own.yaml"})
@@ -126,6 +132,7 @@ def test_settings_that_the_client_is_asked_for(start: Start) -> None:
     session.wait(lambda: bool(session.diagnostics[uri].diagnostics))
 
 
+@pytest.mark.slow
 def test_strict_torchgen_is_a_setting(start: Start) -> None:
     """Entries that torchgen does not support are problems only with this setting."""
     text = "- func: foo(Tensor self) -> Tensor\n  structured: True\n  dispatch:\n    CPU: foo_cpu\n"
@@ -144,6 +151,7 @@ def test_a_text_that_no_longer_has_operators(session: Session) -> None:
     assert session.problems(uri) == []
 
 
+@pytest.mark.slow
 def test_unusual_requests(start: Start) -> None:
     """Bytes that are not UTF-8, missing files, documents without a folder: the server keeps running."""
     session = start()
@@ -193,6 +201,7 @@ def test_a_lint_is_a_warning_until_it_is_allowed(session: Session) -> None:
     assert [problem.code for problem in session.problems(uri)] == ["W1002"]
 
 
+@pytest.mark.slow
 def test_the_settings_of_a_project_hold_where_the_client_has_none(start: Start) -> None:
     """Protects an editor from "no problems" in a package for PyTorch, and shows errors in the settings."""
     session = start()

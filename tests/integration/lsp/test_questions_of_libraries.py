@@ -169,6 +169,7 @@ def test_completion_of_a_head(server: Session) -> None:
     assert server.labels(uri, "Queue q) -> ()\n|") == ["- func: "]
 
 
+@pytest.mark.slow
 def test_the_setting_namespace(start: Start, tmp_path: Path) -> None:
     text = "- func: f(Tensor! x) -> ()\n  dispatch:\n    CPU: f_cpu\n"
     session = start({"delay": 10, "namespace": "own", "target": "torch"})
@@ -186,6 +187,7 @@ def test_the_setting_namespace(start: Start, tmp_path: Path) -> None:
     assert session.workspace_symbols("f") == ["third::f"]
 
 
+@pytest.mark.slow
 def test_format_and_fix(server: Session) -> None:
     text = "- include: k.h\n  namespace: vf\n- dispatch:\n    CPU: f_cpu\n  func: f( Tensor (a!) x,int  n )->()\n"
     uri = server.open("native_functions_loose.yaml", text)

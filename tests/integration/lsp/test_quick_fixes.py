@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from lsp_session import Session, Start
 from lsprotocol import types
 
@@ -71,6 +72,7 @@ def test_formatting(session: Session) -> None:
     assert session.format(uri) == session.texts[uri]
 
 
+@pytest.mark.slow
 def test_no_text_is_lost_that_utf8_cannot_encode(start: Start) -> None:
     """A lone surrogate cannot be written; no edit that would change it is offered."""
     session = start()

@@ -121,6 +121,7 @@ def test_conversions(aten: Any, name: str, dtype: str) -> None:
         getattr(x, name)(None, None)
 
 
+@pytest.mark.slow
 def test_weak_references(aten: Any) -> None:
     """Protects wrappers that are used again: their weak references are those of the new tensor only."""
     called: list[Any] = []

@@ -4,6 +4,7 @@ operators.
 
 from __future__ import annotations
 
+import pytest
 from test_run import compare
 
 from support.build import REPOSITORY, cache_folder, link_library, link_program, locked, run
@@ -12,6 +13,7 @@ from support.trees import generate, sources
 EXAMPLE = REPOSITORY / "examples" / "backend"
 
 
+@pytest.mark.slow
 def test_its_output() -> None:
     """Memory, guard, copy and two kernels are enough; an operation that the device lacks is an error."""
     with locked("run-backend-example"):

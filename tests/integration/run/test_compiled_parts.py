@@ -79,6 +79,7 @@ def user(tmp_path: Path) -> User:
     return User(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_second_build_folder_compiles_nothing(user: User) -> None:
     """Protects the reason for the cache, and an edit of opgen's sources: it has a key of its own."""
     assert user.compiles("first")
@@ -185,6 +186,7 @@ def test_flags_that_read_other_files_are_not_cached(user: User) -> None:
     assert user.entries() == []
 
 
+@pytest.mark.slow
 def test_builds_at_the_same_time_do_not_disturb_one_another(user: User) -> None:
     """Protects parallel CI jobs and editors: both build, and the entry is whole."""
     folders = ["one", "two", "three"]
@@ -285,6 +287,7 @@ def _write_compiler(path: Path, lines: str) -> None:
     path.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_the_command_opgen_cache_sees_what_cmake_keeps(user: User) -> None:
     """Protects the layout, which CMake writes and the command reads."""
     assert user.compiles("first")

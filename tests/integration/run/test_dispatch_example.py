@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from test_run import compare
 
 from support.build import (
@@ -21,6 +22,7 @@ EXAMPLE = REPOSITORY / "examples" / "dispatch"
 PAGE = REPOSITORY / "docs" / "concepts" / "dispatch.md"
 
 
+@pytest.mark.slow
 def test_its_output() -> None:
     """Every cross-cutting key works on generated and on hand-registered operators."""
     with locked("run-dispatch-example"):

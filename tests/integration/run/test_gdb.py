@@ -26,6 +26,8 @@ from support.trees import generate, sources
 
 HERE = Path(__file__).parent / "gdb"
 SCRIPT = RUNTIME / "gdb" / "opgen_gdb.py"
+pytestmark = pytest.mark.slow
+
 MAIN = (HERE / "main.cpp").read_text().splitlines()
 
 

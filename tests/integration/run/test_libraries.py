@@ -27,6 +27,7 @@ def library(name: str, folder: Path, *kernels: str) -> tuple[Path, Path]:
     return tree, link_library(name, folder, files, [tree / "include"])
 
 
+@pytest.mark.slow
 def test_a_library_out_of_tree_uses_the_tensor_of_another(tmp_path: Path) -> None:
     tree, base = library("base", tmp_path, "twice.cpp")
     more_tree = generate(HERE / "more.yaml", tmp_path / "more", extends=tree / MANIFEST)
@@ -38,6 +39,7 @@ def test_a_library_out_of_tree_uses_the_tensor_of_another(tmp_path: Path) -> Non
     assert run_program(program) == (0, "6 12\n", "")
 
 
+@pytest.mark.slow
 def test_a_second_owner_of_class_tensor_is_rejected(tmp_path: Path) -> None:
     tree, base = library("base", tmp_path, "twice.cpp")
     _, second = library("second", tmp_path)
@@ -48,6 +50,7 @@ def test_a_second_owner_of_class_tensor_is_rejected(tmp_path: Path) -> None:
     assert "base" in complained and "second" in complained and "Tensor" in complained, complained
 
 
+@pytest.mark.slow
 def test_a_kernel_for_each_instruction_set_is_chosen_and_lowered_by_the_environment(
     tmp_path: Path,
 ) -> None:

@@ -68,6 +68,7 @@ def torch_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return generate(yaml, tmp_path_factory.mktemp("torch"), target="torch")
 
 
+@pytest.mark.slow
 @each_mistake
 def test_on_the_runtime(
     mistake: Mistake, compiler: Compiler, runtime_tree: Path, tmp_path: Path
@@ -84,6 +85,7 @@ def test_on_libtorch(
     check(mistake, "torch", compiler, folders, libtorch(), tmp_path)
 
 
+@pytest.mark.slow
 @each_compiler
 @each_formula
 def test_a_formula_on_the_runtime(mistake: Mistake, compiler: Compiler, tmp_path: Path) -> None:
@@ -105,6 +107,7 @@ def test_a_formula_on_libtorch(mistake: Mistake, compiler: Compiler, tmp_path: P
     check_complaint(mistake, "torch", compiler, said, FORMULAS)
 
 
+@pytest.mark.slow
 @each_compiler
 def test_a_formula_in_one_of_two_files_of_the_same_name(compiler: Compiler, tmp_path: Path) -> None:
     """The error is in the right file, at the line and column of the formula. The build is in another folder."""
@@ -119,6 +122,7 @@ def test_a_formula_in_one_of_two_files_of_the_same_name(compiler: Compiler, tmp_
     assert f"structured/derivatives.yaml:{line}:{column}: error: " in said, said
 
 
+@pytest.mark.slow
 @each_compiler
 def test_the_linker_names_a_kernel_that_two_files_define(
     compiler: Compiler, runtime_tree: Path, tmp_path: Path

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.build import cache_folder, link_library, link_program, locked, run_program
+from support.selection import some
 from support.trees import generate, sources
 
 HERE = Path(__file__).parent
@@ -21,7 +22,7 @@ FEATURES = sorted(
 )
 
 
-@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("feature", some(FEATURES, 5))
 def test_its_output(feature: str) -> None:
     with locked(f"run-{feature}"):
         program = build(HERE / feature, cache_folder() / "run" / feature)

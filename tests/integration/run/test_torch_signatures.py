@@ -73,6 +73,7 @@ def test_operators_have_documentation(ops: Any) -> None:
     assert "Mix \\ two" in pydoc.plain(pydoc.render_doc(ops.mix))
 
 
+@pytest.mark.slow
 def test_a_described_operator_is_still_traced(ops: Any) -> None:
     """Protects torch.compile: PyTorch's own object remains the operator."""
     torch = pytest.importorskip("torch")

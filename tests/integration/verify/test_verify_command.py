@@ -55,6 +55,7 @@ def opgen(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @needs_torch
 def test_broken_promises_are_found_and_kept_ones_hold(tmp_path: Path) -> None:
     """Protects the whole way from the command line to the report, with a program that shows each finding."""

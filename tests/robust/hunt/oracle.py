@@ -35,7 +35,7 @@ _MUTANTS = 6
 _EXTREMES = 4
 # Some plans crash PyTorch or take too long, so its calls are made in a fork.
 _CALLS_PER_FORK = 300
-_SECONDS = 6.0
+_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)

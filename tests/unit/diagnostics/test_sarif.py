@@ -140,6 +140,7 @@ def test_hashes_are_of_the_bytes(validator: jsonschema.Draft4Validator) -> None:
     assert artifact["hashes"] == {"sha-256": hashlib.sha256(content).hexdigest()}
 
 
+@pytest.mark.slow
 def test_every_case_of_the_error_tests_gives_a_valid_log(
     validator: jsonschema.Draft4Validator,
 ) -> None:

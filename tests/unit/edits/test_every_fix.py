@@ -211,6 +211,7 @@ def test_problems_without_a_fix(text: str) -> None:
     assert [item.fix for item in items] == [None] * len(items) != []
 
 
+@pytest.mark.slow
 def test_the_codes_that_have_fixes() -> None:
     """Protects against a fix that gets lost; the exceptions are in the table above."""
     found: set[str] = set()
@@ -251,6 +252,7 @@ def untouched(before: str, edits: list[Edit]) -> list[str]:
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("newline", "mark"),
     some([("\r\n", b"\xef\xbb\xbf"), ("\n", b""), ("\r", b""), ("\n", b"\xef\xbb\xbf")], 4),

@@ -158,6 +158,7 @@ def check(
         assert 0 < taken < len(VALUES)
 
 
+@pytest.mark.slow
 def test_each_key_accepts_the_values_that_the_parser_accepts(
     validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
 ) -> None:
@@ -215,6 +216,7 @@ def test_there_is_no_other_key(validator: jsonschema.Draft7Validator) -> None:
         assert not validator.is_valid(yaml.safe_load(text))
 
 
+@pytest.mark.slow
 def test_our_own_files_are_valid(validator: jsonschema.Draft7Validator) -> None:
     """The schema for libraries includes PyTorch's language; VARIED has every form that libraries add."""
     schema = queries.json_schema("native_functions", ROOT / "tags.yaml", Diagnostics())
@@ -229,6 +231,7 @@ def test_our_own_files_are_valid(validator: jsonschema.Draft7Validator) -> None:
         validator.validate(yaml.safe_load(case.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_the_installed_torchs_file_is_valid() -> None:
     check_validity(packaged_native_functions())
 

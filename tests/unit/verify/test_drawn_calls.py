@@ -76,6 +76,7 @@ def test_the_calls_do_not_depend_on_the_time_they_take(mode: str) -> None:
     assert drawn(3, effort=effort) != drawn(4, effort=effort)
 
 
+@pytest.mark.slow
 def test_the_calls_do_not_depend_on_hashes(tmp_path: Path) -> None:
     """Protects also from constants that hypothesis collects from sources: it would leave a folder."""
     texts = [
