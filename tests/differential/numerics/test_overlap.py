@@ -50,7 +50,6 @@ def _touched(order: Array, sizes: tuple[int, ...], strides: list[int], offset: i
     return set(np.ndarray(sizes, order.dtype, order, offset * order.itemsize, steps).flat)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("torch_installed")
 def test_views_that_overlap_are_treated_as_in_pytorch(library: Library) -> None:
     """An operand that is overwritten before it is read gives wrong numbers without an error; one that only lies nearby

@@ -35,11 +35,10 @@ TRULY_ALONE = (
     "structured_pointwise",
     "ufunc",
 )
+OTHERS = tuple(name for name in FEATURES if name not in TRULY_ALONE)
 
 # The formulas of derivatives_runtime call a function that its author's header declares with this.
 DEFINES = ("-DMYLIB_WITH_JOIN",)
-
-OTHERS = tuple(name for name in FEATURES if name not in TRULY_ALONE)
 
 HEADER_KINDS = (
     "Functions.h",

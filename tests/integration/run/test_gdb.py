@@ -24,10 +24,10 @@ from support.build import (
 )
 from support.trees import generate, sources
 
-HERE = Path(__file__).parent / "gdb"
-SCRIPT = RUNTIME / "gdb" / "opgen_gdb.py"
 pytestmark = pytest.mark.slow
 
+HERE = Path(__file__).parent / "gdb"
+SCRIPT = RUNTIME / "gdb" / "opgen_gdb.py"
 MAIN = (HERE / "main.cpp").read_text().splitlines()
 
 

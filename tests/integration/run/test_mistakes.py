@@ -35,7 +35,6 @@ from support.mistakes import (
     NO_SET_OUTPUT,
     Mistake,
 )
-from support.selection import each_once
 from support.torch_extension import require_torch
 from support.trees import generate, sources
 
@@ -43,16 +42,9 @@ TORCH = RUNTIME / "torch" / "include"
 UPDATES = bool(os.environ.get("OPGEN_UPDATE_GOLDEN"))
 
 each_compiler = pytest.mark.parametrize("compiler", compilers(), ids=lambda compiler: compiler.name)
-each_mistake = pytest.mark.parametrize(
-    ("mistake", "compiler"), each_once(MISTAKES, compilers()), ids=lambda value: value.name
-)
+each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 each_formula = pytest.mark.parametrize(
     "mistake", MISTAKES_IN_FORMULAS, ids=lambda mistake: mistake.name
-)
-each_formula_once = pytest.mark.parametrize(
-    ("mistake", "compiler"),
-    each_once(MISTAKES_IN_FORMULAS, compilers()),
-    ids=lambda value: value.name,
 )
 
 
@@ -69,6 +61,7 @@ def torch_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@each_compiler
 @each_mistake
 def test_on_the_runtime(
     mistake: Mistake, compiler: Compiler, runtime_tree: Path, tmp_path: Path
@@ -77,6 +70,7 @@ def test_on_the_runtime(
 
 
 @pytest.mark.slow
+@each_compiler
 @each_mistake
 def test_on_libtorch(
     mistake: Mistake, compiler: Compiler, torch_tree: Path, tmp_path: Path
@@ -97,7 +91,8 @@ def test_a_formula_on_the_runtime(mistake: Mistake, compiler: Compiler, tmp_path
 
 
 @pytest.mark.slow
-@each_formula_once
+@each_compiler
+@each_formula
 def test_a_formula_on_libtorch(mistake: Mistake, compiler: Compiler, tmp_path: Path) -> None:
     require_torch()
     (tmp_path / FORMULAS).write_text(mistake.source)
