@@ -302,11 +302,25 @@ Tensor masked_scatter_gradient(const Tensor& grad, const Tensor& mask, IntArrayR
   return at::cat(parts, 0).view(source_sizes);
 }
 
+namespace {
+
+// The first elements along each dimension: only those have an index.
+Tensor first_elements(const Tensor& src, IntArrayRef sizes) {
+  Tensor part = src;
+  for (int64_t d = 0; d < src.dim(); ++d) {
+    if (part.size(d) != sizes[d]) part = part.narrow(d, 0, sizes[d]);
+  }
+  return part;
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Tensor& self,
                                                     int64_t dim, const Tensor& index,
-                                                    const Tensor& src, std::string_view reduce,
+                                                    const Tensor& all, std::string_view reduce,
                                                     bool include_self, const Tensor& result,
                                                     std::array<bool, 2> wanted) {
+  const Tensor src = first_elements(all, index.sizes());
   Tensor of_self, of_src;
   if (reduce == "sum") {
     of_self = grad;
@@ -341,6 +355,13 @@ std::tuple<Tensor, Tensor> scatter_reduce_gradients(const Tensor& grad, const Te
     of_src = of_src_share * share.gather(dim, index);
   }
   if (!include_self) of_self = of_self.scatter(dim, index, 0);
+  for (int64_t d = 0; d < all.dim(); ++d) {
+    if (of_src.size(d) == all.size(d)) continue;
+    DimVector rest(of_src.sizes());
+    rest[static_cast<size_t>(d)] = all.size(d) - of_src.size(d);
+    const Tensor parts[] = {of_src, at::zeros(rest, of_src.options())};
+    of_src = at::cat(parts, d);
+  }
   return {wanted[0] ? of_self : Tensor(), wanted[1] ? of_src : Tensor()};
 }
 

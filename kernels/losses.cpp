@@ -490,6 +490,7 @@ OPGEN_KERNEL(cosine_similarity)(const Tensor& x1, const Tensor& x2, int64_t dim,
   const ScalarType kind = opgen::result_type_of(x1, x2);
   OPGEN_CHECK(opgen::isFloatingType(kind),
               "expected common dtype to be floating point, yet common dtype is ", kind);
+  OPGEN_CHECK(eps >= 0, "eps must be non-negative, got: ", eps);
   const DimVector shape(opgen::infer_size(x1.sizes(), x2.sizes()));
   const auto prepared = [&](const Tensor& x) {
     return of_length_one((x.is_floating_point() ? x : in_dtype(x, kind)).expand(shape), dim, eps);

@@ -534,7 +534,8 @@ OPGEN_KERNEL(linear)(const Tensor& input, const Tensor& weight, const std::optio
   const bool has_bias = is_given(bias);
   if (input.dim() == 2 && weight.dim() == 2 && has_bias) return at::addmm(*bias, input, weight.t());
   Tensor out = at::matmul(input, weight.t());
-  return has_bias ? out.add_(*bias) : out;
+  if (!has_bias) return out;
+  return opgen::is_expandable_to(bias->sizes(), out.sizes()) ? out.add_(*bias) : out.add(*bias);
 }
 OPGEN_KERNEL(linear_out)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Tensor& out) {

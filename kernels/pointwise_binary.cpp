@@ -777,7 +777,7 @@ bool keeps_dtype(const Tensor& self, const Tensor& other) {
 Tensor power_of_two(const Tensor& self, const Tensor& other) {
   if (keeps_dtype(self, other)) return at::pow(Scalar(2.0), in_dtype(other, kDouble));
   // A complex power, in the dtype of a tensor of no dimensions and the exponent.
-  if (self.is_complex() && other.is_floating_point()) {
+  if (self.is_complex()) {
     return at::pow(at::scalar_tensor(Scalar(2.0), self.options()), other);
   }
   return at::pow(Scalar(2.0), other);

@@ -93,6 +93,8 @@ void check_addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, cons
     OPGEN_CHECK(
         isFloatingType(dtype) || isComplexType(dtype) || factor.isIntegral(/*include_bool=*/true),
         "For integral input tensors, argument ", name, " must not be a floating point number.");
+    OPGEN_CHECK(isComplexType(dtype) || !factor.isComplex(), "For real input tensors, argument ",
+                name, " must not be a complex number.");
   };
   check(beta, "beta");
   check(alpha, "alpha");

@@ -42,6 +42,12 @@ std::vector<int64_t> nearest_places(int64_t width, int64_t result, std::optional
   }
   return source;
 }
+// The same along one of two dimensions. As in PyTorch, a scale does not matter where the size stays
+// or doubles.
+std::vector<int64_t> nearest_places_2d(int64_t size, int64_t result, std::optional<double> scales) {
+  const bool divides = result == size || result == 2 * size;
+  return nearest_places(size, result, divides ? std::nullopt : scales);
+}
 
 }  // namespace
 
@@ -199,8 +205,8 @@ OPGEN_IMPL_FUNC(upsample_nearest2d_out_cpu)
                               "\"upsample_nearest2d\" not implemented for '", self.scalar_type(),
                               "'");
   const int64_t rows = output_size[0], columns = output_size[1];
-  const std::vector<int64_t> from_row = nearest_places(self.size(2), rows, scales_h);
-  const std::vector<int64_t> from_column = nearest_places(self.size(3), columns, scales_w);
+  const std::vector<int64_t> from_row = nearest_places_2d(self.size(2), rows, scales_h);
+  const std::vector<int64_t> from_column = nearest_places_2d(self.size(3), columns, scales_w);
   const IntArrayRef in = self.strides(), to = out.strides();
   const int64_t channels = self.size(1);
   // Where the channels are adjacent, they are moved together.
@@ -247,8 +253,8 @@ OPGEN_IMPL_FUNC(upsample_nearest2d_backward_out_cpu)
 (const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
  std::optional<double> scales_h, std::optional<double> scales_w, const Tensor& grad_input) {
   const int64_t rows = output_size[0], columns = output_size[1];
-  const std::vector<int64_t> to_row = nearest_places(input_size[2], rows, scales_h);
-  const std::vector<int64_t> to_column = nearest_places(input_size[3], columns, scales_w);
+  const std::vector<int64_t> to_row = nearest_places_2d(input_size[2], rows, scales_h);
+  const std::vector<int64_t> to_column = nearest_places_2d(input_size[3], columns, scales_w);
   const int64_t row = grad_output.stride(2), column = grad_output.stride(3);
   OPGEN_DISPATCH(grad_output.scalar_type(), "upsample_nearest2d_backward", OPGEN_WRAP([&] {
                    const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
@@ -304,14 +310,14 @@ Between<W> between(int64_t size, int64_t result, bool align_corners, std::option
   return places;
 }
 
-// Computes bytes in float, and rounds.
+// Computes bytes in float, and rounds halves up.
 template <class T>
 using between_t = std::conditional_t<std::is_same_v<T, uint8_t>, float, wide_t<T>>;
 
 template <class T>
 void store_line(T* to, const between_t<T>* from, int64_t n) {
   if constexpr (std::is_same_v<T, uint8_t>) {
-    for (int64_t j = 0; j < n; ++j) to[j] = static_cast<uint8_t>(std::nearbyint(from[j]));
+    for (int64_t j = 0; j < n; ++j) to[j] = static_cast<uint8_t>(from[j] + 0.5F);
   } else {
     opgen::store_row_as(to, from, n);
   }

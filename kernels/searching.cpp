@@ -407,7 +407,7 @@ void median_along(const char* name, const Tensor& self, int64_t dim, bool keepdi
 // smallest one.
 Tensor median_of_nothing(const Tensor& self) {
   const Tensor result = opgen::empty({}, self.options());
-  if (self.is_floating_point()) {
+  if (self.is_floating_point() || self.is_complex()) {
     opgen::fill_(result, Scalar(std::numeric_limits<double>::quiet_NaN()));
   } else if (self.scalar_type() == kLong) {
     opgen::fill_(result, Scalar(std::numeric_limits<int64_t>::min()));
@@ -562,6 +562,15 @@ void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const 
   if (!result.is_same(out)) opgen::copy_(out, result);
 }
 
+// The number as a tensor. An integer that `like` cannot hold has a dimension, so that both are
+// compared in 64 bits.
+Tensor number_beside(const Scalar& value, const Tensor& like) {
+  const Tensor given = number(value);
+  if (!value.isIntegral(/*include_bool=*/false) || like.is_floating_point()) return given;
+  const int64_t held = to_dtype(given, like.scalar_type()).item().toLong();
+  return held == value.toLong() ? given : given.unsqueeze(0);
+}
+
 }  // namespace
 
 OPGEN_META_FUNC2(isin, Tensor_Tensor)
@@ -585,7 +594,7 @@ OPGEN_META_FUNC2(isin, Tensor_Scalar)
 OPGEN_IMPL_FUNC(isin_Tensor_Scalar_out)
 (const Tensor& elements, const Scalar& test_element, bool /*assume_unique*/, bool invert,
  const Tensor& out) {
-  isin_into(elements, number(test_element), invert, out);
+  isin_into(elements, number_beside(test_element, elements), invert, out);
 }
 OPGEN_META_FUNC2(isin, Scalar_Tensor)
 (const Scalar& element, const Tensor& test_elements, bool /*assume_unique*/, bool /*invert*/) {
@@ -596,7 +605,7 @@ OPGEN_META_FUNC2(isin, Scalar_Tensor)
 OPGEN_IMPL_FUNC(isin_Scalar_Tensor_out)
 (const Scalar& element, const Tensor& test_elements, bool /*assume_unique*/, bool invert,
  const Tensor& out) {
-  isin_into(number(element), test_elements, invert, out);
+  isin_into(number_beside(element, test_elements), test_elements, invert, out);
 }
 
 // ---- unique ----

@@ -220,6 +220,7 @@ OPGEN_KERNEL(tensor_split)
               "one-dimensional tensor, but got a tensor with ",
               given.dim(), " dims");
   if (given.dim() == 0) return at::tensor_split(self, given.item().toLong(), dim);
+  room_for(given.numel());
   DimVector places;
   for (int64_t i = 0; i < given.numel(); ++i) {
     places.push_back(given.select(0, i).item().toLong());
@@ -684,7 +685,8 @@ OPGEN_KERNEL(kron)(const Tensor& self, const Tensor& other) {
     return at::kron(self.t(), other.t()).t();
   }
   const KroneckerFactors factors = kronecker_factors(self, other);
-  return at::mul(factors.outer, factors.inner).view(factors.shape);
+  // The strides of the product follow those of the factors.
+  return at::mul(factors.outer, factors.inner).reshape(factors.shape);
 }
 OPGEN_KERNEL(kron_out)(const Tensor& self, const Tensor& other, Tensor& out) {
   // Nothing is copied if the product can be written to the output.

@@ -68,6 +68,8 @@ TEST(arithmetic_of_vectors) {
   max(min(a, two), Vec<float>(-3.0f)).store(to);
   for (int i = 0; i < 8; ++i) CHECK_EQ(to[i], std::max(std::min(from[i], 2.0f), -3.0f));
   CHECK_EQ(a[4], 5.0f);
+  CHECK(std::signbit(Vec<float>(-0.0f)[3]));
+  CHECK(std::signbit(Vec<double>(-0.0)[1]));
 }
 
 // 70 x 90: whole blocks and the remainder.

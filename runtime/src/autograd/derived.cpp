@@ -533,6 +533,8 @@ void ForwardCall::finish() {
 }
 
 void ForwardCall::set(const TensorBase& tensor, const TensorBase& given) const {
+  // Numbers copied to a tensor of integers.
+  if (!internal::is_differentiable(tensor.scalar_type())) return;
   // A view of a tensor with a tangent already has one: a view of that tangent.
   const TensorBase old = tangent_of(tensor);
   if (kind_ == Kind::view && old.defined()) return;

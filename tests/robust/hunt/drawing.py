@@ -61,6 +61,9 @@ ODD: tuple[Value, ...] = (
     float("nan"),
 )
 
+# Arguments that normalisations write, although their schemas do not say so.
+_STATISTICS = ("running_mean", "running_var")
+
 # PyTorch's bindings of these are hand-written, and use other names.
 _BY_HAND = ("contiguous", "copy_", "nonzero", "to")
 
@@ -480,8 +483,12 @@ class Change:
         return True
 
     def leave_out(self) -> bool:
-        """Leave out an argument with a default."""
-        names = [n for n, a in self.types.items() if a.default is not None and n in self.arguments]
+        """Leave out an argument with a default: not `reduction=Mean`, which PyTorch's bindings read as 0."""
+        names = [
+            n
+            for n, a in self.types.items()
+            if a.default not in (None, "Mean") and n in self.arguments
+        ]
         if not names:
             return False
         del self.arguments[self.random.choice(names)]
@@ -550,7 +557,7 @@ class Change:
         arguments = self._used()
         positional, named = PythonLibrary(None, _NOTHING, way.form)._arranged(func, arguments)  # type: ignore[arg-type]
         written = self._written()
-        numbers = [r.tensor for n in written for r in refs(arguments.get(n))]
+        numbers = [r.tensor for n in (*written, *_STATISTICS) for r in refs(arguments.get(n))]
         owner = "Tensor" if way.form.is_method else self.function.python_module or ""
         return Plan(
             str(func.name),

@@ -84,6 +84,9 @@ def test_equal_of_two_dtypes(
         ),
         # As many parts as asked for, of a small tensor.
         pytest.param("tensor_split(m.ones(3), 2**61 - 1)", marks=WHOLE),
+        pytest.param(
+            "tensor_split(m.ones(3), m.zeros(1, dtype=m.int64).expand(2**62))", marks=WHOLE
+        ),
     ],
 )
 def test_more_parts_than_any_memory_holds(m: ModuleType, call: str) -> None:
@@ -401,3 +404,141 @@ def test_tangents_have_the_dtype_of_their_values(m: ModuleType, dim: list[int] |
             m.var(m.autograd.forward_ad.make_dual(empty, empty), dim)
         )
     assert found.tangent.dtype is found.primal.dtype is m.float16
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("number", [4.7375507, -2.221755, -1.8933598, 0.1, 1e30, -3e-8])
+def test_equal_numbers_have_no_spread(m: ModuleType, number: float, dtype: str) -> None:
+    """Protects std: the difference of two rounded sums was below 0, and its root NaN. batch_norm uses the same sums."""
+    if dtype == "float16" and number > 1e4:
+        pytest.skip("infinite")
+    for n in (2, 3, 37, 200, 1000, 5000):
+        row = m.full((n,), number, dtype=getattr(m, dtype))
+        for x in (row, row[:1].expand(n), row[:, None].expand(n, 3), row[:, None].expand(n, 3).t()):
+            for found in (m.std(x, [x.shape.index(n)]), m.var(x, [x.shape.index(n)]).sqrt()):
+                assert 0 <= found.max().item() <= 1e-6 * abs(number), (x.shape, found)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_a_number_of_minus_zero_keeps_its_sign(m: ModuleType, dtype: str) -> None:
+    """Protects kernels of vectors: a number in each lane was added to 0, and -0.0 became 0."""
+    ones = m.ones(37, dtype=getattr(m, dtype))
+    minus = m.full((37,), -0.0, dtype=ones.dtype)
+    for found in (ones / -0.0, m.div(ones, -0.0, rounding_mode="floor"), m.nn.softplus(ones, -0.0)):
+        assert found.tolist() == [-float("inf")] * 37
+    for found in (minus * 1, m.mul(ones, -0.0), minus, m.where(ones == 1, minus, ones)):
+        assert (1 / found).tolist() == [-float("inf")] * 37
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_a_number_beyond_a_dtype_is_no_element(m: ModuleType) -> None:
+    """Protects isin: 2**32 was taken for 0 among 32-bit integers, and -2**63 too."""
+    for dtype, beyond in ((m.uint8, 256), (m.int32, 2**32), (m.int32, -(2**63)), (m.int8, -256)):
+        zeros = m.zeros(3, dtype=dtype)
+        assert m.isin(beyond, zeros).item() is False
+        assert m.isin(beyond, zeros, invert=True).item() is True
+        assert m.isin(zeros, beyond).tolist() == [False] * 3
+        assert m.isin(zeros[0], beyond).item() is False
+        assert m.isin(0, zeros).item() is True
+        assert m.isin(zeros, 0).tolist() == [True] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_a_kronecker_product_of_permuted_factors(m: ModuleType) -> None:
+    """Protects kron, which refused factors whose product has other strides: "view size is not compatible"."""
+    x, y = m.arange(12).reshape(2, 2, 3), m.arange(18).reshape(3, 2, 3)
+    for left, right in ((x, y.permute(1, 2, 0)), (x.permute(2, 0, 1), y), (x.mT, y.mT)):
+        wanted = m.kron(left.clone(), right.clone().contiguous())
+        assert m.equal(m.kron(left, right), wanted)
+        assert m.equal(m.kron(left, right, out=m.empty((0,), dtype=m.int64)), wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("include_self", [False, True])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "amax", "amin"])
+def test_a_source_larger_than_its_index(m: ModuleType, reduce: str, include_self: bool) -> None:
+    """Protects the derivatives of scatter_reduce: elements of `src` without an index have a gradient and a tangent of 0.
+    Both were errors."""
+    start = m.tensor([[0.5, 2.0, -1.5], [1.25, -3.0, 0.75]], dtype=m.float64)
+    index = m.tensor([[1, 1]])
+    src = m.tensor([[0.7, -4.0, 9.0], [9.0, 9.0, 9.0]], dtype=m.float64)
+    f = m.autograd.forward_ad
+
+    def of(x: object, s: object) -> object:
+        return m.scatter_reduce(x, 1, index, s, reduce, include_self=include_self)
+
+    x, s = start.clone().requires_grad_(), src.clone().requires_grad_()
+    of(x, s).sum().backward()
+    step = 1e-6
+    for place, gradient in ((start, x.grad), (src, s.grad)):
+        assert gradient.shape == place.shape
+        for i in range(place.numel()):
+            moved = place.flatten().clone()
+            moved[i] += step
+            moved = moved.view(place.shape)
+            other = (moved, src) if place is start else (start, moved)
+            slope = (of(*other).sum() - of(start, src).sum()).item() / step
+            assert gradient.flatten()[i].item() == pytest.approx(slope, abs=1e-4)
+    with f.dual_level():
+        duals = (f.make_dual(v, m.ones_like(v)) for v in (start, src))
+        found = f.unpack_dual(of(*duals)).tangent.sum().item()
+    assert found == pytest.approx((x.grad.sum() + s.grad.sum()).item(), abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_tangents_beside_bools_and_integers(m: ModuleType) -> None:
+    """Protects forward mode: fmod and remainder of bools were errors ("subtraction with a bool tensor"), and so was a
+    tensor with a tangent that is copied to integers, which have none."""
+    f = m.autograd.forward_ad
+    flags, x = m.tensor([True, False, True]), m.tensor([0.3, 0.7, -0.4])
+    with f.dual_level():
+        dual = f.make_dual(x, m.ones_like(x))
+        for function in (m.fmod, m.remainder):
+            tangent = f.unpack_dual(function(flags, dual)).tangent
+            rounding = "trunc" if function is m.fmod else "floor"
+            assert m.equal(tangent, -m.div(flags, x, rounding_mode=rounding))
+        numbers = m.zeros(3, dtype=m.int16)
+        numbers.copy_(dual * 10)
+        assert numbers.tolist() == [3, 7, -4]
+        assert f.unpack_dual(numbers).tangent is None
+    numbers.copy_((x * 20).requires_grad_())
+    assert numbers.tolist() == [6, 14, -8]
+    assert not numbers.requires_grad
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_arguments_that_were_taken_or_refused_wrongly(m: ModuleType) -> None:
+    """Protects addr and cosine_similarity, which dropped an imaginary part and took a negative eps, and linear, whose bias
+    may have more dimensions than its product."""
+    x = m.ones(3)
+    for name in ("alpha", "beta"):
+        with pytest.raises(RuntimeError, match=f"{name} must not be a complex number"):
+            m.addr(m.zeros(3, 3), x, x, **{name: 2 - 3j})
+        with pytest.raises(RuntimeError, match=f"{name} must not be a complex number"):
+            m.zeros(3, 3).addr_(x, x, **{name: 2 - 3j})
+    with pytest.raises(RuntimeError, match="eps must be non-negative"):
+        m.cosine_similarity(x, x, 0, -1.0)
+    assert m.nn.linear(x, x, m.ones(1, 1, 1)).tolist() == [[[4.0]]]
+    assert m.isnan(m.median(m.zeros(0, dtype=m.complex64)).real).item()
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_the_nearest_of_as_many_places(m: ModuleType) -> None:
+    """Protects upsample_nearest2d: where a size stays or doubles, the scale does not matter, as in PyTorch."""
+    x = m.arange(8.0).reshape(1, 2, 1, 4)
+    for dtype in (m.float32, m.uint8):
+        for scale in (None, 300.0, 1e39):
+            same = m.nn.upsample_nearest2d(x.to(dtype), (1, 4), None, scale)
+            assert same.flatten().tolist() == list(range(8))
+            double = m.nn.upsample_nearest2d(x.to(dtype), (1, 8), None, scale)
+            assert double.flatten().tolist() == [i // 2 for i in range(16)]

@@ -41,8 +41,9 @@ namespace detail {
 struct DistanceSums {
   double sum = 0, squares = 0;
   [[nodiscard]] OPGEN_ALWAYS_INLINE Moments from(double origin, double count) const {
-    const double shift = sum / count;
-    return {count, origin + shift, squares - sum * shift};
+    const double shift = sum / count, about_mean = squares - sum * shift;
+    // The difference of rounded numbers may be below 0 if all numbers are equal; NaN stays NaN.
+    return {count, origin + shift, about_mean < 0 ? 0.0 : about_mean};
   }
 };
 

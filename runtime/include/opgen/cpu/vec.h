@@ -53,7 +53,7 @@ struct Vec {
   Native values;
 
   Vec() noexcept = default;
-  OPGEN_ALWAYS_INLINE Vec(T value) noexcept : values(Native{} + value) {}  // NOLINT
+  OPGEN_ALWAYS_INLINE Vec(T value) noexcept : values(value - Native{}) {}  // NOLINT (0 + -0.0 is 0)
   OPGEN_ALWAYS_INLINE static Vec of(const Native& native) noexcept {
     Vec result;
     result.values = native;
