@@ -142,10 +142,12 @@ def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:
         other = first.setdefault(name, key)
         here, there = f.spans.kernel(key), f.spans.kernel(other)
         if other is not key and here != there:
+            is_existing = kernel.source is KernelSource.existing
+            written = kernel.cpp_name if is_existing else kernel.name
             diagnostics.warning(
                 W1013,
                 f"{other} and {key} have the same kernel, in two rows",
                 here,
                 labels=[(there, "the first one")],
-                hint=f"write '{other}, {key}: {kernel.name}'",
+                hint=f"write '{other}, {key}: {written}'",
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.model.cpp_identifier import RESERVED_PREFIX
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.resolve.number_forms import takes_numbers
 
 HIDDEN_PREFIX = f"{RESERVED_PREFIX}below_"
@@ -13,9 +13,12 @@ HIDDEN_PREFIX = f"{RESERVED_PREFIX}below_"
 def has_default_gradient(f: NativeFunction) -> bool:
     """Return whether the target decides what autograd does for `f`.
 
-    False for operators that decompose, that have an Autograd kernel of their author, or that have no gradient by their types.
+    False for operators that decompose, that have an Autograd kernel of their author, or that have no gradient by their types;
+    and for existing functions, for which PyTorch does what it did before.
     """
     if f.has_composite_implicit_autograd_kernel:
+        return False
+    if any(kernel.source is KernelSource.existing for _, kernel in f.dispatch):
         return False
     if not any(a.type.is_tensor_like() for a in f.func.arguments.flat_all):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
-from opgen.resolve.dispatch_tables import find_registration
+from opgen.resolve.dispatch_tables import RegistrationKind, find_registration
 
 # Prefixes of the names of keys above the backends.
 _ABOVE_BACKENDS = (
@@ -38,12 +38,15 @@ _WITHOUT_DATA = (
 def key_of_fake(registry: Registry, f: NativeFunction) -> DispatchKey | None:
     """Return the key of the kernel by which generated code knows the results of `f` without data; None without one.
 
-    An operator that decomposes, and one with a `fake` line, needs none.
+    An operator that decomposes, and one with a `fake` line, needs none. An existing function is registered for PyTorch.
     """
     if f.fake is not None or f.has_composite_implicit_autograd_kernel:
         return None
-    found = (key for key in _WITHOUT_DATA if find_registration(registry, f, key) is not None)
-    return next(found, None)
+    for key in _WITHOUT_DATA:
+        row = find_registration(registry, f, key)
+        if row is not None:
+            return None if row.kind is RegistrationKind.existing else key
+    return None
 
 
 def first_backend_key(f: NativeFunction) -> DispatchKey | None:

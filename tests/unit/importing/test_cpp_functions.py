@@ -134,6 +134,7 @@ def called(folder: Path, declarations: str, kernel: str) -> Found:
         ("namespace a { at::Tensor f(at::Tensor x); }", "&a::f", "::a::f"),
         ("namespace a::b { at::Tensor f(at::Tensor x); }\nusing namespace a;", "b::f", "::a::b::f"),
         ("at::Tensor f(at::Tensor);\nat::Tensor f(torch::Tensor x) { }", "f", "::f"),
+        ("torch::stable::Tensor f(torch::stable::Tensor x);", "TORCH_BOX(&f)", "::f"),
         ("at::Tensor f(const int64_t x);\nat::Tensor f(int64_t x) { }", "f", "::f"),
         (
             "template <class T> T f(T x) { }\ntemplate at::Tensor f<at::Tensor>(at::Tensor);",
@@ -155,7 +156,6 @@ def test_full_names(declaration: str, kernel: str, row: str, tmp_path: Path) -> 
         ("template <class T> T f(T x) { }", "&f<at::Tensor>", "W1171"),
         ("template <class T> T f(T x) { }", "&f", "W1171"),
         ("struct S { static at::Tensor f(at::Tensor x); };", "&S::f", "W1171"),
-        ("torch::stable::Tensor f(torch::stable::Tensor x);", "TORCH_BOX(&f)", "W1171"),
         ("at::Tensor f(at::Tensor x);\nat::Tensor f(int64_t x);", "static_cast<F*>(&f)", "W1172"),
         ("", "f", "W1173"),
         ("at::Tensor f(Options x);", "f", "W1174"),

@@ -197,11 +197,6 @@ R returned_as(From&& from) {
   }
 }
 
-template <class R>
-inline constexpr bool kReturnsReferences = std::is_reference_v<R>;
-template <class... R>
-inline constexpr bool kReturnsReferences<std::tuple<R...>> = (std::is_reference_v<R> && ...);
-
 }  // namespace detail
 
 // Makes `function` a kernel of `Op`. `Returned` are the positions of the arguments that Op returns
@@ -218,7 +213,7 @@ struct Existing<Op, function, std::index_sequence<returned...>, R(A...), NR (*)(
     if constexpr (std::is_void_v<R>) {
       static_assert(std::is_void_v<NR>, "the function must return nothing, like the operator");
       function(detail::Given<NA, A>(arguments)...);
-    } else if constexpr (detail::kReturnsReferences<R>) {
+    } else if constexpr (sizeof...(returned) != 0) {
       static_cast<void>(function(detail::Given<NA, A>(arguments)...));
       const std::tuple<A&...> all(arguments...);
       return R(std::get<returned>(all)...);
@@ -236,7 +231,7 @@ struct Existing<Op, function, Returned, R(A...), NR (*)(DispatchKeySet, NA...)> 
     if constexpr (std::is_void_v<R>) {
       function(keys, detail::Given<NA, A>(arguments)...);
     } else {
-      static_assert(!detail::kReturnsReferences<R> || std::is_same_v<R, NR>,
+      static_assert(Returned::size() == 0 || std::is_same_v<R, NR>,
                     "a function that takes the keys must have the operator's return type");
       return detail::returned_as<R>(function(keys, detail::Given<NA, A>(arguments)...));
     }

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -235,7 +236,9 @@ KernelTable::KernelTable(const char* ns, const char* key, const KernelRow* rows,
                          std::size_t count) {
   Registrations& all = Registrations::of_this_library();
   all.rows.push_back({key, rows, count});
-  if (std::strcmp(key, "Meta") == 0) return;
+  const bool is_meta = std::strcmp(key, "Meta") == 0;
+  const auto registers = [&](const KernelRow& row) { return !is_meta || row.is_of_pytorch; };
+  if (std::none_of(rows, rows + count, registers)) return;
   all.add(
       ns,
       [&](const char* path, TorchLibraryHandle* library) {
@@ -244,6 +247,7 @@ KernelTable::KernelTable(const char* ns, const char* key, const KernelRow* rows,
       [&](TorchLibraryHandle library) {
         for (std::size_t i = 0; i < count; ++i) {
           const KernelRow& row = rows[i];
+          if (!registers(row)) continue;
           const BoxedFunction boxed = boxed_for(key, row);
           const std::string name = full_name(row.name, row.overload);
           implement(library, name, boxed);

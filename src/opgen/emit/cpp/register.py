@@ -38,12 +38,14 @@ class KernelDefinition(Record, frozen=True):
 
 
 class KernelRow(Record, frozen=True):
-    """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator."""
+    """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator, `existing` the name of
+    an existing function."""
 
     operator: str
     struct: str
     function: str
     argument: str
+    existing: str = ""
 
     @property
     def kernel(self) -> str:
@@ -56,6 +58,8 @@ class KernelRow(Record, frozen=True):
         direct = (
             self.argument if is_direct else f"opgen::DirectKernel<{self.struct}>{{{self.argument}}}"
         )
+        if self.existing:
+            return f"opgen::existing<{self.struct}, &{self.existing}, {direct}.function>()"
         return f"opgen::kernel<{self.struct}, {direct}.function>()"
 
 
@@ -162,7 +166,11 @@ def _row(context: Context, row: Registration) -> KernelRow:
         argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
     else:
         argument = kernel_expression(context, row)
-    return KernelRow(str(f.func.name), struct, function, argument)
+    existing = ""
+    if row.kind is RegistrationKind.existing:
+        assert row.kernel is not None
+        existing = row.kernel.cpp_name
+    return KernelRow(str(f.func.name), struct, function, argument, existing)
 
 
 def _stem(key: DispatchKey) -> str:

@@ -54,6 +54,20 @@ STD: Mapping[str, str] = MappingProxyType(
         "size_t": "cstddef",
     }
 )
+# Types of PyTorch's stable ABI.
+STABLE: Mapping[str, str] = MappingProxyType(
+    {
+        "stable::Tensor": "torch/csrc/stable/tensor.h",
+        "stable::Device": "torch/csrc/stable/device.h",
+        **dict.fromkeys(
+            ("headeronly::HeaderOnlyArrayRef", "headeronly::IntHeaderOnlyArrayRef"),
+            "torch/headeronly/util/HeaderOnlyArrayRef.h",
+        ),
+        "headeronly::ScalarType": "torch/headeronly/core/ScalarType.h",
+        "headeronly::Layout": "torch/headeronly/core/Layout.h",
+        "headeronly::MemoryFormat": "torch/headeronly/core/MemoryFormat.h",
+    }
+)
 _PLAIN = frozenset(
     {
         *("void", "bool", "char", "int", "long", "short", "float", "double", "unsigned"),
@@ -112,6 +126,8 @@ class _Speller(Struct, frozen=True):
             return name
         if root == "std" and rest in STD:
             return self._known(name, STD[rest])
+        if root == "torch" and rest in STABLE:
+            return self._known(name, STABLE[rest])
         last = _OTHER_NAMES.get(rest or name, rest or name)
         if root in ("", "at", "c10", "torch") and last in ATEN:
             # `c10::ScalarType` and `at::ScalarType` are the same type.

@@ -18,7 +18,6 @@ from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.spelling import Declared, UnknownName, spell_signature
 from opgen.importing.cpp.text import CppText
 
-_STABLE = ("torch::stable::", "torch::headeronly::")
 _MOST_LABELS = 3
 
 
@@ -86,7 +85,6 @@ class Callables(Struct, frozen=True):
         plain = [f for f in functions if not f.instance and f.template != "<>"]
         _check_local(name, functions)
         _check_template(name, functions, plain)
-        self._check_stable(name, functions)
         self._check_overloads(name, plain)
         full_name = f"::{functions[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
@@ -113,20 +111,6 @@ class Callables(Struct, frozen=True):
             raise _Uncallable(codes.UNKNOWN_TYPE, message, hint, [function]) from None
         *namespaces, last = function.path
         return Declaration("::".join(namespaces), last, declared, function.template)
-
-    def _check_stable(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
-        """Raise if a function uses the stable ABI, which has its own tensor type."""
-        for function in functions:
-            namespaces = self.functions.names_of(function.text).namespaces
-            signature = function.signature
-            types = [*(p.type for p in signature.parameters), signature.returns]
-            for name_of_type in (n for type_ in types if type_ is not None for n in type_.names()):
-                root, _, rest = name_of_type.removeprefix("::").partition("::")
-                full_name = "::".join((*namespaces.get(root, (root,)), rest))
-                if full_name.startswith(_STABLE):
-                    message = f"'{name}' uses {full_name}, which only TORCH_BOX can register"
-                    hint = "keep registering it by hand"
-                    raise _Uncallable(codes.CANNOT_CALL, message, hint, [function])
 
     def _check_overloads(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
         """Raise if there is more than one function with this name."""

@@ -43,6 +43,7 @@ struct KernelRow {
   void* function;          // of the operator's own signature
   const char* below;       // the hidden operator that has the same kernels; null if there is none
   BoxedFunction autograd;  // what then runs at Autograd
+  bool is_of_pytorch = false;  // `call` converts to PyTorch's own types: it takes no fakes
 };
 
 template <class Op, typename Op::ptr_schema function>
@@ -64,7 +65,7 @@ KernelRow kernel() noexcept {
 }
 
 // Kernels for one key of PyTorch, by its name. Those for Meta are not registered: the Python part
-// of the library calls them for fakes.
+// of the library calls them for fakes, unless they are functions of PyTorch's own types.
 class OPGEN_API KernelTable {
  public:
   KernelTable(const char* ns, const char* key, const KernelRow* rows, std::size_t count);
