@@ -33,6 +33,7 @@ from opgen.io.author_files import report_author_files
 from opgen.io.codes import E0903, E0905
 from opgen.io.files import Locked, locked
 from opgen.io.resources import cmake_dir
+from opgen.model.native_function import KernelSource
 from opgen.pipeline import generating, required_package
 from opgen.pipeline.build_errors import explain_failure
 from opgen.pipeline.build_estimate import estimate_first_build
@@ -306,10 +307,24 @@ def _compile(
         entries = {
             f"{m.to_write.partition(')')[0]})": m.operator for m in missing_functions(context)
         }
-        click.echo(text if verbose else explain_failure(text, sources, entries), err=True, nl=False)
+        if not verbose:
+            text = explain_failure(text, sources, entries, _existing_functions(context))
+        click.echo(text, err=True, nl=False)
         if not verbose:
             click.echo("  = help: 'opgen build -v' also prints the compilers' commands", err=True)
         raise SystemExit(1)
+
+
+def _existing_functions(context: Context) -> dict[str, str]:
+    """Return the places of rows of existing functions, by the functions' names."""
+    places = {}
+    for f in context.registry.functions:
+        for key, kernel in f.dispatch:
+            if kernel.source is KernelSource.existing:
+                span = f.spans.kernel(key)
+                at = span.source.location(span.start)
+                places[kernel.cpp_name] = f"{span.source.path}:{at.line}:{at.column}"
+    return places
 
 
 def _shared_library(folder: Path, name: str) -> Path:

@@ -193,6 +193,28 @@ def test_a_compile_error_begins_with_the_kernel_and_its_entry(tmp_path: Path) ->
     assert explain_failure("ld: x\n", [source], {}).startswith("error: the library does not")
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "ld: a.o: in function `opgen::Existing<ns::_ops::f, &own::f>::call(at::Tensor const&)':\n"
+        "a.cpp:(.text._Z1f+0xe): undefined reference to `own::f(at::Tensor const&)'\n"
+        "collect2: error: ld returned 1 exit status\n",
+        "ld.lld: error: undefined symbol: own::f(at::Tensor const&)\n>>> referenced by a.cpp\n"
+        "clang: error: linker command failed with exit code 1 (use -v to see invocation)\n",
+    ],
+    ids=["gnu", "lld"],
+)
+def test_an_existing_function_that_no_source_defines(printed: str) -> None:
+    """Protects adoption: the row's place and the function in words, and no mangled name. Other errors stay."""
+    said = explain_failure(printed, [], {}, {"::own::f": "a.yaml:3:10"})
+    assert said == (
+        "error: a.yaml:3:10: no source defines 'own::f(at::Tensor const&)'\n"
+        "  = help: pass the file that does to --kernels; its types must be those of the header\n"
+    )
+    other = printed.replace("own::f(", "own::g(")
+    assert explain_failure(other, [], {}, {"::own::f": "a.yaml:3:10"}).endswith(other)
+
+
 # Names
 
 

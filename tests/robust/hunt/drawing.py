@@ -97,6 +97,8 @@ class Drawer:
             arguments = self._checker.arguments(name, dtype, seed)
         except Refused:
             return None
+        if _has_mean(self._functions[name]):
+            arguments.setdefault("reduction", 1)
         return Base(self._functions[name], arguments)
 
     def plan(self, base: Base, random: Random, changes: int) -> Plan:
@@ -483,12 +485,10 @@ class Change:
         return True
 
     def leave_out(self) -> bool:
-        """Leave out an argument with a default: not `reduction=Mean`, which PyTorch's bindings read as 0."""
-        names = [
-            n
-            for n, a in self.types.items()
-            if a.default not in (None, "Mean") and n in self.arguments
-        ]
+        """Leave out an argument with a default."""
+        names = [n for n, a in self.types.items() if a.default is not None and n in self.arguments]
+        if _has_mean(self.function):
+            names = [n for n in names if n != "reduction"]
         if not names:
             return False
         del self.arguments[self.random.choice(names)]
@@ -591,6 +591,11 @@ class Change:
 
         self.arguments = {key: renamed(value) for key, value in self.arguments.items()}
         return dict(self.arguments)
+
+
+def _has_mean(f: NativeFunction) -> bool:
+    """Return whether `f` has the default `reduction=Mean`, which PyTorch's bindings read as 0: it is always given."""
+    return any(a.name == "reduction" and a.default == "Mean" for a in f.func.arguments.flat_all)
 
 
 class _NoRegistry:

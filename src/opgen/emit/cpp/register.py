@@ -28,24 +28,36 @@ _OWN = frozenset({DispatchKey.Autograd, DispatchKey.Functionalize})
 _DIRECT = "opgen::kernel"
 
 
+# Keys of devices for which a build of PyTorch may have no support, and the device of each: the sources of their functions
+# are then no part of the build. `opgen/existing.h` defines OPGEN_HAS_CUDA and so on.
+_DEVICES = {
+    DispatchKey[f"{kind}{device}"]: device
+    for device in ("CUDA", "HIP", "MPS", "XPU")
+    for kind in ("", "Sparse", "SparseCsr", "Quantized", "NestedTensor")
+    if f"{kind}{device}" in DispatchKey.__members__
+}
+
+
 class KernelDefinition(Record, frozen=True):
-    """The constant by which direct functions call a kernel, defined as `kernel`."""
+    """The constant by which direct functions call a kernel, defined as `kernel`, if the macro `guard` is not 0."""
 
     kernel_class: str
     struct: str
     name: str
     kernel: str
+    guard: str = ""
 
 
 class KernelRow(Record, frozen=True):
     """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator, `existing` the name of
-    an existing function."""
+    an existing function, which is left out if the macro `guard` is 0."""
 
     operator: str
     struct: str
     function: str
     argument: str
     existing: str = ""
+    guard: str = ""
 
     @property
     def kernel(self) -> str:
@@ -76,6 +88,12 @@ class KernelTable(Record, frozen=True):
         """What the names of the table end in: a file may have a second one, for another key."""
         own = f"{self.file}_{self.namespace}"
         return own if self.key in self.file else f"{own}_{self.key}"
+
+    @property
+    def guard(self) -> str:
+        """The macro without which there are no rows; empty if some are always there."""
+        guards = {row.guard for row in self.items}
+        return guards.pop() if len(guards) == 1 else ""
 
     @property
     def rows(self) -> str:
@@ -127,9 +145,17 @@ def _definitions(
 def _definition(context: Context, row: Registration) -> KernelDefinition:
     struct = operator_struct(row.function)
     kernel_class = direct_kernel_class(row.key)
+    kernel = kernel_expression(context, row)
     return KernelDefinition(
-        kernel_class, struct, direct_kernel(row.function), kernel_expression(context, row)
+        kernel_class, struct, direct_kernel(row.function), kernel, _guard(context, row)
     )
+
+
+def _guard(context: Context, row: Registration) -> str:
+    """Return the macro that says whether the source of an existing function is part of the build; empty if it always is."""
+    is_existing = row.kind is RegistrationKind.existing
+    device = _DEVICES.get(row.key) if is_existing and context.target.required_package else None
+    return f"OPGEN_HAS_{device}" if device else ""
 
 
 def _tables(
@@ -170,7 +196,8 @@ def _row(context: Context, row: Registration) -> KernelRow:
     if row.kind is RegistrationKind.existing:
         assert row.kernel is not None
         existing = row.kernel.cpp_name
-    return KernelRow(str(f.func.name), struct, function, argument, existing)
+    guard = _guard(context, row)
+    return KernelRow(str(f.func.name), struct, function, argument, existing, guard)
 
 
 def _stem(key: DispatchKey) -> str:

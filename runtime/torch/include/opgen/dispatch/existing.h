@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "../../../../include/opgen/dispatch/built_devices.h"
 #include "opgen/dispatch/operator.h"
 
 namespace opgen::detail {

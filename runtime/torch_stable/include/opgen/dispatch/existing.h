@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "opgen/dispatch/built_devices.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/registration_tables.h"
 #include "opgen/stable_tensor.h"
