@@ -17,17 +17,12 @@ from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.below_autograd import HIDDEN_PREFIX, has_form_below, name_below
-from opgen.resolve.fakes import lacks_fake
 from opgen.resolve.number_forms import takes_numbers, with_words
 from opgen.resolve.overload_order import by_overloads, in_order_of_registration
 from opgen.targets.tags import spell_tags
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
 _GENERATED = ('"{0}"', '"it registers the fake"')
-_AUTHORS = (
-    '"{0}.ops"',
-    '"if it has no fake kernel, its author has to write one, or a row Meta in the YAML"',
-)
 
 
 class OperatorStruct(Record, frozen=True):
@@ -255,21 +250,21 @@ def _parts_with_modules(runs: Iterable[_ModuleRun]) -> list[list[_ModuleRun]]:
 
 
 def _by_python_module(context: Context, functions: Sequence[NativeFunction]) -> list[_ModuleRun]:
-    """Return the functions with their arguments of `set_python_module`; those whose fake kernels are in Python come last.
+    """Return the functions with their arguments of `set_python_module`; those whose fake kernels opgen generates come last.
 
     PyTorch names that module in the error about a missing fake kernel, and accepts fake kernels only from it. So only
-    these operators have it. Overloads are in the order in which PyTorch must try them.
+    these operators have it: an author's fake may be in any module. Overloads are in the order in which PyTorch must try
+    them.
     """
     if not context.target.dispatch.functionalizes:
         return [((), functions)]
     ordered = in_order_of_registration(functions)
     if context.target.call_words is None or not context.library.python:
         return [((), ordered)]
-    found: dict[tuple[str, ...], list[NativeFunction]] = {(): [], _GENERATED: [], _AUTHORS: []}
+    found: dict[tuple[str, ...], list[NativeFunction]] = {(): [], _GENERATED: []}
     words = {}
     for f in ordered:
-        module = _GENERATED if is_faked_in_python(context, f) else ()
-        words[id(f)] = _AUTHORS if lacks_fake(context.registry, f) else module
+        words[id(f)] = _GENERATED if is_faked_in_python(context, f) else ()
         found[words[id(f)]].append(f)
     # Overloads that the modules put in another order come last, one by one.
     parted = by_overloads(f for some in found.values() for f in some)

@@ -28,9 +28,6 @@ def said(value: Any) -> str:
 def show(name: str, call: Callable[..., Any], *given: Any) -> None:
     try:
         print(name, said(call(*given)))
-    except NotImplementedError:
-        # PyTorch says in other words that a package has no fake.
-        print(name, "NotImplementedError")
     except Exception as error:
         print(name, type(error).__name__, str(error).split("\n")[0][:60])
 
