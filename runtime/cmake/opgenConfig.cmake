@@ -95,6 +95,7 @@ function(opgen_add_library target)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions")
   endif()
+  opgen_keep_in_programs(${target})
 endfunction()
 
 # Make opgen::python, which all Python packages of the project share.

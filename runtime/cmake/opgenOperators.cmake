@@ -15,6 +15,16 @@ cmake_policy(VERSION 3.24)
 get_filename_component(opgen_python_folder "${Python_EXECUTABLE}" DIRECTORY)
 find_program(OPGEN_EXECUTABLE opgen HINTS ${opgen_python_folder} DOC "The opgen command")
 
+# Have programs that link the library load it, although they may call its operators by their names alone: many
+# linkers drop a library if no symbol of the program refers to it.
+function(opgen_keep_in_programs target)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    foreach(item "-Wl,--push-state,--no-as-needed" "$<TARGET_FILE:${target}>" "-Wl,--pop-state")
+      target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:${item}>")
+    endforeach()
+  endif()
+endfunction()
+
 macro(opgen_add_operators)
   if(COMMAND opgen_enable_cuda_for)
     opgen_enable_cuda_for(${ARGN})

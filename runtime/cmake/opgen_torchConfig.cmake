@@ -76,6 +76,7 @@ function(opgen_make_torch_library target)
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()
+  opgen_keep_in_programs(${target})
 endfunction()
 
 function(opgen_add_torch_python_package target)

@@ -125,6 +125,7 @@ function(opgen_make_torch_stable_library target)
         -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenStableSymbols.cmake"
       VERBATIM)
   endif()
+  opgen_keep_in_programs(${target})
 endfunction()
 
 # Set `version` to TORCH_TARGET_VERSION for a release: 0x020a000000000000 for 2.10.

@@ -83,6 +83,7 @@ def test_a_cmake_project_rebuilds_only_changed_files(one_by_one: bool, tmp_path:
     definitions = [*project_definitions(), *["-DOPGEN_UNITY_BYTES=0"][: int(one_by_one)]]
     cmake_build(project, built, *definitions)
     assert run_program(built / "program") == (0, "6 12\n", "")
+    assert run_program(built / "by_name") == (0, "found\n", "")
 
     before = compiled(built)
     cmake_build(project, built, *definitions)
