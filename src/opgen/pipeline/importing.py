@@ -124,9 +124,9 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     texts = tuple(found.texts.values())
     classes = find_custom_classes(entries, found.classes, texts, folder, problems)
     callables = None
-    if imports.kernels_as_they_are and found.functions is not None:
+    if found.functions is not None:
         callables = Callables(found.functions, found.texts, folder, problems)
-    write_rows(entries, callables, problems)
+    write_rows(entries, callables, problems, as_they_are=imports.kernels_as_they_are)
     report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
     traced_by_python = find_traced_by_python(entries, found.fakes)
     return Collected(entries, classes, found.files, traced_by_python)

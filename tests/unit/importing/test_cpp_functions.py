@@ -196,3 +196,45 @@ def test_headers_are_included_as_the_sources_do(
     made = import_operators(imports, diagnostics)
     assert made is not None and list(made.texts) == ["ops.yaml"]
     assert f"\n- include: [{included}]\n" in made.texts["ops.yaml"]
+
+
+# One name, several functions
+
+LAYOUT = """\
+namespace {{ {kind} }}
+TORCH_LIBRARY_IMPL(demo, {key}, m) {{ m.impl("op", &f); m.impl("other", &g); }}
+"""
+SCHEMAS = 'm.def("op(Tensor x) -> Tensor");'
+TWO = "at::Tensor f(at::Tensor x) { return x; } } namespace { at::Tensor g(at::Tensor x) { return x; }"
+
+
+def two_files(folder: Path, text: str, *, as_they_are: bool) -> Found:
+    files = {
+        "def.cpp": library(SCHEMAS, SCHEMAS.replace('"op', '"other')),
+        "a.cpp": LAYOUT.format(kind=text, key="CPU"),
+        "b.cu": LAYOUT.format(kind=text, key="CUDA"),
+    }
+    return read(folder, files, as_they_are=as_they_are)
+
+
+def test_functions_of_one_name_in_two_files_are_two_kernels(tmp_path: Path) -> None:
+    """Protects the usual layout, a file with an unnamed namespace for each device: one function would have both keys."""
+    found = two_files(tmp_path, TWO, as_they_are=False)
+    assert found.rows("demo::op") == {"CPU": "f_cpu", "CUDA": "f_cuda"}
+    assert found.rows("demo::other") == {"CPU": "g_cpu", "CUDA": "g_cuda"}
+    assert found.codes == ["W1172"] * 4
+
+
+def test_a_function_that_two_files_define_is_none(tmp_path: Path) -> None:
+    """Protects a library from one function under the keys of two."""
+    definitions = (
+        "\nat::Tensor f(at::Tensor x) { return x; }\nat::Tensor g(at::Tensor x) { return x; }\n"
+    )
+    files = {
+        "def.cpp": library(SCHEMAS, SCHEMAS.replace('"op', '"other')),
+        "a.cpp": definitions + LAYOUT.format(kind="", key="CPU"),
+        "b.cu": definitions + LAYOUT.format(kind="", key="CUDA"),
+    }
+    found = read(tmp_path, files, as_they_are=True)
+    assert found.rows("demo::op") == {"CPU": "", "CUDA": ""}
+    assert found.codes == ["W1172"] * 4

@@ -77,6 +77,14 @@ class Callables(Struct, frozen=True):
             )
             return None
 
+    def definitions(self, kernel: Kernel) -> tuple[CppFunction, ...]:
+        """Return the definitions of the function that a kernel names in its file; several for alternatives of `#if`."""
+        text = self.texts.get(id(kernel.span.source))
+        if text is None or kernel.name is None:
+            return ()
+        functions = self.functions.find(kernel.name, text, kernel.span.start)
+        return tuple(f for f in functions if f.is_definition)
+
     def _find(self, name: FunctionName, kernel: Kernel, text: CppText) -> CallableFunction:
         functions = self.functions.find(name, text, kernel.span.start)
         if not functions:
@@ -86,6 +94,7 @@ class Callables(Struct, frozen=True):
         _check_local(name, functions)
         _check_template(name, functions, plain)
         self._check_overloads(name, plain)
+        self._check_definitions(name, functions[0])
         full_name = f"::{functions[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
         if header is not None:
@@ -123,6 +132,13 @@ class Callables(Struct, frozen=True):
             hint = "give the kernel a unique name"
             raise _Uncallable(codes.AMBIGUOUS, message, hint, list(overloads.values()))
 
+    def _check_definitions(self, name: FunctionName, function: CppFunction) -> None:
+        """Raise if several files define the function: a library has one of them, and rows would call it under all keys."""
+        found = definitions_of(self.functions.named(name.base), function)
+        if len({id(f.text) for f in found}) > 1 and not name.template:
+            message = f"'{name}' is defined in {len(found)} files, of which a library has one"
+            raise _Uncallable(codes.AMBIGUOUS, message, "give each a name of its own", found)
+
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
         try:
@@ -134,6 +150,17 @@ class Callables(Struct, frozen=True):
             signature = function.signature
         types = (parameter.type for parameter in signature.parameters)
         return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
+
+
+def definitions_of(named: Sequence[CppFunction], function: CppFunction) -> list[CppFunction]:
+    """Return those of `named` that define `function` in a source file, and that other files may call."""
+    return [
+        f
+        for f in named
+        if f.path == function.path
+        and f.is_definition
+        and not (f.local or f.in_header or f.template)
+    ]
 
 
 def _check_local(name: FunctionName, functions: Sequence[CppFunction]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct, field
@@ -18,6 +19,7 @@ from opgen.importing.common.registrations import (
     KernelKind,
     Registration,
 )
+from opgen.importing.cpp.functions import CppFunction
 from opgen.importing.entries.callables import CallableFunction, Callables
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 from opgen.model.profile import ATEN
@@ -87,11 +89,18 @@ def merge(registrations: Sequence[Registration], problems: Problems) -> list[Ent
     return list(entries.values())
 
 
-def write_rows(entries: Sequence[Entry], callables: Callables | None, problems: Problems) -> None:
-    """Set the value of each row: the unqualified name of its function, or with `callables` its full name.
+def write_rows(
+    entries: Sequence[Entry],
+    callables: Callables | None,
+    problems: Problems,
+    *,
+    as_they_are: bool = False,
+) -> None:
+    """Set the value of each row: the unqualified name of its function, or its full name if it is called `as_they_are`.
 
     Kernels that a row cannot express are reported.
     """
+    shared = {} if callables is None or as_they_are else _shared_names(entries, callables)
     for entry in entries:
         for row in entry.rows.values():
             kernel = row.kernel
@@ -99,7 +108,11 @@ def write_rows(entries: Sequence[Entry], callables: Callables | None, problems: 
                 case KernelKind.fallthrough:
                     row.written = FALLTHROUGH
                 case KernelKind.function:
-                    _write_function(row, callables, problems)
+                    if as_they_are and callables is not None:
+                        row.function = callables.find(kernel)
+                        row.written = "" if row.function is None else row.function.name
+                    else:
+                        _write_function(row, shared.get(id(row)), problems)
                 case KernelKind.unnamed:
                     message = f"the {row.key} kernel of '{entry.name}' is a lambda"
                     hint = "make it a function with a name"
@@ -109,17 +122,49 @@ def write_rows(entries: Sequence[Entry], callables: Callables | None, problems: 
                     problems.warn(codes.OTHER_KERNEL, message, kernel.span)
 
 
-def _write_function(row: Row, callables: Callables | None, problems: Problems) -> None:
+def _shared_names(
+    entries: Sequence[Entry], callables: Callables
+) -> dict[int, tuple[str, list[CppFunction]]]:
+    """Return another name, and all functions of the name, for each row whose name means several ones, by its identity.
+
+    The usual layout has kernels of one name in unnamed namespaces, one for each device.
+    """
+    named: dict[tuple[str, str], list[tuple[Entry, Row, tuple[CppFunction, ...]]]] = {}
+    for entry in entries:
+        for row in entry.rows.values():
+            if row.kernel.kind is KernelKind.function and row.kernel.name is not None:
+                meant = callables.definitions(row.kernel)
+                name = (entry.namespace, row.kernel.name.base)
+                named.setdefault(name, []).append((entry, row, meant))
+    found: dict[int, tuple[str, list[CppFunction]]] = {}
+    for (_, base), some in named.items():
+        every = list({id(f): f for _, _, meant in some for f in meant}.values())
+        if len({id(meant[0]) for _, _, meant in some if meant}) < 2:
+            continue
+        keys = Counter((row.key, id(meant[0])) for _, row, meant in some if meant)
+        twice = Counter(key for key, _ in keys)
+        for entry, row, _ in some:
+            of = entry.name.partition("::")[2].replace(".", "_")
+            middle = f"_{of}" if twice[row.key] > 1 and of != base else ""
+            found[id(row)] = (f"{base}{middle}_{row.key.lower()}", every)
+    return found
+
+
+def _write_function(
+    row: Row, shared: tuple[str, list[CppFunction]] | None, problems: Problems
+) -> None:
     name = row.kernel.name
     assert name is not None
-    if callables is not None:
-        row.function = callables.find(row.kernel)
-        row.written = "" if row.function is None else row.function.name
-        return
     row.written = name.base
+    if shared is not None:
+        row.written, functions = shared
+        message = f"'{name}' is one of {len(functions)} functions of that name"
+        labels = [(f.span, "defined here") for f in functions[:3]]
+        hint = f"the row has '{row.written}'"
+        problems.warn(codes.AMBIGUOUS, message, row.kernel.span, hint=hint, labels=labels)
     if name.template:
         message = f"'{name}' is an instance of a template"
-        hint = f"the row has '{name.base}'"
+        hint = f"the row has '{row.written}'"
         problems.warn(codes.INSTANCE, message, row.kernel.span, hint=hint)
 
 
