@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from opgen.cli.help import Argument, Command
 from opgen.cli.options import report_options
-from opgen.cli.report import fails, finish, finish_with, report_unwritable, write_output
-from opgen.diagnostics import Diagnostics, counted
+from opgen.cli.report import (
+    fails,
+    finish,
+    finish_with,
+    report_unwritable,
+    wants_color,
+    write_output,
+)
+from opgen.diagnostics import Diagnostic, Diagnostics, counted, render_human
 from opgen.importing.common.codes import IN_THE_WAY
 from opgen.io.files import create_file
 from opgen.pipeline import importing
@@ -100,13 +108,15 @@ def import_command(
         _report_in_the_way(found.texts, diagnostics)
     if output is None:
         text = "" if found is None else found.texts[""]
-        finish_with(text, diagnostics, report_format, deny_warnings)
+        finish_with(text, diagnostics, report_format, deny_warnings, human=_by_cause)
     else:
         if found is not None and not fails(diagnostics, deny_warnings):
             _write(found.texts, force, diagnostics)
-        finish(diagnostics, report_format, deny_warnings)
+        finish(diagnostics, report_format, deny_warnings, human=_by_cause)
     assert found is not None
     if report_format == "human":
+        if len(found.found) > 1:
+            click.echo("\n".join(_table(found)), err=True)
         click.echo(_summary(found, sources), err=True)
 
 
@@ -140,6 +150,39 @@ def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> N
         except OSError as error:
             report_unwritable(error.filename or path, error.strerror, diagnostics)
             return
+
+
+# So many diagnostics of one cause are shown in full.
+_SHOWN = 3
+_NAMES = re.compile(r"'[^']*'|\d+")
+
+
+def _by_cause(diagnostics: Diagnostics) -> str:
+    """Return the report for a person: of diagnostics that differ in names alone, the first ones, and where the others are."""
+    causes: dict[tuple[str, str], list[Diagnostic]] = {}
+    for item in diagnostics.sorted():
+        causes.setdefault((item.code, _NAMES.sub("", item.message)), []).append(item)
+    texts = []
+    for (code, _), items in causes.items():
+        text = render_human(items[:_SHOWN], color=wants_color())
+        rest = [item.span.source.path for item in items[_SHOWN:] if item.span is not None]
+        if len(items) > _SHOWN:
+            where = ", ".join(f"{path} ({count})" for path, count in Counter(rest).items())
+            text += f"... and {len(items) - _SHOWN} more {code} like these: {where}\n"
+        texts.append(text)
+    if any(len(items) > _SHOWN for items in causes.values()):
+        texts.append("--format json has all of them\n")
+    return "\n".join(texts)
+
+
+def _table(found: Imported) -> Iterator[str]:
+    """Yield a line for each source, with what was written, and how many kernels were left to you."""
+    heads = ("file", "schemas", "rows", "left")
+    rows = [heads, *((path, *map(str, counts)) for path, counts in found.found.items())]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(heads))]
+    for path, *counts in rows:
+        numbers = "  ".join(f"{count:>{width}}" for count, width in zip(counts, widths[1:]))
+        yield f"{path:<{widths[0]}}  {numbers}"
 
 
 def _summary(found: Imported, sources: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from opgen.cli.streams import print_diagnostics, print_document
@@ -19,22 +20,35 @@ from opgen.io.files import replace_users_file
 
 
 def finish(
-    diagnostics: Diagnostics, report_format: str, deny_warnings: bool, *, beside: bool = False
+    diagnostics: Diagnostics,
+    report_format: str,
+    deny_warnings: bool,
+    *,
+    beside: bool = False,
+    human: Callable[[Diagnostics], str] | None = None,
 ) -> None:
     """Print all diagnostics by position; exit with 1 if there is an error or a denied warning.
 
-    With `beside`, stdout has a document, and diagnostics go to stderr.
+    With `beside`, stdout has a document, and diagnostics go to stderr. `human` replaces the report for a person.
     """
-    print_diagnostics(rendered(diagnostics, report_format), report_format, beside=beside)
+    by_hand = human if report_format == "human" else None
+    text = rendered(diagnostics, report_format) if by_hand is None else by_hand(diagnostics)
+    print_diagnostics(text, report_format, beside=beside)
     if fails(diagnostics, deny_warnings):
         raise SystemExit(1)
 
 
 def finish_with(
-    document: str, diagnostics: Diagnostics, report_format: str, deny_warnings: bool
+    document: str,
+    diagnostics: Diagnostics,
+    report_format: str,
+    deny_warnings: bool,
+    *,
+    human: Callable[[Diagnostics], str] | None = None,
 ) -> None:
     """Print the diagnostics and, unless they fail the run, the document."""
-    finish(diagnostics, report_format, deny_warnings, beside=not fails(diagnostics, deny_warnings))
+    beside = not fails(diagnostics, deny_warnings)
+    finish(diagnostics, report_format, deny_warnings, beside=beside, human=human)
     print_document(document)
 
 

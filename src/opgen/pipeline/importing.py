@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from opgen.diagnostics import Diagnostics, Source, until_too_many
+from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header
 from opgen.importing.common import codes
@@ -59,12 +60,16 @@ class Imports(Struct, frozen=True):
 
 
 class Imported(Struct, frozen=True):
-    """The text of each file to write by path, and the numbers of schemas, rows of kernels and files that were read."""
+    """The text of each file to write by path, and the numbers of schemas, rows of kernels and files that were read.
+
+    `found` are the numbers of schemas, rows, and kernels that are no rows, of each source that has any, by path.
+    """
 
     texts: Mapping[str, str]
     schemas: int
     rows: int
     files: int
+    found: Mapping[str, tuple[int, int, int]]
 
 
 class _Found(Struct):
@@ -102,7 +107,21 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     written = [entry for entry in collected.entries if not entry.left_out]
     rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
     texts = _render(collected, imports.output)
-    return Imported(texts, len(written), rows, collected.files)
+    return Imported(texts, len(written), rows, collected.files, _by_source(written))
+
+
+def _by_source(entries: Sequence[Entry]) -> Mapping[str, tuple[int, int, int]]:
+    schemas, rows, left = Counter[str](), Counter[str](), Counter[str]()
+    for entry in entries:
+        schemas[_path(entry.span)] += 1
+        for row in entry.rows.values():
+            (rows if row.written else left)[_path(row.kernel.span)] += 1
+    paths = sorted({*schemas, *rows, *left} - {""})
+    return {path: (schemas[path], rows[path], left[path]) for path in paths}
+
+
+def _path(span: Span | None) -> str:
+    return "" if span is None else span.source.path
 
 
 def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | None:

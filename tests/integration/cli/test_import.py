@@ -122,6 +122,30 @@ def test_warnings(opgen: Opgen, ops: Path) -> None:
     assert denied.exit_code == 1 and not Path("denied.yaml").exists()
 
 
+def test_warnings_of_one_cause_are_shown_three_times(opgen: Opgen) -> None:
+    """Protects people from thousands of lines for one cause, and programs from losing any."""
+    Path("csrc").mkdir()
+    for name in ("a", "b"):
+        lambdas = "".join(
+            f'  m.def("{name}{n}(Tensor x) -> Tensor");\n'
+            f'  m.impl("{name}{n}", torch::kCPU, [](at::Tensor x) {{ return x; }});\n'
+            for n in range(5)
+        )
+        text = f"TORCH_LIBRARY_FRAGMENT(demo, m) {{\n{lambdas}}}\n"
+        Path(f"csrc/{name}.cpp").write_text(text)
+    said = opgen("import", "csrc", "-o", "ops.yaml").stderr
+    assert said.count("warning[W1161]") == 3
+    assert "... and 7 more W1161 like these: csrc/a.cpp (2), csrc/b.cpp (5)\n" in said
+    table = said.splitlines()[-4:-1]
+    assert [line.split() for line in table] == [
+        ["file", "schemas", "rows", "left"],
+        ["csrc/a.cpp", "5", "0", "5"],
+        ["csrc/b.cpp", "5", "0", "5"],
+    ]
+    found = json.loads(opgen("import", "csrc", "-o", "more.yaml", "--format", "json").stdout)
+    assert len(found["diagnostics"]) == 10
+
+
 def test_formats_of_diagnostics(opgen: Opgen, ops: Path) -> None:
     """stdout holds only diagnostics for programs if the YAML goes to a file."""
     ops.write_text(OPS.replace("&scale_cpu", "boxed<scale>()"))
