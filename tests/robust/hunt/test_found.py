@@ -542,3 +542,39 @@ def test_the_nearest_of_as_many_places(m: ModuleType) -> None:
             assert same.flatten().tolist() == list(range(8))
             double = m.nn.upsample_nearest2d(x.to(dtype), (1, 8), None, scale)
             assert double.flatten().tolist() == [i // 2 for i in range(16)]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(
+            "gt(x, 2.0, out=o)",
+            "eq(x, x, out=o)",
+            "logical_not(x, out=o)",
+            "logical_xor(x, x, out=o)",
+        ),
+        *("Tensor.logical_not_(o)", "Tensor.logical_and_(o, x)", "Tensor.logical_or_(o, x)"),
+    ],
+)
+def test_what_has_no_gradient_does_not_keep_an_old_one(m: ModuleType, call: str) -> None:
+    """Protects gradients and tangents of an output of floats: they stayed, and those of what is no longer there are wrong."""
+    x = m.tensor([1.0, 2.0, 3.0])
+    leaf = m.ones(3).requires_grad_()
+    with pytest.raises(RuntimeError):
+        eval(f"m.{call}", {"m": m, "x": x, "o": leaf})
+    assert leaf.tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(RuntimeError):  # at the latest in the backward pass
+        made = leaf * 3
+        eval(f"m.{call}", {"m": m, "x": x, "o": made})
+        made.sum().backward()
+    f = m.autograd.forward_ad
+    with f.dual_level(), pytest.raises(NotImplementedError, match="forward-mode"):
+        eval(f"m.{call}", {"m": m, "x": x, "o": f.make_dual(m.ones(3), m.ones(3))})
+    out = m.ones(3)
+    eval(f"m.{call}", {"m": m, "x": x, "o": out})
+    # Arguments that are only read may require a gradient.
+    if "out" in call:
+        eval(f"m.{call}", {"m": m, "x": x.clone().requires_grad_(), "o": out})
+        assert not out.requires_grad

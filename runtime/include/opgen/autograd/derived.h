@@ -491,25 +491,26 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
   }
 };
 
-// The Autograd kernel of an out= operator, which has no gradient.
-template <class Op, class Schema = typename Op::schema>
+// The Autograd kernel of an out= operator, which has no gradient. It checks the arguments from
+// `first`, which is that of the outputs if the results have no gradient anyway.
+template <class Op, std::size_t first = 0, class Schema = typename Op::schema>
 struct RefusesOut;
-template <class... A>
+template <std::size_t first, class... A>
 struct OPGEN_HIDDEN CheckedArguments {
   OPGEN_NOINLINE static void check(const OperatorSlot& slot,
                                    const std::remove_reference_t<A>&... arguments) {
     CopiedTensors copies;
     const TensorSpan spans[] = {span_of(arguments, copies)...};
-    check_no_gradient(slot, spans, sizeof...(A));
+    check_no_gradient(slot, spans + first, sizeof...(A) - first);
   }
 };
-template <class Op, class R, class... A>
-struct OPGEN_HIDDEN RefusesOut<Op, R(A...)> {
+template <class Op, std::size_t first, class R, class... A>
+struct OPGEN_HIDDEN RefusesOut<Op, first, R(A...)> {
   static R call(A... arguments) {
     const DispatchKeySet keys = opgen::detail::with_local_keys(
                                     (std::uint64_t(0) | ... | opgen::detail::keys_of(arguments))) &
                                 after_autograd_keyset;
-    CheckedArguments<A...>::check(Op::slot, arguments...);
+    CheckedArguments<first, A...>::check(Op::slot, arguments...);
     return opgen::detail::dispatch<R, A...>(Op::slot, keys, std::forward<A>(arguments)...);
   }
 };
@@ -522,10 +523,10 @@ template <class D, class Op, Kind kind>
   return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind>::call), false, true};
 }
 // Returns the row for an out= operator. It has no gradient, and a call with a tensor that requires
-// one is an error.
-template <class Op>
+// one is an error: any of them, or one of the arguments from `first`.
+template <class Op, std::size_t first = 0>
 [[nodiscard]] KernelRow refuses_out() noexcept {
-  return {&Op::slot, reinterpret_cast<void*>(&internal::RefusesOut<Op>::call), false, true};
+  return {&Op::slot, reinterpret_cast<void*>(&internal::RefusesOut<Op, first>::call), false, true};
 }
 
 }  // namespace opgen::autograd

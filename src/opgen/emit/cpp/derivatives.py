@@ -330,10 +330,13 @@ def _tables(
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
         refused = {f.full_name for f in outs}
         rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
+        # What an operator without an entry does is right for one that writes in place and has no gradient.
         rows += [
             ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
             for fn in functions
-            if not fn.has_derivatives and fn.func.full_name not in refused
+            if not fn.has_derivatives
+            and fn.func.full_name not in refused
+            and fn.func.func.kind() is not SchemaKind.inplace
         ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key
@@ -383,9 +386,14 @@ def _refusal(f: NativeFunction) -> GradientRow:
 
 def _passes(fn: DifferentiableFunction) -> GradientRow:
     f = fn.func
-    # An out variant that returns nothing writes results that may have a gradient.
-    if f.func.kind() is SchemaKind.out and not f.func.returns:
-        return _refusal(f)
+    if f.func.kind() is SchemaKind.out:
+        # One that returns nothing writes results that may have a gradient.
+        if not f.func.returns:
+            return _refusal(f)
+        arguments = f.func.arguments
+        first = len(arguments.flat_all) - len(arguments.out)
+        kernel = f"opgen::autograd::refuses_out<{operator_struct(f)}, {first}>()"
+        return GradientRow(str(f.func.name), kernel)
     return GradientRow(str(f.func.name), f"opgen::fallthrough<{operator_struct(f)}>()")
 
 
