@@ -16,6 +16,7 @@ from opgen.diagnostics import Code, Diagnostics, Edit, Example, Source, Span, re
 from opgen.parse import decode_source
 from opgen.pipeline.loading import load
 from support.codes import code
+from support.error_cases import schema_cases
 from support.inputs import aten_inputs
 
 CODE = Code("E0201", "title", "explanation", Example("- fuc: a\n", "- func: a\n"))
@@ -144,11 +145,10 @@ def test_hashes_are_of_the_bytes(validator: jsonschema.Draft4Validator) -> None:
 def test_every_case_of_the_error_tests_gives_a_valid_log(
     validator: jsonschema.Draft4Validator,
 ) -> None:
-    folder = Path(__file__).parents[2] / "golden" / "errors"
     diagnostics = Diagnostics()
-    for case in sorted(folder.glob("E*.yaml")):
-        one = Diagnostics()
-        load(aten_inputs((case,)), one)
+    for case in schema_cases():
+        one, path = Diagnostics(), Path(f"mylib/{case}.yaml")
+        load(aten_inputs((path,), overlay={path: case.content}), one)
         for item in list(one)[:3]:
             if len(diagnostics) < 600:
                 diagnostics.add(item)
