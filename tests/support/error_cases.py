@@ -1,9 +1,10 @@
-"""The bad inputs of tests/golden/errors/*.md, each with its exact report.
+"""The bad inputs of docs/reference/diagnostics.md and tests/golden/errors/*.md, each with its exact report.
 
-A case is a section: its heading is the code and what is special, the first block is a file, and the second one the
-report. The title of the first block is the name of the file, which says what it is, and how opgen reads it:
+A case is a section: its heading is the code and, in tests/golden/errors, what is special; the first block is a file, and
+the next one the report. The title of the first block is the name of the file, which says what it is, and how opgen
+reads it:
 
-`native_functions.yaml`   alone; `tags.yaml`, `backend.yaml`, `selective.yaml`, `derivatives.yaml` together with the
+`native_functions.yaml`   alone, also without a title; `tags.yaml`, `backend.yaml`, `selective.yaml`, `derivatives.yaml` together with the
                           files of fixtures/; `domains.yaml` for a library with one operator; `ops.cpp` and `ops.py` by
                           `opgen import`
 `target torch`            for that target, and so `target torch-stable`
@@ -19,18 +20,21 @@ from __future__ import annotations
 
 import fcntl
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from opgen import data
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Code, Diagnostics, describe, known_codes
+from opgen.diagnostics.codes import BLOCK, title_of, unescaped
 from opgen.parse import decode_source, parse_domains
 from opgen.pipeline.importing import Imports, collect_entries
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import Stage, inspect
 from opgen.verify import domains
 from support.build import REPOSITORY
+from support.pages import DOCS
 
 FOLDER = REPOSITORY / "tests" / "golden" / "errors"
 _OPERATORS, _KERNELS = Path("operators.yaml"), Path("kernels.cpp")
@@ -48,14 +52,13 @@ _OWN_TAGS = b"- tag: mine\n  desc: of this library\n- tag: out_variant\n  desc: 
 _BACKEND = Path("backend.yaml")
 # The operators, with their arguments, of the library that a file of domains is for.
 _LOADED = {"mylib::decibels": ("self",)}
+# Codes whose examples need more than one file or another command.
+_BY_COMMANDS = {"E0906", "E0924", "E0925", "E0926", "W1001", "E1150", "W1151", "W1152"}
+_BY_COMMANDS |= {f"E{number}" for number in range(1101, 1123)}
 
-_SECTION = re.compile(
-    r"^## (?P<code>[EW]\d{4}): (?P<what>.*)\n(?P<text>(?:.*\n)*?)(?=## [EW]\d|\Z)", re.M
-)
-_INPUT = re.compile(
-    r'^```\w+ title="(?P<file>[^" ]+)(?: \((?P<words>.*)\))?"\n(?P<text>(?:.*\n)*?)```\n', re.M
-)
-_REPORT = re.compile(r"\n```text\n(?P<text>(?:.*\n)*?)```\n")
+PAGE = DOCS / "reference" / "diagnostics.md"
+_SECTION = re.compile(r"^##+ ([EW]\d{4})(?:: (.*))?\n((?:.*\n)*?)(?=##+ |\Z)", re.MULTILINE)
+_REPORT = re.compile(r"\n```text\n((?:.*\n)*?)```\n")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,12 @@ class Read:
 
     file: str
     words: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, title: str) -> Read:
+        """Return what the title of a block says."""
+        file, _, words = title.partition(" (")
+        return cls(file, frozenset(words.rstrip(")").split(", ")) - {""})
 
     @property
     def path(self) -> Path:
@@ -95,30 +104,42 @@ class Case:
     report: str
 
     def __str__(self) -> str:
-        return f"{self.code} {self.what}"
+        return f"{self.code} {self.what}".rstrip()
 
     def update(self, report: str) -> None:
         """Write the report into the page. Tests that run at the same time wait for each other."""
         with self.page.open("r+", encoding="utf-8", newline="") as page:
             fcntl.flock(page, fcntl.LOCK_EX)
             text = page.read()
-            section = next(
-                s for s in _SECTION.finditer(text) if f"{s['code']} {s['what']}" == str(self)
-            )
-            given = _INPUT.search(section[0])
+            found = _SECTION.finditer(text)
+            section = next(s for s in found if (s[1], s[2] or "") == (self.code, self.what))
+            given = BLOCK.search(text, section.start(3))
             assert given is not None
-            rest = _REPORT.sub("", section[0][given.end() :])
-            new = f"{section[0][: given.end()]}\n```text\n{report}```\n{rest}"
+            rest = _REPORT.sub("", text[given.end() : section.end()])
+            text = f"{text[: given.end()]}\n```text\n{report}```\n{rest}{text[section.end() :]}"
             page.seek(0)
-            page.write(text[: section.start()] + new + text[section.end() :])
+            page.write(text)
             page.truncate()
 
 
 @cache
 def error_cases() -> tuple[Case, ...]:
-    """Return the cases of all pages, by code."""
+    """Return the cases of all pages, by code. Those of the documentation have no name."""
+    examples = [example_case(code) for code in map(describe, known_codes()) if _has_case(code)]
     found = [case for page in FOLDER.glob("*.md") for case in _cases(page)]
-    return tuple(sorted(found, key=str))
+    return tuple(sorted([*examples, *found], key=str))
+
+
+def _has_case(code: Code) -> bool:
+    """Return whether a file causes the code. The tests of commands and of `opgen compat` cause the others."""
+    return code.example is not None and code.code not in _BY_COMMANDS
+
+
+def example_case(code: Code) -> Case:
+    """Return the example of a code that has one."""
+    assert code.example is not None
+    content = code.example.failing.encode("utf-8", "surrogateescape")
+    return Case(PAGE, code.code, "", Read.of(code.example.read), content, code.example.report)
 
 
 def error_case(name: str) -> Case:
@@ -136,26 +157,13 @@ def yaml_cases() -> tuple[Case, ...]:
     return tuple(case for case in error_cases() if case.read.file.endswith(".yaml"))
 
 
-def _cases(page: Path) -> list[Case]:
-    text = page.read_bytes().decode()
-    return [_case(page, section) for section in _SECTION.finditer(text)]
-
-
-def _case(page: Path, section: re.Match[str]) -> Case:
-    given, report = _INPUT.search(section["text"]), _REPORT.search(section["text"])
-    assert given is not None, f"{page}: {section['what']} has no input"
-    words = frozenset((given["words"] or "").split(", ")) - {""}
-    content = given["text"].encode()
-    if "escaped" in words:
-        content = re.sub(rb"\\(?:x([0-9a-f]{2})|\n)", _unescaped, content)
-    read = Read(given["file"], words - {"escaped"})
-    return Case(
-        page, section["code"], section["what"], read, content, report["text"] if report else ""
-    )
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    return b"" if match[1] is None else bytes.fromhex(match[1].decode())
+def _cases(page: Path) -> Iterator[Case]:
+    for code, what, text in _SECTION.findall(page.read_bytes().decode()):
+        given, *report = BLOCK.finditer(text)
+        content = unescaped(given).encode("utf-8", "surrogateescape")
+        yield Case(
+            page, code, what, Read.of(title_of(given)), content, "".join(r[3] for r in report)
+        )
 
 
 def inputs_of(read: Read, content: bytes) -> Inputs:

@@ -13,7 +13,6 @@ from opgen.cli.help import Argument, Command
 from opgen.cli.options import report_options
 from opgen.cli.report import fails, finish, finish_with, report_unwritable, write_output
 from opgen.diagnostics import Diagnostics, counted
-from opgen.importing.common.codes import IN_THE_WAY
 from opgen.io.files import create_file
 from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
@@ -124,7 +123,7 @@ def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
     for path in paths:
         if os.path.lexists(path):
             message, hint = f"{path} exists", "--force overwrites it"
-            diagnostics.error(IN_THE_WAY, message, None, hint=hint)
+            diagnostics.error("E1162", message, None, hint=hint)
 
 
 def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> None:

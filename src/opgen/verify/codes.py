@@ -12,8 +12,8 @@ def code(
     number: str, title: str, explanation: str, failing: str, fixed: str, file: str = "kernel.cpp"
 ) -> Code:
     """Return the record of a property: how the shortest code that violates it looks, and how it is fixed."""
-    example = Example(failing.strip("\n") + "\n", fixed.strip("\n") + "\n")
-    return Code(number, title, explanation, example, file=file)
+    example = Example(failing.strip("\n") + "\n", fixed.strip("\n") + "\n", file)
+    return Code(number, title, explanation, example)
 
 
 V0101 = code(

@@ -12,14 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from opgen.diagnostics import Code, Diagnostics, Edit, Example, Source, Span, render_sarif
+from opgen.diagnostics import Diagnostics, Edit, Source, Span, render_sarif
 from opgen.parse import decode_source
 from opgen.pipeline.loading import load
-from support.codes import code
 from support.error_cases import schema_cases
 from support.inputs import aten_inputs
-
-CODE = Code("E0201", "title", "explanation", Example("- fuc: a\n", "- func: a\n"))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,7 @@ def sample(text: str, word: str = "fuc") -> Diagnostics:
     other = Source("/abs/b.yaml", "first\nsecond\n")
     diagnostics = Diagnostics()
     diagnostics.error(
-        CODE,
+        "E0201",
         "unknown key",
         span,
         labels=[(Span(other, 6, 12), "here")],
@@ -56,7 +53,7 @@ def sample(text: str, word: str = "fuc") -> Diagnostics:
         hint="did you mean 'func'?",
         fix=Edit(span, "func"),
     )
-    diagnostics.warning(code("W9999"), "a code without a record, and no place", None)
+    diagnostics.warning("W1001", "no place", None)
     return diagnostics
 
 
@@ -118,7 +115,7 @@ def test_equal_problems_have_different_fingerprints(
     source = Source("f.yaml", "- a: 1\n- a: 1\n")
     diagnostics = Diagnostics()
     for start in (2, 9):
-        diagnostics.error(CODE, "m", Span(source, start, start + 1))
+        diagnostics.error("E0201", "m", Span(source, start, start + 1))
     found = run_of(diagnostics, validator)["results"]
     assert len({result["partialFingerprints"]["opgenText/v1"] for result in found}) == 2
 
@@ -127,7 +124,7 @@ def test_a_path_that_is_not_utf_8(validator: jsonschema.Draft4Validator) -> None
     """Each byte that is not UTF-8 is percent-encoded; so are blanks, percent signs and colons."""
     source = Source(os.fsdecode(b"c:a %41\xff/../\xc3\xa9.yaml"), "- fuc: a\n")
     diagnostics = Diagnostics()
-    diagnostics.warning(code("W1001"), "m", Span(source, 2, 5))
+    diagnostics.warning("W1001", "m", Span(source, 2, 5))
     run = run_of(diagnostics, validator)
     assert run["artifacts"][0]["location"]["uri"] == "c%3Aa%20%2541%FF/../%C3%A9.yaml"
     assert run["results"][0]["level"] == "warning"

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.diagnostics.codes import Code
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import FunctionName, Kernel
 from opgen.importing.cpp.functions import CppFunction, Functions
@@ -43,7 +41,7 @@ class _Uncallable(Exception):
     """The reason why other files cannot call a function, and a hint."""
 
     def __init__(
-        self, code: Code, message: str, hint: str, functions: Sequence[CppFunction] = ()
+        self, code: str, message: str, hint: str, functions: Sequence[CppFunction] = ()
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -82,7 +80,7 @@ class Callables(Struct, frozen=True):
         functions = self.functions.find(name, text, kernel.span.start)
         if not functions:
             message = f"no given source declares '{name}'"
-            raise _Uncallable(codes.NOT_DECLARED, message, "also pass the header that does")
+            raise _Uncallable("W1173", message, "also pass the header that does")
         plain = [f for f in functions if not f.instance and f.template != "<>"]
         _check_local(name, functions)
         _check_template(name, functions, plain)
@@ -99,7 +97,7 @@ class Callables(Struct, frozen=True):
         if first.is_member:
             message = f"only its own file declares the class of '{name}'"
             hint = "declare the class in a header, and also pass that"
-            raise _Uncallable(codes.CANNOT_CALL, message, hint, [first])
+            raise _Uncallable("W1171", message, hint, [first])
         return CallableFunction(full_name, declaration=self._declaration(name, first))
 
     def _declaration(self, name: FunctionName, function: CppFunction) -> Declaration:
@@ -110,7 +108,7 @@ class Callables(Struct, frozen=True):
         except UnknownName as problem:
             message = f"the type of '{name}' uses '{problem}', which only its own file declares"
             hint = "declare the function in a header, and also pass that"
-            raise _Uncallable(codes.UNKNOWN_TYPE, message, hint, [function]) from None
+            raise _Uncallable("W1174", message, hint, [function]) from None
         *namespaces, last = function.path
         return Declaration("::".join(namespaces), last, declared, function.template)
 
@@ -126,7 +124,7 @@ class Callables(Struct, frozen=True):
                 if full_name.startswith(_STABLE):
                     message = f"'{name}' uses {full_name}, which only TORCH_BOX can register"
                     hint = "keep registering it by hand"
-                    raise _Uncallable(codes.CANNOT_CALL, message, hint, [function])
+                    raise _Uncallable("W1171", message, hint, [function])
 
     def _check_overloads(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
         """Raise if there is more than one function with this name."""
@@ -137,7 +135,7 @@ class Callables(Struct, frozen=True):
         if len(overloads) > 1:
             message = f"'{name}' is one of {len(overloads)} functions of that name"
             hint = "give the kernel a unique name"
-            raise _Uncallable(codes.AMBIGUOUS, message, hint, list(overloads.values()))
+            raise _Uncallable("W1172", message, hint, list(overloads.values()))
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
@@ -160,7 +158,7 @@ def _check_local(name: FunctionName, functions: Sequence[CppFunction]) -> None:
     where = "static" if static else "in an unnamed namespace"
     hint = "drop 'static'" if static else "move it out of the unnamed namespace"
     message = f"'{name}' is {where}: no other file can call it"
-    raise _Uncallable(codes.CANNOT_CALL, message, hint, functions)
+    raise _Uncallable("W1171", message, hint, functions)
 
 
 def _check_template(
@@ -179,7 +177,7 @@ def _check_template(
     if not arguments:
         message = f"'{name}' is a template without arguments"
         hint = "name the instance: &f<float>"
-    raise _Uncallable(codes.CANNOT_CALL, message, hint, templates)
+    raise _Uncallable("W1171", message, hint, templates)
 
 
 def _template_names(function: CppFunction) -> list[str]:

@@ -88,7 +88,7 @@ def findings(found: Verification) -> Diagnostics:
         span = _span(report, sources)
         for verdict, text in _messages(report):
             diagnostics.error(
-                codes.PROPERTIES[verdict.property],
+                codes.PROPERTIES[verdict.property].code,
                 f"{report.name}: {verdict.property}: {text}",
                 span,
             )
@@ -121,7 +121,7 @@ def _span(report: OperatorReport, sources: dict[str, Source]) -> Span | None:
 
 def render_findings_sarif(found: Verification) -> str:
     """Return the findings as a SARIF log."""
-    return render_sarif(findings(found))
+    return render_sarif(findings(found), codes.CODES.__getitem__)
 
 
 def render_findings_github(found: Verification) -> str:

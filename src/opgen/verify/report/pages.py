@@ -203,7 +203,11 @@ def explain_all_properties() -> str:
                 PropertyPage(
                     name,
                     build_code_page(code),
-                    next(f for end, f in _FENCES.items() if code.file.endswith(end)),
+                    next(
+                        f
+                        for end, f in _FENCES.items()
+                        if code.example and code.example.read.endswith(end)
+                    ),
                 )
                 for name, code in codes.PROPERTIES.items()
                 if code.code.startswith(prefix)
