@@ -14,7 +14,7 @@ from opgen.diagnostics import Diagnostics, describe, known_codes
 from opgen.pipeline import loading
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.project import find_project
-from opgen.verify.codes import CODES as PROPERTY_CODES
+from opgen.verify.codes import NAMES
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -53,8 +53,8 @@ def complete_explanation(
 ) -> list[CompletionItem]:
     """Complete diagnostic codes, with their titles, and operators."""
     codes = [
-        CompletionItem(code, help=(PROPERTY_CODES.get(code) or describe(code)).title)
-        for code in (*known_codes(), *PROPERTY_CODES)
+        CompletionItem(code, help=describe(code).title)
+        for code in (*known_codes(), *NAMES)
         if incomplete and code.startswith(incomplete)
     ]
     return codes or complete_operator(context, parameter, incomplete)

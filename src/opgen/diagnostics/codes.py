@@ -1,5 +1,5 @@
 """Diagnostic codes. A code is a text such as `E0402`: the letter is its severity, and docs/reference/diagnostics.md is
-the source of everything else that is known about it.
+the source of everything else that is known about it. Codes with V are properties that `opgen verify` checks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from msgspec import Struct
 
 from opgen import data
 
-_SECTION = re.compile(r"^### ([EW]\d{4})\n\n(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE)
+_DIAGNOSTICS, _PROPERTIES = "reference/diagnostics", "reference/verify-properties"
+_SECTION = re.compile(
+    r"^### ([EWV]\d{4})(?:: [\w-]+)?\n\n(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE
+)
 # A fenced block: its language, its title if it has one, and its text.
 BLOCK = re.compile(r"^```(\w+)(?: title=\"(.*)\")?\n((?:.*\n)*?)```\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|\n)")
@@ -49,14 +52,14 @@ class Code(Struct, frozen=True):
 
 
 def known_codes() -> Collection[str]:
-    """Return all codes, in the order of the page."""
-    return _sections().keys()
+    """Return all codes of errors and warnings, in the order of the page."""
+    return _sections(_DIAGNOSTICS).keys()
 
 
 @cache
 def describe(code: str) -> Code:
     """Return what is known about a code. Raises KeyError if there is no such code."""
-    text = _sections()[code]
+    text = _sections(_PROPERTIES if code.startswith("V") else _DIAGNOSTICS)[code]
     title, *paragraphs = BLOCK.split(text)[0].strip().split("\n\n")
     words = [" ".join(paragraph.split()) for paragraph in paragraphs]
     example = None
@@ -85,5 +88,5 @@ def unescaped(block: re.Match[str]) -> str:
 
 
 @cache
-def _sections() -> Mapping[str, str]:
-    return dict(_SECTION.findall(data.read_page("reference/diagnostics")))
+def _sections(page: str) -> Mapping[str, str]:
+    return dict(_SECTION.findall(data.read_page(page)))

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
@@ -25,9 +25,7 @@ _ROOT = "SRCROOT"
 _FINGERPRINT = "opgenText/v1"
 
 
-def render_sarif(
-    diagnostics: Iterable[Diagnostic], describe: Callable[[str], Code] = describe
-) -> str:
+def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
     """Return the log of one run. Its rules are the codes that were reported."""
     items = list(diagnostics)
     rules = sorted({item.code for item in items})

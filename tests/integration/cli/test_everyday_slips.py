@@ -18,7 +18,7 @@ from opgen.diagnostics import known_codes
 from opgen.importing.library import reader
 from opgen.io.resources import documentation
 from opgen.pipeline.build_errors import explain_failure
-from opgen.verify.codes import CODES as PROPERTY_CODES
+from opgen.verify.codes import NAMES
 from support.build import REPOSITORY, run, tool
 
 # Codes
@@ -47,7 +47,7 @@ def test_every_code_that_a_text_names_is_explained() -> None:
     texts = [page.read_text() for page in documentation().values()]
     texts += [path.read_text() for path in (REPOSITORY / "src/opgen").rglob("*.py")]
     named = {code for text in texts for code in re.findall(r"\b[EWV]\d{4}\b", text)}
-    known = {*known_codes(), *PROPERTY_CODES}
+    known = {*known_codes(), *NAMES}
     texts.append(read_text("torchgen_cases.md"))
     rows = set(re.findall(r"^\| (\w+) \|", "\n".join(texts), re.MULTILINE))
     cases = (named - known) & rows

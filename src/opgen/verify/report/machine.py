@@ -39,7 +39,7 @@ def render_json(found: Verification) -> str:
         "seconds": round(found.seconds, 3),
         "memory_watched": found.has_guard,
         "counts": counts(found.operators),
-        "properties": {name: code.code for name, code in codes.PROPERTIES.items()},
+        "properties": codes.PROPERTIES,
         "operators": found.operators,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n"
@@ -88,7 +88,7 @@ def findings(found: Verification) -> Diagnostics:
         span = _span(report, sources)
         for verdict, text in _messages(report):
             diagnostics.error(
-                codes.PROPERTIES[verdict.property].code,
+                codes.PROPERTIES[verdict.property],
                 f"{report.name}: {verdict.property}: {text}",
                 span,
             )
@@ -121,7 +121,7 @@ def _span(report: OperatorReport, sources: dict[str, Source]) -> Span | None:
 
 def render_findings_sarif(found: Verification) -> str:
     """Return the findings as a SARIF log."""
-    return render_sarif(findings(found), codes.CODES.__getitem__)
+    return render_sarif(findings(found))
 
 
 def render_findings_github(found: Verification) -> str:
