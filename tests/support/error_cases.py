@@ -4,9 +4,14 @@ A case is a section: its heading is the code and, in tests/golden/errors, what i
 the next one the report. The title of the first block is the name of the file, which says what it is, and how opgen
 reads it:
 
-`native_functions.yaml`   alone, also without a title; `tags.yaml`, `backend.yaml`, `selective.yaml`, `derivatives.yaml` together with the
-                          files of fixtures/; `domains.yaml` for a library with one operator; `ops.cpp` and `ops.py` by
-                          `opgen import`
+`native_functions.yaml`   alone; a block without a title is such a file
+`tags.yaml`, `backend.yaml`, `selective.yaml`, `derivatives.yaml`   together with the files of fixtures/
+`domains.yaml`            for a library with one operator
+`ops.cpp`, `ops.py`       by `opgen import`
+`allowed.txt`             as a list of intended changes, of a library that lost an operator
+`pyproject.toml`          as the settings of a project
+`two versions`            the one below `# OLD` is compared with the one below `# NEW`
+`both directions`         also by programs that the newer version saves and the older one runs
 `target torch`            for that target, and so `target torch-stable`
 `generated`               valid for the target, but no files are generated from it
 `beside a backend`        with a backend's file
@@ -22,16 +27,22 @@ import fcntl
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 
 from opgen import data
-from opgen.diagnostics import Code, Diagnostics, describe, known_codes
+from opgen.compat import Break, compare_operators, not_allowed, parse_allow_list
+from opgen.compat.breaks import BACKWARD, BOTH
+from opgen.compat.report import as_diagnostics
+from opgen.diagnostics import Code, Diagnostics, Source, describe, known_codes
 from opgen.diagnostics.codes import BLOCK, title_of, unescaped
 from opgen.parse import decode_source, parse_domains
 from opgen.pipeline.importing import Imports, collect_entries
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import Stage, inspect
+from opgen.pipeline.loading import read_registry
+from opgen.pipeline.project import find_project
 from opgen.verify import domains
 from support.build import REPOSITORY
 from support.pages import DOCS
@@ -52,9 +63,11 @@ _OWN_TAGS = b"- tag: mine\n  desc: of this library\n- tag: out_variant\n  desc: 
 _BACKEND = Path("backend.yaml")
 # The operators, with their arguments, of the library that a file of domains is for.
 _LOADED = {"mylib::decibels": ("self",)}
-# Codes whose examples need more than one file or another command.
-_BY_COMMANDS = {"E0906", "E0924", "E0925", "E0926", "W1001", "E1150", "W1151", "W1152"}
-_BY_COMMANDS |= {f"E{number}" for number in range(1101, 1123)}
+# Generating reports these: see tests/integration/cli/test_generate.py and test_target_torch.py.
+_GENERATING = {"E0906", "W1001"}
+# The operator that a list of intended changes is for: it was removed.
+_REMOVED = "- func: scale.out(int x) -> ()\n"
+_TODAY = date(2026, 6, 15)
 
 PAGE = DOCS / "reference" / "diagnostics.md"
 _SECTION = re.compile(r"^##+ ([EW]\d{4})(?:: (.*))?\n((?:.*\n)*?)(?=##+ |\Z)", re.MULTILINE)
@@ -131,8 +144,7 @@ def error_cases() -> tuple[Case, ...]:
 
 
 def _has_case(code: Code) -> bool:
-    """Return whether a file causes the code. The tests of commands and of `opgen compat` cause the others."""
-    return code.example is not None and code.code not in _BY_COMMANDS
+    return code.example is not None and code.code not in _GENERATING
 
 
 def example_case(code: Code) -> Case:
@@ -200,8 +212,20 @@ def inputs_of(read: Read, content: bytes) -> Inputs:
 
 
 def report(read: Read, content: bytes) -> Diagnostics:
-    """Return all problems that opgen reports for a file. Sources for `opgen import` are written to the current folder."""
+    """Return all problems that opgen reports for a file. What is not YAML is written to the current folder."""
     diagnostics = Diagnostics()
+    if "two versions" in read.words:
+        old, new = content.decode().removeprefix("# OLD\n").split("# NEW\n")
+        wanted = BOTH if "both directions" in read.words else BACKWARD
+        return as_diagnostics([b for b in _breaks(old, new) if b.directions & wanted], wanted)
+    if read.file == "allowed.txt":
+        allowed = parse_allow_list(Source(read.file, content.decode()), diagnostics)
+        not_allowed(_breaks(_REMOVED, "[]\n"), allowed, _TODAY, diagnostics)
+        return diagnostics
+    if read.file == "pyproject.toml":
+        read.path.write_bytes(content)
+        find_project(Path(), diagnostics)
+        return diagnostics
     if not read.file.endswith(".yaml"):
         read.path.write_bytes(content)
         as_they_are = "--kernels-as-they-are" in read.words
@@ -222,3 +246,15 @@ def report(read: Read, content: bytes) -> Diagnostics:
         until=Stage.lint if "linted" in read.words else Stage.check,
     )
     return diagnostics
+
+
+def _breaks(old: str, new: str) -> tuple[Break, ...]:
+    """Return what breaks between two files, which must be good."""
+    diagnostics = Diagnostics()
+    operators = []
+    for path, text in ((Path("old.yaml"), old), (Path("new.yaml"), new)):
+        overlay = {**_FIXTURES, path: text.encode()}
+        inputs = Inputs((path,), tags=_TAGS, namespace="aten", overlay=overlay)
+        operators.append(read_registry(inputs, diagnostics).functions)
+    assert not list(diagnostics)
+    return compare_operators(*operators)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.diagnostics import Diagnostics, describe
+from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.human import render_human
 from opgen.pipeline.project import SETTINGS, Project, find_project
 from support.build import REPOSITORY
@@ -129,13 +129,3 @@ def test_any_text_is_answered(tmp_path: Path, text: str) -> None:
 def test_the_page_lists_every_setting() -> None:
     rows = "".join(f"| `{name}` | {one.description} |\n" for name, one in SETTINGS.items())
     assert f"| setting | meaning |\n|---|---|\n{rows}" in _PAGE.read_text(), rows
-
-
-@pytest.mark.parametrize("code", ["E0924", "E0925", "E0926"])
-def test_the_examples_of_the_page_are_true(tmp_path: Path, code: str) -> None:
-    example = describe(code).example
-    assert example is not None
-    write(tmp_path, example.failing)
-    assert f"error[{code}]" in found(tmp_path)[1]
-    write(tmp_path, example.fixed)
-    assert found(tmp_path)[1] == ""

@@ -8,7 +8,7 @@ import pytest
 from versions import breaks
 
 from opgen.compat import not_allowed, parse_allow_list
-from opgen.diagnostics import Diagnostics, Source, describe
+from opgen.diagnostics import Diagnostics, Source
 
 _TODAY = date(2026, 6, 15)
 _BREAKS = breaks("- func: foo.a(int x) -> ()\n- func: bar(int x) -> ()\n", "[]\n")
@@ -72,15 +72,3 @@ def test_places() -> None:
     parse_allow_list(Source("allowed.txt", "# a\n  foo(  # b\n"), diagnostics)
     (item,) = diagnostics
     assert item.span is not None and item.span.text == "foo("
-
-
-@pytest.mark.parametrize("code", ["E1150", "W1151", "W1152"])
-def test_the_examples_of_the_page_are_true(code: str) -> None:
-    example = describe(code).example
-    assert example is not None
-    found = breaks("- func: scale.out(int x) -> ()\n", "[]\n")
-    for text, expected in ((example.failing, [code]), (example.fixed, [])):
-        diagnostics = Diagnostics()
-        allowed = parse_allow_list(Source("allowed.txt", text), diagnostics)
-        not_allowed(found, allowed, _TODAY, diagnostics)
-        assert [d.code for d in diagnostics] == expected

@@ -7,18 +7,6 @@ from versions import breaks, schema_breaks
 
 from opgen.compat.breaks import BACKWARD, BOTH, FORWARD, STRICTER, BreakKind, Direction
 from opgen.compat.report import as_diagnostics, stricter_reason
-from opgen.diagnostics import describe
-
-
-@pytest.mark.parametrize("kind", BreakKind)
-def test_the_examples_of_the_page_are_true(kind: BreakKind) -> None:
-    """An example holds both versions: the older one under `# OLD`, the newer one under `# NEW`."""
-    example = describe(kind.value).example
-    assert example is not None
-    old, new = example.failing.removeprefix("# OLD\n").split("# NEW\n")
-    assert [found.kind for found in breaks(old, new)] == [kind]
-    old, new = example.fixed.removeprefix("# OLD\n").split("# NEW\n")
-    assert [found for found in breaks(old, new) if found.directions & BACKWARD] == []
 
 
 @pytest.mark.parametrize(
