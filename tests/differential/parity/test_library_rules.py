@@ -99,7 +99,7 @@ def test_a_number_that_is_not_listed_holds_for_libraries() -> None:
     codes = {n: codes_in(verdict) for n, verdict in verdicts.items() if verdict[:1] in "EW"}
     for case in schema_cases():
         numbers = {number for number in codes.keys() - listed if case.code in codes[number]}
-        if case.page != PAGE or not numbers:
+        if case.page != PAGE or not numbers or "--python" in case.read.words:
             continue
         text = re.sub(r"^(- func: )(?!.*::.*\()", r"\1my::", case.content.decode(), flags=re.M)
         found = case.code in reported(text, BOTH)
