@@ -13,9 +13,6 @@ from msgspec import Struct
 from opgen import data
 
 _DIAGNOSTICS, _PROPERTIES = "reference/diagnostics", "reference/verify-properties"
-_SECTION = re.compile(
-    r"^### ([EWV]\d{4})(?:: [\w-]+)?\n\n(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE
-)
 # A fenced block: its language, its title if it has one, and its text.
 BLOCK = re.compile(r"^```(\w+)(?: title=\"(.*)\")?\n((?:.*\n)*?)```\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|\n)")
@@ -89,4 +86,6 @@ def unescaped(block: re.Match[str]) -> str:
 
 @cache
 def _sections(page: str) -> Mapping[str, str]:
-    return dict(_SECTION.findall(data.read_page(page)))
+    sections = re.split(r"^### ", data.read_page(page), flags=re.MULTILINE)[1:]
+    # The heading is the code, in the page of properties with a name; the next subject may follow the last paragraph.
+    return {text[:5]: text.partition("\n\n")[2].partition("\n## ")[0] for text in sections}
