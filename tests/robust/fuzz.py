@@ -33,10 +33,11 @@ with atheris.instrument_imports(include=["opgen"]):
     from opgen.pipeline.loading import load
     from opgen.resolve.backend import resolve_backend
     from opgen.resolve.selection import select
+    from support.error_cases import yaml_cases
 
 PATH = Path("any.yaml")
 TESTS = Path(__file__).resolve().parents[1]
-KINDS = {".tags.yaml": 1, ".backend.yaml": 2, ".selective.yaml": 3, ".txt": 4}
+KINDS = {"tags.yaml": 1, "backend.yaml": 2, "selective.yaml": 3}
 
 
 def operators(content: bytes, diagnostics: Diagnostics) -> None:
@@ -101,12 +102,13 @@ def answer(data: bytes) -> None:
 
 def corpus(folder: Path) -> None:
     """Use every schema of the tests as an initial input."""
-    found = [*TESTS.glob("golden/errors/*.yaml"), *TESTS.glob("golden/trees/*/*.yaml")]
-    for number, path in enumerate(found):
-        kind = next((k for end, k in KINDS.items() if path.name.endswith(end)), 45)
-        (folder / f"{number}").write_bytes(bytes((kind,)) + path.read_bytes())
+    found = [(case.read.file, case.content) for case in yaml_cases()]
+    found += [(path.name, path.read_bytes()) for path in TESTS.glob("golden/trees/*/*.yaml")]
+    for number, (name, content) in enumerate(found):
+        kind = KINDS.get(name, 45)
+        (folder / f"{number}").write_bytes(bytes((kind,)) + content)
         if kind > 5:
-            (folder / f"{number}-rewritten").write_bytes(b"\x05" + path.read_bytes())
+            (folder / f"{number}-rewritten").write_bytes(b"\x05" + content)
 
 
 def main() -> None:

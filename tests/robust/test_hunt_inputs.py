@@ -1,7 +1,7 @@
 """Randomly changed inputs for every command and the language server: each gets an answer within seconds, and no
 traceback.
 
-The files of tests/golden/errors, our own and the other kinds of files are cut, doubled, spliced and altered.
+The cases of tests/golden/errors, our own and the other kinds of files are cut, doubled, spliced and altered.
 OPGEN_INPUTS is the number of inputs: few by default, 20,000 at night.
 """
 
@@ -25,9 +25,9 @@ from opgen.lsp.completion import complete
 from opgen.lsp.cursor import find_word
 from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.outline import build_outline
+from support.error_cases import yaml_cases
 
 RecordProperty = Callable[[str, object], None]
-TESTS = Path(__file__).parents[1]
 SECONDS = 10
 GOOD = """\
 - func: lib::foo(Tensor self, Tensor other, *, Scalar alpha=1, str mode="none") -> Tensor
@@ -178,9 +178,7 @@ def test_any_input_of_any_command_is_answered(
 ) -> None:
     chance = random.Random(int(os.environ.get("OPGEN_SEED", inputs)))
     monkeypatch.chdir(tmp_path)
-    schemas = [path.read_bytes() for path in sorted(TESTS.glob("golden/errors/*.yaml"))] + [
-        GOOD.encode()
-    ] * 200
+    schemas = [case.content for case in yaml_cases()] + [GOOD.encode()] * 200
     others = [text.encode() for text in OTHERS.values()]
     runner = CliRunner()
     Path("good.yaml").write_text(GOOD)

@@ -16,7 +16,7 @@ from opgen.io import manifest
 from opgen.parse.yaml import nodes
 from opgen.pipeline import importing, loading, reading
 from opgen.targets.releases import PYTORCH
-from opgen.verify.codes import CODES as PROPERTY_CODES
+from opgen.verify.codes import NAMES
 from robust import test_hostile_names
 from support.build import REPOSITORY
 from support.inputs import aten_inputs
@@ -116,7 +116,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ("../README.md", "for target torch PyTorch [{}](", releases_of_pytorch),
     ("start/install.md", "supports PyTorch {}.", releases_of_pytorch),
     *(
-        (page, "{} properties", lambda: len(PROPERTY_CODES))
+        (page, "{} properties", lambda: len(NAMES))
         for page in (
             "../README.md",
             "guides/verify.md",

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.human import render_human
-from opgen.io.codes import E0924, E0925, E0926
 from opgen.pipeline.project import SETTINGS, Project, find_project
 from support.build import REPOSITORY
 
@@ -131,12 +129,3 @@ def test_any_text_is_answered(tmp_path: Path, text: str) -> None:
 def test_the_page_lists_every_setting() -> None:
     rows = "".join(f"| `{name}` | {one.description} |\n" for name, one in SETTINGS.items())
     assert f"| setting | meaning |\n|---|---|\n{rows}" in _PAGE.read_text(), rows
-
-
-@pytest.mark.parametrize("code", [E0924, E0925, E0926], ids=str)
-def test_the_examples_of_a_record_are_true(tmp_path: Path, code: Code) -> None:
-    assert code.example is not None
-    write(tmp_path, code.example.failing)
-    assert f"error[{code}]" in found(tmp_path)[1]
-    write(tmp_path, code.example.fixed)
-    assert found(tmp_path)[1] == ""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from opgen.autograd import codes
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
 from opgen.autograd.formula_checks import called_functions, called_members
 from opgen.autograd.formula_text import parts
@@ -108,7 +107,7 @@ def warn_of_unknown_members(
                     if owns_tensor and hint == "call a function instead":
                         hint += ", or give an operator of this name 'variants: method'"
                     span = row.formula.place.part(*match.span())
-                    diagnostics.warning(codes.W1243, message, span, hint=hint)
+                    diagnostics.warning("W1243", message, span, hint=hint)
 
 
 def warn_of_plain_sizes(
@@ -132,7 +131,7 @@ def warn_of_plain_sizes(
                     message = f"nothing declares '{name}' for symbolic sizes"
                     span = row.formula.place.part(*match.span())
                     hint = f"write '{name}_symint'"
-                    diagnostics.warning(codes.W1243, message, span, hint=hint)
+                    diagnostics.warning("W1243", message, span, hint=hint)
 
 
 def operator_names(functions: Sequence[DifferentiableFunction]) -> frozenset[str]:
@@ -171,7 +170,7 @@ def warn_of_undeclared(
                 f"in my_formulas.h: namespace {namespace} {{ {guess} }}",
                 "as the first item of this file: '- include: my_formulas.h'",
             ]
-        diagnostics.warning(codes.W1243, message, call.span, hint=hint, notes=notes)
+        diagnostics.warning("W1243", message, call.span, hint=hint, notes=notes)
 
 
 def _infos(functions: Iterable[DifferentiableFunction]) -> Iterator[DifferentiabilityInfo]:

@@ -13,7 +13,6 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.autograd import codes
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
 from opgen.autograd.formula_checks import check_names, names_of_backward, names_of_forward
 from opgen.autograd.formula_slips import check_expression
@@ -27,7 +26,6 @@ from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Binding, Signatures
 from opgen.cpp.type_values import CType, TypeContext, without_reference
 from opgen.diagnostics import Diagnostics, Span
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.model.backend import WrittenName
 from opgen.model.derivatives import (
@@ -173,7 +171,7 @@ class _Builder(Struct):
             message = f"'{full_name}' has formulas already"
             labels = ((first.name.span, "here"),)
             hint = "join both entries, or remove one"
-            self._error(codes.E1211, message, entry.name.span, labels=labels, hint=hint)
+            self._error("E1211", message, entry.name.span, labels=labels, hint=hint)
             return
         infos = {}
         for table in entry.tables:
@@ -183,7 +181,7 @@ class _Builder(Struct):
             infos[table.key.text] = info
         self.infos[full_name] = infos
 
-    def _error(self, code: Code, message: str, span: Span, **rest: object) -> None:
+    def _error(self, code: str, message: str, span: Span, **rest: object) -> None:
         self.diagnostics.error(code, message, span, **rest)  # type: ignore[arg-type]
 
     # The operator.
@@ -194,7 +192,7 @@ class _Builder(Struct):
         if match is None:
             message = f"'{shorten(written)}' is not the schema of an operator"
             hint = "write the text after 'func:', from the name to the returns"
-            self._error(codes.E1210, message, entry.name.span, hint=hint)
+            self._error("E1210", message, entry.name.span, hint=hint)
             return None
         namespace = match["namespace"] or entry.namespace
         named = self._find(match, namespace)
@@ -232,12 +230,12 @@ class _Builder(Struct):
         same = self._by_base.get(base, [])
         if same and all(namespace not in (None, f.namespace) for f in same):
             hint = f"'{base}' is an operator of '{same[0].namespace}': write '{same[0].namespace}::{base}'"
-            self._error(codes.E1210, message, name.span, hint=hint)
+            self._error("E1210", message, name.span, hint=hint)
             return
         if same:
             notes = [f"'{base}' is declared as '{f.func}'" for f in same[:5]]
             hint = "copy the text after 'func:' of its entry, with all defaults"
-            self._error(codes.E1210, message, name.span, notes=notes, hint=hint)
+            self._error("E1210", message, name.span, notes=notes, hint=hint)
             return
         notes = []
         if self._vocabulary is None:
@@ -250,7 +248,7 @@ class _Builder(Struct):
                     "move it, or name another file with --derivatives"
                 )
         suggestion = self._vocabulary.did_you_mean(base)
-        self._error(codes.E1210, message, name.span, notes=notes, hint=suggestion)
+        self._error("E1210", message, name.span, notes=notes, hint=suggestion)
 
     def _canonical(self, named: NativeFunction, name: str) -> NativeFunction:
         """Return the variant that the formulas are for: that of this name, or the in-place one."""
@@ -270,7 +268,7 @@ class _Builder(Struct):
             message = f"'{func.full_name}' has an argument '{name}'"
             labels = ((func.argument_span(name), "this argument"),)
             hint = "rename the argument: formulas use this name for something else"
-            self._error(codes.E1212, message, entry.name.span, labels=labels, hint=hint)
+            self._error("E1212", message, entry.name.span, labels=labels, hint=hint)
         return not taken
 
     def _check_flags(
@@ -280,7 +278,7 @@ class _Builder(Struct):
         outputs = len(func.func.returns)
         if len(flags) != outputs:
             message = f"'output_differentiability' has {len(flags)} items, and '{func.full_name}' has {outputs} outputs"
-            self._error(codes.E1213, message, span)
+            self._error("E1213", message, span)
             return False
         return True
 
@@ -295,7 +293,7 @@ class _Builder(Struct):
             hint = (
                 did_you_mean(key, KEYS) or f"write {DEFAULT_KEY} or the Autograd key of a backend"
             )
-            self._error(codes.E1215, message, table.key.span, hint=hint)
+            self._error("E1215", message, table.key.span, hint=hint)
             return None
         errors = self.diagnostics.error_count
         self._check_own_kernel(operator.func, table)
@@ -344,7 +342,7 @@ class _Builder(Struct):
             labels = ((f.spans.kernel(key), "this kernel"),)
             hint = "remove the formulas, or this row of 'dispatch'"
             span = table.rows[0].span
-            self._error(codes.E1237, message, span, labels=labels, hint=hint)
+            self._error("E1237", message, span, labels=labels, hint=hint)
 
     def _node_name(self, name: str, key: str) -> str:
         """Return the next name of a node: `MulBackward0`."""
@@ -373,7 +371,7 @@ class _Builder(Struct):
             for name in row.names:
                 if name.text in arguments and name.text in returned:
                     message = f"'{name.text}' is an argument and an output"
-                    self._error(codes.E1216, message, name.span, hint="rename the output")
+                    self._error("E1216", message, name.span, hint="rename the output")
             if row.names[0].text not in arguments:
                 found = forward_derivative(operator.func, row, arguments, self.diagnostics)
                 if found is not None:
@@ -409,7 +407,7 @@ class _Builder(Struct):
                 message = f"'{operator.func.full_name}' has no output {index}"
                 start = written.find(f"grads[{index}]")
                 span = place.part(start, start + len(f"grads[{index}]"))
-                self._error(codes.E1217, message, span)
+                self._error("E1217", message, span)
         named = frozenset(n for n in operator.available_named_gradients if uses(formula, n))
         return Derivative(names, formula, written, inputs, outputs, named, place)
 
@@ -423,11 +421,11 @@ class _Builder(Struct):
             for match in pattern.finditer(formula):
                 message = f"a formula cannot use '{text}', which makes sizes plain numbers"
                 span = place.part(*match.span())
-                self._error(codes.E1218, message, span, hint=f"write '{instead}'")
+                self._error("E1218", message, span, hint=f"write '{instead}'")
         for match in strides_read(formula):
             if match[1] in known and names != (match[1],):
                 message = f"the strides of '{match[1]}' can be used only in the formula of its own gradient"
-                self._error(codes.E1219, message, place.part(*match.span()))
+                self._error("E1219", message, place.part(*match.span()))
 
     def _check_overlap(
         self, wanted: set[str], without: Iterable[WrittenName], table: FormulaTable
@@ -442,7 +440,7 @@ class _Builder(Struct):
                 )
                 message = f"'{name.text}' has a formula and is marked non_differentiable"
                 labels = ((other.span, "here, too"),)
-                self._error(codes.E1220, message, name.span, labels=labels)
+                self._error("E1220", message, name.span, labels=labels)
 
     def _check_gradients(self, operator: _Operator, derivatives: list[Derivative]) -> None:
         """Report formulas that mix the ways to name the gradients of the outputs.
@@ -457,7 +455,7 @@ class _Builder(Struct):
             labels = ((_span_of(listed, "grads"), "'grads'"),)
             hint = "write 'grads[0]' in place of 'grad'"
             span = _span_of(single, "grad")
-            self._error(codes.E1221, message, span, labels=labels, hint=hint)
+            self._error("E1221", message, span, labels=labels, hint=hint)
             return
         other = single or listed
         if named is not None and other is not None:
@@ -465,14 +463,14 @@ class _Builder(Struct):
             name = min(named.named_gradients)
             message = f"these formulas mix '{word}' and '{name}'"
             labels = ((_span_of(named, name), f"'{name}'"),)
-            self._error(codes.E1221, message, _span_of(other, word), labels=labels)
+            self._error("E1221", message, _span_of(other, word), labels=labels)
             return
         indices = [index for d in derivatives for index in gradient_indices(d.formula)]
         uses_list = sum(count(d.formula, "grads") for d in derivatives)
         if listed is not None and len(indices) == uses_list and set(indices) == {0}:
             message = "these formulas use no gradient but 'grads[0]'"
             hint = "write 'grad' if the first output is the only one with a gradient"
-            self._error(codes.E1222, message, _span_of(listed, "grads"), hint=hint)
+            self._error("E1222", message, _span_of(listed, "grads"), hint=hint)
 
 
 def _span_of(derivative: Derivative, name: str) -> Span:

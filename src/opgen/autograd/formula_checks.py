@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from opgen.autograd import codes
 from opgen.autograd.formula_text import ALTERNATIVE_TOKENS, has_lambda
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
@@ -114,7 +113,7 @@ def check_names(
         if hint is not None or is_unknown:
             message = f"nothing declares '{shorten(match[0])}'"
             span = formula.place.part(*match.span())
-            diagnostics.error(codes.E1231, message, span, hint=hint)
+            diagnostics.error("E1231", message, span, hint=hint)
 
 
 def _tokens(formula: str) -> list[re.Match[str]]:

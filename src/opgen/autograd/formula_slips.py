@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from opgen.autograd import codes
 from opgen.autograd.formula_text import ALTERNATIVE_TOKENS, has_lambda
 from opgen.diagnostics import Diagnostics
 from opgen.model.derivatives import WrittenFormula
@@ -51,7 +50,7 @@ def check_expression(
     found = next(_slips(formula.text, tokens, values), None)
     if found is not None:
         start, end, message, hint = found
-        diagnostics.error(codes.E1246, message, formula.place.part(start, end), hint=hint)
+        diagnostics.error("E1246", message, formula.place.part(start, end), hint=hint)
 
 
 def _slips(

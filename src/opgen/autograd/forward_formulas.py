@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from opgen.autograd import codes
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
 from opgen.autograd.formula_text import find, uses, with_name
 from opgen.cpp.signatures import Binding
@@ -41,7 +40,7 @@ def forward_derivative(
     if not outputs and len(f.func.returns) == 1:
         outputs = ["result"]
     hint = did_you_mean(names[0], [*arguments, *outputs])
-    diagnostics.error(codes.E1223, message, row.span, hint=hint)
+    diagnostics.error("E1223", message, row.span, hint=hint)
     return None
 
 
@@ -123,7 +122,7 @@ def _check_names(
             message = f"'{name}' is ambiguous in a forward formula"
             hint = f"write '{name}_p' for its value, or '{name}_t' for its tangent"
             span = written.place.part(*found)
-            diagnostics.error(codes.E1224, message, span, hint=hint)
+            diagnostics.error("E1224", message, span, hint=hint)
     return right
 
 
@@ -145,7 +144,7 @@ def _check_element_wise(
         message = f"'{_ELEMENT_WISE}' needs one differentiable input and one output"
     else:
         return True
-    diagnostics.error(codes.E1225, message, written.place.span, hint="write the formula")
+    diagnostics.error("E1225", message, written.place.span, hint="write the formula")
     return False
 
 
@@ -166,7 +165,7 @@ def _check_linear(
         message = f"'{_LINEAR}' needs an argument with a backward formula"
     else:
         return True
-    diagnostics.error(codes.E1226, message, written.place.span, hint="write the formula")
+    diagnostics.error("E1226", message, written.place.span, hint="write the formula")
     return False
 
 
@@ -202,7 +201,7 @@ def inplace_derivative(
         message = (
             f"'{f.full_name}' has one output and {len(info.forward_derivatives)} forward formulas"
         )
-        diagnostics.error(codes.E1230, message, info.forward_derivatives[1].place.span)
+        diagnostics.error("E1230", message, info.forward_derivatives[1].place.span)
         return ()
     formula = written.formula
     if uses(formula, "self_p"):
@@ -211,7 +210,7 @@ def inplace_derivative(
             span = written.place.span if found is None else written.place.part(*found)
             message = f"'{f.full_name}' has overwritten 'self' when this formula runs"
             hint = "use 'result', or 'original_self_p' for the value before"
-            diagnostics.error(codes.E1227, message, span, hint=hint)
+            diagnostics.error("E1227", message, span, hint=hint)
             return ()
         formula = with_name(formula, "self_p", "original_self_p")
         formula = with_name(formula, "self_t", "original_self_t")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opgen.autograd import codes
 from opgen.autograd.derivative import (
     DifferentiabilityInfo,
     DifferentiableFunction,
@@ -87,7 +86,7 @@ class _Matcher:
         message = f"'{f.full_name}' is made of other operators, whose gradients it has"
         hint = "remove the formulas, or give it a kernel for a backend or CompositeExplicitAutograd"
         labels = ((f.span, "this operator"),)
-        self.diagnostics.error(codes.E1229, message, place.span, hint=hint, labels=labels)
+        self.diagnostics.error("E1229", message, place.span, hint=hint, labels=labels)
 
     def _check_outputs(
         self, fn: DifferentiableFunction, key: str, formulas: tuple[ForwardDerivative, ...]
@@ -100,7 +99,7 @@ class _Matcher:
                 f"'{fn.func.full_name}' has forward formulas for {served} of "
                 f"{len(outputs)} differentiable outputs: {', '.join(outputs)}"
             )
-            self.diagnostics.error(codes.E1230, message, formulas[0].place.span)
+            self.diagnostics.error("E1230", message, formulas[0].place.span)
 
     def _find(self, f: NativeFunction) -> tuple[Infos, bool]:
         """Return the gradients of `f`, and whether they are written for it."""
@@ -131,7 +130,7 @@ class _Matcher:
                 )
                 hint = f"add an entry for '{f.func}'"
                 span = info.derivatives[0].place.span
-                self.diagnostics.error(codes.E1228, message, span, hint=hint)
+                self.diagnostics.error("E1228", message, span, hint=hint)
                 return False
         return True
 
@@ -146,7 +145,7 @@ class _Matcher:
             else:
                 hint = f"add an entry for '{f.func}', with a formula for 'self'"
             span = info.entry.output_span or info.entry.name.span
-            self.diagnostics.error(codes.E1214, message, span, hint=hint)
+            self.diagnostics.error("E1214", message, span, hint=hint)
 
     def _check_strides(self, f: NativeFunction, info: DifferentiabilityInfo) -> None:
         for derivative in info.derivatives:
@@ -154,7 +153,7 @@ class _Matcher:
             if "self" in derivative.var_names and any("strides_or_error" in e for e in saved):
                 message = f"'{f.full_name}' writes 'self', so its strides cannot be saved"
                 span = derivative.place.span
-                self.diagnostics.error(codes.E1219, message, span)
+                self.diagnostics.error("E1219", message, span)
 
 
 def _of_signature(f: NativeFunction, infos: InfosOfSchemas) -> Infos | None:

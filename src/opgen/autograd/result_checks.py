@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from opgen.autograd import codes
 from opgen.autograd.formula_text import find, uses
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.diagnostics import Diagnostics, Span
@@ -29,9 +28,7 @@ def check_mask(row: FormulaRow, diagnostics: Diagnostics) -> None:
             has = "one item" if count == 1 else f"{count} items"
             message = f"'grad_input_mask' has {has}, one for each name of the key '{row.key}'"
             hint = "count from 0, in the order of the names"
-            diagnostics.error(
-                codes.E1239, message, row.formula.place.part(*match.span()), hint=hint
-            )
+            diagnostics.error("E1239", message, row.formula.place.part(*match.span()), hint=hint)
 
 
 def check_results(
@@ -54,7 +51,7 @@ def check_results(
     if named.func.is_out_fn():
         message = f"'{named.full_name}' writes 'out', and has no gradient"
         hint = f"name the functional operator: '{f.full_name}'" if f is not named else "remove it"
-        diagnostics.error(codes.E1238, message, entry.name.span, hint=hint)
+        diagnostics.error("E1238", message, entry.name.span, hint=hint)
         return
     _check_written(f, rows, diagnostics)
     results = [
@@ -73,7 +70,7 @@ def check_results(
             message = f"no result of '{f.full_name}' has a gradient"
             hint = "write 'non_differentiable', or remove the row"
         labels = ((f.span, "this operator"),)
-        diagnostics.error(codes.E1238, message, span, labels=labels, hint=hint)
+        diagnostics.error("E1238", message, span, labels=labels, hint=hint)
     elif not f.root_name.startswith(FOREACH):
         _check_gradients(f, results, rows, diagnostics)
 
@@ -102,7 +99,7 @@ def _check_gradients(
             if span is not None:
                 message = f"'{f.full_name}' returns a list of tensors, each of which has a gradient"
                 hint = "write 'grads', the list of all gradients"
-                diagnostics.error(codes.E1244, message, span, hint=hint)
+                diagnostics.error("E1244", message, span, hint=hint)
         elif uses(text, "grad"):
             found = find(text, "grad")
             assert found is not None
@@ -113,7 +110,7 @@ def _check_gradients(
             hint = (
                 f"write '{use}', or 'output_differentiability: [{flags}]' if the others have none"
             )
-            diagnostics.error(codes.E1244, message, place.part(*found), hint=hint)
+            diagnostics.error("E1244", message, place.part(*found), hint=hint)
 
 
 def _single_use(row: FormulaRow, names: Sequence[str]) -> Span | None:
@@ -141,4 +138,4 @@ def _check_written(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: D
                     f"return it, '{argument.type_text}', or write '{name.text}: non_differentiable'"
                 )
                 labels = ((f.argument_span(name.text), "this argument"),)
-                diagnostics.error(codes.E1245, message, name.span, labels=labels, hint=hint)
+                diagnostics.error("E1245", message, name.span, labels=labels, hint=hint)

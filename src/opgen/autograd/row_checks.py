@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from opgen.autograd import codes
 from opgen.autograd.formula_text import find, gradient_indices, parts, uses
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
@@ -33,18 +32,18 @@ def check_rows(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagn
                 what = "an argument" if of_arguments else "an output"
                 message = f"'{shorten(name.text)}' is not {what} of '{f.full_name}', as '{row.names[0].text}' is"
                 hint = did_you_mean(name.text, tuple(known))
-                diagnostics.error(codes.E1232, message, name.span, hint=hint)
+                diagnostics.error("E1232", message, name.span, hint=hint)
         for name in row.names if is_formula else ():
             type = arguments.get(name.text)
             if type is not None and not type.is_tensor_like():
                 message = f"'{name.text}' is of type '{type}', which has no gradient"
                 labels = ((f.argument_span(name.text), "this argument"),)
-                diagnostics.error(codes.E1233, message, name.span, labels=labels, hint="remove it")
+                diagnostics.error("E1233", message, name.span, labels=labels, hint="remove it")
             other = first.setdefault(outputs.get(name.text, name.text), row)
             if other is not row:
                 message = f"'{name.text}' has a formula already"
                 labels = ((other.span, "here"),)
-                diagnostics.error(codes.E1234, message, name.span, labels=labels)
+                diagnostics.error("E1234", message, name.span, labels=labels)
 
 
 def _outputs(f: NativeFunction) -> Mapping[str, str]:
@@ -76,13 +75,13 @@ def check_differentiable(
             position = numbers.get(output.text)
             if position is not None and not flags[position] and row.names[0].text not in arguments:
                 message = f"'output_differentiability' says that '{output.text}' has no gradient, and so no tangent"
-                diagnostics.error(codes.E1236, message, output.span, hint="remove the row")
+                diagnostics.error("E1236", message, output.span, hint="remove the row")
         for name in without:
             if uses(text, name):
                 found = find(text, name)
                 assert found is not None
                 message = f"'output_differentiability' says that '{name[5:]}' has no gradient"
-                diagnostics.error(codes.E1236, message, place.part(*found))
+                diagnostics.error("E1236", message, place.part(*found))
         for index in gradient_indices(text):
             if having <= index < len(f.func.returns):
                 start = text.find(f"grads[{index}]")
@@ -92,7 +91,7 @@ def check_differentiable(
                     f"{having} of {len(flags)} outputs {verb} a gradient, and this would be another"
                 )
                 hint = "count only the outputs with True in 'output_differentiability', from 0"
-                diagnostics.error(codes.E1236, message, span, hint=hint)
+                diagnostics.error("E1236", message, span, hint=hint)
 
 
 class GradientNumbers:
@@ -111,7 +110,7 @@ class GradientNumbers:
         computed = "one value" if number == 1 else f"{number} values"
         names = f"{wanted} names" if wanted > 1 else "one name"
         message = f"this formula has {computed}, and its key {names}: '{shorten(row.key)}'"
-        diagnostics.error(codes.E1235, message, row.formula.place.span)
+        diagnostics.error("E1235", message, row.formula.place.span)
 
     def _of(self, formula: str, wanted: int) -> int | None:
         """Return the number; None if it is not known, or may be the one that is wanted."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opgen.autograd import codes
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel
 from opgen.diagnostics import Diagnostics
@@ -34,7 +33,7 @@ def _warn_of_arguments(
         labels = ((f.argument_span(argument.name), "this argument"),)
         hint = f"add its formula, or '{argument.name}: non_differentiable'"
         span = info.entry.name.span
-        diagnostics.warning(codes.W1240, message, span, labels=labels, hint=hint)
+        diagnostics.warning("W1240", message, span, labels=labels, hint=hint)
 
 
 def _warn_of_variants(
@@ -52,7 +51,7 @@ def _warn_of_variants(
             hint = f"add an entry for '{f.full_name}'"
             info = next(info for info in other.infos.values() if info.has_derivatives)
             span = info.entry.name.span
-            diagnostics.warning(codes.W1241, message, span, labels=labels, hint=hint)
+            diagnostics.warning("W1241", message, span, labels=labels, hint=hint)
 
 
 def _without_formulas(

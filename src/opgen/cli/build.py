@@ -30,7 +30,6 @@ from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions
 from opgen.io.author_files import report_author_files
-from opgen.io.codes import E0903, E0905
 from opgen.io.files import Locked, locked
 from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
@@ -184,7 +183,7 @@ def _alone_in(folder: Path, fails: bool, diagnostics: Diagnostics) -> Iterator[N
             except Locked:
                 message = f"another opgen is building in {folder}"
                 hint = "run it again when that one is done"
-                diagnostics.error(E0903, message, None, hint=hint)
+                diagnostics.error("E0903", message, None, hint=hint)
             except (FileExistsError, NotADirectoryError):
                 pass  # Reported when the tree is written.
             except OSError as error:
@@ -213,10 +212,10 @@ def _check_names(paths: list[Path], diagnostics: Diagnostics) -> None:
         if _NOT_FOR_CMAKE.search(str(path)):
             message = f"{path}: CMake and linkers cannot read this name"
             hint = "rename the folder or file that has a ';', a ',', a quote, a '${' or a line end"
-            diagnostics.error(E0905, message, None, hint=hint)
+            diagnostics.error("E0905", message, None, hint=hint)
         elif len(os.fsencode(path)) > _LONGEST_PATH:
             message = f"{shorten(str(path))} is too long for compilers"
-            diagnostics.error(E0905, message, None, hint="move it to a shorter path")
+            diagnostics.error("E0905", message, None, hint="move it to a shorter path")
 
 
 def _configure(

@@ -10,12 +10,11 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, split_arguments
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, describe, known_codes
 from opgen.pipeline import loading
-from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.project import find_project
-from opgen.verify.codes import CODES as PROPERTY_CODES
+from opgen.verify.codes import NAMES
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -54,9 +53,9 @@ def complete_explanation(
 ) -> list[CompletionItem]:
     """Complete diagnostic codes, with their titles, and operators."""
     codes = [
-        CompletionItem(code.code, help=code.title)
-        for code in (*CODES.values(), *PROPERTY_CODES.values())
-        if incomplete and code.code.startswith(incomplete)
+        CompletionItem(code, help=describe(code).title)
+        for code in (*known_codes(), *NAMES)
+        if incomplete and code.startswith(incomplete)
     ]
     return codes or complete_operator(context, parameter, incomplete)
 

@@ -79,7 +79,7 @@ def _search(words: str, pages: Mapping[str, Path]) -> Iterator[str]:
     """Yield two lines for each of the best pages that contain all words: the place, and the line of the best match.
 
     A word in a heading counts as much as four lines of text, one in the title of the page as much as eight; a page that is
-    four times as long needs twice as many.
+    four times as long needs twice as many. Names of files of examples and in reports hardly count.
     """
     wanted = [word.casefold() for word in words.split()]
     found: list[tuple[float, str, int, str]] = []
@@ -99,7 +99,9 @@ def _search(words: str, pages: Mapping[str, Path]) -> Iterator[str]:
         yield f"    {line}"
 
 
-def _weight(line: str) -> int:
+def _weight(line: str) -> float:
+    if line.startswith(("```", " --> ")):
+        return 0.1  # the name of an example's file
     return 8 if line.startswith("# ") else 4 if line.startswith("##") else 1
 
 

@@ -11,14 +11,13 @@ from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish_with
 from opgen.data import read_text
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, known_codes
 from opgen.diagnostics.human import visible
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.resources import documentation
 from opgen.pipeline import loading, queries
-from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Inputs
-from opgen.verify.codes import CODES as PROPERTY_CODES
+from opgen.verify.codes import NAMES
 from opgen.verify.report.pages import explain_property
 
 # A diagnostic or a property, in any case, with or without its letter and its zeros; or a case of torchgen, as DA1, in
@@ -67,7 +66,7 @@ def _explain_code(given: str) -> None:
     case = None if given.upper() in codes else _torchgen_case(given.upper())
     found = [page for page in (case, *pages) if page is not None]
     if not found:
-        hint = did_you_mean(codes[0] if codes else given, (*CODES, *PROPERTY_CODES))
+        hint = did_you_mean(codes[0] if codes else given, (*known_codes(), *NAMES))
         message = f"there is no code {given}"
         raise click.ClickException(f"{message}; {hint or 'opgen docs diagnostics lists all'}")
     click.echo("\n".join(found), nl=False)

@@ -21,7 +21,6 @@ from opgen.cli.report import (
     write_output,
 )
 from opgen.diagnostics import Diagnostic, Diagnostics, counted, render_human
-from opgen.importing.common.codes import IN_THE_WAY
 from opgen.io.files import create_file
 from opgen.pipeline import importing
 from opgen.pipeline.importing import Imported, Imports
@@ -134,7 +133,7 @@ def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
     for path in paths:
         if os.path.lexists(path):
             message, hint = f"{path} exists", "--force overwrites it"
-            diagnostics.error(IN_THE_WAY, message, None, hint=hint)
+            diagnostics.error("E1162", message, None, hint=hint)
 
 
 def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> None:

@@ -11,7 +11,6 @@ from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import FOLDER
 from opgen.cli.report import finish, report_unwritable
 from opgen.diagnostics import Diagnostics
-from opgen.io.codes import E0901
 from opgen.io.files import Locked
 from opgen.io.new_folder import create_folder
 from opgen.pipeline import scaffold
@@ -62,6 +61,6 @@ def _write(folder: Path, texts: Mapping[str, str], diagnostics: Diagnostics) -> 
         report_unwritable(folder, "another opgen is writing there", diagnostics)
     except FileExistsError:
         message = f"{folder} exists and is not an empty folder"
-        diagnostics.error(E0901, message, None, hint="choose another folder: -o FOLDER")
+        diagnostics.error("E0901", message, None, hint="choose another folder: -o FOLDER")
     except OSError as error:
         report_unwritable(error.filename or folder, error.strerror, diagnostics)

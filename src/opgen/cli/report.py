@@ -15,7 +15,6 @@ from opgen.diagnostics import (
     render_json,
     render_sarif,
 )
-from opgen.io.codes import E0904
 from opgen.io.files import replace_users_file
 
 
@@ -65,7 +64,7 @@ def fails(diagnostics: Diagnostics, deny_warnings: bool) -> bool:
 
 def report_unwritable(path: Path | str, why: str | None, diagnostics: Diagnostics) -> None:
     """Report E0904 for a file that cannot be written."""
-    diagnostics.error(E0904, f"cannot write {path}: {why}", None)
+    diagnostics.error("E0904", f"cannot write {path}: {why}", None)
 
 
 def write_output(path: Path, content: bytes, diagnostics: Diagnostics) -> bool:

@@ -12,7 +12,6 @@ from opgen.cli.options import operator_options
 from opgen.cli.report import fails, finish, finish_with, report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.io.codes import E0901
 from opgen.io.files import create_file
 from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
@@ -58,6 +57,6 @@ def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
     try:
         create_file(output, text.encode())
     except FileExistsError:
-        diagnostics.error(E0901, f"{output} exists; name a new file", None)
+        diagnostics.error("E0901", f"{output} exists; name a new file", None)
     except OSError as error:
         report_unwritable(error.filename or output, error.strerror, diagnostics)

@@ -13,7 +13,7 @@ from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, split_arguments
 from opgen.cli.report import finish, wants_color, write_output
 from opgen.cli.streams import print_document, show_progress
-from opgen.diagnostics import Diagnostics, OpgenError, render_human
+from opgen.diagnostics import Diagnostics, OpgenError, describe, render_human
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
 from opgen.pipeline.project import Project, find_project
@@ -45,7 +45,7 @@ def _complete_property(
     _: click.Context, __: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     return [
-        CompletionItem(name, help=code.title)
+        CompletionItem(name, help=describe(code).title)
         for name, code in codes.PROPERTIES.items()
         if name.startswith(incomplete)
     ]
@@ -267,9 +267,8 @@ def _property(text: str) -> str:
     """Return the name of a property for a name or a code."""
     if text in codes.PROPERTIES:
         return text
-    record = codes.CODES.get(text.upper())
-    if record is not None:
-        return codes.name_of(record)
+    if text.upper() in codes.NAMES:
+        return codes.NAMES[text.upper()]
     hint = did_you_mean(text, codes.PROPERTIES) or "'opgen docs verify-properties' lists all"
     raise click.BadParameter(f"there is no property '{text}'; {hint}", param_hint="'--property'")
 

@@ -2,11 +2,9 @@
 
 from opgen.compat.allow_list import not_allowed, parse_allow_list
 from opgen.compat.breaks import Break, Direction
-from opgen.compat.codes import CODES
 from opgen.compat.operators import compare_operators
 
 __all__ = [
-    "CODES",
     "Break",
     "Direction",
     "compare_operators",

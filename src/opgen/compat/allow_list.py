@@ -10,7 +10,6 @@ from datetime import date
 from msgspec import Struct
 
 from opgen.compat.breaks import Break
-from opgen.compat.codes import E1150, W1151, W1152
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import shorten
 
@@ -60,7 +59,7 @@ def parse_allow_list(source: Source, diagnostics: Diagnostics) -> tuple[Allowed,
         span = Span(source, start, start + len(content))
         if len(entries) == _MAX_ENTRIES:
             message = f"an allow-list has at most {_MAX_ENTRIES:,} lines"
-            diagnostics.error(E1150, message, span, hint="match more operators in one line")
+            diagnostics.error("E1150", message, span, hint="match more operators in one line")
             break
         entry = _parse_entry(content, span, diagnostics)
         if entry is not None:
@@ -82,18 +81,20 @@ def _parse_entry(content: str, span: Span, diagnostics: Diagnostics) -> Allowed 
     pattern, *rest = content.split()
     if len(rest) > 1:
         hint = "write a name or regular expression, and optionally a date"
-        diagnostics.error(E1150, "more than two words", span, hint=hint)
+        diagnostics.error("E1150", "more than two words", span, hint=hint)
         return None
     if problem := _find_slow_part(pattern):
-        diagnostics.error(E1150, f"'{shorten(pattern)}' {problem}", span)
+        diagnostics.error("E1150", f"'{shorten(pattern)}' {problem}", span)
         return None
     try:
         return Allowed(_compile(pattern), date.fromisoformat(rest[0]) if rest else None, span)
     except (re.error, RecursionError, OverflowError) as error:
         message = f"'{shorten(pattern)}' is not a regular expression: {error}"
-        diagnostics.error(E1150, message, span)
+        diagnostics.error("E1150", message, span)
     except ValueError:
-        diagnostics.error(E1150, f"'{shorten(rest[0])}' is not a date", span, hint="as 2030-12-31")
+        diagnostics.error(
+            "E1150", f"'{shorten(rest[0])}' is not a date", span, hint="as 2030-12-31"
+        )
     return None
 
 
@@ -149,7 +150,7 @@ def not_allowed(
     valid = [entry for entry in allowed if entry.is_valid(today)]
     for entry in allowed:
         if not entry.is_valid(today):
-            diagnostics.warning(W1151, f"this was allowed until {entry.until}", entry.span)
+            diagnostics.warning("W1151", f"this was allowed until {entry.until}", entry.span)
         elif not any(entry.allows(item.operator) for item in breaks):
-            diagnostics.warning(W1152, "no break is of such an operator", entry.span)
+            diagnostics.warning("W1152", "no break is of such an operator", entry.span)
     return tuple(item for item in breaks if not any(entry.allows(item.operator) for entry in valid))

@@ -6,11 +6,8 @@ import json
 from collections.abc import Iterable
 
 from opgen.compat.breaks import STRICTER, Break, Direction
-from opgen.compat.codes import KINDS
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.machine import place_object
-
-_CODES = {code.code: code for code in KINDS}
 
 
 def as_diagnostics(breaks: Iterable[Break], wanted: frozenset[Direction]) -> Diagnostics:
@@ -24,7 +21,7 @@ def as_diagnostics(breaks: Iterable[Break], wanted: frozenset[Direction]) -> Dia
     for item in breaks:
         before = [] if item.new_span is None else [(item.old_span, "before")]
         diagnostics.error(
-            _CODES[item.kind.value],
+            item.kind.value,
             f"{item.operator}: {item.message}",
             item.new_span or item.old_span,
             labels=before,

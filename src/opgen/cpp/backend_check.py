@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from opgen.cpp.codes_backend import CODES, E0811, E0812
 from opgen.cpp.signatures import DispatcherSignature, parameters
 from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.backend import BackendKernel, ExternalBackend
 
-__all__ = ["CODES", "check_coverage", "check_overloads"]
+__all__ = ["check_coverage", "check_overloads"]
 
 _Overload: TypeAlias = tuple[str, tuple[str, ...]]
 
@@ -29,7 +28,7 @@ def check_overloads(
             names = f"'{other.function.func.name}' and '{kernel.function.func.name}'"
             message = f"the kernels of {names} differ in C++ only by their return types"
             labels = [(other.span, "the other one")]
-            diagnostics.error(E0811, message, kernel.span, labels=labels)
+            diagnostics.error("E0811", message, kernel.span, labels=labels)
 
 
 def check_coverage(
@@ -52,7 +51,7 @@ def check_coverage(
             f"{implementation.path} has {defined[name]} definitions of {member}, not {expected}"
         )
         notes = [f"define: {d}" for d in _declarations(backend, kernels, spelling)]
-        diagnostics.error(E0812, message, kernels[0].span, notes=notes)
+        diagnostics.error("E0812", message, kernels[0].span, notes=notes)
 
 
 def _count_definitions(class_name: str, text: str) -> Counter[str]:

@@ -11,22 +11,6 @@ from functools import cache
 from msgspec import Struct, field
 
 from opgen.cpp import structured
-from opgen.cpp.codes import (
-    CODES,
-    E0701,
-    E0702,
-    E0703,
-    E0704,
-    E0705,
-    E0706,
-    E0707,
-    E0708,
-    E0709,
-    E0710,
-    E0714,
-    E0715,
-    E0716,
-)
 from opgen.cpp.collisions import check_collisions
 from opgen.cpp.cpp_types import (
     argument_type,
@@ -56,7 +40,7 @@ from opgen.model.registry import (
 )
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, Type, custom_classes
 
-__all__ = ["CODES", "check_signatures"]
+__all__ = ["check_signatures"]
 
 
 class _Checker(Struct, frozen=True):
@@ -120,7 +104,9 @@ def _check_arguments(f: NativeFunction, checker: _Checker) -> None:
         problem = _find_argument_problem(a.type, a.is_write, context)
         if problem is not None:
             checker.diagnostics.error(
-                E0701, f"'{a.type}' cannot be an argument: {problem}", f.argument_type_span(a.name)
+                "E0701",
+                f"'{a.type}' cannot be an argument: {problem}",
+                f.argument_type_span(a.name),
             )
 
 
@@ -157,7 +143,7 @@ def _has_known_classes(f: NativeFunction, checker: _Checker) -> bool:
 def _is_known_class(custom_class: CustomClassType, span: Span, checker: _Checker) -> bool:
     if not checker.spelling.pointer:
         message = f"'{custom_class.class_name}' is a custom class, but this target supports none"
-        checker.diagnostics.error(E0701, message, span)
+        checker.diagnostics.error("E0701", message, span)
         return False
     if custom_class.cpp is None:
         _report_class(custom_class.class_name, span, checker)
@@ -175,7 +161,7 @@ def _report_class(name: str, span: Span, checker: _Checker) -> None:
         f"- classes: {{{name}: {{type: ns::Class, header: class.h, define: ns::define_class}}}}",
         "'define' registers the class; leave it out if another library registers it",
     ]
-    checker.diagnostics.error(E0716, message, span, notes=notes)
+    checker.diagnostics.error("E0716", message, span, notes=notes)
 
 
 def _check_returns(f: NativeFunction, checker: _Checker) -> None:
@@ -185,7 +171,7 @@ def _check_returns(f: NativeFunction, checker: _Checker) -> None:
             type_of_return(f, r, context)
         except NoCppType as problem:
             checker.diagnostics.error(
-                E0702, f"'{r.type}' cannot be returned: {problem}", f.return_span(index)
+                "E0702", f"'{r.type}' cannot be returned: {problem}", f.return_span(index)
             )
 
 
@@ -209,7 +195,7 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
                 else None
             )
             checker.diagnostics.error(
-                E0703,
+                "E0703",
                 f"'{a.name}' of '{f.func.name}' cannot have this default",
                 span,
                 notes=() if advice is None or fix is not None else (problem,),
@@ -224,7 +210,7 @@ def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
     for binding in checker.signatures.cpp(f, method=False).signature.arguments():
         if last is not None and binding.default is None:
             checker.diagnostics.error(
-                E0715,
+                "E0715",
                 f"'{binding.name}' of '{f.func.name}' has no default, but one before it has",
                 f.argument_span(binding.name),
                 labels=[(f.argument_default_span(last.name), "a default before it")],
@@ -239,14 +225,14 @@ def _check_method(f: NativeFunction, checker: _Checker) -> None:
     own = f.func.arguments.self_arg
     if own is None:
         checker.diagnostics.error(
-            E0704,
+            "E0704",
             f"'{f.func.name}' is a method, but has no positional argument 'self'",
             f.spans.value("variants"),
             hint="a method needs 'Tensor self'",
         )
     elif not _is_tensor(own.argument.type):
         checker.diagnostics.error(
-            E0704,
+            "E0704",
             f"'{f.func.name}' is a method, but its 'self' is '{own.argument.type}'",
             f.argument_type_span("self"),
             hint="a method needs 'Tensor self'",
@@ -260,7 +246,7 @@ def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
             continue
         if kernel.supports_symint and not f.func.has_symint():
             checker.diagnostics.error(
-                E0707,
+                "E0707",
                 f"kernel '{kernel.name}' takes SymInts, but no argument of '{f.func.name}' is one",
                 f.spans.kernel(key),
             )
@@ -275,7 +261,7 @@ def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
         name = a.name if a.name in reserved else parameter_name(a.name)
         if name in reserved:
             checker.diagnostics.error(
-                E0709,
+                "E0709",
                 f"'{f.func.name}' would have two C++ parameters named '{a.name}'",
                 f.argument_name_span(a.name),
                 hint="rename the argument",
@@ -306,7 +292,7 @@ def _check_translation(
         translate(have, want, checker.conversions, method=method)
     except NoConversion as problem:
         checker.diagnostics.error(
-            E0708,
+            "E0708",
             f"'{problem.wanted.name}' of '{f.func.name}' cannot be passed on",
             f.argument_span(problem.wanted.name),
             notes=_explain(f, problem.wanted, have, checker.spelling),
@@ -359,7 +345,7 @@ def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
         first, second = candidates[:2]
         slip = find_out_slip(f.func)
         checker.diagnostics.error(
-            E0710,
+            "E0710",
             f"'{first.name}' and '{second.name}' have the same letter, so a return of"
             f" '{f.func.name}' could be either",
             f.argument_type_span(second.name),
@@ -399,17 +385,17 @@ def _check_outless(group: OutlessGroup, checker: _Checker) -> None:
 def _check_structured_returns(f: NativeFunction, checker: _Checker) -> None:
     if not f.func.returns:
         message = f"'{f.func.name}' is structured, but returns nothing"
-        checker.diagnostics.error(E0706, message, f.spans.key("structured"))
+        checker.diagnostics.error("E0706", message, f.spans.key("structured"))
     for index, value in enumerate(f.func.returns):
         if not _is_tensor(value.type):
             message = f"'{f.func.name}' is structured, but returns '{value.type}'"
-            checker.diagnostics.error(E0706, message, f.return_span(index))
+            checker.diagnostics.error("E0706", message, f.return_span(index))
 
 
 def _check_no_tensor_options(f: NativeFunction, checker: _Checker) -> None:
     if f.func.arguments.tensor_options is not None:
         checker.diagnostics.error(
-            E0705,
+            "E0705",
             f"'{f.func.name}' is structured, but takes TensorOptions",
             f.argument_span("dtype"),
         )
@@ -419,7 +405,7 @@ def _check_structured_outs(out: NativeFunction, checker: _Checker) -> None:
     for a in out.func.arguments.out:
         if not _is_tensor(a.type):
             checker.diagnostics.error(
-                E0706,
+                "E0706",
                 f"'{out.func.name}' is structured, but its out argument '{a.name}' is '{a.type}'",
                 out.argument_type_span(a.name),
             )
@@ -442,7 +428,7 @@ def _check_structured_type(a: Argument, span: Span, checker: _Checker) -> None:
         _raise_for_inner_references(structured_argument_type(a.type))
     except NoCppType as problem:
         checker.diagnostics.error(
-            E0701, f"'{a.type}' cannot be an argument of a structured kernel: {problem}", span
+            "E0701", f"'{a.type}' cannot be an argument of a structured kernel: {problem}", span
         )
 
 
@@ -454,7 +440,7 @@ def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None
     returns = group.view.func.returns
     if len(returns) != 1 or not _is_tensor_or_list(returns[0].type):
         checker.diagnostics.error(
-            E0714,
+            "E0714",
             f"the kernel of '{copy.func.name}' cannot be generated",
             copy.spans.kernel(key),
             labels=[(group.view.span, "this view does not return one Tensor or one Tensor[]")],

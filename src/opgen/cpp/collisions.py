@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from opgen.cpp.codes import E0711, E0712, E0713
 from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import CppSignature, Signatures
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import operator_namespace
 
@@ -29,7 +27,7 @@ def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics
         other = first.setdefault((operator_namespace(f.namespace), name), f)
         if other is not f:
             message = f"'{f.func.name}' and '{other.func.name}' are both '{name}' in C++"
-            _report(E0712, message, f, other, diagnostics)
+            _report("E0712", message, f, other, diagnostics)
 
 
 def _check_overloads(
@@ -50,7 +48,7 @@ def _check_overloads(
                     f"'{f.func.name}' and '{other.func.name}' are one C++ function:"
                     f" '{signature.name}' with the same parameter types"
                 )
-                _report(E0711, message, f, other, diagnostics)
+                _report("E0711", message, f, other, diagnostics)
                 break
 
 
@@ -68,13 +66,13 @@ def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics
         other = roots.setdefault(f.root_name.lower(), f)
         if other.root_name != f.root_name:
             message = f"'{other.root_name}' and '{f.root_name}' are the same name on file systems that ignore case"
-            _report(E0713, message, f, other, diagnostics)
+            _report("E0713", message, f, other, diagnostics)
         for header in _headers(f):
             headers.setdefault(header.lower(), f)
     for header in sorted(headers.keys() & roots.keys()):
         f, other = roots[header], headers[header]
         message = f"'{other.root_name}' and '{f.root_name}' both have a header {header}.h"
-        _report(E0713, message, f, other, diagnostics)
+        _report("E0713", message, f, other, diagnostics)
 
 
 def _headers(f: NativeFunction) -> Iterator[str]:
@@ -88,7 +86,7 @@ def _headers(f: NativeFunction) -> Iterator[str]:
 
 
 def _report(
-    code: Code, message: str, f: NativeFunction, other: NativeFunction, diagnostics: Diagnostics
+    code: str, message: str, f: NativeFunction, other: NativeFunction, diagnostics: Diagnostics
 ) -> None:
     diagnostics.error(
         code, message, f.span, labels=[(other.span, "the other one")], hint="rename one of them"

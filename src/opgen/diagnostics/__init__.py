@@ -1,7 +1,6 @@
 """Errors and warnings as values: the mistake, its place, and the remedy."""
 
-from opgen.diagnostics.codes import Code, Example, collect_codes
-from opgen.diagnostics.codes_limits import CODES as LIMIT_CODES
+from opgen.diagnostics.codes import Code, Example, describe, known_codes
 from opgen.diagnostics.diagnostic import (
     MAX_ERRORS,
     Diagnostic,
@@ -18,7 +17,6 @@ from opgen.diagnostics.sarif import render_sarif
 from opgen.diagnostics.source import Located, Location, Source, Span
 
 __all__ = [
-    "LIMIT_CODES",
     "MAX_ERRORS",
     "Code",
     "Diagnostic",
@@ -32,8 +30,9 @@ __all__ = [
     "Source",
     "Span",
     "TooManyErrors",
-    "collect_codes",
     "counted",
+    "describe",
+    "known_codes",
     "render_github",
     "render_human",
     "render_json",

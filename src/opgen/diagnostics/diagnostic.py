@@ -9,8 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from msgspec import Struct, field
 
-from opgen.diagnostics.codes import Code
-from opgen.diagnostics.codes_limits import E0911
+from opgen.diagnostics.codes import Code, describe
 from opgen.diagnostics.source import Source, Span
 
 # More errors than a person reads. The limit bounds the time that any input takes.
@@ -42,7 +41,7 @@ class Diagnostic(Struct, frozen=True):
     cannot be read.
     """
 
-    record: Code
+    code: str
     severity: Severity
     message: str
     span: Span | None
@@ -52,9 +51,9 @@ class Diagnostic(Struct, frozen=True):
     fix: Edit | None = None
 
     @property
-    def code(self) -> str:
-        """The code as users see it, such as `E0201`; `record` says more about it."""
-        return self.record.code
+    def record(self) -> Code:
+        """What `opgen explain` prints for the code."""
+        return describe(self.code)
 
 
 class Diagnostics(Struct):
@@ -70,7 +69,7 @@ class Diagnostics(Struct):
 
     def error(
         self,
-        code: Code,
+        code: str,
         message: str,
         span: Span | None,
         *,
@@ -85,7 +84,7 @@ class Diagnostics(Struct):
 
     def warning(
         self,
-        code: Code,
+        code: str,
         message: str,
         span: Span | None,
         *,
@@ -177,7 +176,7 @@ class Diagnostics(Struct):
 
 def _stopped(most: int) -> Diagnostic:
     message = f"opgen stops after {most} errors"
-    return Diagnostic(E0911, Severity.error, message, None)
+    return Diagnostic("E0911", Severity.error, message, None)
 
 
 class TooManyErrors(Exception):

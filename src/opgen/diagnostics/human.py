@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from opgen.diagnostics.codes_limits import E0911
 from opgen.diagnostics.diagnostic import Diagnostic, Severity
 from opgen.diagnostics.source import Span
 
@@ -41,7 +40,7 @@ def summarize(diagnostics: Iterable[Diagnostic], *, hint_fix: bool = False) -> s
 
     With `hint_fix`, also how many of them `opgen lint --fix` would solve.
     """
-    items = tuple(item for item in diagnostics if item.record is not E0911)
+    items = tuple(item for item in diagnostics if item.code != "E0911")
     errors = sum(1 for item in items if item.severity is Severity.error)
     counts = ((errors, "error"), (len(items) - errors, "warning"))
     text = ", ".join(counted(number, word) for number, word in counts if number)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
-from opgen.diagnostics.codes import Code
+from opgen.diagnostics.codes import Code, describe
 from opgen.diagnostics.diagnostic import Diagnostic, Edit
 from opgen.diagnostics.source import Source, Span
 
@@ -28,10 +28,9 @@ _FINGERPRINT = "opgenText/v1"
 def render_sarif(diagnostics: Iterable[Diagnostic]) -> str:
     """Return the log of one run. Its rules are the codes that were reported."""
     items = list(diagnostics)
-    records = {item.code: item.record for item in items}
-    rules = sorted(records)
+    rules = sorted({item.code for item in items})
     sources = list(dict.fromkeys(source for item in items for source in _sources(item)))
-    driver = {"name": "opgen", "rules": [_rule(records[code]) for code in rules]}
+    driver = {"name": "opgen", "rules": [_rule(describe(code)) for code in rules]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "utf16CodeUnits",

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics
-from opgen.io.codes import W0920
 from opgen.io.manifest import MANIFEST
 
 _SUFFIXES = frozenset(
@@ -33,7 +32,7 @@ def report_author_files(paths: Collection[str], directory: Path, diagnostics: Di
         return
     more = " and more" if len(found) > _MOST else ""
     diagnostics.warning(
-        W0920,
+        "W0920",
         f"{directory} holds sources of your own: {', '.join(found[:_MOST])}{more}",
         None,
         notes=[f"opgen changes none of them, and writes {len(paths)} files beside them"],

@@ -22,7 +22,6 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
-from opgen.io.codes import E0902
 from opgen.io.files import read_regular
 
 MANIFEST = "opgen_manifest.json"
@@ -109,12 +108,12 @@ def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest | None:
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else type(error).__name__
         message = f"{path} cannot be read ({why})"
-        diagnostics.error(E0902, message, None, hint=_HINT)
+        diagnostics.error("E0902", message, None, hint=_HINT)
         return None
     problem = _problem(value)
     if problem:
         message = f"{path} is not a manifest of this opgen: {problem}"
-        diagnostics.error(E0902, message, None, hint=_HINT)
+        diagnostics.error("E0902", message, None, hint=_HINT)
         return None
     files = value["files"]
     digests = files if isinstance(files, dict) else {}

@@ -10,8 +10,9 @@ import os
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from opgen.data import find_folder
+
 _PACKAGE = Path(__file__).resolve().parent.parent
-_CHECKOUT = _PACKAGE.parent.parent
 
 # Folders of the package that generated files do not depend on; templates are listed separately.
 _NOT_READ = ("runtime", "docs", "lsp", "templates", "compiled_templates")
@@ -20,14 +21,9 @@ _NOT_READ = ("runtime", "docs", "lsp", "templates", "compiled_templates")
 _COPIED = ("python", "torch", "torch_stable")
 
 
-def _find(name: str) -> Path:
-    packaged = _PACKAGE / name
-    return packaged if packaged.is_dir() else _CHECKOUT / name
-
-
 def templates_dir() -> Path:
     """Return the folder that has a folder of templates for each target."""
-    return _find("templates")
+    return find_folder("templates")
 
 
 def target_templates(folders: Iterable[str]) -> tuple[Path, ...]:
@@ -43,7 +39,7 @@ def compiled_templates_dir() -> Path | None:
 
 def runtime_dir() -> Path:
     """Return the folder of the C++ runtime: its CMake project, headers and sources."""
-    return _find("runtime")
+    return find_folder("runtime")
 
 
 def cmake_dir() -> Path:
@@ -53,7 +49,7 @@ def cmake_dir() -> Path:
 
 def documentation() -> Mapping[str, Path]:
     """Return the pages of the documentation by their names: the path in its folder without the ending, sorted."""
-    top = _find("docs")
+    top = find_folder("docs")
     pages = {path.relative_to(top).with_suffix("").as_posix(): path for path in top.rglob("*.md")}
     return {name: pages[name] for name in sorted(pages)}
 

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.io.codes import E0901, E0903, E0904
 from opgen.io.digests import read_digests, write_digests
 from opgen.io.files import (
     FileState,
@@ -89,7 +88,7 @@ def write(
     """
     try:
         if os.path.lexists(directory) and not os.path.isdir(directory):
-            diagnostics.error(E0901, f"{directory} is not a directory", None)
+            diagnostics.error("E0901", f"{directory} is not a directory", None)
             return WriteReport()
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory) as check_same:
@@ -98,10 +97,10 @@ def write(
             return report
     except Locked:
         message = f"another opgen is writing to {directory}"
-        diagnostics.error(E0903, message, None, hint="run it again when that one is done")
+        diagnostics.error("E0903", message, None, hint="run it again when that one is done")
     except OSError as error:
         message = f"cannot write {error.filename or directory}: {error.strerror}"
-        diagnostics.error(E0904, message, None)
+        diagnostics.error("E0904", message, None)
     return WriteReport()
 
 
@@ -117,7 +116,7 @@ def _write_locked(
         # Names are checked where they are parsed; should one slip through, nothing is written outside of the folder.
         if not is_safe_path(path):
             message = f"cannot write {path!a}: it is not a path inside of {directory}"
-            diagnostics.error(E0904, message, None)
+            diagnostics.error("E0904", message, None)
     manifest = read_manifest(directory, diagnostics)
     if manifest is None or diagnostics.has_errors:
         return WriteReport()
@@ -277,15 +276,15 @@ def _report_foreign_files(
         kind = "a file" if folder in found.files else found.other_kind(folder)
         if kind not in (None, "a folder"):
             message = f"{directory / folder} is {kind}, and a folder is needed there"
-            diagnostics.error(E0901, message, None)
+            diagnostics.error("E0901", message, None)
     for path in sorted((*changed, MANIFEST)):
         kind = found.other_kind(path)
         if kind is not None:
             message = f"{directory / path} is {kind}, and a file is to be written there"
-            diagnostics.error(E0901, message, None)
+            diagnostics.error("E0901", message, None)
         elif path not in own and path != MANIFEST and _exists(path, directory, found):
             diagnostics.error(
-                E0901,
+                "E0901",
                 f"{directory / path} was not written by opgen and would be overwritten",
                 None,
                 hint="move it away, or generate into another directory",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from opgen.diagnostics import Diagnostics
-from opgen.lints.codes import CODES
 from opgen.lints.kernels import lint_kernels, lint_keys
 from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads
 from opgen.lints.names import lint_base, lint_names
@@ -18,7 +17,7 @@ from opgen.lints.variants import lint_variants
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 
-__all__ = ["CODES", "lint", "lint_allows", "lint_blanks", "suppress"]
+__all__ = ["lint", "lint_allows", "lint_blanks", "suppress"]
 
 
 def lint(

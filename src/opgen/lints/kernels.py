@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from opgen.diagnostics import Diagnostics
-from opgen.lints.codes import W1007, W1008, W1009, W1011, W1012, W1013
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, UFUNC_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import KernelSource, NativeFunction, ViewSchemaKind
 from opgen.model.registry import Registry
@@ -53,7 +52,7 @@ def lint_keys(
         covered.add(key)
         kernels = "1 kernel is" if counts[key] == 1 else f"{counts[key]} kernels are"
         diagnostics.warning(
-            W1009,
+            "W1009",
             f"{kernels} for {key}, but this target has no backend with such tensors",
             f.spans.dispatch_key(key),
             hint=f"--ignore-keys {key} leaves them out",
@@ -74,7 +73,7 @@ def _shadowed(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -
     for key, kernel in rows:
         if key not in reached:
             diagnostics.warning(
-                W1007,
+                "W1007",
                 f"no call reaches the kernel '{kernel.name}' for {key}: another one is called first",
                 f.spans.kernel(key),
                 hint="remove the row",
@@ -96,7 +95,7 @@ def _stub_under_composite(f: NativeFunction, diagnostics: Diagnostics) -> None:
         else:
             continue
         diagnostics.warning(
-            W1008,
+            "W1008",
             f"by its name, '{kernel.name}' is {purpose}, but {key} is for every backend",
             f.spans.kernel(key),
             hint="list it under the keys that it works for",
@@ -113,7 +112,7 @@ def _no_key_to_dispatch_on(f: NativeFunction, diagnostics: Diagnostics) -> None:
     for key, kernel in f.dispatch:
         if key not in COMPOSITE_DISPATCH_KEYS:
             diagnostics.warning(
-                W1011,
+                "W1011",
                 f"no call reaches '{kernel.name}': no argument of '{f.func.name}' can select {key}",
                 f.spans.kernel(key),
                 hint="add a Tensor, or dtype, layout, device and pin_memory",
@@ -126,7 +125,7 @@ def _non_functional_view(f: NativeFunction, diagnostics: Diagnostics) -> None:
     aliasing = f.view_schema_kind is ViewSchemaKind.aliasing
     if aliasing and f.find_kernel(key) is not None:
         diagnostics.warning(
-            W1012,
+            "W1012",
             f"'{f.func.name}' returns a view, but {key} is for operators that do not",
             f.spans.dispatch_key(key),
             hint="use CompositeExplicitAutograd",
@@ -145,7 +144,7 @@ def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:
             is_existing = kernel.source is KernelSource.existing
             written = kernel.cpp_name if is_existing else kernel.name
             diagnostics.warning(
-                W1013,
+                "W1013",
                 f"{other} and {key} have the same kernel, in two rows",
                 here,
                 labels=[(there, "the first one")],

@@ -10,26 +10,6 @@ from collections.abc import Collection, Sequence
 
 from opgen.cpp.library_types import can_change_elements
 from opgen.diagnostics import Diagnostics, Edit
-from opgen.lints.codes_libraries import (
-    W1019,
-    W1020,
-    W1021,
-    W1022,
-    W1023,
-    W1024,
-    W1025,
-    W1026,
-    W1027,
-    W1028,
-    W1029,
-    W1030,
-    W1031,
-    W1032,
-    W1033,
-    W1035,
-    W1036,
-    W1037,
-)
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.native_function import NativeFunction
@@ -76,7 +56,7 @@ def lint_blanks(f: NativeFunction, diagnostics: Diagnostics) -> None:
             if len(edit.replacement) > 60
             else f"write '{edit.replacement}'"
         )
-        diagnostics.warning(W1019, message, edit.span, hint=hint, fix=edit)
+        diagnostics.warning("W1019", message, edit.span, hint=hint, fix=edit)
 
 
 def _random_is_tagged(f: NativeFunction, tags: Collection[str], diagnostics: Diagnostics) -> None:
@@ -85,7 +65,7 @@ def _random_is_tagged(f: NativeFunction, tags: Collection[str], diagnostics: Dia
     if reason is not None:
         message = f"'{f.func.name}' seems to draw random numbers: {reason}"
         hint = f"if it does, add the tag '{tag}'"
-        diagnostics.warning(W1020, message, f.span, hint=hint)
+        diagnostics.warning("W1020", message, f.span, hint=hint)
 
 
 def _arguments_can_be_named(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -93,10 +73,10 @@ def _arguments_can_be_named(f: NativeFunction, diagnostics: Diagnostics) -> None
         if a.written is not None:
             message = f"'{f.func.name}' has two arguments named '{a.written}'"
             hint = f"in C++ this one is '{a.name}'"
-            diagnostics.warning(W1022, message, f.argument_name_span(a.name), hint=hint)
+            diagnostics.warning("W1022", message, f.argument_name_span(a.name), hint=hint)
         elif keyword.iskeyword(a.name):
             message = f"'{a.name}' is a keyword of Python: no call can pass this argument by name"
-            diagnostics.warning(W1021, message, f.argument_name_span(a.name))
+            diagnostics.warning("W1021", message, f.argument_name_span(a.name))
 
 
 def _marks_are_of_tensors(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -104,7 +84,7 @@ def _marks_are_of_tensors(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if a.annotation is not None and not a.type.is_tensor_like():
             message = f"'{a.type_text}' is not a tensor, so it cannot be written"
             hint = f"write '{a.type} {a.written or a.name}'"
-            diagnostics.warning(W1023, message, f.argument_type_span(a.name), hint=hint)
+            diagnostics.warning("W1023", message, f.argument_type_span(a.name), hint=hint)
 
 
 def _tensors_are_found(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -112,7 +92,7 @@ def _tensors_are_found(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if not finds_tensors(a.type):
             message = f"torch.compile does not find the tensors in '{a.type}'"
             hint = "use lists: 'Tensor[]', and another list for the other elements"
-            diagnostics.warning(W1029, message, f.argument_type_span(a.name), hint=hint)
+            diagnostics.warning("W1029", message, f.argument_type_span(a.name), hint=hint)
 
 
 def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -130,7 +110,7 @@ def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
         hint = "return what it computes"
         if not has_effect:
             hint += "; if it has another effect, add 'effects: ordered'"
-        diagnostics.warning(W1036, message, f.argument_type_span(first), hint=hint)
+        diagnostics.warning("W1036", message, f.argument_type_span(first), hint=hint)
         return
     if has_effect:
         return
@@ -138,7 +118,7 @@ def _calls_have_an_effect(f: NativeFunction, diagnostics: Diagnostics) -> None:
     hint = (
         "mark what it writes, as in 'Tensor! out'; if it has another effect, add 'effects: ordered'"
     )
-    diagnostics.warning(W1024, message, f.span, hint=hint)
+    diagnostics.warning("W1024", message, f.span, hint=hint)
 
 
 def _is_copied(type: Type) -> bool:
@@ -154,13 +134,13 @@ def _returns_can_be_traced(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if str(type) != "SymInt":
         message = f"torch.compile cannot trace a call that returns '{type}'"
         hint = "it breaks the graph; return a Tensor if the call must be in a graph"
-        diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
+        diagnostics.warning("W1025", message, f.return_span(0), hint=hint)
     elif f.func.is_mutable:
         message = (
             f"torch.compile drops a call that returns 'SymInt', so '{f.func.name}' writes nothing"
         )
         hint = "return a Tensor, or nothing"
-        diagnostics.warning(W1025, message, f.return_span(0), hint=hint)
+        diagnostics.warning("W1025", message, f.return_span(0), hint=hint)
 
 
 def _results_are_known(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -> None:
@@ -175,7 +155,7 @@ def _results_are_known(f: NativeFunction, registry: Registry, diagnostics: Diagn
     message = f"'{f.func.name}' cannot be traced: it has a kernel for {key}, but none for Meta"
     name = f.func.name.name
     hint = f"add a row 'Meta: {name}_meta', or a line 'fake: ...'"
-    diagnostics.warning(W1030, message, f.spans.dispatch_key(key), hint=hint)
+    diagnostics.warning("W1030", message, f.spans.dispatch_key(key), hint=hint)
 
 
 def _views_can_be_replaced(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -190,7 +170,7 @@ def _views_can_be_replaced(f: NativeFunction, diagnostics: Diagnostics) -> None:
     index = next(i for i, r in enumerate(f.func.returns) if r.annotation is not None)
     message = f"torch.compile and opcheck refuse '{f.func.name}', which returns other views than of its first argument, or more"
     hint = "return one view of the first argument, or a list of them: 'Tensor(a)[]'"
-    diagnostics.warning(W1037, message, f.return_span(index), hint=hint)
+    diagnostics.warning("W1037", message, f.return_span(index), hint=hint)
 
 
 def _calls_reach_the_kernel(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -211,7 +191,7 @@ def _calls_reach_the_kernel(f: NativeFunction, diagnostics: Diagnostics) -> None
     span = f.spans.dispatch_key(rows[0])
     fix = Edit(span, str(_EXPLICIT)) if len(f.dispatch) == 1 and not maybe else None
     hint = f"write '{_EXPLICIT}' for '{rows[0]}'" if fix else f"add a row for {_EXPLICIT}"
-    diagnostics.warning(W1026, message, span, hint=hint, fix=fix)
+    diagnostics.warning("W1026", message, span, hint=hint, fix=fix)
 
 
 def _aliases_are_of_arguments(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -222,7 +202,7 @@ def _aliases_are_of_arguments(f: NativeFunction, diagnostics: Diagnostics) -> No
             continue
         message = f"no argument of '{f.func.name}' is annotated '{value.annotation}'"
         diagnostics.warning(
-            W1027,
+            "W1027",
             message,
             f.return_span(index),
             hint="the return is new: remove the annotation",
@@ -234,7 +214,7 @@ def _name_promises_what_it_does(f: NativeFunction, diagnostics: Diagnostics) -> 
     if name.endswith("_") and not name.endswith("__") and not f.func.is_mutable:
         message = f"'{name}' has the name of an operator that writes its argument, but writes none"
         diagnostics.warning(
-            W1028, message, f.span, hint="mark what it writes, as in 'Tensor(a!) self'"
+            "W1028", message, f.span, hint="mark what it writes, as in 'Tensor(a!) self'"
         )
 
 
@@ -243,7 +223,7 @@ def _written_tensors_are_apart(f: NativeFunction, diagnostics: Diagnostics) -> N
     for first, a, letter in shared_letters(f.func):
         message = f"'{first.name}' and '{a.name}' have the same letter: they may share memory"
         hint = f"give each a letter of its own, as in 'Tensor({letter}!) {a.name}', also in the returns"
-        diagnostics.warning(W1031, message, f.argument_type_span(a.name), hint=hint)
+        diagnostics.warning("W1031", message, f.argument_type_span(a.name), hint=hint)
 
 
 def _out_is_written(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -254,7 +234,7 @@ def _out_is_written(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if a.name.startswith("out") and a.annotation is None and a.type == TENSOR:
             message = f"'{a.name}' is not marked as written"
             hint = f"write 'Tensor(a!) {a.name}', and return 'Tensor(a!)'"
-            diagnostics.warning(W1032, message, f.argument_type_span(a.name), hint=hint)
+            diagnostics.warning("W1032", message, f.argument_type_span(a.name), hint=hint)
 
 
 def _name_is_not_the_namespace(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -263,7 +243,7 @@ def _name_is_not_the_namespace(f: NativeFunction, diagnostics: Diagnostics) -> N
     if name.overload_name and str(name.name) == f.namespace:
         message = f"this is the overload '{name.overload_name}' of an operator '{name.name}'"
         hint = f"did you mean '{f.namespace}::{name.overload_name}'?"
-        diagnostics.warning(W1033, message, f.span, hint=hint)
+        diagnostics.warning("W1033", message, f.span, hint=hint)
 
 
 def lint_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
@@ -286,5 +266,5 @@ def _calls_are_not_taken(
             written = ", ".join(call.values)
             message = f"'{name}({written})' calls '{other.func.name}' and not '{f.func.name}'"
             hint = "give one of the two another name, or call it by the name of its overload"
-            diagnostics.warning(W1035, message, f.span, hint=hint)
+            diagnostics.warning("W1035", message, f.span, hint=hint)
             return

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import Vocabulary
-from opgen.lints.codes import W1004, W1005, W1010, W1017, W1018, W1034
 from opgen.model.native_function import NativeFunction, Variant
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
@@ -30,7 +29,7 @@ def lint_base(f: NativeFunction, bases: Collection[str], diagnostics: Diagnostic
     near = Vocabulary(bases).nearest(name)
     if near is not None:
         diagnostics.warning(
-            W1034,
+            "W1034",
             f"'{name}' is not a class that opgen declares",
             f.spans.value("structured_inherits"),
             hint=f"did you mean '{near}'?",
@@ -48,7 +47,7 @@ def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
         return
     start = len(str(f.func.name)) - len(name)
     diagnostics.warning(
-        W1004,
+        "W1004",
         f"the overload name '{name}' only repeats the types of the arguments",
         f.spans.schema(start, start + len(name)),
         hint="name what this overload does differently",
@@ -65,7 +64,7 @@ def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
         # An out argument may also have the name of its return, which is a field in Python.
         if out.name not in (name, result):
             diagnostics.warning(
-                W1005,
+                "W1005",
                 f"the out argument '{out.name}' of '{f.func.name}' is not named '{name}'",
                 f.argument_name_span(out.name),
                 hint=f"rename it to '{name}'" + ("" if result is None else f" or '{result}'"),
@@ -79,7 +78,7 @@ def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if named:
         missing = [name for name in _OPTIONS if name not in {a.name for a in named}]
         diagnostics.warning(
-            W1017,
+            "W1017",
             f"'{f.func.name}' creates a tensor, but takes '{named[0].name}' without the other options",
             f.argument_name_span(named[0].name),
             hint=f"add {', '.join(missing)}" if missing else None,
@@ -92,7 +91,7 @@ def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
         name.endswith("_backward") or name.lstrip("_").startswith(_LIBRARIES)
     ):
         diagnostics.warning(
-            W1018,
+            "W1018",
             f"'{f.func.name}' is for other operators, but is a method of every tensor",
             f.spans.item("variants", "method"),
             hint="write 'variants: function'",
@@ -104,7 +103,7 @@ def _half_named_returns(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if len(set(named)) == 2:
         index = named.index(False)
         diagnostics.warning(
-            W1010,
+            "W1010",
             f"some returns of '{f.func.name}' have names, but this one has none",
             f.return_span(index),
         )

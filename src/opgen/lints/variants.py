@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import TypeAlias
 
 from opgen.diagnostics import Diagnostics
-from opgen.lints.codes import W1002, W1003, W1006
 from opgen.model.function_schema import TENSOR, Argument, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.variants import Variants, collect_variants
@@ -31,7 +30,7 @@ def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics)
 
 def _inplace_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
     diagnostics.warning(
-        W1002,
+        "W1002",
         f"'{f.func.name}' changes its argument, but no operator with this signature returns the result",
         f.span,
         hint=f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'",
@@ -49,7 +48,7 @@ def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
             if any(_shared_types(f) == _shared_types(out) for out in outs):
                 continue
             diagnostics.warning(
-                W1003,
+                "W1003",
                 f"'{f.func.name}' has no out= variant, but other overloads have one",
                 f.span,
                 labels=[(outs[0].span, "one of them")],
@@ -79,7 +78,7 @@ def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnos
         for own, theirs in zip(_non_out(f), _non_out(other)):
             if own.name != theirs.name:
                 diagnostics.warning(
-                    W1006,
+                    "W1006",
                     f"'{own.name}' of '{f.func.name}' is named '{theirs.name}' in"
                     f" '{other.func.name}'",
                     f.argument_name_span(own.name),

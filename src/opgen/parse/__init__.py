@@ -1,8 +1,5 @@
 """Parse YAML files and schemas as values of `opgen.model`. Errors are reported to a collector, never raised."""
 
-from opgen.parse.entries import codes as codes_keys
-from opgen.parse.entries import codes_library
-from opgen.parse.files import codes_backend, codes_derivatives, codes_domains, codes_selective
 from opgen.parse.files.allow_comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
@@ -10,23 +7,14 @@ from opgen.parse.files.domains import DomainsFile, parse_domains
 from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.files.selective import parse_selective
 from opgen.parse.files.tags import builtin_tags, parse_tags
-from opgen.parse.schema import codes as codes_schema
 from opgen.parse.schema.parser import parse_function_schema
 from opgen.parse.schema.reader import SchemaCache
-from opgen.parse.yaml import codes as codes_yaml
 from opgen.parse.yaml.decoding import decode_source
 
-CODES = (
-    *(*codes_yaml.CODES, *codes_keys.CODES, *codes_schema.CODES),
-    *(*codes_library.CODES, *codes_backend.CODES, *codes_selective.CODES),
-    *(*codes_derivatives.CODES, *codes_domains.CODES),
-)
-
 # The code for missing or superfluous white space in a schema.
-SPACING = str(codes_schema.E0302)
+SPACING = "E0302"
 
 __all__ = [
-    "CODES",
     "SPACING",
     "Allow",
     "DomainsFile",

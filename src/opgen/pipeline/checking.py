@@ -5,7 +5,6 @@ from __future__ import annotations
 from opgen.cpp import check as cpp_check
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.io.codes import E0910
 from opgen.model.registry import Registry
 from opgen.parse import (
     Allow,
@@ -40,7 +39,7 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
         stable.report_stable(registry, target, release, diagnostics, python=inputs.python)
     elif inputs.torch is not None:
         message = f"a library for target {target.name} works with one release of PyTorch at most"
-        diagnostics.error(E0910, message, None, hint="leave out --torch, or use torch-stable")
+        diagnostics.error("E0910", message, None, hint="leave out --torch, or use torch-stable")
     return signatures
 
 

@@ -13,7 +13,6 @@ from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
-from opgen.io.codes import W0915
 from opgen.io.resources import templates_dir
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
@@ -110,5 +109,5 @@ def _named(
     found = [f for f in registry.functions if f.full_name.startswith(f"{listed.name}.")]
     if not found:
         message = f"there is no operator '{shorten(listed.name)}'"
-        diagnostics.warning(W0915, message, listed.span, hint=known.did_you_mean(listed.name))
+        diagnostics.warning("W0915", message, listed.span, hint=known.did_you_mean(listed.name))
     yield from found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.emit.common.context import Context
 from opgen.emit.tree import build_files
-from opgen.io.codes import E0910
 from opgen.io.resources import target_templates
 from opgen.io.writer import Tree
 from opgen.lints import suppress
@@ -88,4 +87,4 @@ def _report_options(inputs: Inputs, diagnostics: Diagnostics) -> None:
     for option, given, kind, lack in asked:
         if given and kind not in target.plan.kinds:
             message = f"target {target.name} has {lack}"
-            diagnostics.error(E0910, message, None, hint=f"leave out {option}")
+            diagnostics.error("E0910", message, None, hint=f"leave out {option}")

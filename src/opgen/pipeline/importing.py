@@ -15,7 +15,6 @@ from msgspec import Struct, field
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import FakeKernel, NameAlone, Reading, Registration
 from opgen.importing.common.sources import find_sources, is_python
@@ -137,7 +136,7 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     entries = merge(found.registrations, problems)
     if not entries:
         what = "libraries" if imports.libraries else "sources"
-        problems.error(codes.NOTHING_FOUND, f"the {what} define no operator", None)
+        problems.error("E1161", f"the {what} define no operator", None)
         return None
     folder = posixpath.dirname(imports.output)
     texts = tuple(found.texts.values())
@@ -189,7 +188,7 @@ def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems)
         content = read_bytes(Path(path), diagnostics)
         if content is not None and len(content) > _MOST_BYTES:
             message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB and is not read"
-            problems.warn(codes.NOT_READ, message, None)
+            problems.warn("W1175", message, None)
         elif content is not None:
             digest = hashlib.sha256(content).hexdigest()
             sources.append(Source(path, content.decode("utf-8-sig", "replace"), digest))
@@ -204,7 +203,7 @@ def _modules(sources: Iterable[Source], problems: Problems) -> Iterable[PythonMo
             yield read_python(source)
         except NotPython as error:
             message = f"{source.path} is not read: {error}"
-            problems.warn(codes.NOT_READ, message, error.span)
+            problems.warn("W1175", message, error.span)
 
 
 def _report_namespaces(reading: Reading, problems: Problems) -> None:
@@ -214,7 +213,7 @@ def _report_namespaces(reading: Reading, problems: Problems) -> None:
         labels = [(span, "and here") for span in others[:_MOST_LABELS]]
         message = f"the namespace is not known: {name}"
         hint = "--namespace NAME" if " " in name else f"-D {name}=NAME, or --namespace NAME"
-        problems.error(codes.UNKNOWN_NAMESPACE, message, first, hint=hint, labels=labels)
+        problems.error("E1160", message, first, hint=hint, labels=labels)
 
 
 # Texts

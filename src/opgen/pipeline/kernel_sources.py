@@ -10,7 +10,6 @@ from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import KnownDefinition, known_definitions
-from opgen.io.codes import E0905, W0918, W0919, W0921, W0922
 from opgen.io.manifest import MANIFEST, read_manifest
 from opgen.pipeline.author_headers import Include, follow_includes
 from opgen.pipeline.cpp_text import find_cpp_text
@@ -45,15 +44,15 @@ def find_sources(
             sources += _sources_in(path, suffixes, trees, diagnostics)
         elif not path.is_file():
             hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error(E0905, f"{path} does not exist", None, hint=hint)
+            diagnostics.error("E0905", f"{path} does not exist", None, hint=hint)
         elif path.suffix not in _SOURCES.union(suffixes):
             hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error(E0905, f"{path} is not a kernel source", None, hint=hint)
+            diagnostics.error("E0905", f"{path} is not a kernel source", None, hint=hint)
         elif (tree := trees.find(path.resolve())) is not None:
             message = (
                 f"{path} is left out: it is in {shown_path(tree)}, a tree that opgen generated"
             )
-            diagnostics.warning(W0919, message, None, hint="name your own sources")
+            diagnostics.warning("W0919", message, None, hint="name your own sources")
         else:
             sources.append(path.resolve())
     return list(dict.fromkeys(sources))
@@ -64,7 +63,7 @@ def find_folders(paths: Iterable[Path], hint: str, diagnostics: Diagnostics) -> 
     paths = tuple(paths)
     for path in paths:
         if not path.is_dir():
-            diagnostics.error(E0905, f"{path} is not a folder", None, hint=hint)
+            diagnostics.error("E0905", f"{path} is not a folder", None, hint=hint)
     return [path.resolve() for path in paths]
 
 
@@ -85,13 +84,13 @@ def _sources_in(
             f"{folder} holds {shown_path(tree)}, a tree that opgen generated: its"
             f" {counted(number, 'source is', 'sources are')} left out"
         )
-        diagnostics.warning(W0919, message, None, hint="keep generated files out of the folder")
+        diagnostics.warning("W0919", message, None, hint="keep generated files out of the folder")
     found = [file for file in own if file.suffix in suffixes]
     if not found:
         wanted = " or ".join(f"*{suffix}" for suffix in suffixes)
         others = [f"{shown_path(file)} is not compiled: it is not a {wanted}" for file in own]
         diagnostics.warning(
-            W0918,
+            "W0918",
             f"{folder} has no {wanted}, so every kernel is a stub",
             None,
             notes=others[:_MOST_NAMES],
@@ -236,7 +235,7 @@ def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> 
             notes = [f"this library has {', '.join(every[:_MOST_NAMES])}{more}"]
     if meant is not None:
         notes.append(f"<{meant.header}> declares it")
-    diagnostics.warning(W0921, message, definition.span, hint=hint, notes=notes)
+    diagnostics.warning("W0921", message, definition.span, hint=hint, notes=notes)
 
 
 def _report_header(header: str, lacking: Sequence[Definition], diagnostics: Diagnostics) -> None:
@@ -245,7 +244,7 @@ def _report_header(header: str, lacking: Sequence[Definition], diagnostics: Diag
     what = "meta function" if first.is_meta else "kernel"
     more = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
     message = f"the header that declares the {what} '{shorten(first.name)}'{more} is not included"
-    diagnostics.warning(W0922, message, first.span, hint=f"add '#include <{header}>'")
+    diagnostics.warning("W0922", message, first.span, hint=f"add '#include <{header}>'")
 
 
 def _read(path: Path) -> Source | None:

@@ -14,7 +14,6 @@ from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import MODULE_SOURCE, Context, Library
 from opgen.emit.tree import operator_headers
-from opgen.io.codes import E0902, E0906, E0907, E0909, E0914
 from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_identifier import is_library_name
@@ -56,7 +55,10 @@ def library_context(
     if not is_library_name(name):
         message = f"'{shorten(name)}' cannot be the name of a library"
         diagnostics.error(
-            E0914, message, None, hint="use letters, digits and '_', and no keyword or macro of C++"
+            "E0914",
+            message,
+            None,
+            hint="use letters, digits and '_', and no keyword or macro of C++",
         )
         return None
     if backend is not None and extended is not None:
@@ -117,11 +119,11 @@ def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extende
     except (ValueError, KeyError, TypeError, RecursionError):
         name, owns_tensor, operators, python = None, None, frozenset(), False
     if not isinstance(name, str) or not is_library_name(name):
-        diagnostics.error(E0902, f"{path} is not a manifest of a generated library", None)
+        diagnostics.error("E0902", f"{path} is not a manifest of a generated library", None)
         return None
     if not owns_tensor:
         diagnostics.error(
-            E0907,
+            "E0907",
             f"library {name} has no class Tensor of its own",
             None,
             hint="extend the library that has it",
@@ -135,7 +137,7 @@ def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: D
         for kernel in index.kernels:
             if kernel.function.full_name not in extended.operators:
                 message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
-                diagnostics.error(E0909, message, kernel.span)
+                diagnostics.error("E0909", message, kernel.span)
 
 
 def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
@@ -146,7 +148,7 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
     if not namespaces:
         return "empty"
     diagnostics.error(
-        E0906,
+        "E0906",
         f"the operators have several namespaces ({', '.join(namespaces)}), so the library has no name",
         None,
         hint="give it one: --name NAME",

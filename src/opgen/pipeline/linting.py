@@ -19,7 +19,6 @@ from opgen.pipeline.checking import (
     read_additions,
 )
 from opgen.pipeline.checking_python import check_python
-from opgen.pipeline.codes import CODES
 from opgen.pipeline.derivatives import check_called_functions, check_derivatives
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
@@ -105,7 +104,7 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
     if sound:
         sources = {id(f.spans.entry.source) for f in linted.functions}
         own = [allow for allow in allows if id(allow.span.source) in sources]
-        lint_allows(own, used, CODES.keys(), diagnostics)
+        lint_allows(own, used, diagnostics)
 
 
 def _without_base(registry: Registry) -> Registry:

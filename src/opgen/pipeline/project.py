@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.suggestions import did_you_mean, shorten
-from opgen.io.codes import E0924, E0925, E0926
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 
@@ -156,7 +155,7 @@ def _report_syntax(source: Source, message: str, diagnostics: Diagnostics) -> No
         line = min(int(place[1]), len(source.line_starts()))
         offset = min(source.line_starts()[line - 1] + int(place[2]) - 1, offset)
     text = _PLACE.sub("", message)
-    diagnostics.error(E0924, f"this is not TOML: {text}", Span(source, offset, offset))
+    diagnostics.error("E0924", f"this is not TOML: {text}", Span(source, offset, offset))
 
 
 class _Reader(Struct, frozen=True):
@@ -199,7 +198,7 @@ def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
             message = f"there is no setting '{shorten(name)}'"
             notes = (f"settings are {', '.join(SETTINGS)}",)
             hint = did_you_mean(name, SETTINGS)
-            reader.diagnostics.error(E0925, message, key, hint=hint, notes=() if hint else notes)
+            reader.diagnostics.error("E0925", message, key, hint=hint, notes=() if hint else notes)
             continue
         read, expected = _convert(name, setting.kind, value, reader.folder)
         if read is None:
@@ -209,7 +208,7 @@ def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
                 if name == "target" and isinstance(value, str)
                 else None
             )
-            reader.diagnostics.error(E0926, message, place, hint=hint)
+            reader.diagnostics.error("E0926", message, place, hint=hint)
         else:
             found.append((name.replace("-", "_"), read))
     return found

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from opgen import data
 from opgen.cpp.signatures import Signatures
-from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.emit.common.context import Context, Library
 from opgen.emit.kernels.stubs import build_skeletons
@@ -19,7 +19,6 @@ from opgen.emit.python.kernels import build_python_skeletons
 from opgen.emit.reports.derivatives import derivative_rows
 from opgen.emit.reports.dump import dump_rows
 from opgen.emit.reports.explain import (
-    build_code_index,
     build_code_page,
     build_explanation,
     build_summary,
@@ -30,14 +29,12 @@ from opgen.emit.reports.json_schema import (
     build_tags_schema,
 )
 from opgen.emit.reports.selection_list import build_selection_list
-from opgen.io.codes import E0908
 from opgen.io.resources import target_templates, templates_dir
 from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.parse.operator_names.printed import parse_registrations, parse_trace
 from opgen.pipeline.checking import read_additions
-from opgen.pipeline.codes import CODES
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context
@@ -151,7 +148,7 @@ def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[Nati
     found = tuple(f for f in registry.functions if name in _names(f))
     if not found:
         hint = did_you_mean(name, [n for f in registry.functions for n in _names(f)])
-        diagnostics.error(E0908, f"there is no operator '{name}'", None, hint=hint)
+        diagnostics.error("E0908", f"there is no operator '{name}'", None, hint=hint)
     return found
 
 
@@ -163,15 +160,9 @@ def _names(f: NativeFunction) -> tuple[str, ...]:
 
 def explain_code(name: str) -> str | None:
     """Return the page of a diagnostic code; None if there is no such code."""
-    code = CODES.get(name)
-    if code is None:
+    if name not in known_codes():
         return None
-    return Renderer(templates_dir() / "text").render(build_code_page(code))
-
-
-def explain_all_codes() -> str:
-    """Return the pages of all codes as one text: docs/reference/diagnostics.md."""
-    return Renderer(templates_dir() / "text").render(build_code_index(CODES.values()))
+    return Renderer(templates_dir() / "text").render(build_code_page(describe(name)))
 
 
 def json_schema(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.diagnostics.codes_limits import E0912
-from opgen.io.codes import E0905
 from opgen.parse import decode_source
 from opgen.pipeline.inputs import Overlay
 
@@ -27,10 +25,10 @@ def read_bytes(
         if len(content) <= most:
             return content
         message = f"{path} has more than {most // 1_000_000} MB"
-        diagnostics.error(E0912, message, None)
+        diagnostics.error("E0912", message, None)
         return None
     except OSError as error:
-        diagnostics.error(E0905, f"cannot read {path}: {error.strerror}", None)
+        diagnostics.error("E0905", f"cannot read {path}: {error.strerror}", None)
         return None
 
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.new_package import build_new_package
-from opgen.io.codes import E0914, E0915, W0923
 from opgen.io.resources import templates_dir
 from opgen.model.cpp_identifier import C_FUNCTIONS, is_library_name
 from opgen.targets import TARGETS
@@ -53,7 +52,7 @@ def _check_name(name: str, diagnostics: Diagnostics) -> None:
     if not is_library_name(name):
         message = f"'{shorten(name)}' cannot be the name of a library"
         hint = "use letters, digits and '_', and no keyword or macro of C++"
-        diagnostics.error(E0914, message, None, hint=hint)
+        diagnostics.error("E0914", message, None, hint=hint)
         return
     own = {namespace for target in TARGETS.values() for namespace in target.schema.own_namespaces}
     if name in own:
@@ -71,6 +70,6 @@ def _check_name(name: str, diagnostics: Diagnostics) -> None:
             message = (
                 f"'{name}' is the name of a well-known Python package, which this one would hide"
             )
-            diagnostics.warning(W0923, message, None, hint="choose another name")
+            diagnostics.warning("W0923", message, None, hint="choose another name")
         return
-    diagnostics.error(E0915, f"'{name}' {problem}", None, hint="choose another name")
+    diagnostics.error("E0915", f"'{name}' {problem}", None, hint="choose another name")

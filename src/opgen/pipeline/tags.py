@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.io.codes import E0908
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     LIBRARY_DISPATCH_KEYS,
@@ -77,5 +76,5 @@ def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:
     key = DispatchKey.__members__.get(name)
     if key is None:
         hint = did_you_mean(name, [key.name for key in LIBRARY_DISPATCH_KEYS])
-        diagnostics.error(E0908, f"there is no dispatch key '{name}'", None, hint=hint)
+        diagnostics.error("E0908", f"there is no dispatch key '{name}'", None, hint=hint)
     return key

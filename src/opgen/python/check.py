@@ -12,7 +12,6 @@ from opgen.diagnostics import Diagnostics
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.python.codes import E0760, E0761, E0762, E0763, E0764, E0765, E0766
 from opgen.python.overloads import functions_by_name, without_outputs
 from opgen.python.package import package_declarations
 from opgen.python.python_types import NoPythonSignature
@@ -87,12 +86,12 @@ def _is_sound(f: NativeFunction, diagnostics: Diagnostics) -> bool:
 def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if any(a.name == REQUIRES_GRAD for a in f.func.arguments.flat_all):
         message = f"an argument cannot be named {REQUIRES_GRAD}: the Python binding adds one"
-        diagnostics.error(E0760, message, f.argument_name_span(REQUIRES_GRAD))
+        diagnostics.error("E0760", message, f.argument_name_span(REQUIRES_GRAD))
     try:
         field_names(f.func.returns)
     except NoPythonSignature as problem:
         index = next(i for i, r in enumerate(f.func.returns) if r.name is None)
-        diagnostics.error(E0761, str(problem), f.return_span(index), hint="this one has no name")
+        diagnostics.error("E0761", str(problem), f.return_span(index), hint="this one has no name")
 
 
 def _check_modules(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
@@ -113,18 +112,18 @@ def _check_modules(functions: Sequence[NativeFunction], diagnostics: Diagnostics
         else:
             continue
         hint = "rename it"
-        diagnostics.error(E0766, f"submodule '{module}' {problem}", f.span, hint=hint)
+        diagnostics.error("E0766", f"submodule '{module}' {problem}", f.span, hint=hint)
 
 
 def _check_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
     returns = ", ".join(str(r.type) for r in f.func.returns)
     if returns not in _WRAPPED:
         message = f"Python bindings cannot return ({returns})"
-        diagnostics.error(E0762, message, f.return_span(0))
+        diagnostics.error("E0762", message, f.return_span(0))
     for argument in f.func.arguments.flat_all:
         if not _is_parsed(argument.type):
             message = f"Python's argument parser has no type '{argument.type}'"
-            diagnostics.error(E0763, message, f.argument_type_span(argument.name))
+            diagnostics.error("E0763", message, f.argument_type_span(argument.name))
 
 
 def _is_parsed(type: Type) -> bool:
@@ -159,11 +158,11 @@ def _check_overloads(
         if first is not f:
             message = f"'{f.func.name}' has the same Python signature as '{first.func.name}': {key}"
             labels = [(first.span, "the other one")]
-            diagnostics.error(E0765, message, f.span, labels=labels)
+            diagnostics.error("E0765", message, f.span, labels=labels)
     for key, f in outs.items():
         if key not in bases:
             message = f"'{f.func.name}' is an out variant, but there is no operator {key}"
-            diagnostics.error(E0764, message, f.span)
+            diagnostics.error("E0764", message, f.span)
 
 
 def _without_outputs(f: NativeFunction, spellings: Spellings, method: bool) -> str | None:

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.diagnostics.codes import Code
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
-from opgen.resolve import (
-    codes_backend,
-    codes_entries,
-    codes_groups,
-    codes_outless,
-    codes_ufuncs,
-    codes_views,
-)
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
@@ -30,16 +21,7 @@ from opgen.resolve.variants import Variants, collect_variants
 from opgen.resolve.view_checks import check_view_variants
 from opgen.resolve.views import collect_view_groups, collect_view_variants
 
-CODES: tuple[Code, ...] = (
-    *codes_backend.CODES,
-    *codes_entries.CODES,
-    *codes_groups.CODES,
-    *codes_outless.CODES,
-    *codes_ufuncs.CODES,
-    *codes_views.CODES,
-)
-
-__all__ = ["CODES", "resolve", "without_reported"]
+__all__ = ["resolve", "without_reported"]
 
 _NO_INVALID_ENTRIES = InvalidEntries()
 

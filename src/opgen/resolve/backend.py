@@ -20,7 +20,6 @@ from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup, Registry, StructuredGroup
-from opgen.resolve import codes_backend as codes
 from opgen.resolve.backend_structured import (
     check_listed_once,
     check_out_as_primary,
@@ -89,13 +88,13 @@ class _Resolver(Struct, frozen=True):
         if key is None or key in _NO_KEYS:
             hint = did_you_mean(name, [k for k in DispatchKey.__members__ if k != name])
             message = f"there is no dispatch key '{shorten(name)}'"
-            self.diagnostics.error(codes.E0806, message, span, hint=hint)
+            self.diagnostics.error("E0806", message, span, hint=hint)
             return None
         if key in self.registry.dispatch_keys or key in _OWN_KEYS:
             message = f"dispatch key '{name}' already has kernels"
             named = (f for f in self.registry.functions if f.find_kernel(key) is not None)
             labels = [(f.spans.dispatch_key(key), "the first") for f in named][:1]
-            self.diagnostics.error(codes.E0807, message, span, labels=labels)
+            self.diagnostics.error("E0807", message, span, labels=labels)
             return None
         return key
 
@@ -117,7 +116,7 @@ class _Resolver(Struct, frozen=True):
         if written is not None and not f.func.has_symint():
             message = f"'{f.func.name}' has no argument of type SymInt"
             self.diagnostics.error(
-                codes.E0810, message, written.span, labels=[(f.span, "defined here")]
+                "E0810", message, written.span, labels=[(f.span, "defined here")]
             )
         kernel = str(f.func.name.name)
         kernel += "_out" if f.func.is_out_fn() else ""
@@ -132,11 +131,11 @@ class _Resolver(Struct, frozen=True):
         for name in self.file.symint:
             if name.text not in listed:
                 message = f"'{shorten(name.text)}' is neither supported nor under autograd"
-                self.diagnostics.warning(codes.W1802, message, name.span)
+                self.diagnostics.warning("W1802", message, name.span)
         forward = (*self.file.supported, *self.file.out_as_primary, *self.file.structured)
         if self.file.autograd and not forward:
             message = "nothing is generated, since no operator is supported"
-            self.diagnostics.warning(codes.W1802, message, self.file.autograd[0].span)
+            self.diagnostics.warning("W1802", message, self.file.autograd[0].span)
 
 
 def _check_not_mixed(
@@ -157,7 +156,7 @@ def _check_not_mixed(
         message = f"'{f}' is supported already"
         if f != g:
             message = f"'{f}' is under 'autograd', its variant '{g}' under 'supported'"
-        diagnostics.error(codes.E0809, message, kernel.span, labels=[(other.span, "supported")])
+        diagnostics.error("E0809", message, kernel.span, labels=[(other.span, "supported")])
 
 
 def _variants_of(registry: Registry, f: NativeFunction) -> str:

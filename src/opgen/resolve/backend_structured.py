@@ -18,7 +18,6 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, Registry
-from opgen.resolve import codes_backend as codes
 
 
 def resolve_structured(
@@ -36,7 +35,7 @@ def resolve_structured(
         elif name.text in found:
             message = f"'{name.text}' is listed already"
             labels = [(found[name.text].span, "the first time")]
-            diagnostics.error(codes.E0815, message, name.span, labels=labels)
+            diagnostics.error("E0815", message, name.span, labels=labels)
         else:
             found[name.text] = _structured(group, route, name, diagnostics)
     return tuple(found[name] for name in primaries if name in found)
@@ -55,7 +54,7 @@ def _structured(
             message = f"the kernels of '{name.text}' are for one backend each"
             labels = [(group.out.spans.value("dispatch"), "no kernel of several keys here")]
             hint = f"write a kernel of your own: list it under '{StructuredRoute.own_impl.value}'"
-            diagnostics.error(codes.E0816, message, name.span, labels=labels, hint=hint)
+            diagnostics.error("E0816", message, name.span, labels=labels, hint=hint)
     kernel = cpp_identifier(group.out.func.name.unambiguous_name)
     return BackendStructured(group, route, kernel, installed, name.span)
 
@@ -86,7 +85,7 @@ def _report_no_primary(name: WrittenName, registry: Registry, diagnostics: Diagn
         message = f"'{name.text}' is not structured"
         hint = "list it under 'supported'"
     labels = [(f.span, "defined here")]
-    diagnostics.error(codes.E0814, message, name.span, labels=labels, hint=hint)
+    diagnostics.error("E0814", message, name.span, labels=labels, hint=hint)
 
 
 def report_unknown(name: WrittenName, known: Vocabulary, diagnostics: Diagnostics) -> None:
@@ -97,7 +96,7 @@ def report_unknown(name: WrittenName, known: Vocabulary, diagnostics: Diagnostic
     elif overloads:
         hint = f"did you mean '{min(overloads)}'?"
     message = f"there is no operator '{shorten(name.text)}'"
-    diagnostics.error(codes.E0808, message, name.span, hint=hint)
+    diagnostics.error("E0808", message, name.span, hint=hint)
 
 
 def check_listed_once(
@@ -116,7 +115,7 @@ def check_listed_once(
                 f"'{name}' is made from the structured kernel of '{found.group.out.func.name}'"
             )
             labels = [(found.span, "listed here")]
-            diagnostics.error(codes.E0815, message, kernel.span, labels=labels)
+            diagnostics.error("E0815", message, kernel.span, labels=labels)
 
 
 def check_out_as_primary(
@@ -130,7 +129,7 @@ def check_out_as_primary(
         reason = None if f is None else _why_not_primary(f, registry)
         if reason is not None:
             message = f"'{name.text}' cannot be primary: {reason}"
-            diagnostics.error(codes.E0817, message, name.span)
+            diagnostics.error("E0817", message, name.span)
         elif f is not None:
             found[f.full_name] = f
     return frozenset(found)

@@ -17,7 +17,6 @@ from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
 from opgen.model.out_slips import find_out_slip
 from opgen.model.registry import StructuredGroup
-from opgen.resolve import codes_entries as codes
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")
 _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
@@ -101,7 +100,7 @@ def check_names(
             if bad is not None:
                 message = f"operator '{f.func.name}' is defined twice"
                 label = (bad.span, "the other one, which has errors of its own")
-                diagnostics.error(codes.E0401, message, f.span, labels=[label])
+                diagnostics.error("E0401", message, f.span, labels=[label])
             continue
         notes: tuple[str, ...] = ()
         if other.namespace != f.namespace:
@@ -112,7 +111,7 @@ def check_names(
             and other.func.signature() != f.func.signature()
         )
         diagnostics.error(
-            codes.E0401,
+            "E0401",
             f"operator '{f.func.name}' is defined twice",
             f.span,
             labels=[(other.span, "first defined here")],
@@ -161,7 +160,7 @@ def check_delegates_in_group(
         if _is_not_marked(f, target, diagnostics):
             continue
         diagnostics.error(
-            codes.E0408,
+            "E0408",
             f"'{f.func.name}' delegates to '{target.func.name}', which has another signature",
             f.spans.value("structured_delegate"),
             labels=[(target.span, "the out variant" if target.func.is_out_fn() else "structured")],
@@ -176,7 +175,7 @@ def _is_not_marked(f: NativeFunction, target: NativeFunction, diagnostics: Diagn
     if slip is None or slip.argument is None:
         return False
     diagnostics.error(
-        codes.E0408,
+        "E0408",
         f"'{f.func.name}' delegates to '{target.func.name}', which is not an out variant: {slip.message}",
         target.argument_type_span(slip.argument.name),
         labels=[(f.spans.value("structured_delegate"), "delegates to it")],
@@ -232,7 +231,7 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
             is_own = f.structured_delegate.name.base == base and not meant
             hint = f"is '{near}' misspelt?" if is_own else f"did you mean '{near}'?"
         diagnostics.error(
-            codes.E0402,
+            "E0402",
             f"{delegates}, which is not defined",
             span,
             hint=hint,
@@ -240,7 +239,7 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
         )
     elif not target.structured:
         diagnostics.error(
-            codes.E0403,
+            "E0403",
             f"{delegates}, which is not structured",
             span,
             labels=[(target.span, "this needs 'structured: True'")],
@@ -252,7 +251,7 @@ def _arguments_are_no_keywords(f: NativeFunction, diagnostics: Diagnostics) -> N
     for a in f.func.arguments.flat_all:
         if keyword.iskeyword(a.name) and (str(f.func.name), a.name) not in _KEYWORD_ARGUMENTS:
             diagnostics.error(
-                codes.E0404,
+                "E0404",
                 f"argument '{a.name}' of '{f.func.name}' has the name of a Python keyword",
                 f.argument_name_span(a.name),
                 hint="give it another name",
@@ -267,14 +266,14 @@ def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Dia
     span = f.spans.item("tags", "inplace_view")
     if not name.inplace:
         message = f"'{f.func.name}' has the tag 'inplace_view', but its name does not end in '_'"
-        diagnostics.error(codes.E0405, message, span)
+        diagnostics.error("E0405", message, span)
         return
     view = BaseOperatorName(name.base, False, name.dunder_method)
     if not entries.has_base_name(f, view) and not entries.invalid.may_have_base(view.base):
         message = f"'{f.func.name}' has the tag 'inplace_view', but there is no view '{view}'"
-        diagnostics.error(codes.E0406, message, span)
+        diagnostics.error("E0406", message, span)
 
 
 def _written_is_not_generated(f: NativeFunction, diagnostics: Diagnostics) -> None:
     message = f"'{f.func.name}' is written, so it cannot have the tag 'generated'"
-    diagnostics.error(codes.E0407, message, f.spans.item("tags", "generated"))
+    diagnostics.error("E0407", message, f.spans.item("tags", "generated"))

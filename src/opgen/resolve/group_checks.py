@@ -14,7 +14,6 @@ from opgen.model.function_schema import SchemaKind
 from opgen.model.inplace_slips import find_inplace_slip
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
-from opgen.resolve import codes_groups as codes
 from opgen.resolve.autogen import (
     can_have_out,
     is_lone_out,
@@ -105,7 +104,7 @@ def check_generated_names(
                 continue
             generated = "generated" in other.tags
             diagnostics.error(
-                codes.E0507,
+                "E0507",
                 f"'{f.func.name}' would be generated, but there is another operator of that name",
                 variants.autogen_span,
                 labels=[(other.span, "generated for this one" if generated else "written here")],
@@ -131,7 +130,7 @@ def _kinds_differ(variants: Variants, diagnostics: Diagnostics) -> None:
         assert other is not None
         kind = _IN_WORDS[f.func.kind()]
         diagnostics.error(
-            codes.E0501,
+            "E0501",
             f"'{f.func.name}' and '{other.func.name}' are both the {kind} variant of one operator",
             f.span,
             labels=[(other.span, "the other one")],
@@ -163,7 +162,7 @@ def _out_has_sibling(variants: Completed, diagnostics: Diagnostics) -> bool:
         siblings = variants.entries.functionals(out)
         text = "has another signature"
     diagnostics.error(
-        codes.E0502,
+        "E0502",
         message,
         out.span,
         hint=describe_difference(out, siblings[0]) if siblings else None,
@@ -188,7 +187,7 @@ def _results_can_be_outs(variants: Completed, diagnostics: Diagnostics) -> bool:
     ):
         return False
     diagnostics.error(
-        codes.E0503,
+        "E0503",
         f"'{base.func.name}' returns no tensor, so there can be no out variant of it",
         base.span,
         hint="give it a CompositeImplicitAutograd kernel, or let it return a tensor",
@@ -211,12 +210,12 @@ def report_no_out(base: NativeFunction, span: Span, diagnostics: Diagnostics) ->
     message = f"no out variant of '{base.func.name}' can be generated"
     hint = None
     if base.func.returns_are_aliased():
-        code, reason = codes.E0504, "it returns an argument that it writes"
+        code, reason = "E0504", "it returns an argument that it writes"
         hint = find_inplace_slip(base.func)
     elif mixed := [r.type for r in base.func.returns if not r.type.is_tensor_like()]:
-        code, reason = codes.E0506, f"it returns {mixed[0]} besides tensors"
+        code, reason = "E0506", f"it returns {mixed[0]} besides tensors"
     else:
-        code, reason = codes.E0505, "it returns more than there are letters for alias sets"
+        code, reason = "E0505", "it returns more than there are letters for alias sets"
     diagnostics.error(code, f"{message}: {reason}", span, hint=hint)
 
 
@@ -225,7 +224,7 @@ def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -
     strange = [f for f in variants.generated if f.func.signature() != base.func.signature()]
     for f in strange:
         diagnostics.error(
-            codes.E0519,
+            "E0519",
             f"'{f.func.name}' would be generated with another signature than '{base.func.name}'",
             variants.autogen_span,
             notes=signature_notes(base, f),
@@ -240,7 +239,7 @@ def _generated_arguments_differ(variants: Completed, diagnostics: Diagnostics) -
             if a.name in outs:
                 base = variants.written.members[0]
                 diagnostics.error(
-                    codes.E0508,
+                    "E0508",
                     f"'{f.func.name}' would be generated with two arguments called '{a.name}'",
                     base.argument_name_span(a.name),
                     hint="give this one another name",
@@ -255,7 +254,7 @@ def _scratch_is_alone(variants: Completed, diagnostics: Diagnostics) -> bool:
         return False
     other = next(f for f in variants.written.members if f is not scratch)
     diagnostics.error(
-        codes.E0509,
+        "E0509",
         f"'{scratch.func.name}' has scratch arguments, so it cannot be a variant of '{other.func.name}'",
         scratch.span,
         labels=[(other.span, "has the same signature")],
@@ -271,7 +270,7 @@ def _functional_is_there(variants: Completed, diagnostics: Diagnostics) -> bool:
         return False
     first, *others = members
     diagnostics.error(
-        codes.E0510,
+        "E0510",
         f"'{first.func.name}' and '{others[0].func.name}' are variants of one operator,"
         " but there is no functional variant",
         first.span,
@@ -302,7 +301,7 @@ def _autogen_names_what_is_generated(variants: Completed, diagnostics: Diagnosti
         message = f"'autogen' asks for {_quoted(asked)}, but should ask for {_quoted(wanted)}"
     text = ", ".join(wanted)
     diagnostics.error(
-        codes.E0511,
+        "E0511",
         message,
         variants.autogen_span,
         hint=_other_name(variants)
@@ -358,7 +357,7 @@ def _members_share_namespace(group: NativeFunctionsGroup, diagnostics: Diagnosti
     for f in group.functions():
         if f.namespace != first.namespace:
             diagnostics.error(
-                codes.E0512,
+                "E0512",
                 f"'{f.full_name}' and '{first.full_name}' are variants of one operator"
                 " in two namespaces",
                 f.span,
@@ -373,7 +372,7 @@ def _functional_beside_mutable_is_marked(
     if group.mutable is None or name.name.functional_overload or group.functional.is_library:
         return
     diagnostics.error(
-        codes.E0513,
+        "E0513",
         f"'{name}' is the functional variant of '{group.mutable.func.name}', so its name must end"
         " in '_functional'",
         group.functional.span,
@@ -408,7 +407,7 @@ def _members_are_structured_alike(
             span, hint = f.span, f"add 'structured_delegate: {out.func.name}'"
             fix = add_delegate(f, out)
         labels = [(out.span, "the out variant")]
-        diagnostics.error(codes.E0514, message, span, labels=labels, hint=hint, fix=fix)
+        diagnostics.error("E0514", message, span, labels=labels, hint=hint, fix=fix)
     return not strange
 
 
@@ -426,7 +425,7 @@ def _structured_has_no_mutable(group: NativeFunctionsGroup, diagnostics: Diagnos
     if group.mutable is not None:
         message = f"'{group.mutable.func.name}' writes an argument, so it cannot be structured"
         span = group.mutable.spans.key("structured_delegate")
-        diagnostics.error(codes.E0515, message, span)
+        diagnostics.error("E0515", message, span)
 
 
 def _structured_kernels_are_of_backends(
@@ -435,7 +434,7 @@ def _structured_kernels_are_of_backends(
     for key, reason in NOT_STRUCTURED.items():
         if group.out.find_kernel(key) is not None:
             diagnostics.error(
-                codes.E0516,
+                "E0516",
                 f"'{group.out.func.name}' is structured, so it cannot have a kernel for {key}",
                 group.out.spans.dispatch_key(key),
                 hint=reason,
@@ -460,7 +459,7 @@ def _members_delegate_to_out(
             continue
         if f.structured_delegate != group.out.func.name:
             diagnostics.error(
-                codes.E0517,
+                "E0517",
                 f"'{f.func.name}' delegates to '{f.structured_delegate}', but its out variant is"
                 f" '{group.out.func.name}'",
                 f.spans.value("structured_delegate"),
@@ -474,7 +473,7 @@ def _structured_is_registered(group: NativeFunctionsGroup, diagnostics: Diagnost
         if f.manual_kernel_registration:
             message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
             span = f.spans.key("manual_kernel_registration")
-            diagnostics.error(codes.E0518, message, span)
+            diagnostics.error("E0518", message, span)
 
 
 def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
@@ -484,7 +483,7 @@ def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnosti
     f = group.out
     name = f"{f.func.name.name}_out_cpu"
     diagnostics.warning(
-        codes.W0536,
+        "W0536",
         f"'{f.func.name}' is structured, but no backend has a kernel: only its meta function can be called",
         f.spans.key("structured"),
         hint=f"add 'dispatch:' with a row such as 'CPU: {name}'",

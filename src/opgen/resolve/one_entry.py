@@ -29,7 +29,6 @@ from opgen.model.function_schema import (
 )
 from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import NativeFunction, Variant, VariantSpans
-from opgen.resolve import codes_groups, codes_outless
 from opgen.resolve.autogen import can_have_out, find_out_schema
 from opgen.resolve.group_checks import NOT_STRUCTURED, report_no_out
 
@@ -98,7 +97,7 @@ def _check_names(f: NativeFunction, diagnostics: Diagnostics) -> bool:
         near = only_near(wrong, [name for name in (out, inplace) if name not in asked])
         hint = f"did you mean '{near}'?" if near else None
     fix = Edit(span, near) if near is not None and span.text in asked else None
-    diagnostics.error(codes_groups.E0511, message, span, hint=hint, fix=fix)
+    diagnostics.error("E0511", message, span, hint=hint, fix=fix)
     return False
 
 
@@ -107,7 +106,7 @@ def _check_inplace(f: NativeFunction, diagnostics: Diagnostics) -> None:
     reason = _why_not_inplace(f.func) if name in f.autogen else None
     if reason is not None:
         diagnostics.error(
-            codes_outless.E0537,
+            "E0537",
             f"'{f.func.name}' cannot have the in-place variant '{name}': {reason}",
             f.spans.item("autogen", str(name)),
             hint=f"write 'autogen: {f.func.name.to_out()}'",
@@ -132,7 +131,7 @@ def _check_out(f: NativeFunction, diagnostics: Diagnostics) -> None:
     place = f.spans.item("autogen", str(f.func.name.to_out()))
     if f.is_view_op:
         diagnostics.error(
-            codes_outless.E0537,
+            "E0537",
             f"'{f.func.name}' cannot have an out variant: it returns a view of an argument",
             place,
             hint="remove 'autogen'",
@@ -141,7 +140,7 @@ def _check_out(f: NativeFunction, diagnostics: Diagnostics) -> None:
         return
     if not can_have_out(f):
         message = f"'{f.func.name}' returns no tensor, so there can be no out variant of it"
-        diagnostics.error(codes_groups.E0503, message, place)
+        diagnostics.error("E0503", message, place)
         return
     schema = find_out_schema(f.func)
     if schema is None:
@@ -151,7 +150,7 @@ def _check_out(f: NativeFunction, diagnostics: Diagnostics) -> None:
     for a in f.func.arguments.flat_all:
         if a.name in outs:
             diagnostics.error(
-                codes_groups.E0508,
+                "E0508",
                 f"'{schema.name}' would be generated with two arguments called '{a.name}'",
                 f.argument_name_span(a.name),
                 hint="give this one another name",
@@ -163,7 +162,7 @@ def _check_kernels(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if f.find_kernel(key) is not None:
             message = f"'{f.func.name}' is structured, so it cannot have a kernel for {key}"
             place = f.spans.dispatch_key(key)
-            diagnostics.error(codes_groups.E0516, message, place, hint=reason)
+            diagnostics.error("E0516", message, place, hint=reason)
 
 
 def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]:

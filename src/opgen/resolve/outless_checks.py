@@ -7,7 +7,6 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup
-from opgen.resolve import codes_groups, codes_outless
 from opgen.resolve.checks import Entries
 from opgen.resolve.group_checks import Completed, add_delegate
 
@@ -27,7 +26,7 @@ def check_structured_beside_out(variants: Completed, diagnostics: Diagnostics) -
         return
     generated = "generated" in out.tags
     diagnostics.error(
-        codes_outless.E0530,
+        "E0530",
         f"'{functional.func.name}' is structured, but it has the out variant '{out.func.name}'",
         functional.spans.key("structured"),
         labels=[(variants.autogen_span if generated else out.span, "the out variant")],
@@ -56,7 +55,7 @@ def _kernels_are_of_backends(group: OutlessGroup, diagnostics: Diagnostics) -> N
     for key, reason in _NOT_STRUCTURED.items():
         if f.find_kernel(key) is not None:
             diagnostics.error(
-                codes_groups.E0516,
+                "E0516",
                 f"'{f.func.name}' is structured, so it cannot have a kernel for {key}",
                 f.spans.dispatch_key(key),
                 hint=reason,
@@ -68,7 +67,7 @@ def _is_registered(group: OutlessGroup, diagnostics: Diagnostics) -> None:
         if f.manual_kernel_registration:
             message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
             span = f.spans.key("manual_kernel_registration")
-            diagnostics.error(codes_groups.E0518, message, span)
+            diagnostics.error("E0518", message, span)
 
 
 def _views_have_one_base(group: OutlessGroup, diagnostics: Diagnostics) -> bool:
@@ -82,7 +81,7 @@ def _views_have_one_base(group: OutlessGroup, diagnostics: Diagnostics) -> bool:
         names = [f.func.arguments.flat_all[i].name for i in found]
         of = " and ".join(f"'{name}'" for name in names) or "no argument that is a Tensor"
         diagnostics.error(
-            codes_outless.E0532,
+            "E0532",
             f"'{f.func.name}' is structured, and this output is a view of {of}",
             f.return_span(index),
             labels=[(f.argument_type_span(name), "may be viewed") for name in names],
@@ -100,7 +99,7 @@ def _new_tensors_are_filled(group: OutlessGroup, diagnostics: Diagnostics) -> No
         return
     index = next(i for i, r in enumerate(f.func.returns) if r.annotation is None)
     diagnostics.error(
-        codes_outless.E0531,
+        "E0531",
         f"'{f.func.name}' is structured and returns a new tensor, but no kernel fills it",
         f.spans.key("structured"),
         labels=[(f.return_span(index), "a new tensor")],
@@ -120,7 +119,7 @@ def _precomputed_is_received(group: OutlessGroup, diagnostics: Diagnostics) -> N
         message = f"'{f.func.name}' has no kernel that could receive what is precomputed"
         span = f.spans.key("precomputed")
         fix = f.spans.remove_key("precomputed")
-        diagnostics.error(codes_outless.E0534, message, span, hint="remove 'precomputed'", fix=fix)
+        diagnostics.error("E0534", message, span, hint="remove 'precomputed'", fix=fix)
 
 
 def _inplace_delegates(
@@ -132,7 +131,7 @@ def _inplace_delegates(
         # The delegate itself is invalid, and already reported.
         return
     diagnostics.error(
-        codes_outless.E0535,
+        "E0535",
         f"'{group.functional.func.name}' is structured, but '{inplace.func.name}' does not delegate"
         " to it",
         inplace.span,
@@ -161,7 +160,7 @@ def _inplace_is_alike(
         else "writes its argument"
     )
     diagnostics.error(
-        codes_outless.E0533,
+        "E0533",
         f"'{inplace.func.name}' {lays_out}, but '{name}' {makes}",
         inplace.span,
         labels=[(group.functional.span, makes)],

@@ -12,7 +12,6 @@ from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.selector import Selector
-from opgen.resolve.codes_backend import W1842
 
 
 class Selection(Struct, frozen=True):
@@ -74,4 +73,4 @@ def _warn_of_unknown(
     vocabulary = Vocabulary(sorted(every | {name.partition(".")[0] for name in every}))
     for name, span in unknown:
         message = f"there is no operator '{shorten(name)}'"
-        diagnostics.warning(W1842, message, span, hint=vocabulary.did_you_mean(name))
+        diagnostics.warning("W1842", message, span, hint=vocabulary.did_you_mean(name))

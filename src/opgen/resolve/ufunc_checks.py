@@ -14,7 +14,6 @@ from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import ScalarType, UfuncInnerLoop, UfuncKey
 from opgen.model.registry import NativeFunctionsGroup
 from opgen.model.types import BaseTy, BaseType
-from opgen.resolve import codes_ufuncs as codes
 
 _ITERATOR = "TensorIteratorBase"
 _SHARED = (UfuncKey.ScalarOnly, UfuncKey.Generic)
@@ -71,7 +70,7 @@ def _arguments_are_elements(loops: _Loops, diagnostics: Diagnostics) -> None:
     for a in functional.func.arguments.flat_non_out:
         if a.type not in (TENSOR, BaseType(BaseTy.Scalar)):
             diagnostics.error(
-                codes.E0524,
+                "E0524",
                 f"'{a.name}' of '{functional.func.name}' is '{a.type}', which has no elements",
                 functional.argument_type_span(a.name),
                 labels=[(loops.span, "the inner loop")],
@@ -86,7 +85,7 @@ def _meta_is_an_iterator(loops: _Loops, diagnostics: Diagnostics) -> None:
         span = loops.group.out.spans.key("ufunc_inner_loop")
         missing = loops.group.out.structured_inherits is None
         fix = loops.group.out.spans.add_key(f"structured_inherits: {_ITERATOR}")
-        diagnostics.error(codes.E0525, message, span, fix=fix if missing else None)
+        diagnostics.error("E0525", message, span, fix=fix if missing else None)
 
 
 def _functors_have_two_tensors(loops: _Loops, diagnostics: Diagnostics) -> bool:
@@ -94,7 +93,7 @@ def _functors_have_two_tensors(loops: _Loops, diagnostics: Diagnostics) -> bool:
     if loops.is_binary or not found:
         return False
     message = f"{found[0].name} takes one of two tensors as a number, but '{loops.name}' does not have two"
-    diagnostics.error(codes.E0522, message, loops.span)
+    diagnostics.error("E0522", message, loops.span)
     return True
 
 
@@ -109,7 +108,7 @@ def _kernels_can_be_made(loops: _Loops, diagnostics: Diagnostics) -> bool:
         message = f"no inner loop provides {names} for '{loops.name}'"
     else:
         return False
-    diagnostics.error(codes.E0523, message, loops.span, hint="write a loop for Generic")
+    diagnostics.error("E0523", message, loops.span, hint="write a loop for Generic")
     return True
 
 
@@ -118,7 +117,7 @@ def _functors_have_one_name(loops: _Loops, diagnostics: Diagnostics) -> bool:
     if len(names) < 2 or not loops.missing_functors():
         return False
     message = f"ScalarOnly and Generic of '{loops.name}' have different names"
-    diagnostics.error(codes.E0520, message, loops.span)
+    diagnostics.error("E0520", message, loops.span)
     return True
 
 
@@ -137,7 +136,7 @@ def _special_loops_have_plain_ones(loops: _Loops, diagnostics: Diagnostics) -> b
         if alone:
             dtypes = ", ".join(sorted(dtype.name for dtype in alone))
             message = f"'{loops.name}' has {what} for {dtypes}, but no loop for single elements"
-            diagnostics.error(codes.E0521, message, loops.span)
+            diagnostics.error("E0521", message, loops.span)
             return True
     return False
 

@@ -10,7 +10,6 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import BaseOperatorName, FunctionSchema, OperatorName
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsViewGroup
-from opgen.resolve import codes_views as codes
 from opgen.resolve.checks import Entries
 from opgen.resolve.views import ViewVariants, find_view_group, needs_view_copy, view_role
 
@@ -56,7 +55,7 @@ def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Di
     # Without it, the rule about the tag reports.
     has_view = entries.has_base_name(f, BaseOperatorName(name.base, False, name.dunder_method))
     diagnostics.error(
-        codes.E0601,
+        "E0601",
         f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
         f.span,
         labels=_aliasing_labels(f),
@@ -73,9 +72,9 @@ def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagno
         return
     signature = f.func.view_signature()
     if isinstance(role, ViewSchemaKind):
-        code, what = codes.E0603, "are both the view"
+        code, what = "E0603", "are both the view"
     else:
-        code, what = codes.E0602, "both belong to the view"
+        code, what = "E0602", "both belong to the view"
     diagnostics.error(
         code,
         f"'{f.func.name}' and '{other.func.name}' {what} '{signature.name}'",
@@ -97,7 +96,7 @@ def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnost
     if misspelt is not None:
         # Which of the two names is right is unknown, so the schema of a third operator would not help.
         diagnostics.error(
-            codes.E0604,
+            "E0604",
             f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
             view.span,
             labels=[(misspelt.span, "is this its sibling?")],
@@ -105,7 +104,7 @@ def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnost
         )
         return
     diagnostics.error(
-        codes.E0604,
+        "E0604",
         f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
         view.span,
         labels=() if written is None else [(written.span, "has another signature")],
@@ -155,7 +154,7 @@ def _copy_matches_view(
             f"'{copy.func.name}' is the copying form of '{view.func.name}', but has another name"
         )
         diagnostics.error(
-            codes.E0605, message, copy.span, labels=labels, hint="end its name in '_copy'"
+            "E0605", message, copy.span, labels=labels, hint="end its name in '_copy'"
         )
     elif view.func.signature() != copy.func.signature(strip_view_copy_name=True):
         _report_name(view, copy, diagnostics)
@@ -164,13 +163,13 @@ def _copy_matches_view(
             f"'{copy.func.name}' is the copying form of '{view.func.name}', so it needs the tag"
         )
         fix = copy.spans.add_tag("view_copy")
-        diagnostics.error(codes.E0607, f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
+        diagnostics.error("E0607", f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
     elif _lacks_generated_kernel(view, copy):
         key = DispatchKey.CompositeExplicitAutogradNonFunctional
         has_table = copy.spans.key("dispatch") != copy.span
         table = f"dispatch:\n  {key}: {copy.func.name.name}"
         diagnostics.error(
-            codes.E0609,
+            "E0609",
             f"'{copy.func.name}' needs a kernel for {key}, which opgen writes",
             copy.spans.key("dispatch"),
             labels=labels,
@@ -196,7 +195,7 @@ def _inplace_matches_view(
     for key in _DECOMPOSING:
         if view.find_kernel(key) is not None and inplace.find_kernel(key) is None:
             diagnostics.error(
-                codes.E0608,
+                "E0608",
                 f"'{view.func.name}' has a {key} kernel, so '{inplace.func.name}' needs one too",
                 inplace.span,
                 labels=[(view.span, "the view")],
@@ -205,7 +204,7 @@ def _inplace_matches_view(
 
 def _report_name(view: NativeFunction, f: NativeFunction, diagnostics: Diagnostics) -> None:
     diagnostics.error(
-        codes.E0606,
+        "E0606",
         f"the name of the view '{view.func.name}' must not end like that of a copy",
         view.span,
         labels=[(f.span, "would be its sibling")],

@@ -9,69 +9,11 @@ from __future__ import annotations
 
 from opgen import data
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code, Example
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsViewGroup, Registry
 
 _WRITES_ALONE = frozenset(row[0] for row in data.read_exempt("V166"))
-
-_COPY = """\
-  dispatch:
-    CompositeExplicitAutogradNonFunctional: foo_copy
-  tags: view_copy
-  autogen: foo_copy.out
-"""
-
-
-def _view(arguments: str) -> str:
-    plain = arguments.replace("(a)", "")
-    return (
-        f"- func: foo({arguments}) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n"
-        f"- func: foo_copy({plain}) -> Tensor\n{_COPY}"
-    )
-
-
-E0750 = Code(
-    "E0750",
-    "a view whose first argument is not the tensor that it views",
-    "Functionalization replaces a view that does not decompose by its copying sibling, and writes the copy back "
-    "through the first argument. So the first argument must be a Tensor, and the only argument with an alias "
-    "annotation.",
-    Example(_view("int dim, Tensor(a) self"), _view("Tensor(a) self, int dim")),
-    ("V164", "V165", "A41"),
-    target="torch",
-    of_torchgen=True,
-)
-E0751 = Code(
-    "E0751",
-    "an operator that writes an argument and belongs to no group",
-    "Functionalization replaces an operator that writes an argument by the functional variant of its group. "
-    "Write that variant or an out variant, or request both with 'autogen'; or give the operator a "
-    "CompositeImplicitAutograd kernel.",
-    Example(
-        "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n",
-        "- func: foo_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: foo_cpu_\n  autogen: foo, foo.out\n",
-    ),
-    ("V166", "A44", "A61"),
-    target="torch",
-    of_torchgen=True,
-)
-E0752 = Code(
-    "E0752",
-    "a view without the operator that replaces it",
-    "Functionalization replaces a view that does not decompose by its copying sibling; for slice_inverse that is "
-    "slice_scatter.",
-    Example(
-        "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: foo_cpu\n",
-        "- func: foo_inverse(Tensor(a) self) -> Tensor(a)\n",
-    ),
-    ("V171", "C28"),
-    target="torch",
-    of_torchgen=True,
-)
-
-CODES = (E0750, E0751, E0752)
 
 
 def report_unfunctionalizable(registry: Registry, diagnostics: Diagnostics) -> None:
@@ -89,12 +31,12 @@ def report_unfunctionalizable(registry: Registry, diagnostics: Diagnostics) -> N
 def _check_view(group: NativeFunctionsViewGroup, diagnostics: Diagnostics) -> None:
     if group.view_copy is None:
         message = f"nothing replaces the view '{group.view.func.name}'"
-        diagnostics.error(E0752, message, group.view.span)
+        diagnostics.error("E0752", message, group.view.span)
         return
     for f in (group.view, group.view_inplace):
         if f is not None and not _views_first_argument(f):
             message = f"'{f.func.name}' does not view its first argument alone"
-            diagnostics.error(E0750, message, f.span)
+            diagnostics.error("E0750", message, f.span)
 
 
 def _views_first_argument(f: NativeFunction) -> bool:
@@ -113,7 +55,7 @@ def _check_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
     ):
         return
     diagnostics.error(
-        E0751,
+        "E0751",
         f"'{f.func.name}' writes '{written.name}', and no functional variant replaces it",
         f.span,
         labels=[(f.argument_type_span(written.name), "written here")],

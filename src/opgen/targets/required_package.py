@@ -9,7 +9,6 @@ import re
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
 
 Release = tuple[int, int]
 
@@ -28,27 +27,6 @@ class RequiredPackage(Struct, frozen=True):
         return tuple(f"{major}.{minor}" for minor in range(first, self.newest[1] + 1))
 
 
-E0916 = Code(
-    "E0916",
-    "PyTorch is missing or too old",
-    "A library for target torch is compiled against the PyTorch of the Python that runs opgen. It needs release "
-    "2.9 or newer; older releases lack functions that the generated code calls. Install PyTorch there; or, to "
-    "use another installation, set Torch_DIR in the environment to the folder of its TorchConfig.cmake.",
-    None,
-    target="torch",
-)
-W0917 = Code(
-    "W0917",
-    "PyTorch is newer than any tested release",
-    "The headers that come with opgen were compiled with PyTorch 2.9 to 2.15 (docs/start/install.md). A newer "
-    "release may have changed what they use. In that case, the compiler or the library's tests fail.",
-    None,
-    target="torch",
-)
-
-CODES = (E0916, W0917)
-
-
 def report_required_package(
     required: RequiredPackage, python: str, diagnostics: Diagnostics
 ) -> None:
@@ -60,18 +38,18 @@ def report_required_package(
     hint = f"{python} -m pip install '{required.package}>={wanted}'"
     if importlib.util.find_spec(required.package) is None:
         message = f"{required.package} is not installed for {python}"
-        diagnostics.error(E0916, message, None, hint=hint)
+        diagnostics.error("E0916", message, None, hint=hint)
         return
     version, release = _installed(required.package)
     if release is None:
         return
     if release < required.oldest:
         message = f"{required.package} {version} is too old: opgen needs {wanted} or newer"
-        diagnostics.error(E0916, message, None, hint=hint)
+        diagnostics.error("E0916", message, None, hint=hint)
     elif release > required.newest:
         newest = dotted(required.newest)
         message = f"{required.package} {version} is newer than {newest}, the newest release that opgen was tested with"
-        diagnostics.warning(W0917, message, None)
+        diagnostics.warning("W0917", message, None)
 
 
 def _installed(package: str) -> tuple[str, Release | None]:

@@ -15,166 +15,13 @@ from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.python_nodes import Refusal, python_node, recorded_info
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code, Example
-from opgen.model.derivatives import DEFAULT_KEY, DERIVATIVES_YAML
+from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.targets.base import Target
 from opgen.targets.releases import STABLE_GENERATOR, STABLE_TAGS, TAG_EFFECTS
 from opgen.targets.required_package import Release, RequiredPackage, dotted
-
-_CPU = "\n  dispatch:\n    CPU: foo_cpu\n"
-
-E1301 = Code(
-    "E1301",
-    "not a release of PyTorch that a library can serve",
-    "`--torch` is the oldest release of PyTorch that a library for target torch-stable must work with, such as 2.10. "
-    "PyTorch's stable functions for kernels are there since 2.10.",
-    None,
-    target="torch-stable",
-)
-W1302 = Code(
-    "W1302",
-    "a tag that older releases of PyTorch do not see",
-    "PyTorch's stable functions register tags since 2.12. With an older release, the Python package (`--python`) "
-    "registers them, and a library without it is registered without them. With 2.12 and newer, the same library "
-    "registers its tags by itself. `--torch 2.12` says that it need not work with older releases.",
-    Example(
-        f"- func: custom::foo(Tensor self) -> Tensor{_CPU}  tags: pointwise\n",
-        f"- func: custom::foo(Tensor self) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-E1303 = Code(
-    "E1303",
-    "a generator of random numbers before PyTorch 2.13",
-    "PyTorch's stable functions pass arguments of type Generator since 2.13. For a library that serves older releases, "
-    "take a seed (`int`), or a tensor of random numbers. If the library need not work with them, use `--torch 2.13`.",
-    Example(
-        f"- func: custom::foo(Tensor self, *, Generator? generator=None) -> Tensor{_CPU}",
-        f"- func: custom::foo(Tensor self, *, int seed) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-E1304 = Code(
-    "E1304",
-    "a type that PyTorch's stable functions do not pass",
-    "Kernels of target torch-stable get their arguments through C functions, which have no form for dictionaries, "
-    "tuples, complex numbers, storages, streams, custom classes and some others, in any release. Pass tensors, "
-    "numbers, strings, dtypes, devices, and lists of these; or use target torch, which compiles for one release.",
-    Example(
-        f"- func: custom::foo(Tensor self, complex z) -> Tensor{_CPU}",
-        f"- func: custom::foo(Tensor self, Scalar z) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-W1305 = Code(
-    "W1305",
-    "numbers that pass through Python",
-    "PyTorch's stable functions do not pass numbers of any kind (Scalar). So the package's Python code calls a hidden "
-    "operator with the number as a list of integers: a call takes some microseconds longer, and a program without "
-    "Python cannot call the operator. With `float` or `int` there is no such cost.",
-    Example(
-        f"- func: custom::foo(Tensor self, Scalar alpha) -> Tensor{_CPU}",
-        f"- func: custom::foo(Tensor self, float alpha) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-E1306 = Code(
-    "E1306",
-    "a number as a result",
-    "PyTorch's stable functions do not pass numbers of any kind (Scalar), in any release. Return a float, an int or a "
-    "Tensor.",
-    Example(
-        f"- func: custom::foo(Tensor self) -> Scalar{_CPU}",
-        f"- func: custom::foo(Tensor self) -> float{_CPU}",
-    ),
-    target="torch-stable",
-)
-E1307 = Code(
-    "E1307",
-    "a kernel that calls the next one",
-    "PyTorch's stable functions have neither fallthrough kernels nor calls of the next kernel (redispatch), in any "
-    "release. Leave out the row, or use target torch.",
-    Example(
-        "- func: custom::foo(Tensor self) -> Tensor\n  dispatch:\n    CPU: foo_cpu\n    AutocastCPU: fallthrough\n",
-        f"- func: custom::foo(Tensor self) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-
-# Reported by runtime/cmake/opgenStableSymbols.cmake.
-E1308 = Code(
-    "E1308",
-    "a library that uses PyTorch's C++ functions",
-    "A library for target torch-stable may use PyTorch's C functions only: those of C++ change from one release to the "
-    "next, and a library that uses them is loaded by one release at most. Kernels include opgen's headers, and of "
-    "PyTorch's only torch/csrc/stable and torch/headeronly.",
-    None,
-    target="torch-stable",
-)
-E1309 = Code(
-    "E1309",
-    "a formula that Python cannot compute",
-    "PyTorch's stable functions record no gradients, so the package's Python code (`--python`) does: opgen writes the "
-    "formulas of derivatives.yaml in Python. They may use operators of the library and of ATen, arithmetic, conditions, "
-    "lists and numbers, but neither functions of a C++ header, nor lambdas, nor formulas for a single backend. Make the C++ "
-    "function an operator of the library, and call that.",
-    Example(
-        "- name: mylib::blend\n  x: grad\n  y: '[&] { return grad * weight; }()'\n",
-        "- name: mylib::blend\n  x: grad\n  y: grad * weight\n",
-    ),
-    file=DERIVATIVES_YAML,
-    target="torch-stable",
-)
-
-E1310 = Code(
-    "E1310",
-    "results that PyTorch loses when it compiles a call",
-    "PyTorch's functionalization in Python, which torch-stable uses, expects an operator to return either the arguments "
-    "that it writes or new tensors. If some results are written arguments and others are new, torch.compile raises "
-    "'Unsupported schema'. If the result is an optional argument, and the caller leaves it out, the compiled call returns "
-    "None. Return only the new tensors (the caller has the argument), or make the argument a Tensor.",
-    Example(
-        f"- func: custom::foo(Tensor(a!) cache, Tensor x) -> (Tensor, Tensor(a!)){_CPU}",
-        f"- func: custom::foo(Tensor(a!) cache, Tensor x) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-
-W1311 = Code(
-    "W1311",
-    "a view through which no gradient flows",
-    "Without the Python package (`--python`), autograd does not record views that kernels of target torch-stable make: a "
-    "gradient of the view's elements does not reach the tensor that is viewed, without a warning from PyTorch. A "
-    "CompositeImplicitAutograd kernel, which calls PyTorch's own views, has this gradient. Without gradients, allow the "
-    "warning: `# opgen: allow(W1311)`.",
-    Example(
-        "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
-        "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n",
-    ),
-    target="torch-stable",
-)
-
-E1312 = Code(
-    "E1312",
-    "an argument with the name of a Python keyword, which PyTorch cannot compile",
-    "Inductor and opcheck make a Python signature with the names of all arguments, and raise ValueError for a keyword. So "
-    "does torch.compile with any backend, if the operator returns a view or what it writes. With a keyword-only argument, "
-    "the graph that torch.compile writes has a syntax error. Calls cannot name such an argument, so they stay valid with "
-    "another name.",
-    Example(
-        f"- func: custom::foo(Tensor self, int from) -> Tensor{_CPU}",
-        f"- func: custom::foo(Tensor self, int start) -> Tensor{_CPU}",
-    ),
-    target="torch-stable",
-)
-
-CODES = (
-    *(E1301, W1302, E1303, E1304, W1305, E1306, E1307, E1308, E1309, E1310, W1311),
-    E1312,
-)
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PASSED = frozenset(
@@ -198,7 +45,7 @@ def find_release(given: str | None, required: RequiredPackage, diagnostics: Diag
     if release is None or release < required.oldest or release[0] != required.oldest[0]:
         message = f"'{given}' is not a release that torch-stable supports"
         hint = f"name {dotted(required.oldest)} or a later one, or leave out --torch"
-        diagnostics.error(E1301, message, None, hint=hint)
+        diagnostics.error("E1301", message, None, hint=hint)
         return required.oldest
     return release
 
@@ -227,7 +74,7 @@ def report_stable(
             if kernel.name == "fallthrough":
                 message = "PyTorch's stable functions have no fallthrough kernels"
                 diagnostics.error(
-                    E1307, message, f.spans.kernel(key), hint=f"leave out the row for {key}"
+                    "E1307", message, f.spans.kernel(key), hint=f"leave out the row for {key}"
                 )
 
 
@@ -243,7 +90,7 @@ def report_missing_package(
             f" for '{first.name.text}'"
         )
         hint = "make it a package (--python), or move this file to another folder"
-        diagnostics.error(E1309, message, first.name.span, hint=hint)
+        diagnostics.error("E1309", message, first.name.span, hint=hint)
 
 
 def report_formulas_without_python(
@@ -262,7 +109,7 @@ def report_formulas_without_python(
             if key != DEFAULT_KEY and info.has_derivatives:
                 message = f"target {target.name} has no formulas for {key} alone"
                 hint = "write one formula for all backends, without 'dispatch'"
-                diagnostics.error(E1309, message, info.derivatives[0].place.span, hint=hint)
+                diagnostics.error("E1309", message, info.derivatives[0].place.span, hint=hint)
         found = recorded_info(fn)
         if found is None or id(found) in reported:
             continue
@@ -270,7 +117,7 @@ def report_formulas_without_python(
         if isinstance(node, Refusal):
             reported.add(id(found))
             hint = "make what it computes an operator of the library, and call that"
-            diagnostics.error(E1309, node.message, node.span, hint=hint)
+            diagnostics.error("E1309", node.message, node.span, hint=hint)
 
 
 def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics) -> None:
@@ -282,21 +129,21 @@ def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics)
             if base not in _PASSED:
                 message = f"PyTorch's stable functions do not pass '{type}'"
                 hint = "use tensors, numbers, strings and lists of them, or --target torch"
-                diagnostics.error(E1304, message, span, hint=hint)
+                diagnostics.error("E1304", message, span, hint=hint)
             elif base is BaseTy.Generator and release < STABLE_GENERATOR:
                 message = (
                     f"PyTorch's stable functions pass a Generator since {dotted(STABLE_GENERATOR)},"
                     f" and the library is to work with {dotted(release)}"
                 )
                 hint = f"take a seed, or use --torch {dotted(STABLE_GENERATOR)}"
-                diagnostics.error(E1303, message, span, hint=hint)
+                diagnostics.error("E1303", message, span, hint=hint)
             elif base is BaseTy.Scalar and is_return:
                 message = "PyTorch's stable functions do not return a Scalar"
-                diagnostics.error(E1306, message, span, hint="return a float, an int or a Tensor")
+                diagnostics.error("E1306", message, span, hint="return a float, an int or a Tensor")
             elif base is BaseTy.Scalar:
                 message = f"'{f.func.name}' is called through Python because of its number"
                 hint = "if it is always an int or a float, write that type"
-                diagnostics.warning(W1305, message, span, hint=hint)
+                diagnostics.warning("W1305", message, span, hint=hint)
 
 
 def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool) -> None:
@@ -308,14 +155,14 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool
     if view is not None and not python:
         message = f"no gradient flows through the view '{f.func.name}'"
         hint = "write a CompositeImplicitAutograd kernel, or allow this warning"
-        diagnostics.warning(W1311, message, f.return_span(view), hint=hint)
+        diagnostics.warning("W1311", message, f.return_span(view), hint=hint)
     for i, name in enumerate(f.func.aliased_return_names()):
         if not written[i] or (all(written) and name not in optional):
             continue
         reason = "beside new ones" if name not in optional else "which the caller may leave out"
         message = f"'{f.func.name}' returns '{name}', {reason}: PyTorch cannot compile a call"
         hint = "leave it out of the results: the caller has it"
-        diagnostics.error(E1310, message, f.return_span(i), hint=hint)
+        diagnostics.error("E1310", message, f.return_span(i), hint=hint)
 
 
 def _report_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -323,7 +170,7 @@ def _report_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if iskeyword(a.name):
             message = f"'{a.name}' is a keyword of Python: PyTorch cannot compile calls of '{f.func.name}'"
             diagnostics.error(
-                E1312, message, f.argument_name_span(a.name), hint="choose another name"
+                "E1312", message, f.argument_name_span(a.name), hint="choose another name"
             )
 
 
@@ -336,7 +183,7 @@ def _report_tags(
             effect = TAG_EFFECTS.get(tag, "nothing in PyTorch depends on it")
             message = f"PyTorch {dotted(release)} does not see the tag '{tag}' of a library without --python: {effect}"
             hint = f"make it a package (--python), or use --torch {dotted(STABLE_TAGS)}"
-            diagnostics.warning(W1302, message, span, hint=hint)
+            diagnostics.warning("W1302", message, span, hint=hint)
 
 
 def _base(type: Type) -> BaseTy | None:

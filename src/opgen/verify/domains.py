@@ -11,7 +11,6 @@ from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.drawing.domains import Domain
 from opgen.parse import DomainsFile, parse_domains
-from opgen.parse.files.codes_domains import E0855
 from opgen.pipeline.reading import read_source
 from opgen.verify import codes
 from opgen.verify.calls.specs import DTYPES
@@ -50,7 +49,7 @@ def check_words(file: DomainsFile, diagnostics: Diagnostics) -> None:
         if known is not None and word.text not in known:
             message = f"there is no {word.kind} '{word.text}'"
             hint = did_you_mean(word.text, known)
-            diagnostics.error(E0855, message, word.span, hint=hint)
+            diagnostics.error("E0855", message, word.span, hint=hint)
 
 
 def check_names(
@@ -72,11 +71,11 @@ def check_names(
             if word.kind == "operator" and known is None:
                 hint = did_you_mean(word.text, operators)
                 message = f"the library has no operator '{word.text}'"
-                diagnostics.error(E0855, message, word.span, hint=hint)
+                diagnostics.error("E0855", message, word.span, hint=hint)
             elif word.kind == "argument" and known is not None and word.text not in known:
                 hint = did_you_mean(word.text, tuple(known))
                 message = f"'{word.operator}' has no argument '{word.text}'"
-                diagnostics.error(E0855, message, word.span, hint=hint)
+                diagnostics.error("E0855", message, word.span, hint=hint)
 
 
 def read_domains(files: Iterable[Path]) -> Mapping[str, Domain]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from opgen.diagnostics.codes import Code
 from opgen.verify.calls.specs import Call
-from opgen.verify.codes import name_of
+from opgen.verify.codes import NAMES
 from opgen.verify.subjects import Subject
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Property(Struct, frozen=True):
     `refused` is "only" for a property of refused calls, "also" for one of all calls.
     """
 
-    code: Code
+    code: str
     check: Check
     needs: Callable[[Subject], str] = lambda subject: ""
     quickly: int = 3
@@ -71,7 +70,7 @@ class Property(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The name on the command line and in reports: "out-agrees"."""
-        return name_of(self.code)
+        return NAMES[self.code]
 
 
 def always(subject: Subject) -> str:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
-from differences_table import read_table
+from differences_table import codes_in, read_table
 from library_cases import (
     Case,
     refusal_cases,
@@ -21,7 +21,8 @@ from library_cases import (
     strict_cases,
 )
 
-from opgen.pipeline.codes import CODES
+from opgen.diagnostics import describe
+from support.error_cases import PAGE, schema_cases
 from support.library_schemas import FORMS
 from support.torch_extension import require_torch
 
@@ -78,12 +79,11 @@ def test_every_number_that_differs_for_libraries_is_listed() -> None:
     assert listed <= verdicts.keys()
     alone = {
         number
-        for record in CODES.values()
-        for number in record.facts
-        if number in verdicts
+        for number, verdict in verdicts.items()
+        if re.match(r"[EW]\d{4}", verdict)
         and all(
-            CODES[code].of_torchgen
-            for code in re.findall(r"^E\d{4}|(?<=, )E\d{4}", verdicts[number])
+            "namespace aten" in describe(code).scope
+            for code in re.findall(r"^E\d{4}|(?<=, )E\d{4}", verdict)
         )
     }
     assert alone - listed == set()
@@ -91,16 +91,18 @@ def test_every_number_that_differs_for_libraries_is_listed() -> None:
 
 @pytest.mark.slow
 def test_a_number_that_is_not_listed_holds_for_libraries() -> None:
-    """The example in a code's record is rejected in a library, too."""
+    """The example of a code is rejected in a library, too."""
     listed = {n for numbers, *_ in rule_rows() for n in numbers.split(", ")}
-    listed |= {"V082"}  # test_both_reject; the example in the record is V074
+    listed |= {"V082"}  # test_both_reject; the example of the code is V074
     holds: dict[str, bool] = {}
-    for record in CODES.values():
-        numbers = set(record.facts) & read_table().numbers.keys() - listed
-        if not numbers or record.example is None or record.file != "native_functions.yaml":
+    verdicts = read_table().numbers
+    codes = {n: codes_in(verdict) for n, verdict in verdicts.items() if verdict[:1] in "EW"}
+    for case in schema_cases():
+        numbers = {number for number in codes.keys() - listed if case.code in codes[number]}
+        if case.page != PAGE or not numbers or "--python" in case.read.words:
             continue
-        text = re.sub(r"^(- func: )(?!.*::.*\()", r"\1my::", record.example.failing, flags=re.M)
-        found = record.code in reported(text, BOTH)
+        text = re.sub(r"^(- func: )(?!.*::.*\()", r"\1my::", case.content.decode(), flags=re.M)
+        found = case.code in reported(text, BOTH)
         holds |= {number: found or holds.get(number, False) for number in numbers}
     assert [number for number, found in holds.items() if not found] == []
 

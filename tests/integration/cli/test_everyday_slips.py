@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from opgen.cli.main import COMMANDS, main
 from opgen.data import read_text
+from opgen.diagnostics import known_codes
 from opgen.importing.library import reader
 from opgen.io.resources import documentation
 from opgen.pipeline.build_errors import explain_failure
-from opgen.pipeline.codes import CODES
-from opgen.verify.codes import CODES as PROPERTY_CODES
+from opgen.verify.codes import NAMES
 from support.build import REPOSITORY, run, tool
 
 # Codes
@@ -47,8 +47,7 @@ def test_every_code_that_a_text_names_is_explained() -> None:
     texts = [page.read_text() for page in documentation().values()]
     texts += [path.read_text() for path in (REPOSITORY / "src/opgen").rglob("*.py")]
     named = {code for text in texts for code in re.findall(r"\b[EWV]\d{4}\b", text)}
-    named |= {fact for code in CODES.values() for fact in code.facts}
-    known = {*CODES, *PROPERTY_CODES}
+    known = {*known_codes(), *NAMES}
     texts.append(read_text("torchgen_cases.md"))
     rows = set(re.findall(r"^\| (\w+) \|", "\n".join(texts), re.MULTILINE))
     cases = (named - known) & rows

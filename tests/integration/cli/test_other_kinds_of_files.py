@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 from cli_support import Opgen
 
-ERRORS = Path(__file__).parents[2] / "golden" / "errors"
-SCHEMA = "E0113_executorch_by_name.yaml"
-BACKEND = "E0113_ascend.backend.yaml"
+from support.error_cases import Case, error_case, error_cases
+
+SCHEMA = "E0113 executorch by name"
+BACKEND = "E0113 ascend"
 COMMANDS = (
     ("generate", "given.yaml", "-o", "out"),
     ("check", "given.yaml", "-o", "out"),
@@ -39,7 +39,7 @@ BACKEND_COMMANDS = (
 
 
 def _reports_one(opgen: Opgen, case: str, command: tuple[str, ...]) -> None:
-    shutil.copy(ERRORS / case, "given.yaml")
+    Path("given.yaml").write_bytes(error_case(case).content)
     Path("xla.yaml").write_text("backend: XLA\ncpp_namespace: x\nsupported: [neg]\n")
     before = {path: path.read_bytes() for path in Path.cwd().rglob("*")}
     result = opgen(*command)
@@ -60,8 +60,8 @@ def test_as_backend_file(opgen: Opgen, command: tuple[str, ...]) -> None:
     _reports_one(opgen, BACKEND, command)
 
 
-@pytest.mark.parametrize("case", sorted(ERRORS.glob("E0113_*.txt")), ids=lambda path: path.stem)
-def test_hints_name_existing_options(opgen: Opgen, case: Path) -> None:
-    found = re.findall(r"\^ pass it by (--\S+)", case.read_text())
+@pytest.mark.parametrize("case", [c for c in error_cases() if c.code == "E0113"], ids=str)
+def test_hints_name_existing_options(opgen: Opgen, case: Case) -> None:
+    found = re.findall(r"\^ pass it by (--\S+)", case.report)
     options = opgen("generate", "--help").output
     assert all(option in options for option in found)

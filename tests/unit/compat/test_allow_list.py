@@ -8,7 +8,6 @@ import pytest
 from versions import breaks
 
 from opgen.compat import not_allowed, parse_allow_list
-from opgen.compat.codes import E1150, W1151, W1152
 from opgen.diagnostics import Diagnostics, Source
 
 _TODAY = date(2026, 6, 15)
@@ -73,14 +72,3 @@ def test_places() -> None:
     parse_allow_list(Source("allowed.txt", "# a\n  foo(  # b\n"), diagnostics)
     (item,) = diagnostics
     assert item.span is not None and item.span.text == "foo("
-
-
-@pytest.mark.parametrize("code", [E1150, W1151, W1152], ids=str)
-def test_the_examples_of_a_record_are_true(code: object) -> None:
-    assert isinstance(code, type(E1150))
-    found = breaks("- func: scale.out(int x) -> ()\n", "[]\n")
-    for text, expected in ((code.example.failing, [code.code]), (code.example.fixed, [])):
-        diagnostics = Diagnostics()
-        allowed = parse_allow_list(Source("allowed.txt", text), diagnostics)
-        not_allowed(found, allowed, _TODAY, diagnostics)
-        assert [d.code for d in diagnostics] == expected

@@ -6,22 +6,7 @@ import pytest
 from versions import breaks, schema_breaks
 
 from opgen.compat.breaks import BACKWARD, BOTH, FORWARD, STRICTER, BreakKind, Direction
-from opgen.compat.codes import CODES, KINDS, NEW_MARK, OLD_MARK
 from opgen.compat.report import as_diagnostics, stricter_reason
-from opgen.diagnostics import Code
-
-
-@pytest.mark.parametrize("code", KINDS, ids=str)
-def test_the_examples_of_a_record_are_true(code: Code) -> None:
-    old, new = code.example.failing.removeprefix(OLD_MARK).split(NEW_MARK)
-    assert [found.kind.value for found in breaks(old, new)] == [code.code]
-    old, new = code.example.fixed.removeprefix(OLD_MARK).split(NEW_MARK)
-    assert [found for found in breaks(old, new) if found.directions & BACKWARD] == []
-
-
-def test_every_kind_has_its_record() -> None:
-    assert {kind.value for kind in BreakKind} == {code.code for code in KINDS}
-    assert len(CODES) == len(KINDS) + 3
 
 
 @pytest.mark.parametrize(

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
-
 from opgen.diagnostics import (
-    Code,
     Diagnostics,
-    Example,
     OpgenError,
     Severity,
     Source,
     Span,
-    collect_codes,
 )
-from support.codes import code
 
-CODE = Code("E0001", "title", "explanation", Example("failing", "fixed"))
+CODE = "E0001"
 
 
 def test_items_are_ordered_by_file_of_first_mention_then_position_then_code() -> None:
     first, second = Source("b", "xyz"), Source("a", "xyz")
     diagnostics = Diagnostics()
-    diagnostics.error(code("E2"), "m", Span(first, 2, 3))
-    diagnostics.error(code("E1"), "m", Span(second, 0, 1))
-    diagnostics.error(code("E3"), "m", Span(first, 0, 1))
-    diagnostics.error(code("E1"), "m", Span(first, 2, 2))
-    diagnostics.error(code("E9"), "m", None)
+    diagnostics.error("E2", "m", Span(first, 2, 3))
+    diagnostics.error("E1", "m", Span(second, 0, 1))
+    diagnostics.error("E3", "m", Span(first, 0, 1))
+    diagnostics.error("E1", "m", Span(first, 2, 2))
+    diagnostics.error("E9", "m", None)
     assert [item.code for item in diagnostics.sorted()] == ["E9", "E3", "E1", "E2", "E1"]
 
 
@@ -41,7 +35,7 @@ def test_equal_items_are_given_once() -> None:
 
 def test_warnings_are_not_errors() -> None:
     diagnostics = Diagnostics()
-    diagnostics.warning(code("W1001"), "m", None)
+    diagnostics.warning("W1001", "m", None)
     assert not diagnostics.has_errors
     assert diagnostics.error_count == 0
     assert diagnostics.sorted()[0].severity is Severity.warning
@@ -58,15 +52,8 @@ def test_a_record_is_accepted_as_its_code() -> None:
 
 def test_the_exception_names_the_first_error() -> None:
     diagnostics = Diagnostics()
-    diagnostics.warning(code("W1"), "a warning", None)
-    diagnostics.error(code("E1"), "an error", None)
+    diagnostics.warning("W1", "a warning", None)
+    diagnostics.error("E1", "an error", None)
     error = OpgenError(diagnostics)
     assert str(error) == "an error"
     assert [d.code for d in error.diagnostics] == ["E1", "W1"]
-
-
-def test_two_records_of_one_code_are_a_bug() -> None:
-    other = Code("E0001", "other", "")
-    assert list(collect_codes([CODE], [CODE])) == ["E0001"]
-    with pytest.raises(AssertionError, match="E0001"):
-        collect_codes([CODE], [other])

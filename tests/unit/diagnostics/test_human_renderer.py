@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source, Span, render_human
-from support.codes import code
 
 
 def render(text: str, start: int, end: int, hint: str | None = None) -> list[str]:
     diagnostics = Diagnostics()
-    diagnostics.error(code("E0307"), "message", Span(Source("f.yaml", text), start, end), hint=hint)
+    diagnostics.error("E0307", "message", Span(Source("f.yaml", text), start, end), hint=hint)
     return render_human(diagnostics).splitlines()
 
 
@@ -18,7 +17,7 @@ def test_the_form_of_a_message() -> None:
     source = Source("native_functions.yaml", text)
     span = Span(source, 23, 28)
     hint = "did you mean 'Tensor'?"
-    diagnostics.error(code("E0307"), "unknown type 'Tensr'", span, hint=hint)
+    diagnostics.error("E0307", "unknown type 'Tensr'", span, hint=hint)
     assert render_human(diagnostics) == (
         "error[E0307]: unknown type 'Tensr'\n"
         "  --> native_functions.yaml:12:13\n"
@@ -89,7 +88,7 @@ def test_labels_of_a_span_of_several_lines_are_shown_separately() -> None:
     diagnostics = Diagnostics()
     source = Source("f.yaml", "ab\ncd\nef")
     labels = [(Span(source, 3, 5), "here"), (Span(source, 1, 5), "all")]
-    diagnostics.error(code("E0307"), "message", Span(source, 0, 5), labels=labels)
+    diagnostics.error("E0307", "message", Span(source, 0, 5), labels=labels)
     assert render_human(diagnostics).splitlines()[3:-1] == [
         "1 | / ab",
         "2 | | cd",
@@ -109,7 +108,7 @@ def test_escapes_in_a_file_name_do_not_reach_the_terminal() -> None:
     diagnostics = Diagnostics()
     bad, other = Source("a\x1b[31m.yaml", "x"), Source("b\x1b[2J\n.yaml", "y")
     labels = [(Span(other, 0, 1), "there")]
-    diagnostics.error(code("E0307"), "message", Span(bad, 0, 1), labels=labels)
+    diagnostics.error("E0307", "message", Span(bad, 0, 1), labels=labels)
     text = render_human(diagnostics)
     assert "\x1b" not in text
     assert " ::: b\ufffd[2J\ufffd.yaml:1:1\n" in text
@@ -134,7 +133,7 @@ def test_labels_of_other_lines_and_files_follow() -> None:
     one, two = Source("a.yaml", "first\nsecond\n"), Source("b.yaml", "other\n")
     diagnostics = Diagnostics()
     diagnostics.warning(
-        code("W1001"),
+        "W1001",
         "m",
         Span(one, 6, 12),
         labels=[
@@ -165,7 +164,7 @@ def test_labels_of_other_lines_and_files_follow() -> None:
 
 def test_a_problem_without_a_place() -> None:
     diagnostics = Diagnostics()
-    diagnostics.error(code("E0901"), "cannot read 'f'", None, hint="is it there?")
+    diagnostics.error("E0901", "cannot read 'f'", None, hint="is it there?")
     assert render_human(diagnostics) == (
         "error[E0901]: cannot read 'f'\n"
         "  = help: is it there?\n"
@@ -175,14 +174,14 @@ def test_a_problem_without_a_place() -> None:
 
 def test_two_problems_are_separated_by_an_empty_line() -> None:
     diagnostics = Diagnostics()
-    diagnostics.error(code("E1"), "a", None)
-    diagnostics.error(code("E2"), "b", None)
+    diagnostics.error("E1", "a", None)
+    diagnostics.error("E2", "b", None)
     assert "\n\nerror[E2]" in render_human(diagnostics)
 
 
 def test_color_changes_nothing_but_escapes() -> None:
     diagnostics = Diagnostics()
-    diagnostics.error(code("E1"), "a", Span(Source("f", "abc"), 0, 1), hint="h")
+    diagnostics.error("E1", "a", Span(Source("f", "abc"), 0, 1), hint="h")
     colored = render_human(diagnostics, color=True)
     assert "\x1b[1;31merror[E1]\x1b[0m" in colored
     plain = colored

@@ -16,7 +16,6 @@ from opgen.diagnostics import (
     render_json,
     render_sarif,
 )
-from support.codes import code
 
 SOURCE = Source("dir/f.yaml", "- a: 1\n- b: 2\n")
 
@@ -25,7 +24,7 @@ def sample() -> Diagnostics:
     diagnostics = Diagnostics()
     span = Span(SOURCE, 9, 10)
     diagnostics.error(
-        code("E0201"),
+        "E0201",
         "unknown key 'b', 100%",
         span,
         labels=[(Span(SOURCE, 2, 3), "first")],
@@ -33,7 +32,7 @@ def sample() -> Diagnostics:
         hint="did you mean 'a'?",
         fix=Edit(span, "a"),
     )
-    diagnostics.warning(code("W1001"), "no place", None)
+    diagnostics.warning("W1001", "no place", None)
     return diagnostics
 
 
@@ -97,7 +96,7 @@ def test_github_commands_cannot_be_broken_out_of() -> None:
     """Line ends, percent signs and, in properties, colons and commas are escaped."""
     diagnostics = Diagnostics()
     source = Source("a,b:c%.yaml", "x\ny\n")
-    diagnostics.error(code("E0201"), "one\r\n::error::two, 5%", Span(source, 0, 3))
+    diagnostics.error("E0201", "one\r\n::error::two, 5%", Span(source, 0, 3))
     assert render_github(diagnostics) == (
         "::error title=E0201,file=a%2Cb%3Ac%25.yaml,line=1,col=1,endLine=2"
         "::one%0D%0A::error::two, 5%25\n"

@@ -12,13 +12,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from opgen.diagnostics import Code, Diagnostics, Edit, Example, Source, Span, render_sarif
+from opgen.diagnostics import Diagnostics, Edit, Source, Span, render_sarif
 from opgen.parse import decode_source
 from opgen.pipeline.loading import load
-from support.codes import code
+from support.error_cases import schema_cases
 from support.inputs import aten_inputs
-
-CODE = Code("E0201", "title", "explanation", Example("- fuc: a\n", "- func: a\n"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +45,7 @@ def sample(text: str, word: str = "fuc") -> Diagnostics:
     other = Source("/abs/b.yaml", "first\nsecond\n")
     diagnostics = Diagnostics()
     diagnostics.error(
-        CODE,
+        "E0201",
         "unknown key",
         span,
         labels=[(Span(other, 6, 12), "here")],
@@ -55,7 +53,7 @@ def sample(text: str, word: str = "fuc") -> Diagnostics:
         hint="did you mean 'func'?",
         fix=Edit(span, "func"),
     )
-    diagnostics.warning(code("W9999"), "a code without a record, and no place", None)
+    diagnostics.warning("W1001", "no place", None)
     return diagnostics
 
 
@@ -117,7 +115,7 @@ def test_equal_problems_have_different_fingerprints(
     source = Source("f.yaml", "- a: 1\n- a: 1\n")
     diagnostics = Diagnostics()
     for start in (2, 9):
-        diagnostics.error(CODE, "m", Span(source, start, start + 1))
+        diagnostics.error("E0201", "m", Span(source, start, start + 1))
     found = run_of(diagnostics, validator)["results"]
     assert len({result["partialFingerprints"]["opgenText/v1"] for result in found}) == 2
 
@@ -126,7 +124,7 @@ def test_a_path_that_is_not_utf_8(validator: jsonschema.Draft4Validator) -> None
     """Each byte that is not UTF-8 is percent-encoded; so are blanks, percent signs and colons."""
     source = Source(os.fsdecode(b"c:a %41\xff/../\xc3\xa9.yaml"), "- fuc: a\n")
     diagnostics = Diagnostics()
-    diagnostics.warning(code("W1001"), "m", Span(source, 2, 5))
+    diagnostics.warning("W1001", "m", Span(source, 2, 5))
     run = run_of(diagnostics, validator)
     assert run["artifacts"][0]["location"]["uri"] == "c%3Aa%20%2541%FF/../%C3%A9.yaml"
     assert run["results"][0]["level"] == "warning"
@@ -144,11 +142,10 @@ def test_hashes_are_of_the_bytes(validator: jsonschema.Draft4Validator) -> None:
 def test_every_case_of_the_error_tests_gives_a_valid_log(
     validator: jsonschema.Draft4Validator,
 ) -> None:
-    folder = Path(__file__).parents[2] / "golden" / "errors"
     diagnostics = Diagnostics()
-    for case in sorted(folder.glob("E*.yaml")):
-        one = Diagnostics()
-        load(aten_inputs((case,)), one)
+    for case in schema_cases():
+        one, path = Diagnostics(), Path(f"mylib/{case}.yaml")
+        load(aten_inputs((path,), overlay={path: case.content}), one)
         for item in list(one)[:3]:
             if len(diagnostics) < 600:
                 diagnostics.add(item)

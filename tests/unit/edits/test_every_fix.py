@@ -13,26 +13,22 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit
 from opgen.edits import apply_edits, encode_like, fix_all
-from opgen.pipeline.codes import CODES
 from opgen.pipeline.inputs import Overlay
 from opgen.pipeline.linting import inspect
+from support.error_cases import SCHEMA, Case, Read, schema_cases
 from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions
 from support.selection import some
 
-CASES = Path(__file__).parents[2] / "golden" / "errors"
-FILES = sorted(
-    path
-    for path in CASES.glob("*.yaml")
-    # The other files are not read as native_functions.yaml.
-    if not path.name.endswith(("backend.yaml", "selective.yaml", "tags.yaml"))
-)
+# Not in the current folder, which may have a derivatives.yaml.
+PATH = Path("mylib/f.yaml")
+CASES = schema_cases()
 
 
-def problems(path: Path, content: bytes, target: str) -> Diagnostics:
+def problems(content: bytes, read: Read = SCHEMA) -> Diagnostics:
     diagnostics = Diagnostics()
-    inputs = aten_inputs((path,), target=target, overlay={path: content})
-    inspect(replace(inputs, python=path.name.endswith(".python.yaml")), diagnostics)
+    inputs = aten_inputs((PATH,), target=read.target, overlay={PATH: content})
+    inspect(replace(inputs, python="--python" in read.words), diagnostics)
     return diagnostics
 
 
@@ -45,11 +41,11 @@ def stage(code: str) -> int:
     return {"E02": 0, "E03": 0, "E04": 1, "E05": 1, "E06": 1}.get(code[:3], 2)
 
 
-def check_every_fix(path: Path, content: bytes, target: str = "runtime") -> set[str]:
-    before = problems(path, content, target)
+def check_every_fix(content: bytes, read: Read = SCHEMA) -> set[str]:
+    before = problems(content, read)
     fixable = [item for item in before if item.fix is not None]
     for item in fixable:
-        after = problems(path, fixed_alone(content, item), target)
+        after = problems(fixed_alone(content, item), read)
         removed, new = reported(before) - reported(after), reported(after) - reported(before)
         assert removed[item.code, item.message] >= 1, f"{item.code} is still there"
         # Without this mistake, later stages see the entry for the first time.
@@ -64,10 +60,9 @@ def fixed_alone(content: bytes, item: Diagnostic) -> bytes:
     return encode_like(text, content)
 
 
-@pytest.mark.parametrize("case", FILES, ids=lambda path: path.stem)
-def test_the_fixes_of_a_case(case: Path) -> None:
-    target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
-    check_every_fix(case, case.read_bytes(), target)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_fixes_of_a_case(case: Case) -> None:
+    check_every_fix(case.content, case.read)
 
 
 GROUP = """\
@@ -181,11 +176,10 @@ LINE = "- func: foo(Tensor self) -> Tensor\n"
 )
 def test_the_result_of_a_fix(code: str, before: str, after: str) -> None:
     """The expected result for each key: the rest of the text is unchanged, and new lines end like the others."""
-    path = Path("f.yaml")
-    items = problems(path, before.encode(), "runtime")
+    items = problems(before.encode())
     (item,) = (item for item in items if item.code == code)
     assert fixed_alone(before.encode(), item).decode() == after
-    check_every_fix(path, before.encode())
+    check_every_fix(before.encode())
 
 
 @pytest.mark.parametrize(
@@ -207,7 +201,7 @@ def test_the_result_of_a_fix(code: str, before: str, after: str) -> None:
     ],
 )
 def test_problems_without_a_fix(text: str) -> None:
-    items = problems(Path("f.yaml"), text.encode(), "runtime")
+    items = problems(text.encode())
     assert [item.fix for item in items] == [None] * len(items) != []
 
 
@@ -215,23 +209,18 @@ def test_problems_without_a_fix(text: str) -> None:
 def test_the_codes_that_have_fixes() -> None:
     """Protects against a fix that gets lost; the exceptions are in the table above."""
     found: set[str] = set()
-    for code in CODES.values():
-        if code.file == "native_functions.yaml" and code.example is not None:
-            content = code.example.failing.encode("utf-8", "surrogateescape")
-            found |= check_every_fix(Path("f.yaml"), content, code.target or "runtime")
-    for case in FILES:
-        target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
-        found |= check_every_fix(case, case.read_bytes(), target)
+    for case in CASES:
+        found |= check_every_fix(case.content, case.read)
     assert " ".join(sorted(found)) == (
         "E0201 E0204 E0205 E0208 E0209 E0212 E0220 E0222 E0225 E0240 E0246 E0247 E0252 E0258 E0260 E0302 E0307 E0311"
         " E0322 E0334 E0337 E0338 E0402 E0511 E0517 E0525 E0534 E0535 E0607 E0703 W1019 W1026"
     )
 
 
-def as_written(case: Path, newline: str, mark: bytes) -> bytes | None:
+def as_written(case: Case, newline: str, mark: bytes) -> bytes | None:
     """Return the case with a comment above each entry, other line ends and a byte order mark; None if it is not UTF-8."""
     try:
-        text = case.read_bytes().decode("utf-8-sig")
+        text = case.content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
     lines = re.split(r"\r\n|\r|\n", text)
@@ -259,35 +248,34 @@ def untouched(before: str, edits: list[Edit]) -> list[str]:
 )
 def test_fixes_change_only_their_lines_and_are_applied_once(newline: str, mark: bytes) -> None:
     """No round changes any other line; comments, line ends and the byte order mark stay; a second run changes nothing."""
-    contents = ((case, as_written(case, newline, mark)) for case in FILES)
+    contents = ((case, as_written(case, newline, mark)) for case in CASES)
     changed = [
         check_all_fixes(case, content, newline, mark) for case, content in contents if content
     ]
     assert sum(changed) > 40
 
 
-def check_all_fixes(case: Path, content: bytes, newline: str, mark: bytes) -> bool:
+def check_all_fixes(case: Case, content: bytes, newline: str, mark: bytes) -> bool:
     """Check the fixes of one case; return whether there were any."""
-    target = "torch" if case.name.endswith(".torch.yaml") else "runtime"
     rounds: list[tuple[bytes, list[Edit]]] = []
 
     def check(contents: Overlay) -> tuple[Diagnostics, None]:
-        found = problems(case, contents[case], target)
-        rounds.append((contents[case], [i.fix for i in found if i.fix is not None]))
+        found = problems(contents[PATH], case.read)
+        rounds.append((contents[PATH], [i.fix for i in found if i.fix is not None]))
         return found, None
 
-    fixed = fix_all({case: content}, check).contents.get(case, content)
+    fixed = fix_all({PATH: content}, check).contents.get(PATH, content)
     for (old, edits), (new, _) in itertools.pairwise(rounds):
         rest = iter(new.decode("utf-8-sig").splitlines(keepends=True))
         kept = untouched(old.decode("utf-8-sig"), edits)
-        assert all(line in rest for line in kept), case.name
+        assert all(line in rest for line in kept), str(case)
     marks = fixed.count(codecs.BOM_UTF8)
-    assert fixed.startswith(mark) and marks == content.count(codecs.BOM_UTF8), case.name
+    assert fixed.startswith(mark) and marks == content.count(codecs.BOM_UTF8), str(case)
     comments = re.compile(rb"# entry \d+ \xf0\x9d\x95\x8f")
-    assert comments.findall(fixed) == comments.findall(content), case.name
+    assert comments.findall(fixed) == comments.findall(content), str(case)
     others = {"\n": rb"\r", "\r\n": rb"\r(?!\n)|(?<!\r)\n", "\r": rb"\n"}[newline]
-    assert not re.search(others, fixed), case.name
-    assert fix_all({case: fixed}, check).contents == {}, case.name
+    assert not re.search(others, fixed), str(case)
+    assert fix_all({PATH: fixed}, check).contents == {}, str(case)
     return fixed != content
 
 

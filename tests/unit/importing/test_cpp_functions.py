@@ -238,3 +238,17 @@ def test_a_function_that_two_files_define_is_none(tmp_path: Path) -> None:
     found = read(tmp_path, files, as_they_are=True)
     assert found.rows("demo::op") == {"CPU": "", "CUDA": ""}
     assert found.codes == ["W1172"] * 4
+
+
+@pytest.mark.parametrize(
+    ("schema", "entry"),
+    [
+        ("op(Tensor x, int n=0x2F) -> Tensor", "op(Tensor x, int n=0) -> Tensor"),
+        ("op(Tensor x) -> None", "op(Tensor x) -> ()"),
+    ],
+)
+def test_a_schema_that_pytorch_reads_as_another(schema: str, entry: str, tmp_path: Path) -> None:
+    """Protects what `opgen import` writes from `opgen lint`, and the author from a default that PyTorch does not see."""
+    found = read(tmp_path, library(f'm.def("{schema}");'))
+    assert found.schemas == [f"demo::{entry}"]
+    assert found.codes == ["W1176"]

@@ -20,7 +20,6 @@ from opgen.model.function_schema import Annotation, Argument, FunctionSchema, Re
 from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
-from support.codes import code
 
 ENTRIES = """\
 - func: twice(Tensor self, int[2]? dims=None) -> Tensor
@@ -124,7 +123,7 @@ def test_values_can_be_pickled_and_copied(loaded: opgen.Registry) -> None:
 def test_diagnostics_can_be_pickled() -> None:
     """Diagnostics can be sent to another process, for example from a worker of a test runner."""
     source = Source("a.yaml", "- func: a\n")
-    problem = Diagnostic(code("E0101"), Severity.error, "it is wrong", Span(source, 2, 6))
+    problem = Diagnostic("E0101", Severity.error, "it is wrong", Span(source, 2, 6))
     again = pickle.loads(pickle.dumps(problem))
     assert (again.code, again.severity, again.message) == ("E0101", Severity.error, "it is wrong")
     assert (again.span.text, again.span.source.location(2)) == ("func", source.location(2))

@@ -1,21 +1,20 @@
 """Files of other kinds: one diagnostic however many entries they have. A native_functions.yaml with mistakes does not
 get it.
 
-The text for each kind is in tests/golden/errors (E0113_*).
+The text for each kind is in tests/golden/errors/E01.md (E0113).
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.parse import builtin_tags, parse_backend, parse_entries
+from support.error_cases import Case, error_case, error_cases
 
-ERRORS = Path(__file__).parents[2] / "golden" / "errors"
-CASES = sorted(ERRORS.glob("E0113_*.yaml"))
+CASES = [case for case in error_cases() if case.code == "E0113"]
 # A library file of ordinary size, and entries with keys of other kinds of files.
 ORDINARY = "".join(f"- func: mine::good{i}(Tensor self) -> Tensor\n" for i in range(30))
 STRANGE = {
@@ -76,12 +75,12 @@ def _many(text: str) -> str:
     return re.sub(r"(?:^(?:- | ).*\n)+", lambda items: items.group() * 700, text, flags=re.M)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
-def test_one_diagnostic_for_thousands_of_entries(case: Path) -> None:
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_one_diagnostic_for_thousands_of_entries(case: Case) -> None:
     """Protects against a thousand errors, after which opgen stops reporting."""
-    text = _many(case.read_text().replace("\n\n", "\n"))
-    assert text.count("\n") > 700 or case.stem == "E0113_backend_file"
-    assert _codes(text, backend=case.name.endswith(".backend.yaml")) == ["E0113"]
+    text = _many(case.content.decode().replace("\n\n", "\n"))
+    assert text.count("\n") > 700 or case.what == "backend file"
+    assert _codes(text, backend=case.read.file == "backend.yaml") == ["E0113"]
 
 
 @pytest.mark.parametrize("what", STRANGE)
@@ -106,7 +105,7 @@ def test_a_mistake_in_a_backend_file(what: str) -> None:
 
 def test_other_files_keep_their_problems() -> None:
     diagnostics = Diagnostics()
-    other = (ERRORS / "E0113_executorch_by_name.yaml").read_text()
+    other = error_case("E0113 executorch by name").content.decode()
     texts = (
         "- func: mine::a(Tensr self) -> Tensor\n",
         other,

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source, Span, render_human
 from opgen.parse import builtin_tags, decode_source, parse_native_functions
-from support.codes import code
 
 # The key, its value, the bad word in it, and the expected code.
 VALUES = {
@@ -188,7 +187,7 @@ def test_carets_stand_under_the_word(before: str, word: str) -> None:
     word = f"w{word}"
     source = Source("f.yaml", f"{before}{word} after\n")
     diagnostics = Diagnostics()
-    diagnostics.error(code("E0307"), "m", Span(source, len(before), len(before) + len(word)))
+    diagnostics.error("E0307", "m", Span(source, len(before), len(before) + len(word)))
     lines = render_human(diagnostics).splitlines()
     shown, carets = lines[3].removeprefix("1 | "), lines[4].removeprefix("  | ")
     assert columns(carets[: len(carets) - len(carets.lstrip())]) == columns(before)

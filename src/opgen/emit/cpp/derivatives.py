@@ -330,13 +330,13 @@ def _tables(
     if FileKind.REGISTER_AUTOGRAD not in context.target.plan.kinds:
         refused = {f.full_name for f in outs}
         rows += [((f.namespace, DEFAULT_KEY), _refusal(f)) for f in outs]
-        # What an operator without an entry does is right for one that writes in place and has no gradient.
+        # What an operator without an entry does is right for one that writes in place, unless its entry says otherwise.
         rows += [
             ((fn.func.namespace, DEFAULT_KEY), _passes(fn))
             for fn in functions
             if not fn.has_derivatives
             and fn.func.full_name not in refused
-            and fn.func.func.kind() is not SchemaKind.inplace
+            and (fn.infos or fn.func.func.kind() is not SchemaKind.inplace)
         ]
     for namespace, key in unique(place for place, _ in rows):
         dispatch_key = "Autograd" if key == DEFAULT_KEY else key

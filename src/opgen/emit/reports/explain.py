@@ -66,59 +66,7 @@ class CodePage(GeneratedFile, frozen=True):
     explanation: str
     failing: tuple[str, ...]
     fixed: tuple[str, ...]
-    holds_for: str
-
-
-class CodeGroup(Record, frozen=True):
-    """A group of a hundred codes, with a title."""
-
-    title: str
-    anchor: str
-    codes: tuple[CodePage, ...]
-
-
-class CodeIndexPage(GeneratedFile, frozen=True):
-    groups: tuple[CodeGroup, ...]
-    count: int
-
-
-# The subject of each group of a hundred codes, by their first three characters.
-_SUBJECTS = {
-    "E01": "YAML",
-    "E02": "Keys of an entry",
-    "E03": "Schemas",
-    "E04": "Operators of one file",
-    "E05": "Groups, delegates and generated variants",
-    "E06": "Views",
-    "E07": "C++ and Python",
-    "E08": "External backends and selective builds",
-    "E09": "Files, options and limits",
-    "E11": "Two versions of a file",
-    "E116": "Importing operators",
-    "E12": "Gradients",
-    "E13": "One library for many releases of PyTorch",
-    "W": "Warnings",
-}
-
-
-def build_code_index(codes: Iterable[Code]) -> GeneratedFile:
-    """Return all codes by subject: docs/reference/diagnostics.md."""
-    pages: dict[str, list[CodePage]] = {}
-    for code in codes:
-        # The longest prefix that has a subject.
-        beginnings = (code.code[:4], code.code[:3], code.code[0])
-        subject = next((_SUBJECTS[b] for b in beginnings if b in _SUBJECTS), code.code[:3])
-        pages.setdefault(subject, []).append(build_code_page(code))
-    groups = tuple(
-        CodeGroup(subject, _anchor(subject), tuple(found)) for subject, found in pages.items()
-    )
-    count = sum(len(group.codes) for group in groups)
-    return CodeIndexPage("docs/reference/diagnostics.md", "codes.md.j2", groups, count)
-
-
-def _anchor(title: str) -> str:
-    """Return the anchor of a heading in Markdown."""
-    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-")
+    scope: str
 
 
 def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
@@ -180,17 +128,11 @@ def build_code_page(code: Code) -> CodePage:
         template="code.txt.j2",
         code=code.code,
         title=code.title,
-        explanation=textwrap.fill(code.explanation, 92),
+        explanation="\n\n".join(textwrap.fill(p, 92) for p in code.explanation.split("\n\n")),
         failing=() if code.example is None else _lines(code.example.failing),
         fixed=() if code.example is None else _lines(code.example.fixed),
-        holds_for=_holds_for(code),
+        scope=code.scope,
     )
-
-
-def _holds_for(code: Code) -> str:
-    if code.of_torchgen:
-        return "Reported for operators in namespace aten, and with --strict-torchgen for all operators."
-    return "" if code.target is None else f"Reported for target {code.target}."
 
 
 def _lines(text: str) -> tuple[str, ...]:

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Span
-from opgen.diagnostics.codes import Code
-from opgen.importing.common import codes
 
 # Arbitrary bytes may cause a million warnings, and each takes time to print.
 MOST = 1000
@@ -22,7 +20,7 @@ class Problems(Struct):
 
     def warn(
         self,
-        code: Code,
+        code: str,
         message: str,
         span: Span | None,
         *,
@@ -35,11 +33,11 @@ class Problems(Struct):
             self.diagnostics.warning(code, message, span, hint=hint, labels=labels, notes=notes)
         elif self.count == MOST + 1:
             message = f"opgen stops after {MOST} warnings"
-            self.diagnostics.warning(codes.MORE, message, None)
+            self.diagnostics.warning("W1180", message, None)
 
     def error(
         self,
-        code: Code,
+        code: str,
         message: str,
         span: Span | None,
         *,

@@ -6,7 +6,6 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 
 _CPP = (
@@ -43,7 +42,7 @@ def find_sources(arguments: Iterable[str], problems: Problems) -> list[str]:
         if len(paths) == before and not any(path.startswith(argument) for path in paths):
             message = f"there is no source at {argument}"
             hint = "pass a file, a folder, or a pattern such as 'csrc/**/*.cpp'"
-            problems.error(codes.NO_SUCH_SOURCE, message, None, hint=hint)
+            problems.error("E1164", message, None, hint=hint)
     return list(paths)
 
 

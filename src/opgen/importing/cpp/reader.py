@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.diagnostics import Span
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
@@ -115,7 +114,7 @@ class CppReader:
             if id(helper) not in self._called and _registers(helper):
                 message = f"no given source calls '{helper.name}' with a library"
                 hint = "also pass the source that does"
-                self._problems.warn(codes.NOT_UNDERSTOOD, message, helper.span, hint=hint)
+                self._problems.warn("W1160", message, helper.span, hint=hint)
         names = self._macros.registering_names()
         used = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b(?!\s*\()")
         for text in self._texts if names else ():
@@ -125,7 +124,7 @@ class CppReader:
                     message = f"'{use[0]}', a macro without parameters, registers, and is not read"
                     span = text.span(*use.span())
                     hint = "write its body there, or give it parameters"
-                    self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
+                    self._problems.warn("W1160", message, span, hint=hint)
 
     # Blocks
 
@@ -144,9 +143,7 @@ class CppReader:
             brace = None if closing is None else _next_brace(text, closing + 1)
             if closing is None or library is None or brace is None:
                 span = text.span(call.start(), call.end() - 1)
-                self._problems.warn(
-                    codes.NOT_UNDERSTOOD, f"no library begins after '{call[1]}'", span
-                )
+                self._problems.warn("W1160", f"no library begins after '{call[1]}'", span)
                 continue
             block = self._block(text, library, call.start(), closing + 1, brace)
             if block is not None:
@@ -185,13 +182,13 @@ class CppReader:
         if _IDENTIFIER.fullmatch(expanded.text):
             return expanded.text
         message = f"'{code}' is not a namespace"
-        self._problems.warn(codes.NOT_UNDERSTOOD, message, span)
+        self._problems.warn("W1160", message, span)
         return None
 
     def _report_key(self, key: str, span: Span) -> None:
         message = f"the dispatch key '{key}' is not known"
         hint = f"-D {key}=KEY" if _IDENTIFIER.fullmatch(key) else None
-        self._problems.warn(codes.UNKNOWN_KEY, message, span, hint=hint)
+        self._problems.warn("W1177", message, span, hint=hint)
 
     # Contents of a block
 
@@ -225,7 +222,7 @@ class CppReader:
                 case "fallback":
                     key = block.key or "all keys"
                     message = f"a fallback for {key} belongs to no operator"
-                    self._problems.warn(codes.FALLBACK, message, call.span)
+                    self._problems.warn("W1163", message, call.span)
                 case "set_python_module" | "impl_abstract_pystub":
                     self._python_module(call)
                 case "class_":
@@ -234,7 +231,7 @@ class CppReader:
                     return
                 case _ if call.method not in _IGNORED:
                     message = f"'{call.method}' is not understood"
-                    self._problems.warn(codes.NOT_UNDERSTOOD, message, call.span)
+                    self._problems.warn("W1160", message, call.span)
 
     def _def(self, text: CppText, block: _Block, call: Call, *, is_older: bool = False) -> None:
         if not call.arguments:
@@ -274,7 +271,7 @@ class CppReader:
                 return AliasAnalysisKind[match[1].lower()]
             if match is not None:
                 message = f"an entry cannot express the alias analysis '{match[1]}'"
-                self._problems.warn(codes.LEFT_OUT, message, argument.span)
+                self._problems.warn("W1176", message, argument.span)
         return None
 
     def _name_alone(
@@ -290,7 +287,7 @@ class CppReader:
         if name is None or kernel is None:
             message = "this is not a schema"
             hint = "write 'name(arguments) -> returns'"
-            self._problems.warn(codes.NO_SUCH_SCHEMA, message, call.arguments[0].span, hint=hint)
+            self._problems.warn("W1169", message, call.arguments[0].span, hint=hint)
             return
         span = call.arguments[0].span
         namespace = self._own_namespace(block, name[0], span)
@@ -315,7 +312,7 @@ class CppReader:
     def _impl(self, text: CppText, block: _Block, call: Call) -> None:
         if not 2 <= len(call.arguments) <= 4:
             message = "impl takes a name and a kernel"
-            self._problems.warn(codes.NOT_UNDERSTOOD, message, call.span)
+            self._problems.warn("W1160", message, call.span)
             return
         first = call.arguments[0]
         written = self._constants.find_string(first)
@@ -346,7 +343,7 @@ class CppReader:
         if not written or written == block.namespace or block.namespace in ("_", ""):
             return written or block.namespace
         message = f"'{written}' is not the library's namespace, '{block.namespace}'"
-        self._problems.warn(codes.OTHER_NAMESPACE, message, span)
+        self._problems.warn("W1170", message, span)
         return written
 
     def _class(self, block: _Block, call: Call) -> None:
@@ -355,21 +352,21 @@ class CppReader:
             last = call.template.rpartition("::")[2].strip()
             self.reading.classes[last] = f"{CLASSES}.{block.namespace}.{name}"
         message = f"an entry cannot define the custom class '{call.template}'"
-        self._problems.warn(codes.LEFT_OUT, message, call.span)
+        self._problems.warn("W1176", message, call.span)
 
     def _python_module(self, call: Call) -> None:
         module = self._constants.find_string(call.arguments[0]) if call.arguments else None
         where = "a Python module" if module is None else f"the Python module '{module}'"
         message = f"{where} has the fake kernels of this library"
-        self._problems.warn(codes.LEFT_OUT, message, call.span)
+        self._problems.warn("W1176", message, call.span)
 
     def _report_string(self, argument: Argument, what: str) -> None:
         message = f"the {what} is known only at run time"
-        self._problems.warn(codes.NOT_UNDERSTOOD, message, argument.span)
+        self._problems.warn("W1160", message, argument.span)
 
     def _report_too_many(self, text: CppText, offset: int) -> None:
         message = f"more than {_MOST_CALLS} registrations are not read"
-        self._problems.warn(codes.NOT_READ, message, text.span(offset, offset + 1))
+        self._problems.warn("W1175", message, text.span(offset, offset + 1))
 
     # Registrations in functions and macros
 
@@ -383,7 +380,7 @@ class CppReader:
         if not helpers or depth >= _MAX_DEPTH:
             message = f"this use of '{block.variable}' is not understood"
             begin = start if passed_to is None else passed_to.start()
-            self._problems.warn(codes.NOT_UNDERSTOOD, message, text.span(begin, end))
+            self._problems.warn("W1160", message, text.span(begin, end))
             return
         for helper in helpers:
             self._called.add(id(helper))
@@ -408,7 +405,7 @@ class CppReader:
             closing = text.find_closing(call.end() - 1)
             span = text.span(call.start(), call.end() if closing is None else closing + 1)
             labels = [(place, "it is defined here")]
-            self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint, labels=labels)
+            self._problems.warn("W1160", message, span, hint=hint, labels=labels)
 
     # Registrations of older releases
 
@@ -422,7 +419,7 @@ class CppReader:
                 message = f"'{match[0].strip()}' is not read"
                 hint = "register with TORCH_LIBRARY"
                 span = text.span(*match.span())
-                self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
+                self._problems.warn("W1160", message, span, hint=hint)
                 continue
             block = _Block("", None, "", match.start(), len(text.masked))
             grammar = self._constants.grammar
@@ -444,7 +441,7 @@ class CppReader:
                 message = f"no source defines the macro '{call[1]}'"
                 hint = "replace it by its expansion"
                 span = text.span(call.start(), closing + 1)
-                self._problems.warn(codes.NOT_UNDERSTOOD, message, span, hint=hint)
+                self._problems.warn("W1160", message, span, hint=hint)
 
 
 def find_classes(texts: Iterable[CppText]) -> dict[str, str]:

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.diagnostics.codes import Code
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import FunctionName, Kernel
 from opgen.importing.cpp.functions import CppFunction, Functions
@@ -42,7 +40,7 @@ class _Uncallable(Exception):
     """The reason why other files cannot call a function, and a hint."""
 
     def __init__(
-        self, code: Code, message: str, hint: str, functions: Sequence[CppFunction] = ()
+        self, code: str, message: str, hint: str, functions: Sequence[CppFunction] = ()
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -89,7 +87,7 @@ class Callables(Struct, frozen=True):
         functions = self.functions.find(name, text, kernel.span.start)
         if not functions:
             message = f"no given source declares '{name}'"
-            raise _Uncallable(codes.NOT_DECLARED, message, "also pass the header that does")
+            raise _Uncallable("W1173", message, "also pass the header that does")
         plain = [f for f in functions if not f.instance and f.template != "<>"]
         _check_local(name, functions)
         _check_template(name, functions, plain)
@@ -106,7 +104,7 @@ class Callables(Struct, frozen=True):
         if first.is_member:
             message = f"only its own file declares the class of '{name}'"
             hint = "declare the class in a header, and also pass that"
-            raise _Uncallable(codes.CANNOT_CALL, message, hint, [first])
+            raise _Uncallable("W1171", message, hint, [first])
         return CallableFunction(full_name, declaration=self._declaration(name, first))
 
     def _declaration(self, name: FunctionName, function: CppFunction) -> Declaration:
@@ -117,7 +115,7 @@ class Callables(Struct, frozen=True):
         except UnknownName as problem:
             message = f"the type of '{name}' uses '{problem}', which only its own file declares"
             hint = "declare the function in a header, and also pass that"
-            raise _Uncallable(codes.UNKNOWN_TYPE, message, hint, [function]) from None
+            raise _Uncallable("W1174", message, hint, [function]) from None
         *namespaces, last = function.path
         return Declaration("::".join(namespaces), last, declared, function.template)
 
@@ -130,14 +128,14 @@ class Callables(Struct, frozen=True):
         if len(overloads) > 1:
             message = f"'{name}' is one of {len(overloads)} functions of that name"
             hint = "give the kernel a unique name"
-            raise _Uncallable(codes.AMBIGUOUS, message, hint, list(overloads.values()))
+            raise _Uncallable("W1172", message, hint, list(overloads.values()))
 
     def _check_definitions(self, name: FunctionName, function: CppFunction) -> None:
         """Raise if several files define the function: a library has one of them, and rows would call it under all keys."""
         found = definitions_of(self.functions.named(name.base), function)
         if len({id(f.text) for f in found}) > 1 and not name.template:
             message = f"'{name}' is defined in {len(found)} files, of which a library has one"
-            raise _Uncallable(codes.AMBIGUOUS, message, "give each a name of its own", found)
+            raise _Uncallable("W1172", message, "give each a name of its own", found)
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
@@ -171,7 +169,7 @@ def _check_local(name: FunctionName, functions: Sequence[CppFunction]) -> None:
     where = "static" if static else "in an unnamed namespace"
     hint = "drop 'static'" if static else "move it out of the unnamed namespace"
     message = f"'{name}' is {where}: no other file can call it"
-    raise _Uncallable(codes.CANNOT_CALL, message, hint, functions)
+    raise _Uncallable("W1171", message, hint, functions)
 
 
 def _check_template(
@@ -190,7 +188,7 @@ def _check_template(
     if not arguments:
         message = f"'{name}' is a template without arguments"
         hint = "name the instance: &f<float>"
-    raise _Uncallable(codes.CANNOT_CALL, message, hint, templates)
+    raise _Uncallable("W1171", message, hint, templates)
 
 
 def _template_names(function: CppFunction) -> list[str]:

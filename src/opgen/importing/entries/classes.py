@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import CLASSES
 from opgen.importing.cpp.includes import CPP_HEADERS, include_name
@@ -52,7 +51,7 @@ def find_custom_classes(
             entry.left_out = f"no given header defines the custom class '{missing[0]}'"
             message = f"'{entry.name}' is left out: {entry.left_out}"
             hint = "define the class in a header, and also pass that"
-            problems.warn(codes.LEFT_OUT, message, entry.span, hint=hint)
+            problems.warn("W1176", message, entry.span, hint=hint)
     return classes
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import FakeKernel
 from opgen.importing.entries.merge import Entry
@@ -26,10 +25,10 @@ def report_fakes(
         entry = entries.get(fake.operator)
         if entry is not None and _has_generated_meta(entry):
             message = f"'{fake.operator}' needs no fake kernel: opgen generates its Meta kernel"
-            problems.warn(codes.NEEDLESS_FAKE, message, fake.span, hint="remove it")
+            problems.warn("W1181", message, fake.span, hint="remove it")
         else:
             message = f"'{fake.operator}' has a fake kernel in Python, which stays there"
-            problems.warn(codes.STAYS_IN_PYTHON, message, fake.span)
+            problems.warn("W1164", message, fake.span)
 
 
 def find_traced_by_python(entries: Iterable[Entry], fakes: Iterable[FakeKernel]) -> frozenset[str]:

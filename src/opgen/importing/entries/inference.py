@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common import codes
 from opgen.importing.common.cpp_types import Aliases, CppSignature, CppType, NoSchemaType
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import Definition, Implementation, Kernel, NameAlone
@@ -87,7 +86,7 @@ class Inference(Struct, frozen=True):
         if schemas:
             labels = [(f.span, "one of them") for f in schemas.values()]
             message = f"'{kernel.name}' is one of several functions"
-            self.problems.warn(codes.NO_SCHEMA, message, alone.span, labels=labels)
+            self.problems.warn("W1165", message, alone.span, labels=labels)
         else:
             self._report(alone, f"no given source declares '{kernel.name}'")
         return None
@@ -101,7 +100,7 @@ class Inference(Struct, frozen=True):
 
     def _report(self, alone: NameAlone, reason: str) -> None:
         message = f"'{alone.namespace}::{alone.name}' has no schema: {reason}"
-        self.problems.warn(codes.NO_SCHEMA, message, alone.span)
+        self.problems.warn("W1165", message, alone.span)
 
 
 def _instantiate(function: CppFunction, template: str) -> CppSignature:

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opgen.diagnostics import Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     Definition,
@@ -116,10 +116,10 @@ def write_rows(
                 case KernelKind.unnamed:
                     message = f"the {row.key} kernel of '{entry.name}' is a lambda"
                     hint = "make it a function with a name"
-                    problems.warn(codes.UNNAMED_KERNEL, message, kernel.span, hint=hint)
+                    problems.warn("W1161", message, kernel.span, hint=hint)
                 case KernelKind.boxed | KernelKind.unknown:
                     message = f"the {row.key} kernel of '{entry.name}' is {kernel.kind.value}"
-                    problems.warn(codes.OTHER_KERNEL, message, kernel.span)
+                    problems.warn("W1162", message, kernel.span)
 
 
 def _shared_names(
@@ -161,18 +161,39 @@ def _write_function(
         message = f"'{name}' is one of {len(functions)} functions of that name"
         labels = [(f.span, "defined here") for f in functions[:3]]
         hint = f"the row has '{row.written}'"
-        problems.warn(codes.AMBIGUOUS, message, row.kernel.span, hint=hint, labels=labels)
+        problems.warn("W1172", message, row.kernel.span, hint=hint, labels=labels)
     if name.template:
         message = f"'{name}' is an instance of a template"
         hint = f"the row has '{row.written}'"
-        problems.warn(codes.INSTANCE, message, row.kernel.span, hint=hint)
+        problems.warn("W1179", message, row.kernel.span, hint=hint)
+
+
+# What PyTorch's parser of schemas reads as something else, without a word.
+_HEXADECIMAL = re.compile(r"=(0[xX][0-9a-fA-F]+)")
+_NONE = re.compile(r"->\s*None\s*$")
+
+
+def _schema_as_read(definition: Definition, problems: Problems) -> str:
+    """Return the schema as PyTorch reads it; report what is not meant."""
+    schema = definition.schema
+    if (number := _HEXADECIMAL.search(schema)) is not None:
+        message = f"PyTorch reads the default {number[1]} as 0, and so does the entry"
+        hint = f"write {int(number[1], 16)}"
+        problems.warn("W1176", message, definition.span, hint=hint)
+        schema = _HEXADECIMAL.sub("=0", schema)
+    if _NONE.search(schema):
+        message = "'None' is no result of an operator: the entry returns nothing"
+        problems.warn("W1176", message, definition.span, hint="write '-> ()'")
+        schema = _NONE.sub("-> ()", schema)
+    return schema
 
 
 def _define(entries: dict[str, Entry], definition: Definition, problems: Problems) -> None:
+    definition = replace(definition, schema=_schema_as_read(definition, problems))
     full_name = f"{definition.namespace}::{definition.name}"
     if not _NAMESPACE.fullmatch(definition.namespace):
         message = f"'{shorten(definition.namespace)}' is not a namespace"
-        problems.warn(codes.NOT_UNDERSTOOD, message, definition.span)
+        problems.warn("W1160", message, definition.span)
         return
     entry = entries.get(full_name)
     if entry is None:
@@ -193,7 +214,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
     entry.others.append(definition)
     message = f"'{full_name}' is also defined with another schema"
     labels = [(entry.span, "the first one is used")]
-    problems.warn(codes.DEFINED_TWICE, message, definition.span, labels=labels)
+    problems.warn("W1167", message, definition.span, labels=labels)
 
 
 def _implement(entry: Entry, implementation: Implementation, problems: Problems) -> None:
@@ -213,7 +234,7 @@ def _implement(entry: Entry, implementation: Implementation, problems: Problems)
         row.others.append(other)
         message = f"'{entry.name}' has two kernels for {key}"
         labels = [(row.kernel.span, "this one is used")]
-        problems.warn(codes.TWO_KERNELS, message, other[0].span, labels=labels)
+        problems.warn("W1168", message, other[0].span, labels=labels)
 
 
 def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
@@ -222,7 +243,7 @@ def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
         entry.left_out = "no C++ function returns one tuple"
         message = f"'{entry.name}' is left out: {entry.left_out}"
         hint = "return the elements themselves, or keep the operator in Python"
-        problems.warn(codes.LEFT_OUT, message, entry.span, hint=hint)
+        problems.warn("W1176", message, entry.span, hint=hint)
 
 
 def _is_same(one: Kernel, other: Kernel) -> bool:
@@ -243,9 +264,9 @@ def _report_undefined(
                 name = f"{namespace}::{row.name}"
                 message = f"no source defines '{name}', which has a kernel for {row.key}"
                 hint = defined.did_you_mean(name)
-                problems.warn(codes.NOT_DEFINED, message, row.span, hint=hint)
+                problems.warn("W1166", message, row.span, hint=hint)
             continue
         count = f"{len(rows)} kernels" if len(rows) > 1 else "1 kernel"
         message = f"{count} in namespace '{namespace}', but no source defines an operator in it"
         hint = "see opgen generate --backend-yaml" if namespace == ATEN else None
-        problems.warn(codes.NOT_DEFINED, message, rows[0].span, hint=hint)
+        problems.warn("W1166", message, rows[0].span, hint=hint)

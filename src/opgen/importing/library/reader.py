@@ -13,7 +13,6 @@ from typing import Any
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     Definition,
@@ -79,7 +78,7 @@ def _list_operators(
         printed, errors = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         message = f"{names} did not finish loading within {TIMEOUT} seconds"
-        problems.error(codes.LIBRARY_FAILED, message, None)
+        problems.error("E1163", message, None)
         return None
     finally:
         _end(process)
@@ -91,7 +90,7 @@ def _list_operators(
     first = _first_of_exception(lines)
     reason = lines[first].strip() if lines else f"it ended with code {process.returncode}"
     message = f"{names} cannot be loaded: {reason}"
-    problems.error(codes.LIBRARY_FAILED, message, None, notes=lines[first + 1 :][:_MOST_LINES])
+    problems.error("E1163", message, None, notes=lines[first + 1 :][:_MOST_LINES])
     return None
 
 
@@ -118,11 +117,11 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
     span = Span(Source(f"<{full_name}>", ""), 0, 0)
     parsed = None if schema is None else find_schema(schema)
     if parsed is None:
-        problems.warn(codes.NOT_DEFINED, f"'{full_name}' has kernels, but no schema", None)
+        problems.warn("W1166", f"'{full_name}' has kernels, but no schema", None)
         return
     if not operator["is_same"]:
         message = f"'{full_name}' is printed as '{schema}', which parses as another schema"
-        problems.warn(codes.NOT_PRINTED, message, None)
+        problems.warn("W1178", message, None)
     kind = _ANALYSIS.search(operator["dump"])
     yield Definition(
         namespace,
@@ -135,7 +134,7 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
     for row in _rows(operator["dump"]):
         if not row.is_fallthrough and _IN_PYTHON.search(row.place):
             message = f"'{full_name}' has a kernel for {row.key} in Python, which stays there"
-            problems.warn(codes.STAYS_IN_PYTHON, message, None)
+            problems.warn("W1164", message, None)
             continue
         kernel = _kernel(name, row, span)
         yield Implementation(namespace, name, row.key, kernel, span)

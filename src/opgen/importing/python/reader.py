@@ -10,7 +10,6 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Span
 from opgen.diagnostics.suggestions import shorten
-from opgen.importing.common import codes
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
@@ -185,7 +184,7 @@ class _ModuleReader(Struct):
             self._python_kernel(call, library, call.argument(0, "op_name"), key)
         elif library is not None and method == "fallback":
             message = "a fallback belongs to no operator"
-            self.problems.warn(codes.FALLBACK, message, self.module.span(call.node))
+            self.problems.warn("W1163", message, self.module.span(call.node))
         elif library is not None and method in _IN_PYTHON:
             operator = self._name_in(library, call.argument(0, "op_name"), call)
             self._stays(call, _IN_PYTHON[method], operator)
@@ -207,7 +206,7 @@ class _ModuleReader(Struct):
         kind = AliasAnalysisKind.__members__.get(given.lower())
         if given and kind is None:
             message = f"an entry cannot express the alias analysis '{given}'"
-            self.problems.warn(codes.LEFT_OUT, message, self.module.span(call.node))
+            self.problems.warn("W1176", message, self.module.span(call.node))
         namespace = library.namespace or self.namespace
         if namespace is None:
             self._unknown_namespace(call)
@@ -310,7 +309,7 @@ class _ModuleReader(Struct):
             except NoSchema as problem:
                 reason = str(problem)
         message = f"'{operator}' has no schema: {reason}"
-        self.problems.warn(codes.NO_SCHEMA, message, self.module.span(call.node))
+        self.problems.warn("W1165", message, self.module.span(call.node))
         return None
 
     def _function(self, node: ast.expr | None, call: _Call) -> Function | None:
@@ -333,11 +332,11 @@ class _ModuleReader(Struct):
         span = self.module.span(call.node)
         if schema is None:
             hint = "write 'name(arguments) -> returns'"
-            self.problems.warn(codes.NO_SUCH_SCHEMA, "this is not a schema", span, hint=hint)
+            self.problems.warn("W1169", "this is not a schema", span, hint=hint)
             return
         if schema.namespace and schema.namespace != namespace:
             message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
-            self.problems.warn(codes.OTHER_NAMESPACE, message, span)
+            self.problems.warn("W1170", message, span)
         own = schema.namespace or namespace
         self.reading.registrations.append(
             Definition(own, str(schema), span, (), tags, alias_analysis=analysis)
@@ -348,7 +347,7 @@ class _ModuleReader(Struct):
         span = self.module.span(call.node)
         if not key.isidentifier():
             message = f"the dispatch key '{shorten(key)}' is not known"
-            self.problems.warn(codes.UNKNOWN_KEY, message, span)
+            self.problems.warn("W1177", message, span)
             return
         kernel = Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
         self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
@@ -359,10 +358,10 @@ class _ModuleReader(Struct):
             return
         subject = "an operator" if operator is None else f"'{operator}'"
         message = f"{subject} has {what} in Python, which stays there"
-        self.problems.warn(codes.STAYS_IN_PYTHON, message, self._short_span(call))
+        self.problems.warn("W1164", message, self._short_span(call))
 
     def _report(self, call: _Call, message: str) -> None:
-        self.problems.warn(codes.NOT_UNDERSTOOD, message, self._short_span(call))
+        self.problems.warn("W1160", message, self._short_span(call))
 
     def _unknown_namespace(self, call: _Call) -> None:
         span = self._short_span(call)

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from opgen import data
 from opgen.diagnostics import Diagnostics, Edit, Span
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.model import release
 from opgen.model.dispatch_key import (
@@ -30,7 +29,6 @@ from opgen.model.function_schema import (
 from opgen.model.native_function import AliasAnalysisKind, DeviceCheckType, KernelSource, Variant
 from opgen.model.out_slips import OutSlip, find_out_slip
 from opgen.model.profile import Profile, operator_namespace
-from opgen.parse.entries import codes, codes_library
 from opgen.parse.entries.draft import Draft, default_kernel_name
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
@@ -41,7 +39,7 @@ _NOT_RANDOM = data.read_exempt("V111")
 
 
 class Finding(Struct, frozen=True):
-    code: Code
+    code: str
     message: str
     span: Span
     labels: tuple[tuple[Span, str], ...] = ()
@@ -90,7 +88,7 @@ def _fake_is_needed(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     else:
         return
     message = f"'{func.name}' needs no fake: {reason}"
-    yield Finding(codes_library.E0255, message, draft.spans.key("fake"), labels)
+    yield Finding("E0255", message, draft.spans.key("fake"), labels)
 
 
 def _effects_are_kept(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -106,11 +104,11 @@ def _effects_are_kept(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
             f"'{func.name}' writes or returns '{aliased.name}', so PyTorch ignores its effects"
         )
         hint = "let one operator write, and another have the effects"
-        yield Finding(codes_library.E0257, message, span, hint=hint)
+        yield Finding("E0257", message, span, hint=hint)
     elif is_composite or not (draft.has_dispatch or is_structured):
         message = f"'{func.name}' decomposes into the operators that it calls, so it has no effects of its own"
         hint = "write 'CompositeExplicitAutograd' for its kernel"
-        yield Finding(codes_library.E0257, message, span, hint=hint)
+        yield Finding("E0257", message, span, hint=hint)
 
 
 def _python_kernels_are_plain(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -126,7 +124,7 @@ def _python_kernels_are_plain(draft: Draft, func: FunctionSchema) -> Iterator[Fi
             hint = "write a line 'fake', or leave out the row and call torch.library.register_fake"
         else:
             continue
-        yield Finding(codes_library.E0259, message, draft.spans.kernel(row.key), hint=hint)
+        yield Finding("E0259", message, draft.spans.kernel(row.key), hint=hint)
 
 
 def _annotations_are_analysed(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -137,7 +135,7 @@ def _annotations_are_analysed(draft: Draft, func: FunctionSchema) -> Iterator[Fi
         return
     message = f"the schema says what '{func.name}' does with '{aliased.name}': PyTorch registers no other alias analysis"
     hint = "remove 'alias_analysis', or the annotations"
-    yield Finding(codes_library.E0261, message, draft.spans.key("alias_analysis"), hint=hint)
+    yield Finding("E0261", message, draft.spans.key("alias_analysis"), hint=hint)
 
 
 def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -146,20 +144,20 @@ def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Find
         return
     if release.holds(release.Rule.NO_CONST_REF_TO_OUTS, draft.declared_tags):
         message = f"'{func.name}' has out arguments, so it cannot have '{key}'"
-        yield Finding(codes.E0249, message, draft.spans.key(key))
+        yield Finding("E0249", message, draft.spans.key(key))
 
 
 def _methods_in_no_module(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if draft.python_module is not None and Variant.method in draft.variants:
         message = f"'{func.name}' is a method, so it cannot be in a Python module"
         label = (draft.spans.item("variants", "method"), "made a method here")
-        yield Finding(codes.E0248, message, draft.spans.key("python_module"), (label,))
+        yield Finding("E0248", message, draft.spans.key("python_module"), (label,))
 
 
 def _precomputed_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if draft.has_precomputed and not draft.structured:
         message = f"'{func.name}' is not structured, so nothing can be precomputed for it"
-        yield Finding(codes.E0230, message, draft.spans.key("precomputed"))
+        yield Finding("E0230", message, draft.spans.key("precomputed"))
 
 
 def _replaced_arguments_exist(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -171,7 +169,7 @@ def _replaced_arguments_exist(draft: Draft, func: FunctionSchema) -> Iterator[Fi
             message = f"'{name}' is not an argument of '{func.name}' that can be replaced"
             hint = f"these can be: {', '.join(replaceable)}" if replaceable else None
             span = draft.spans.value("precomputed")
-            yield Finding(codes.E0233, message, _replaced(draft, name, span), hint=hint)
+            yield Finding("E0233", message, _replaced(draft, name, span), hint=hint)
 
 
 def _replaced(draft: Draft, name: str, value: Span) -> Span:
@@ -186,7 +184,7 @@ def _no_table_with_manual_registration(draft: Draft, func: FunctionSchema) -> It
     if draft.has_dispatch and draft.manual_kernel_registration:
         message = f"kernels of '{func.name}' are registered by hand, so this table has no effect"
         label = (draft.spans.key("manual_kernel_registration"), "because of this key")
-        yield Finding(codes.E0216, message, draft.spans.key("dispatch"), (label,))
+        yield Finding("E0216", message, draft.spans.key("dispatch"), (label,))
 
 
 def _table_is_not_the_default(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -197,11 +195,11 @@ def _table_is_not_the_default(draft: Draft, func: FunctionSchema) -> Iterator[Fi
     if row.kernel == name and row.namespace is None:
         message = "this table is the default: remove it"
         fix = draft.spans.remove_key("dispatch")
-        yield Finding(codes.E0212, message, draft.spans.key("dispatch"), fix=fix)
+        yield Finding("E0212", message, draft.spans.key("dispatch"), fix=fix)
     elif "_symint" not in row.kernel and draft.structured_delegate is None:
         message = f"the only kernel of '{func.name}' must be named '{name}'"
         hint = f"rename it to '{name}' and remove the table"
-        yield Finding(codes.E0213, message, draft.spans.kernel(_IMPLICIT), hint=hint)
+        yield Finding("E0213", message, draft.spans.kernel(_IMPLICIT), hint=hint)
 
 
 def _factories_have_a_table(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -211,7 +209,7 @@ def _factories_have_a_table(draft: Draft, func: FunctionSchema) -> Iterator[Find
     if name.startswith("new_") or name.endswith("_like") or func.is_factory:
         message = f"'{func.name}' creates a tensor, so it needs a dispatch table"
         note = f"add 'dispatch:' with 'CompositeExplicitAutograd: {name}' or kernels for single backends"
-        yield Finding(codes.E0214, message, draft.spans.schema_name(), notes=(note,))
+        yield Finding("E0214", message, draft.spans.schema_name(), notes=(note,))
 
 
 def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -224,7 +222,7 @@ def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Findin
     first = next((key for key in keys if key not in (_NESTED, second)), keys[0])
     message = f"'{second}' cannot be combined with '{first}'"
     label = (draft.spans.dispatch_key(first), "the other kernel for all backends")
-    yield Finding(codes.E0215, message, draft.spans.dispatch_key(second), (label,))
+    yield Finding("E0215", message, draft.spans.dispatch_key(second), (label,))
 
 
 def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -235,7 +233,7 @@ def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Fin
         if names[0] != names[1]:
             message = f"kernels of '{func.name}' are in different namespaces: '{names[0]}' and '{names[1]}'"
             label = (draft.spans.kernel(first.key), "the first")
-            yield Finding(codes.E0219, message, draft.spans.kernel(row.key), (label,))
+            yield Finding("E0219", message, draft.spans.kernel(row.key), (label,))
             return
 
 
@@ -247,12 +245,12 @@ def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Findi
     if not draft.structured or outless:
         lacks = "is not an out variant" if draft.structured else "is not structured"
         message = f"'{func.name}' has an inner loop but {lacks}"
-        yield Finding(codes.E0223, message, draft.spans.key("ufunc_inner_loop"))
+        yield Finding("E0223", message, draft.spans.key("ufunc_inner_loop"))
     for row in draft.dispatch:
         if row.key in UFUNC_DISPATCH_KEYS:
             message = f"the {row.key} kernel of '{func.name}' is generated from its inner loop"
             label = (draft.spans.key("ufunc_inner_loop"), "the inner loop")
-            yield Finding(codes.E0224, message, draft.spans.dispatch_key(row.key), (label,))
+            yield Finding("E0224", message, draft.spans.dispatch_key(row.key), (label,))
 
 
 def _delegates_name_no_kernels(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -262,14 +260,14 @@ def _delegates_name_no_kernels(draft: Draft, func: FunctionSchema) -> Iterator[F
         if row.key in STRUCTURED_DISPATCH_KEYS:
             message = f"the {row.key} kernel of '{func.name}' is that of its delegate"
             label = (draft.spans.value("structured_delegate"), "delegated here")
-            yield Finding(codes.E0217, message, draft.spans.dispatch_key(row.key), (label,))
+            yield Finding("E0217", message, draft.spans.dispatch_key(row.key), (label,))
 
 
 def _out_variants_are_functions(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if func.arguments.out and draft.variants != {Variant.function}:
         message = f"'{func.name}' has out arguments, so it is a function only"
         span = draft.spans.value("variants")
-        yield Finding(codes.E0240, message, span, fix=Edit(span, "function"))
+        yield Finding("E0240", message, span, fix=Edit(span, "function"))
 
 
 def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -281,10 +279,10 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
         label = (draft.spans.key("structured"), "structured")
         message = f"'{func.name}' is structured, but not an out variant: {slip.message}"
         span = _span_of_slip(slip, draft, func)
-        yield Finding(codes.E0241, message, span, (label,), hint=slip.hint)
+        yield Finding("E0241", message, span, (label,), hint=slip.hint)
     elif func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
-        yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
+        yield Finding("E0241", message, draft.spans.key("structured"), hint=hint)
     elif draft.no_outless is not None and not _asks_for_variants(draft):
         message = f"{message} {draft.no_outless}"
         hint = (
@@ -294,7 +292,7 @@ def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterato
             hint = f"add 'autogen: {func.name.to_out()}'"
         if draft.is_strict:
             hint = f"{hint}; or run without --strict-torchgen"
-        yield Finding(codes.E0241, message, draft.spans.key("structured"), hint=hint)
+        yield Finding("E0241", message, draft.spans.key("structured"), hint=hint)
 
 
 def _asks_for_variants(draft: Draft) -> bool:
@@ -317,7 +315,7 @@ def _span_of_slip(slip: OutSlip, draft: Draft, func: FunctionSchema) -> Span:
 def _structured_is_guarded(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if not draft.device_guard and (draft.structured or draft.structured_delegate is not None):
         message = f"'{func.name}' is structured, so its device guard cannot be turned off"
-        yield Finding(codes.E0242, message, draft.spans.key("device_guard"))
+        yield Finding("E0242", message, draft.spans.key("device_guard"))
 
 
 def _out_variants_do_not_delegate(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -325,7 +323,7 @@ def _out_variants_do_not_delegate(draft: Draft, func: FunctionSchema) -> Iterato
         message = f"'{func.name}' is an out variant, so it cannot delegate to another"
         hint = None if draft.structured else "did you mean 'structured: True'?"
         span = draft.spans.key("structured_delegate")
-        yield Finding(codes.E0243, message, span, hint=hint)
+        yield Finding("E0243", message, span, hint=hint)
 
 
 def _no_default_args_have_defaults(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -342,14 +340,14 @@ def _no_default_args_have_defaults(draft: Draft, func: FunctionSchema) -> Iterat
             )
             span = draft.spans.item("cpp_no_default_args", name)
             hint = None if name in names else did_you_mean(name, sorted(defaults))
-            yield Finding(codes.E0244, message, span, hint=hint)
+            yield Finding("E0244", message, span, hint=hint)
 
 
 def _base_class_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if draft.structured_inherits is not None and not draft.structured:
         message = f"'{func.name}' is not structured, so it has no base class"
         hint = "add 'structured: True', or remove this line"
-        yield Finding(codes.E0245, message, draft.spans.key("structured_inherits"), hint=hint)
+        yield Finding("E0245", message, draft.spans.key("structured_inherits"), hint=hint)
 
 
 def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -359,7 +357,7 @@ def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Find
         written = draft.node("device_check") is not None
         span = draft.spans.value("device_check") if written else draft.spans.schema_name()
         added = draft.spans.add_key("device_check: NoCheck")
-        yield Finding(codes.E0246, message, span, fix=Edit(span, "NoCheck") if written else added)
+        yield Finding("E0246", message, span, fix=Edit(span, "NoCheck") if written else added)
 
 
 def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
@@ -369,7 +367,7 @@ def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
     if reason is not None:
         message = f"'{func.name}' needs the tag 'nondeterministic_seeded': {reason}"
         fix = draft.spans.add_tag("nondeterministic_seeded")
-        yield Finding(codes.E0247, message, draft.spans.schema_name(), fix=fix)
+        yield Finding("E0247", message, draft.spans.schema_name(), fix=fix)
 
 
 def explain_random(func: FunctionSchema, tags: Collection[str]) -> str | None:

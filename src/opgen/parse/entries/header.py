@@ -9,12 +9,10 @@ from typing import TypeGuard
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import did_you_mean, only_near, shorten
 from opgen.model.backend import WrittenName
 from opgen.model.cpp_identifier import is_cpp_name
 from opgen.model.types import CppClass
-from opgen.parse.entries import codes_library as codes
 from opgen.parse.schema.parser import SchemaReader, check_namespace
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from opgen.parse.yaml.values import ValueReader
@@ -70,10 +68,10 @@ def split_header(
             hint = (
                 "write the namespace before each operator's name" if _has_namespace(node) else None
             )
-            diagnostics.error(codes.E0250, message, key.span, hint=hint)
+            diagnostics.error("E0250", message, key.span, hint=hint)
         elif index > 0:
             message = "only the first item of the file can be a header"
-            diagnostics.error(codes.E0251, message, node.span)
+            diagnostics.error("E0251", message, node.span)
         else:
             header = _read(node, diagnostics)
     return SchemaFile(root, header, tuple(entries))
@@ -93,15 +91,15 @@ def _has_namespace(node: MappingNode) -> bool:
 
 
 def _read(node: MappingNode, diagnostics: Diagnostics) -> FileHeader:
-    reader = ValueReader(node, codes.E0252, diagnostics)
-    reader.check_keys(KEYS, codes.E0252)
+    reader = ValueReader(node, "E0252", diagnostics)
+    reader.check_keys(KEYS, "E0252")
     namespace = _namespace(reader)
     fragment = reader.flag("fragment", False)
     includes, classes = tuple(read_includes(reader)), dict(_classes(reader))
     return FileHeader(namespace, includes, fragment, classes)
 
 
-def read_derivatives_header(node: MappingNode, diagnostics: Diagnostics, wrong: Code) -> FileHeader:
+def read_derivatives_header(node: MappingNode, diagnostics: Diagnostics, wrong: str) -> FileHeader:
     """Read the header of a file of derivatives; report a value of the wrong type with the code `wrong`."""
     reader = ValueReader(node, wrong, diagnostics)
     reader.check_keys(DERIVATIVES_KEYS, wrong)
@@ -153,26 +151,26 @@ def _classes(reader: ValueReader) -> Iterator[tuple[str, CppClass]]:
         if not _CLASS.fullmatch(key.value):
             message = f"'{shorten(key.value)}' is not the name of a TorchScript class"
             hint = "write its namespace and its name, as in 'custom.Bar'"
-            reader.diagnostics.error(codes.E0252, message, key.span, hint=hint)
+            reader.diagnostics.error("E0252", message, key.span, hint=hint)
         elif not isinstance(value, MappingNode):
             reader.report_type(value, f"the class '{shorten(key.value)}' takes a mapping")
         else:
-            cpp_class = _class(ValueReader(value, codes.E0252, reader.diagnostics))
+            cpp_class = _class(ValueReader(value, "E0252", reader.diagnostics))
             if cpp_class is not None:
                 yield key.value, cpp_class
 
 
 def _class(reader: ValueReader) -> CppClass | None:
-    reader.check_keys(_CLASS_KEYS, codes.E0252)
+    reader.check_keys(_CLASS_KEYS, "E0252")
     names = {key: reader.name(key) for key in _CLASS_KEYS}
     for key in ("type", "header"):
         if names[key] is None:
-            reader.diagnostics.error(codes.E0252, f"a class needs '{key}'", reader.node.span)
+            reader.diagnostics.error("E0252", f"a class needs '{key}'", reader.node.span)
     for key in ("type", "define"):
         name = names[key]
         if name is not None and not _is_qualified(name.text):
             message = f"'{shorten(name.text)}' is not a qualified C++ name"
-            reader.diagnostics.error(codes.E0252, message, name.span)
+            reader.diagnostics.error("E0252", message, name.span)
             return None
     cpp, header, define = names["type"], names["header"], names["define"]
     if cpp is None or header is None or not _is_header_name(header, reader):

@@ -16,7 +16,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Edit, Span, TooManyErrors
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.cpp_identifier import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
 from opgen.model.dispatch_key import (
@@ -44,7 +43,6 @@ from opgen.model.native_function import (
 from opgen.model.profile import ATEN, Profile
 from opgen.model.schema_spelling import Spelling, spell
 from opgen.model.tags import TagSet
-from opgen.parse.entries import codes, codes_library
 from opgen.parse.entries import edits as entry_edits
 from opgen.parse.entries.documentation import clean, find_bad_character
 from opgen.parse.entries.draft import DispatchRow, Draft, NodeSpans, comma_parts, spaced_parts
@@ -60,12 +58,10 @@ from opgen.parse.entries.slips import (
     advise_on_table,
     list_names,
 )
-from opgen.parse.schema import codes as codes_schema
 from opgen.parse.schema.library_parser import LibraryReader
 from opgen.parse.schema.parser import SchemaReader, check_namespace
 from opgen.parse.schema.reader import SchemaCache
 from opgen.parse.schema.slips import find_slip
-from opgen.parse.yaml import codes as codes_yaml
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
 _Choice = TypeVar("_Choice", bound=Enum)
@@ -144,7 +140,7 @@ class _EntryReader:
     def read(self) -> None:
         node = self.draft.spans.node
         if node.get("func") is None and not self._has_misspelt_func(node):
-            self._error(codes.E0202, "this entry has no 'func'", node.span)
+            self._error("E0202", "this entry has no 'func'", node.span)
         # `func` comes first: the operator's namespace decides which rules hold for the other keys.
         for key, value in sorted(node.pairs, key=lambda pair: pair[0].value != "func"):
             self._key = key.value
@@ -152,7 +148,7 @@ class _EntryReader:
             if handler is not None:
                 handler(self, value)
             elif key.kind != "str":
-                self._error(codes_yaml.E0108, "a key must be a name", key.span)
+                self._error("E0108", "a key must be a name", key.span)
             else:
                 self._report_key(key)
         if self.draft.func is not None:
@@ -172,7 +168,7 @@ class _EntryReader:
         fix = None if advice is None else self._replaced(key.span, key.value, advice.fix)
         message = f"unknown key '{shorten(key.value)}'"
         notes = list_names("keys", _HANDLERS) if advice is None else ()
-        self._error(codes.E0201, message, key.span, notes=notes, hint=hint, fix=fix)
+        self._error("E0201", message, key.span, notes=notes, hint=hint, fix=fix)
         if advice is not None and advice.meant is not None:
             self.draft.bad.add(advice.meant)
 
@@ -182,7 +178,7 @@ class _EntryReader:
 
     def _error(
         self,
-        code: Code,
+        code: str,
         message: str,
         span: Span,
         *,
@@ -197,7 +193,7 @@ class _EntryReader:
         )
 
     def _member(
-        self, value: Node, choices: type[_Choice], code: Code, what: str, *notes: str
+        self, value: Node, choices: type[_Choice], code: str, what: str, *notes: str
     ) -> _Choice | None:
         """Return the member that a string names; None, and an error for any other name, if there is none."""
         node = self._optional_string(value)
@@ -214,12 +210,12 @@ class _EntryReader:
         if not self._context.strict_torchgen and self.draft.profile is not Profile.torchgen:
             return True
         message = f"'{key}' is an opgen extension, only for operators of libraries"
-        self._error(codes_library.E0250, message, value.span)
+        self._error("E0250", message, value.span)
         return False
 
     def _unknown(
         self,
-        code: Code,
+        code: str,
         message: str,
         word: str,
         span: Span,
@@ -234,7 +230,7 @@ class _EntryReader:
         fix = self._replaced(span, word, near)
         self._error(code, message, span, notes=() if hint else notes, hint=hint, fix=fix)
 
-    def _advised(self, code: Code, message: str, word: str, span: Span, advice: Advice) -> None:
+    def _advised(self, code: str, message: str, word: str, span: Span, advice: Advice) -> None:
         """Report a `word` with advice."""
         fix = self._replaced(span, word, advice.fix)
         self._error(code, message, span, hint=advice.hint, fix=fix)
@@ -247,7 +243,7 @@ class _EntryReader:
         """Report a value of the wrong type. `what` is the subject of the message, by default the key."""
         name = f"'{self._key}'" if what is None else what
         message = f"{name} takes {expected}, but this is {describe(node)}"
-        self._error(codes.E0203, message, node.span, hint=hint)
+        self._error("E0203", message, node.span, hint=hint)
 
     def _is_string(self, node: Node, what: str | None = None) -> bool:
         if node.kind == "str":
@@ -273,7 +269,7 @@ class _EntryReader:
             return node
         message = "this string includes the line end after it"
         hint, fix = "write '>-' or '|-'", entry_edits.strip_line_end(node)
-        self._error(codes_schema.E0302, message, node.span, hint=hint, fix=fix)
+        self._error("E0302", message, node.span, hint=hint, fix=fix)
         return replace(node, value=stripped)
 
     def _optional_string(self, node: Node) -> ScalarNode | None:
@@ -310,7 +306,7 @@ class _EntryReader:
         if "::" in text:
             message = f"write '{shorten(text)}' without a namespace"
             stop = start + text.rindex("::") + 2
-            self._error(codes.E0206, message, node.part(start, stop))
+            self._error("E0206", message, node.part(start, stop))
             return None
         reader = self._schema_reader(node)
         name = reader.operator_name(start, end, allow_out=self.draft.profile is Profile.library)
@@ -379,14 +375,14 @@ class _EntryReader:
         start = spelling.comments[0][0]
         message = "in a folded string, a comment includes everything after '#'"
         hint = "move the comment out of the string, or write '|-' instead of '>-'"
-        self._error(codes_schema.E0324, message, node.part(start, start + 1), hint=hint)
+        self._error("E0324", message, node.part(start, start + 1), hint=hint)
         return True
 
     def _is_namespace(self, namespace: str, node: ScalarNode, spelling: Spelling | None) -> bool:
         if "::" in namespace.strip(":"):
             message = "an operator is in at most one namespace"
             span = node.part(0, len(namespace))
-            self._error(codes_schema.E0303, message, span)
+            self._error("E0303", message, span)
             return False
         reader = (
             self._schema_reader(node)
@@ -405,7 +401,7 @@ class _EntryReader:
         advice = advise_on_list(node.value, Variant.__members__)
         if advice is not None and advice.fix != node.value:
             message = f"the variants '{shorten(node.value)}' are not separated by ', '"
-            self._advised(codes.E0204, message, node.value, node.span, advice)
+            self._advised("E0204", message, node.value, node.span, advice)
             return
         variants = set()
         for word, start, end in spaced_parts(node.value):
@@ -414,11 +410,11 @@ class _EntryReader:
             else:
                 message = f"unknown variant '{shorten(word)}'"
                 span = node.part(start, end)
-                self._unknown(codes.E0204, message, word, span, Variant.__members__)
+                self._unknown("E0204", message, word, span, Variant.__members__)
         self.draft.variants = frozenset(variants)
 
     def _read_device_check(self, value: Node) -> None:
-        found = self._member(value, DeviceCheckType, codes.E0205, "device check")
+        found = self._member(value, DeviceCheckType, "E0205", "device check")
         if found is not None:
             self.draft.device_check = found
 
@@ -432,7 +428,7 @@ class _EntryReader:
         else:
             message = f"'{shorten(node.value)}' cannot be the name of a Python module"
             hint = "write identifiers with dots between them, but no keyword of Python"
-            self._error(codes.E0226, message, node.span, hint=hint)
+            self._error("E0226", message, node.span, hint=hint)
 
     def _read_structured_delegate(self, value: Node) -> None:
         node = self._optional_string(value)
@@ -446,12 +442,12 @@ class _EntryReader:
             return
         if "::" in node.value:
             message = "write the base class without a namespace"
-            self._error(codes.E0206, message, node.span)
+            self._error("E0206", message, node.span)
         elif not is_cpp_name(node.value):
             message = f"'{shorten(node.value)}' is not the name of a C++ class"
             if not node.value:
                 message = "the name of the base class is empty"
-            self._error(codes.E0207, message, node.span)
+            self._error("E0207", message, node.span)
         else:
             self.draft.structured_inherits = node.value
 
@@ -483,11 +479,11 @@ class _EntryReader:
         advice = advise_on_list(node.value, declared.names, "[]")
         if advice is not None:
             message = f"several tags in one string: '{shorten(node.value)}'"
-            self._advised(codes.E0208, message, node.value, node.span, advice)
+            self._advised("E0208", message, node.value, node.span, advice)
             return
         message = f"unknown tag '{shorten(node.value)}'"
         notes = list_names("tags", declared.names)
-        self._unknown(codes.E0208, message, node.value, node.span, declared.names, notes)
+        self._unknown("E0208", message, node.value, node.span, declared.names, notes)
 
     def _add_implicit_tags(self, func: FunctionSchema) -> None:
         """Add the tags that follow from the schema, if the file of tags declares them."""
@@ -514,12 +510,12 @@ class _EntryReader:
         if self._context.strict_torchgen:
             message = "'doc' is an opgen extension"
             hint = "write a comment whose lines begin with '#:' directly above the entry"
-            self._error(codes_library.E0250, message, value.span, hint=hint)
+            self._error("E0250", message, value.span, hint=hint)
             return
         bad = find_bad_character(value.value)
         if bad is not None:
             message = f"'doc' contains the character U+{ord(value.value[bad]):04X}"
-            self._error(codes_library.E0256, message, value.part(bad, bad + 1))
+            self._error("E0256", message, value.part(bad, bad + 1))
             return
         self.draft.doc = clean(value.value.split("\n"))
 
@@ -538,17 +534,17 @@ class _EntryReader:
             message = (
                 f"'{shorten(node.value)}' is not an expression for the results of '{func.name}'"
             )
-            self._error(codes_library.E0254, message, node.span, hint=problem)
+            self._error("E0254", message, node.span, hint=problem)
 
     def _read_effects(self, value: Node) -> None:
         note = "the only value is 'ordered'"
-        found = self._member(value, EffectType, codes_library.E0258, "effects", note)
+        found = self._member(value, EffectType, "E0258", "effects", note)
         if found is not None and self._is_for_libraries("effects", value):
             self.draft.effects = found
 
     def _read_alias_analysis(self, value: Node) -> None:
         note = f"PyTorch has {', '.join(AliasAnalysisKind.__members__)}"
-        code = codes_library.E0260
+        code = "E0260"
         found = self._member(value, AliasAnalysisKind, code, "alias analysis", note)
         if found is not None and self._is_for_libraries("alias_analysis", value):
             self.draft.alias_analysis = found
@@ -563,7 +559,7 @@ class _EntryReader:
         self.draft.has_dispatch = True
         for key, kernel in value.pairs:
             if key.kind != "str":
-                self._error(codes_yaml.E0108, "a dispatch key must be a name", key.span)
+                self._error("E0108", "a dispatch key must be a name", key.span)
                 continue
             parts = comma_parts(key.value)
             # In a row of an unknown key, an empty value is part of the same mistake.
@@ -596,7 +592,7 @@ class _EntryReader:
         parts = node.value.partition("<")[0].split("::")[1:]
         if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
             message = f"'{shorten(node.value)}' is not the name of a C++ function"
-            self._error(codes_library.E0253, message, node.span)
+            self._error("E0253", message, node.span)
             return None
         namespace, _, name = node.value.removeprefix("::").rpartition("::")
         if "<" in node.value:
@@ -615,21 +611,21 @@ class _EntryReader:
                 message = "the kernel's name is empty"
             advice = advise_on_kernel(node.value)
             if advice is None:
-                self._error(codes.E0211, message, node.span)
+                self._error("E0211", message, node.span)
             else:
-                self._advised(codes.E0211, message, node.value, node.span, advice)
+                self._advised("E0211", message, node.value, node.span, advice)
         elif len(namespaces) > _MAX_KERNEL_NAMESPACES:
             message = f"a kernel is in at most {_MAX_KERNEL_NAMESPACES} namespaces"
-            self._error(codes.E0211, message, node.span)
+            self._error("E0211", message, node.span)
         elif namespaces[-1:] == ["native"]:
             written = "::".join((*namespaces[:-1], name))
             message = f"write the namespace of '{shorten(node.value)}' without '::native'"
             fix = Edit(node.span, written) if node.span.text == node.value else None
             hint = f"write '{shorten(written)}'"
-            self._error(codes.E0225, message, node.span, hint=hint, fix=fix)
+            self._error("E0225", message, node.span, hint=hint, fix=fix)
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
-            self._error(codes_schema.E0342, message, node.span)
+            self._error("E0342", message, node.span)
         else:
             return _Row("::".join(namespaces) or None, name, KernelSource.author)
         return None
@@ -645,9 +641,9 @@ class _EntryReader:
             candidates = [k.name for k in supported if k not in used]
             advice = advise_on_dispatch_key(name, candidates)
             if advice is None:
-                self._error(codes.E0209, message, node.part(start, end), notes=(_USUAL_KEYS,))
+                self._error("E0209", message, node.part(start, end), notes=(_USUAL_KEYS,))
             else:
-                self._advised(codes.E0209, message, name, node.part(start, end), advice)
+                self._advised("E0209", message, name, node.part(start, end), advice)
             return
         draft = self.draft
         draft.dispatch_key_count += 1
@@ -656,11 +652,11 @@ class _EntryReader:
         if key not in supported:
             message = f"dispatch key '{name}' cannot be in a dispatch table"
             hint = None if is_library else _HINT_FOR_ATEN.get(self.draft.namespace)
-            self._error(codes.E0210, message, node.part(start, end), hint=hint)
+            self._error("E0210", message, node.part(start, end), hint=hint)
         elif any(row.key is key for row in draft.dispatch):
             message = f"dispatch key '{name}' already has a kernel"
             first = (draft.spans.dispatch_key(key), "the first")
-            self._error(codes.E0218, message, node.part(start, end), labels=[first])
+            self._error("E0218", message, node.part(start, end), labels=[first])
         elif kernel is not None:
             draft.dispatch.append(DispatchRow(key, kernel.name, kernel.namespace, kernel.source))
 
@@ -672,7 +668,7 @@ class _EntryReader:
                 if ufunc_key is None:
                     message = f"unknown ufunc key '{shorten(key.value)}'"
                     unused = [name for name in UfuncKey.__members__ if value.get(name) is None]
-                    self._unknown(codes.E0220, message, key.value, key.span, unused)
+                    self._unknown("E0220", message, key.value, key.span, unused)
                 elif node is not None:
                     self._add_loop(ufunc_key, node)
         elif value.kind == "str" and (only := self._string(value)) is not None:
@@ -685,7 +681,7 @@ class _EntryReader:
         well_formed = space and listed.startswith("(") and listed.endswith(")") and len(listed) > 1
         if not well_formed or not is_cpp_name(name):
             message = f"'{shorten(node.value)}' is not a name and element types in parentheses"
-            self._error(codes.E0221, message, node.span)
+            self._error("E0221", message, node.span)
             return
         dtypes: dict[ScalarType, None] = {}
         offset = len(name) + 2
@@ -695,7 +691,7 @@ class _EntryReader:
             else:
                 message = f"unknown element type '{shorten(word)}'"
                 span = node.part(offset + start, offset + end)
-                self._unknown(codes.E0222, message, word, span, _DTYPES)
+                self._unknown("E0222", message, word, span, _DTYPES)
         self.draft.ufunc_inner_loop += ((key, UfuncInnerLoop(name, tuple(dtypes), key)),)
 
     def _read_precomputed(self, value: Node) -> None:
@@ -717,7 +713,7 @@ class _EntryReader:
                 self._add_replacement(replace, span, node)
             elif i + 1 < len(value.items):
                 message = "only the last item can be without ' -> '"
-                self._error(codes.E0231, message, node.span)
+                self._error("E0231", message, node.span)
             else:
                 add = self._precomputed_arguments(node, 0)
         if "precomputed" not in self.draft.bad and value.items:
@@ -736,11 +732,11 @@ class _EntryReader:
             message = f"'{shorten(name)}' is not the name of an argument"
             if not name:
                 message, span = "there is no argument before '->'", node.part(*arrow)
-            self._error(codes.E0231, message, span)
+            self._error("E0231", message, span)
         elif name in replace:
-            self._error(codes.E0231, f"'{name}' is already replaced", span)
+            self._error("E0231", f"'{name}' is already replaced", span)
         elif "->" in node.value[start:]:
-            self._error(codes.E0231, "a second '->'", node.part(start, len(node.value)))
+            self._error("E0231", "a second '->'", node.part(start, len(node.value)))
         else:
             replace[name] = self._precomputed_arguments(node, start)
 
@@ -754,7 +750,7 @@ class _EntryReader:
                 self.draft.bad.add(self._key)
             elif argument.name.upper() == argument.name:
                 message = f"'{argument.name}' has no lower-case letter"
-                self._error(codes.E0232, message, node.part(begin, end))
+                self._error("E0232", message, node.part(begin, end))
             else:
                 arguments.append(argument)
         return tuple(arguments)

@@ -20,7 +20,6 @@ from opgen.parse.entries.documentation import comment_documentation
 from opgen.parse.entries.draft import Draft, default_kernel_name
 from opgen.parse.entries.key_readers import EntryContext, read_keys
 from opgen.parse.schema.parser import SchemaReader
-from opgen.parse.yaml import codes as codes_yaml
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, describe
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
@@ -44,7 +43,7 @@ def parse_entry(
         message = f"an entry is a mapping that begins with 'func:', not {describe(node)}"
         schema = node.value if isinstance(node, ScalarNode) and "(" in node.value else None
         hint = None if schema is None else f"write '- func: {shorten(schema)}'"
-        diagnostics.error(codes_yaml.E0105, message, node.span, hint=hint)
+        diagnostics.error("E0105", message, node.span, hint=hint)
         return None
     draft = read_keys(node, context)
     check_entry(draft, diagnostics)

@@ -8,7 +8,6 @@ from opgen.diagnostics import Diagnostics, Source, TooManyErrors, until_too_many
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.backend import BackendFile, StructuredRoute, WrittenName
 from opgen.model.cpp_identifier import MAX_NAME, is_cpp_name
-from opgen.parse.files import codes_backend as codes
 from opgen.parse.files.other_kinds import report_other_kind
 from opgen.parse.yaml.nodes import MappingNode, Node, compose
 from opgen.parse.yaml.values import ValueReader
@@ -45,10 +44,10 @@ def _parse_root(
         if len(diagnostics) == before:
             span = source.start if root is None else root.span
             hint = "it begins with 'backend:'"
-            diagnostics.error(codes.E0801, "a backend file is one mapping", span, hint=hint)
+            diagnostics.error("E0801", "a backend file is one mapping", span, hint=hint)
         return None
-    reader = ValueReader(root, codes.E0804, diagnostics)
-    reader.check_keys(_KEYS, codes.E0802)
+    reader = ValueReader(root, "E0804", diagnostics)
+    reader.check_keys(_KEYS, "E0802")
     _warn_of_lazy_keys(reader)
     return _read(reader)
 
@@ -88,9 +87,7 @@ def _required(reader: ValueReader, key: str) -> WrittenName | None:
     if value is not None and value.kind != "null":
         return reader.name(key)
     message = f"a backend file needs a value for '{key}'"
-    reader.diagnostics.error(
-        codes.E0803, message, reader.node.span if value is None else value.span
-    )
+    reader.diagnostics.error("E0803", message, reader.node.span if value is None else value.span)
     return None
 
 
@@ -101,10 +98,10 @@ def _check_cpp_name(reader: ValueReader, key: str, name: WrittenName | None, mos
     if any(not is_cpp_name(p) or len(p) > MAX_NAME for p in parts):
         what = "namespace" if most > 1 else "class"
         message = f"'{shorten(name.text)}' is not the name of a C++ {what}"
-        reader.diagnostics.error(codes.E0805, message, name.span)
+        reader.diagnostics.error("E0805", message, name.span)
     elif len(parts) > most:
         message = f"'{key}' takes {'two names' if most > 1 else 'one name'} at most"
-        reader.diagnostics.error(codes.E0805, message, name.span)
+        reader.diagnostics.error("E0805", message, name.span)
 
 
 def _warn_of_lazy_keys(reader: ValueReader) -> None:
@@ -113,4 +110,4 @@ def _warn_of_lazy_keys(reader: ValueReader) -> None:
         if node is not None:
             effect = "acts as 'supported'" if key == "full_codegen" else "does nothing"
             message = f"'{key}' is for lazy backends: here it {effect}"
-            reader.diagnostics.warning(codes.W1801, message, node.span)
+            reader.diagnostics.warning("W1801", message, node.span)

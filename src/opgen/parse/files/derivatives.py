@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import only_near, shorten
 from opgen.model.backend import WrittenName
 from opgen.model.derivatives import (
@@ -18,9 +17,7 @@ from opgen.model.derivatives import (
     FormulaTable,
     WrittenFormula,
 )
-from opgen.parse.entries import codes_library
 from opgen.parse.entries.header import DERIVATIVES_KEYS, FileHeader, read_derivatives_header
-from opgen.parse.files import codes_derivatives as codes
 from opgen.parse.files.cpp_brackets import find_unclosed
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
 
@@ -41,7 +38,7 @@ def parse_derivatives(
         return DerivativesFile(())
     if not isinstance(root, SequenceNode):
         hint = "begin each entry with '- name:' and the schema of an operator"
-        diagnostics.error(codes.E1201, "this file is a list of entries", root.span, hint=hint)
+        diagnostics.error("E1201", "this file is a list of entries", root.span, hint=hint)
         return DerivativesFile(())
     header, nodes = _split_header(root, diagnostics, strict_torchgen=strict_torchgen)
     entries = [_EntryReader(diagnostics, header.namespace).read(node) for node in nodes]
@@ -59,12 +56,12 @@ def _split_header(
             entries.append(node)
         elif strict_torchgen:
             message = f"'{shorten(node.pairs[0][0].value)}' is an opgen extension"
-            diagnostics.error(codes_library.E0250, message, node.pairs[0][0].span)
+            diagnostics.error("E0250", message, node.pairs[0][0].span)
         elif index > 0:
             message = "only the first item of the file can be a header"
-            diagnostics.error(codes_library.E0251, message, node.span)
+            diagnostics.error("E0251", message, node.span)
         else:
-            header = read_derivatives_header(node, diagnostics, codes.E1203)
+            header = read_derivatives_header(node, diagnostics, "E1203")
     return header, entries
 
 
@@ -108,7 +105,7 @@ class _EntryReader:
         value = node.get("name")
         if value is None:
             hint = "add 'name:' with the schema of an operator, exactly as in its entry"
-            self._report(codes.E1202, "this entry has no 'name'", node.span, hint)
+            self._report("E1202", "this entry has no 'name'", node.span, hint)
             return None
         if not isinstance(value, ScalarNode) or value.kind == "null" or not value.value:
             self._error("'name' is the schema of an operator", value)
@@ -132,7 +129,7 @@ class _EntryReader:
         elif conditions and len(items) > 1:
             message = "a condition decides about the single output of an operator"
             hint = "write true or false for each output"
-            self._report(codes.E1205, message, conditions[0].span, hint)
+            self._report("E1205", message, conditions[0].span, hint)
         elif conditions:
             return (True,), self._formula(conditions[0]), value.span
         # torchgen treats an empty list like a missing one.
@@ -143,7 +140,7 @@ class _EntryReader:
             if key.value not in _ENTRY_KEYS:
                 message = f"'{shorten(key.value)}' is outside of 'dispatch', where it has no effect"
                 hint = f"write it under a key of 'dispatch', such as {DEFAULT_KEY}"
-                self._report(codes.E1204, message, key.span, hint)
+                self._report("E1204", message, key.span, hint)
         if not isinstance(dispatch, MappingNode):
             self._error("'dispatch' maps dispatch keys to formulas", dispatch)
             return
@@ -159,7 +156,7 @@ class _EntryReader:
             names = tuple(_split(key))
             if not names or any(not name.text for name in names):
                 message = "a key names arguments or outputs, separated by commas"
-                self._report(codes.E1203, message, key.span, None)
+                self._report("E1203", message, key.span, None)
             elif not isinstance(value, ScalarNode) or value.kind != "str":
                 rule = f"the formula of '{shorten(key.value)}' is a C++ expression"
                 hint = (
@@ -175,13 +172,13 @@ class _EntryReader:
         unclosed = find_unclosed(node.value)
         if unclosed is not None:
             span = node.part(unclosed.start, unclosed.end)
-            self._report(codes.E1206, f"in this formula, {unclosed.message}", span, None)
+            self._report("E1206", f"in this formula, {unclosed.message}", span, None)
         return WrittenFormula(node.value, node)
 
     def _error(self, rule: str, node: Node, hint: str | None = None) -> None:
-        self._report(codes.E1203, f"{rule}, but this is {describe(node)}", node.span, hint)
+        self._report("E1203", f"{rule}, but this is {describe(node)}", node.span, hint)
 
-    def _report(self, code: Code, message: str, span: Span, hint: str | None) -> None:
+    def _report(self, code: str, message: str, span: Span, hint: str | None) -> None:
         self.failed = True
         self.diagnostics.error(code, message, span, hint=hint)
 

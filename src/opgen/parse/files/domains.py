@@ -15,7 +15,6 @@ from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import shorten
 from opgen.drawing.domains import Between, Domain, OneOf, Values, shape_problem
 from opgen.model.backend import WrittenName
-from opgen.parse.files import codes_domains as codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 from opgen.parse.yaml.values import ValueReader
 
@@ -65,7 +64,7 @@ def parse_domains(source: Source, diagnostics: Diagnostics) -> DomainsFile:
         return DomainsFile(domains, tuple(words))
     if len(diagnostics) == before and root is not None:
         message = "a file of domains maps names of operators to what is drawn for them"
-        diagnostics.error(codes.E0851, message, root.span)
+        diagnostics.error("E0851", message, root.span)
     return DomainsFile()
 
 
@@ -89,11 +88,11 @@ def _words(name: ScalarNode, value: Node) -> Iterator[Word]:
 def _domain(value: Node, diagnostics: Diagnostics) -> Domain | None:
     if not isinstance(value, MappingNode):
         empty = MappingNode(value.source, (), value.start, value.end)
-        reader = ValueReader(empty, codes.E0853, diagnostics)
+        reader = ValueReader(empty, "E0853", diagnostics)
         reader.report_type(value, "the domain of an operator is a mapping")
         return None
-    reader = ValueReader(value, codes.E0853, diagnostics)
-    reader.check_keys(_KEYS, codes.E0852)
+    reader = ValueReader(value, "E0853", diagnostics)
+    reader.check_keys(_KEYS, "E0852")
     dtypes = reader.scalars("dtypes")
     why = reader.name("why")
     domain = Domain(
@@ -126,7 +125,7 @@ def _shapes(reader: ValueReader) -> dict[str, tuple[int | str, ...]]:
         items = reader.list_of(value, rule, rule, None)
         sizes = tuple(map(_size, items))
         if problem := shape_problem(sizes):
-            reader.diagnostics.error(codes.E0853, problem, value.span)
+            reader.diagnostics.error("E0853", problem, value.span)
             continue
         found[name.value] = sizes
     return found
@@ -146,8 +145,8 @@ def _values(reader: ValueReader) -> dict[str, Values]:
         if not isinstance(value, MappingNode):
             reader.report_type(value, "the values of an argument are a mapping")
             continue
-        own = ValueReader(value, codes.E0853, reader.diagnostics)
-        own.check_keys(_VALUE_KEYS, codes.E0852)
+        own = ValueReader(value, "E0853", reader.diagnostics)
+        own.check_keys(_VALUE_KEYS, "E0852")
         read = _value(own)
         if read is not None:
             found[name.value] = read
@@ -175,7 +174,7 @@ def _value(reader: ValueReader) -> Values | None:
     if low >= high:
         between = node.get("between")
         span = node.span if between is None else between.span
-        reader.diagnostics.error(codes.E0854, f"no number is above {low} and below {high}", span)
+        reader.diagnostics.error("E0854", f"no number is above {low} and below {high}", span)
         return None
     return Between(low, high, points or (), (gap or 0.0) if points else 0.0)
 
@@ -200,7 +199,7 @@ def _number(reader: ValueReader, value: Node, rule: str) -> float | None:
             return float(number)
     if isinstance(value, ScalarNode):
         message = f"{rule}, but this is '{shorten(value.value)}'"
-        reader.diagnostics.error(codes.E0853, message, value.span)
+        reader.diagnostics.error("E0853", message, value.span)
     else:
         reader.report_type(value, rule)
     return None

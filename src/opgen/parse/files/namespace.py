@@ -11,7 +11,6 @@ from opgen.model.profile import ATEN
 from opgen.parse.entries.header import SchemaFile
 from opgen.parse.entries.key_readers import EntryContext
 from opgen.parse.files.other_kinds import report_other_kind
-from opgen.parse.schema import codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
 
 # All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.
@@ -72,7 +71,7 @@ def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> No
         hint = f"'::' follows a namespace: write '{shorten(name.replace(f'{dotted}.', f'{dotted}::', 1))}'"
         notes = []
     span = first.part(0, len(first.value.partition("(")[0]))
-    context.diagnostics.error(codes.E0328, message, span, hint=hint, notes=notes)
+    context.diagnostics.error("E0328", message, span, hint=hint, notes=notes)
 
 
 def _namespace_before_dot(bare: Sequence[ScalarNode]) -> str | None:

@@ -20,10 +20,8 @@ from opgen.parse.entries.key_readers import EntryContext
 from opgen.parse.entries.parser import parse_entry, to_invalid_entry
 from opgen.parse.files.namespace import default_namespaces
 from opgen.parse.files.other_kinds import report_derivatives, report_other_kind
-from opgen.parse.schema import codes as codes_schema
 from opgen.parse.schema.keywords import KEYWORDS
 from opgen.parse.schema.reader import SchemaCache
-from opgen.parse.yaml import codes
 from opgen.parse.yaml.nodes import MappingNode, Node, SequenceNode, compose
 
 # The entries of a file that are looked at to recognise its kind.
@@ -68,7 +66,7 @@ def parse_entries(
     if namespace is not None and (not is_library_name(namespace) or namespace in KEYWORDS):
         message = f"'{shorten(namespace)}' cannot be a namespace of operators"
         hint = "use letters, digits and '_', but no keyword of C++ or of PyTorch's schema parser"
-        diagnostics.error(codes_schema.E0303, message, None, hint=hint)
+        diagnostics.error("E0303", message, None, hint=hint)
         namespace = None
     read = [_read_file(source, context) for source in sources]
     namespaces = default_namespaces([file.schema_file for file in read], namespace, context)
@@ -123,7 +121,7 @@ def _read_file(source: Source, context: EntryContext) -> _ReadFile:
         message = "a schema file is a list of entries"
         span = source.start if root is None else root.span
         hint = "write '[]' if there are none" if root is None else "each begins with '- func:'"
-        diagnostics.error(codes.E0104, message, span, hint=hint)
+        diagnostics.error("E0104", message, span, hint=hint)
         return _ReadFile(SchemaFile(), None)
     # Errors inside entries: a key that is written twice, an alias without an anchor.
     spans = diagnostics.error_spans() if len(diagnostics) > before else ()

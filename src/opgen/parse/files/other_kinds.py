@@ -7,7 +7,6 @@ import re
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.parse.yaml import codes as codes_yaml
 
 _ENTRY = re.compile(r"^ *- (?:func|name|op|tag): ", re.MULTILINE)
 
@@ -53,7 +52,7 @@ def report_derivatives(place: Span, diagnostics: Diagnostics) -> bool:
         return False
     diagnostics.forget(place.source)
     message = f"this is {_DERIVATIVES.name}, not a schema file"
-    diagnostics.error(codes_yaml.E0113, message, place, hint=_DERIVATIVES.hint)
+    diagnostics.error("E0113", message, place, hint=_DERIVATIVES.hint)
     return True
 
 
@@ -71,6 +70,6 @@ def report_other_kind(source: Source, diagnostics: Diagnostics, *, backend: bool
             span = Span(source, signs[0].end() - len(place), signs[0].end())
             diagnostics.forget(source)
             message = f"this is {kind.name}, not {expected}"
-            diagnostics.error(codes_yaml.E0113, message, span, hint=kind.hint)
+            diagnostics.error("E0113", message, span, hint=kind.hint)
             return True
     return False

@@ -7,7 +7,6 @@ from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.backend import WrittenName
 from opgen.model.selector import SelectedOperator, Selector
-from opgen.parse.files import codes_selective as codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 from opgen.parse.yaml.values import ValueReader
 
@@ -25,18 +24,18 @@ def parse_selective(source: Source, diagnostics: Diagnostics) -> Selector:
     before = len(diagnostics)
     root = compose(source, diagnostics)
     if isinstance(root, MappingNode):
-        return _read(ValueReader(root, codes.E0843, diagnostics))
+        return _read(ValueReader(root, "E0843", diagnostics))
     if isinstance(root, SequenceNode):
         return _read_names(root, diagnostics)
     if len(diagnostics) == before:
         span = source.start if root is None else root.span
         message = "a selective-build file is a mapping or a list of names"
-        diagnostics.error(codes.E0841, message, span, hint="write '{}' to select nothing")
+        diagnostics.error("E0841", message, span, hint="write '{}' to select nothing")
     return Selector()
 
 
 def _read(reader: ValueReader) -> Selector:
-    reader.check_keys(_KEYS, codes.E0842)
+    reader.check_keys(_KEYS, "E0842")
     operators = reader.mapping("operators")
     pairs = () if operators is None else operators.pairs
     operators_or_none = [_read_operator(key, value, reader) for key, value in pairs]
@@ -58,8 +57,8 @@ def _read_operator(key: ScalarNode, value: Node, outer: ValueReader) -> Selected
     if not isinstance(value, MappingNode):
         outer.report_type(value, f"'{shorten(key.value)}' takes a mapping, or '{{}}'")
         return None
-    reader = ValueReader(value, codes.E0843, outer.diagnostics)
-    reader.check_keys(_OPERATOR_KEYS, codes.E0842)
+    reader = ValueReader(value, "E0843", outer.diagnostics)
+    reader.check_keys(_OPERATOR_KEYS, "E0842")
     _check_name(key, reader)
     return SelectedOperator(
         name=key.value,
@@ -76,7 +75,7 @@ def _check_name(key: ScalarNode, reader: ValueReader) -> None:
     if value is None or (isinstance(value, ScalarNode) and value.value == key.value):
         return
     message = f"'name' differs from its key '{shorten(key.value)}'"
-    reader.diagnostics.error(codes.E0844, message, value.span, labels=[(key.span, "the key")])
+    reader.diagnostics.error("E0844", message, value.span, labels=[(key.span, "the key")])
 
 
 def _debug_info(reader: ValueReader) -> tuple[str, ...] | None:
@@ -92,7 +91,7 @@ def _read_kernel_metadata(reader: ValueReader) -> dict[str, tuple[str, ...]]:
             if dtype.text not in dtype_names:
                 message = f"unknown element type '{shorten(dtype.text)}'"
                 hint = did_you_mean(dtype.text, dtype_names)
-                reader.diagnostics.warning(codes.W1841, message, dtype.span, hint=hint)
+                reader.diagnostics.warning("W1841", message, dtype.span, hint=hint)
     return metadata
 
 
@@ -110,7 +109,7 @@ def _read_names(root: SequenceNode, diagnostics: Diagnostics) -> Selector:
     """Read the older form: root operators, not for training, with all overloads and all element types."""
     empty = MappingNode(root.source, (), root.start, root.end)
     rule = "an item of a list of operators is a name"
-    names = ValueReader(empty, codes.E0843, diagnostics).list_of(root, rule, rule, "str")
+    names = ValueReader(empty, "E0843", diagnostics).list_of(root, rule, rule, "str")
     return Selector(
         include_all_non_op_selectives=True,
         operators={

@@ -7,7 +7,6 @@ from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.cpp_identifier import is_identifier
 from opgen.model.tags import Tag, TagSet
-from opgen.parse.yaml import codes
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 
 
@@ -18,7 +17,7 @@ def parse_tags(source: Source, diagnostics: Diagnostics) -> TagSet:
     if root is None:
         return TagSet(())
     if not isinstance(root, SequenceNode):
-        diagnostics.error(codes.E0104, "tags.yaml is a list of tags", root.span)
+        diagnostics.error("E0104", "tags.yaml is a list of tags", root.span)
         return TagSet(())
     tags: dict[str, Tag] = {}
     for item in root.items:
@@ -38,17 +37,17 @@ def builtin_tags() -> TagSet:
 
 def _parse_tag(node: Node, diagnostics: Diagnostics) -> Tag | None:
     if not isinstance(node, MappingNode):
-        diagnostics.error(codes.E0105, "an entry is a mapping with 'tag' and 'desc'", node.span)
+        diagnostics.error("E0105", "an entry is a mapping with 'tag' and 'desc'", node.span)
         return None
     name, desc = node.get("tag"), node.get("desc")
     for key, value in (("tag", name), ("desc", desc)):
         if not isinstance(value, ScalarNode) or not value.value or value.kind == "null":
             message = f"'{key}' is missing" if value is None else f"'{key}' is not a string"
-            diagnostics.error(codes.E0111, message, node.span if value is None else value.span)
+            diagnostics.error("E0111", message, node.span if value is None else value.span)
             return None
     assert isinstance(name, ScalarNode) and isinstance(desc, ScalarNode)
     if not is_identifier(name.value):
         message = f"'{shorten(name.value)}' is not the name of a tag"
-        diagnostics.error(codes.E0111, message, name.span, hint="letters, digits and '_'")
+        diagnostics.error("E0111", message, name.span, hint="letters, digits and '_'")
         return None
     return Tag(name.value, desc.value)

@@ -18,7 +18,6 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
-from opgen.parse.schema import codes
 from opgen.parse.schema.reader import TextReader
 
 Rule = Callable[[FunctionSchema, TextReader], bool]
@@ -38,7 +37,7 @@ def _inplace_without_out(schema: FunctionSchema, reader: TextReader) -> bool:
     message = f"'{schema.name}' is in-place by name but has out arguments"
     out = schema.arguments.out[0]
     reader.report(
-        codes.E0341, message, *_name(schema), labels=[(*_argument(schema, out), "an out argument")]
+        "E0341", message, *_name(schema), labels=[(*_argument(schema, out), "an out argument")]
     )
     return True
 
@@ -49,7 +48,7 @@ def _outs_are_returned_in_order(schema: FunctionSchema, reader: TextReader) -> b
         if out.annotation != value.annotation:
             message = f"return {i + 1} and the out argument '{out.name}' have different annotations"
             label = (*_argument(schema, out), "the out argument")
-            reader.report(codes.E0330, message, *_return(schema, value, i), labels=[label])
+            reader.report("E0330", message, *_return(schema, value, i), labels=[label])
             failed = True
     return failed
 
@@ -61,7 +60,7 @@ def _written_positionals_are_not_returned(schema: FunctionSchema, reader: TextRe
             if value.annotation == argument.annotation:
                 message = f"this return is the written argument '{argument.name}'"
                 label = (*_argument(schema, argument), "written here")
-                reader.report(codes.E0331, message, *_return(schema, value, i), labels=[label])
+                reader.report("E0331", message, *_return(schema, value, i), labels=[label])
                 failed = True
     return failed
 
@@ -72,7 +71,7 @@ def _returns_are_all_written_or_none(schema: FunctionSchema, reader: TextReader)
         return False
     i = written.index(not written[0])
     message = "some returns are written arguments, others are new"
-    reader.report(codes.E0332, message, *_return(schema, schema.returns[i], i))
+    reader.report("E0332", message, *_return(schema, schema.returns[i], i))
     return True
 
 
@@ -83,7 +82,7 @@ def _written_returns_are_arguments(schema: FunctionSchema, reader: TextReader) -
     for i, value in enumerate(schema.returns):
         if value.is_write and value.annotation not in targets:
             message = f"no out argument, and no self, is annotated '{value.annotation}'"
-            reader.report(codes.E0333, message, *_return(schema, value, i))
+            reader.report("E0333", message, *_return(schema, value, i))
             failed = True
     return failed
 
@@ -94,7 +93,7 @@ def _lists_of_outs_are_not_returned(schema: FunctionSchema, reader: TextReader) 
         return False
     message = f"an operator that writes to '{other.type_text}' returns nothing"
     label = (*_argument(schema, other), "written to")
-    reader.report(codes.E0334, message, *_returns(schema), labels=[label], replacement="()")
+    reader.report("E0334", message, *_returns(schema), labels=[label], replacement="()")
     return True
 
 
@@ -109,7 +108,7 @@ def _every_out_is_returned(schema: FunctionSchema, reader: TextReader) -> bool:
         f"{len(returned_outs)} out argument{'s'[: len(returned_outs) != 1]}, "
         f"but {len(schema.returns)} return{'s'[: len(schema.returns) != 1]}"
     )
-    reader.report(codes.E0335, message, *_returns(schema))
+    reader.report("E0335", message, *_returns(schema))
     return True
 
 
@@ -120,11 +119,11 @@ def _inplace_writes_self(schema: FunctionSchema, reader: TextReader) -> bool:
     message = f"'{schema.name}' is in-place by name but does not write self"
     if self_arg is None:
         reader.report(
-            codes.E0336, message, *_name(schema), hint="no positional argument is named 'self'"
+            "E0336", message, *_name(schema), hint="no positional argument is named 'self'"
         )
     else:
         hint = "self must be marked as written, as in 'Tensor(a!) self'"
-        reader.report(codes.E0336, message, *_argument(schema, self_arg.argument), hint=hint)
+        reader.report("E0336", message, *_argument(schema, self_arg.argument), hint=hint)
     return True
 
 
@@ -138,7 +137,7 @@ def _inplace_returns_self(schema: FunctionSchema, reader: TextReader) -> bool:
     message = f"'{schema.name}' is in-place, so it returns self and nothing else"
     expected = f"Tensor({annotation})"
     hint = f"write '{expected}'"
-    reader.report(codes.E0337, message, *_returns(schema), hint=hint, replacement=expected)
+    reader.report("E0337", message, *_returns(schema), hint=hint, replacement=expected)
     return True
 
 
@@ -149,7 +148,7 @@ def _inplace_on_lists_returns_nothing(schema: FunctionSchema, reader: TextReader
     if self_arg.argument.type == TENSOR:
         return False
     message = f"'{schema.name}' is in-place on '{self_arg.argument.type}', so it returns nothing"
-    reader.report(codes.E0338, message, *_returns(schema), hint="write '()'", replacement="()")
+    reader.report("E0338", message, *_returns(schema), hint="write '()'", replacement="()")
     return True
 
 
@@ -159,7 +158,7 @@ def _only_functional_schemas_have_options(schema: FunctionSchema, reader: TextRe
         return False
     message = f"'{schema.name}' writes its arguments, so it has no tensor options"
     start = _argument(schema, options.dtype)[0]
-    reader.report(codes.E0339, message, start, _argument(schema, options.pin_memory)[1])
+    reader.report("E0339", message, start, _argument(schema, options.pin_memory)[1])
     return True
 
 
@@ -168,7 +167,7 @@ def _functional_overloads_are_functional(schema: FunctionSchema, reader: TextRea
         return False
     message = f"overload '{schema.name.overload_name}' of an operator that is {schema.kind().name}"
     start = len(str(schema.name.name)) + 1
-    reader.report(codes.E0340, message, start, len(str(schema.name)))
+    reader.report("E0340", message, start, len(str(schema.name)))
     return True
 
 

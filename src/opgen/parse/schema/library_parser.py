@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from opgen import data
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.cpp_identifier import MAX_NAME, RESERVED_PREFIX, is_identifier, is_macro
 from opgen.model.function_schema import (
@@ -34,7 +33,6 @@ from opgen.model.types import (
     TupleType,
     Type,
 )
-from opgen.parse.schema import codes
 from opgen.parse.schema.keywords import KEYWORDS
 from opgen.parse.schema.parser import TAKEN_NAMES, SchemaReader
 from opgen.parse.schema.reader import Locate, SchemaCache
@@ -105,33 +103,33 @@ class LibraryReader(SchemaReader):
             self._report_word(text, start)
             return False
         if text in TAKEN_NAMES or is_macro(text):
-            self.report(codes.E0342, f"'{text}' is already a name in C++", start, end)
+            self.report("E0342", f"'{text}' is already a name in C++", start, end)
             return False
         if not text.strip("_"):
-            self.report(codes.E0304, f"'{text}' cannot be the name of an operator", start, end)
+            self.report("E0304", f"'{text}' cannot be the name of an operator", start, end)
             return False
         return True
 
     def _is_overload(self, text: str, start: int, end: int) -> bool:
         if len(text) > MAX_NAME:
             message = f"an overload name has at most {MAX_NAME} characters"
-            self.report(codes.E0309, message, start, end)
+            self.report("E0309", message, start, end)
         elif not text:
-            self.report(codes.E0309, "no overload after '.'", start, end)
+            self.report("E0309", "no overload after '.'", start, end)
         elif not is_identifier(text):
             message = f"bad overload name '{shorten(text)}'"
             hint = "'::' follows a namespace, '.' an operator" if "." in text else None
-            self.report(codes.E0309, message, start, end, hint=hint)
+            self.report("E0309", message, start, end, hint=hint)
         elif text == "default" or text.startswith("__"):
             message = f"PyTorch reserves the overload name '{shorten(text)}'"
-            self.report(codes.E0309, message, start, end)
+            self.report("E0309", message, start, end)
         elif text in KEYWORDS:
             self._report_word(text, start + 1)
         else:
             return True
         return False
 
-    def _is_name(self, name: str, start: int, code: Code, what: str) -> bool:
+    def _is_name(self, name: str, start: int, code: str, what: str) -> bool:
         end = start + len(name)
         if not is_identifier(name):
             self.report(code, f"bad {what} name '{shorten(name)}'", start, end)
@@ -142,14 +140,14 @@ class LibraryReader(SchemaReader):
             self._report_word(name, start)
         elif name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
-            self.report(codes.E0342, message, start, end)
+            self.report("E0342", message, start, end)
         else:
             return True
         return False
 
     def _report_word(self, word: str, start: int) -> None:
         message = f"'{word}' is a keyword of PyTorch's schema parser"
-        self.report(codes.E0327, message, start, start + len(word), hint="choose another name")
+        self.report("E0327", message, start, start + len(word), hint="choose another name")
 
     # Arguments
 
@@ -187,11 +185,11 @@ class LibraryReader(SchemaReader):
             message = f"'{argument.name}' has no default, but an argument before it has one"
             hint = "give it a default, or put it first, or after '*'"
             labels = [(*default, "has a default")]
-            self.report(codes.E0326, message, start, end, labels=labels, hint=hint)
+            self.report("E0326", message, start, end, labels=labels, hint=hint)
 
     def _report_dots(self, start: int, what: str) -> None:
         message = f"a C++ kernel cannot have a variable number of {what} ('...')"
-        self.report(codes.E0325, message, start, start + len("..."))
+        self.report("E0325", message, start, start + len("..."))
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the parts between commas that are not inside parentheses, brackets or quotes."""
@@ -211,11 +209,11 @@ class LibraryReader(SchemaReader):
     def _is_default(self, text: str, start: int) -> bool:
         end = start + len(text)
         if not text:
-            self.report(codes.E0311, "a default is missing after '='", start - 1, end)
+            self.report("E0311", "a default is missing after '='", start - 1, end)
         elif not text.isprintable():
-            self.report(codes.E0311, "a default cannot contain control characters", start, end)
+            self.report("E0311", "a default cannot contain control characters", start, end)
         elif _is_unclosed(text):
-            self.report(codes.E0311, "the default is not closed", start, end)
+            self.report("E0311", "the default is not closed", start, end)
         else:
             return True
         return False
@@ -242,7 +240,7 @@ class LibraryReader(SchemaReader):
         for begin, stop in self.pieces(start, end):
             if begin > start and not text.startswith("("):
                 message = "several returns need parentheses"
-                self.report(codes.E0301, message, start, end, hint=f"write '({shorten(text)})'")
+                self.report("E0301", message, start, end, hint=f"write '({shorten(text)})'")
                 return None
             if self._text[begin:stop] == "...":
                 self._report_dots(begin, "returns")
@@ -253,27 +251,27 @@ class LibraryReader(SchemaReader):
             # PyTorch infers one return for each element of the tuple that a kernel returns.
             message = "PyTorch's registry takes no kernel that returns one tuple"
             hint = f"write '{text[1:-1]}' for several returns" if text.startswith("((") else None
-            self.report(codes.E0325, message, start, end, hint=hint)
+            self.report("E0325", message, start, end, hint=hint)
         return None if self._failed or len(valid) < len(parsed) else valid
 
     def _report_parenthesis(self, start: int, closing: int, end: int) -> None:
         """Report returns whose closing parenthesis is missing, or is not the last character."""
         if closing < 0:
-            self.report(codes.E0301, "'(' is not closed", start, end)
+            self.report("E0301", "'(' is not closed", start, end)
             return
         message = "unexpected text after the ')' of the returns"
         hint = "a tuple is a single return: '((int, int)[])'"
-        self.report(codes.E0301, message, closing + 1, end, hint=hint)
+        self.report("E0301", message, closing + 1, end, hint=hint)
 
     def _parse_return(self, text: str, start: int, end: int) -> Return | None:
         if not text.strip():
-            self.report(codes.E0310, "a return is missing here", start, end)
+            self.report("E0310", "a return is missing here", start, end)
             return None
         space = text.rfind(" ", text.rfind(")") + 1)
         type_end = end if space < 0 else start + space
         annotated = self.annotated_type(start, type_end)
         name = None if space < 0 else text[space + 1 :]
-        has_name = name is None or self._is_name(name, type_end + 1, codes.E0321, "return")
+        has_name = name is None or self._is_name(name, type_end + 1, "E0321", "return")
         if annotated is None or not has_name:
             return None
         return Return(name, *annotated)
@@ -304,12 +302,12 @@ class LibraryReader(SchemaReader):
             hint = None
             if before.endswith("?"):
                 hint = f"write '{shorten(before[:-1] + rest + '?')}'"
-            self.report(codes.E0329, message, stop, end, hint=hint)
+            self.report("E0329", message, stop, end, hint=hint)
             return
         message = f"'{shorten(self._text[start:end])}' is not a type"
         is_open = re.fullmatch(r"\[[0-9]*", rest) is not None
         hint = f"did you mean '{shorten(self._text[start:end])}]'?" if is_open else None
-        self.report(codes.E0307, message, start, end, hint=hint)
+        self.report("E0307", message, start, end, hint=hint)
 
     def _type_with_suffixes(
         self, start: int, end: int, nesting: int
@@ -337,7 +335,7 @@ class LibraryReader(SchemaReader):
             depth += 1
             if depth > MAX_SUFFIXES:
                 message = f"a type has at most {MAX_SUFFIXES} suffixes"
-                self.report(codes.E0323, message, suffix.start(), suffix.end())
+                self.report("E0323", message, suffix.start(), suffix.end())
                 return None
             if not self._is_valid_suffix(suffix):
                 return None
@@ -368,14 +366,14 @@ class LibraryReader(SchemaReader):
             return Annotation((), True, ()), start + 1
         closing = _closing(self._text, start)
         if not start < closing < end:
-            self.report(codes.E0312, "'(' is not closed", start, end)
+            self.report("E0312", "'(' is not closed", start, end)
             return None
         inside = self._text[start + 1 : closing]
         match = _ANNOTATION.fullmatch(inside)
         if match is None or not KEYWORDS.isdisjoint(_WORD.findall(inside)):
             message = f"'{shorten(inside)}' is not an alias annotation"
             hint = "as in '(a!)', '(a)', '(a -> *)', or '!' for an alias set without a name"
-            self.report(codes.E0312, message, start + 1, closing, hint=hint)
+            self.report("E0312", message, start + 1, closing, hint=hint)
             return None
         after = tuple(match[3].split("|")) if match[3] else ()
         return Annotation(tuple(match[1].split("|")), bool(match[2]), after), closing + 1
@@ -384,7 +382,7 @@ class LibraryReader(SchemaReader):
         """Parse a type without suffixes. The last element is where it ends."""
         if nesting > _MAX_NESTING:
             message = f"types are nested at most {_MAX_NESTING} levels deep"
-            self.report(codes.E0323, message, start, end)
+            self.report("E0323", message, start, end)
             return None
         if self._text.startswith("(", start, end):
             return self._tuple(start, end, nesting)
@@ -399,7 +397,7 @@ class LibraryReader(SchemaReader):
         if name in _NO_KERNEL:
             stop = end if self._text.startswith("(", at, end) else at
             message = f"no C++ kernel can have the type '{shorten(self._text[start:stop])}'"
-            self.report(codes.E0325, message, start, stop, hint=_NO_KERNEL[name])
+            self.report("E0325", message, start, stop, hint=_NO_KERNEL[name])
             return None
         base = _BASE_TYPES.get(name)
         if base is None:
@@ -413,7 +411,7 @@ class LibraryReader(SchemaReader):
         notes = () if hint or not name else (USUAL_TYPES,)
         message = f"unknown type '{shorten(text)}'" if text else "no type"
         self.report(
-            codes.E0307,
+            "E0307",
             message,
             start,
             end,
@@ -433,7 +431,7 @@ class LibraryReader(SchemaReader):
         types, stop = elements
         if len(types) != 2:
             message = f"a Dict has a key and a value, this one has {len(types)} types"
-            self.report(codes.E0307, message, start, stop)
+            self.report("E0307", message, start, stop)
             return None
         return DictType(*types), stop
 
@@ -441,7 +439,7 @@ class LibraryReader(SchemaReader):
         """Parse the types between the parenthesis at `start` and its closing one, and where that ends."""
         closing = _closing(self._text, start)
         if not start < closing < end:
-            self.report(codes.E0307, "'(' is not closed", start, end)
+            self.report("E0307", "'(' is not closed", start, end)
             return None
         types = []
         for begin, stop in self.pieces(start + 1, closing):
@@ -454,7 +452,7 @@ class LibraryReader(SchemaReader):
                 return None
             if annotation is not None:
                 message = "PyTorch's parser drops an alias annotation inside another type"
-                self.report(codes.E0329, message, begin, stop)
+                self.report("E0329", message, begin, stop)
                 return None
             types.append(type_)
         return tuple(types), closing + 1

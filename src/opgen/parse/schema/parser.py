@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.cpp_identifier import (
     C_FUNCTIONS,
@@ -32,7 +31,6 @@ from opgen.model.function_schema import (
     SelfArgument,
 )
 from opgen.model.types import BaseTy
-from opgen.parse.schema import codes
 from opgen.parse.schema.checks import check_schema
 from opgen.parse.schema.keywords import KEYWORDS
 from opgen.parse.schema.reader import Locate, SchemaCache
@@ -102,7 +100,7 @@ class SchemaReader(TypeReader):
         opening, closing, returns_start = frame
         for begin, stop in ((0, start), (end, len(text))):
             if begin < stop:
-                self.report(codes.E0302, _BLANK_MESSAGES[""], begin, stop, replacement="")
+                self.report("E0302", _BLANK_MESSAGES[""], begin, stop, replacement="")
         return self._assembled((start, opening), (opening + 1, closing), (returns_start, end))
 
     def _assembled(
@@ -126,7 +124,7 @@ class SchemaReader(TypeReader):
         if opening < 0:
             message = "a schema needs '(' after the operator's name"
             hint = "as in 'scale(Tensor self, float factor) -> Tensor'"
-            self.report(codes.E0301, message, start, end, hint=hint)
+            self.report("E0301", message, start, end, hint=hint)
             return None
         closing = self._closing(opening, end)
         if closing >= 0:
@@ -152,12 +150,12 @@ class SchemaReader(TypeReader):
         if arrow < 0 or closing < opening or self._text[closing] != ")":
             message = "a schema ends with ') -> ' and what the operator returns"
             hint = "an operator that returns nothing has '-> ()'"
-            self.report(codes.E0301, message, start, end, hint=hint)
+            self.report("E0301", message, start, end, hint=hint)
             return None
         returns_start = end - len(self._text[arrow + 2 : end].lstrip())
         if returns_start == end:
             hint = "write '()' if nothing is returned"
-            self.report(codes.E0301, "there is nothing after '->'", arrow, end, hint=hint)
+            self.report("E0301", "there is nothing after '->'", arrow, end, hint=hint)
             return None
         self.report_arrow(closing + 1, returns_start)
         return opening, closing, returns_start
@@ -165,7 +163,7 @@ class SchemaReader(TypeReader):
     def report_arrow(self, start: int, end: int) -> None:
         """Report an arrow that does not have exactly one space on each side."""
         message = "expected one space on each side of '->'"
-        self.report(codes.E0302, message, start, end, replacement=" -> ")
+        self.report("E0302", message, start, end, replacement=" -> ")
 
     # Names
 
@@ -178,13 +176,13 @@ class SchemaReader(TypeReader):
         name = self._base_name(base, start, allow_out)
         if len(overload) > MAX_NAME:
             message = f"an overload name has at most {MAX_NAME} characters"
-            self.report(codes.E0309, message, start + len(base), end)
+            self.report("E0309", message, start + len(base), end)
             return None
         if dot and not _OVERLOAD.fullmatch(overload):
             message = (
                 f"bad overload name '{shorten(overload)}'" if overload else "no overload after '.'"
             )
-            self.report(codes.E0309, message, start + len(base), end)
+            self.report("E0309", message, start + len(base), end)
             return None
         return None if name is None else OperatorName(name, overload)
 
@@ -194,15 +192,15 @@ class SchemaReader(TypeReader):
         if not is_identifier(text):
             message = f"bad operator name '{shorten(text)}'" if text else "no operator name"
             hint = _identifier_hint(text) if text else "write one before '('"
-            self.report(codes.E0304, message, start, end, hint=hint)
+            self.report("E0304", message, start, end, hint=hint)
             return False
         if len(text) > MAX_NAME:
             message = f"an operator's name has at most {MAX_NAME} characters: it names files"
-            self.report(codes.E0304, message, start, end)
+            self.report("E0304", message, start, end)
             return False
         if text.startswith(RESERVED_PREFIX):
             message = f"'{shorten(text)}': names that begin with '{RESERVED_PREFIX}' are reserved"
-            self.report(codes.E0342, message, start, end)
+            self.report("E0342", message, start, end)
             return False
         return True
 
@@ -211,11 +209,11 @@ class SchemaReader(TypeReader):
         if not self._has_usable_name(text, start):
             return None
         if text in TAKEN_NAMES or is_macro(text):
-            self.report(codes.E0342, f"'{text}' is already a name in C++", start, end)
+            self.report("E0342", f"'{text}' is already a name in C++", start, end)
             return None
         if text.endswith("_out") and not allow_out:
             hint = f"did you mean '{shorten(text)[: -len('_out')]}.out'?"
-            self.report(codes.E0305, "an operator name cannot end in '_out'", start, end, hint=hint)
+            self.report("E0305", "an operator name cannot end in '_out'", start, end, hint=hint)
             return None
         dunder = _DUNDER.fullmatch(text)
         return self._dunder(dunder[1], start, end) if dunder else self._plain(text, start, end)
@@ -227,7 +225,7 @@ class SchemaReader(TypeReader):
             return BaseOperatorName(base[1:], inplace=True, dunder_method=True)
         message = f"'__{shorten(base)}__' is not the name of an augmented assignment"
         candidates = [f"i{name}" for name in AUGMENTED_ASSIGNMENT_NAMES]
-        self.report(codes.E0306, message, start, end, hint=did_you_mean(base, candidates))
+        self.report("E0306", message, start, end, hint=did_you_mean(base, candidates))
         return None
 
     def _plain(self, text: str, start: int, end: int) -> BaseOperatorName | None:
@@ -236,13 +234,13 @@ class SchemaReader(TypeReader):
         functional = base.endswith("_functional")
         if functional and inplace:
             message = f"'{shorten(text)}' is marked as functional and as in-place"
-            self.report(codes.E0308, message, start, end)
+            self.report("E0308", message, start, end)
             return None
         if functional:
             base = base[: -len("_functional")]
         if not base:
             message = f"'{text}' has no name besides its prefix or suffix"
-            self.report(codes.E0304, message, start, end)
+            self.report("E0304", message, start, end)
             return None
         return BaseOperatorName(base, inplace, False, functional)
 
@@ -277,7 +275,7 @@ class SchemaReader(TypeReader):
                 target = out
             elif target is out and not argument.is_write:
                 message = f"'{argument.name}' comes after the out arguments, but is not written"
-                self.report(codes.E0316, message, begin, stop)
+                self.report("E0316", message, begin, stop)
             target.append((argument, begin))
         options = option_starts([a for a, _ in keyword])
         if len(options) > 1:
@@ -288,7 +286,7 @@ class SchemaReader(TypeReader):
 
     def _report_star(self, start: int, end: int, again: bool) -> None:
         message = "a second '*'" if again else "no argument follows '*'"
-        self.report(codes.E0315, message, start, end)
+        self.report("E0315", message, start, end)
 
     def _check_names(self, arguments: list[tuple[Argument, int]]) -> None:
         if len({a.name for a, _ in arguments}) == len(arguments):
@@ -301,7 +299,7 @@ class SchemaReader(TypeReader):
                 size = len(argument.name)
                 message = f"two arguments are named '{shorten(argument.name)}'"
                 label = (earlier, earlier + size, "the first")
-                self.report(codes.E0319, message, begin, begin + size, labels=[label])
+                self.report("E0319", message, begin, begin + size, labels=[label])
 
     def _sorted(
         self,
@@ -315,7 +313,7 @@ class SchemaReader(TypeReader):
             for argument, start in positional[:self_at]:
                 if argument.is_write:
                     message = f"'{argument.name}' is written, but comes before self"
-                    self.report(codes.E0318, message, start, start + len(str(argument)))
+                    self.report("E0318", message, start, start + len(str(argument)))
         before, options, after = split_options([a for a, _ in keyword])
         if self._failed:
             return None
@@ -333,7 +331,7 @@ class SchemaReader(TypeReader):
         for i in starts:
             last, start = keyword[i + 3]
             message = "dtype, layout, device and pin_memory appear a second time"
-            self.report(codes.E0317, message, keyword[i][1], start + len(str(last)))
+            self.report("E0317", message, keyword[i][1], start + len(str(last)))
 
     def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the parts between `, `.
@@ -378,7 +376,7 @@ class SchemaReader(TypeReader):
     def _parse_argument(self, text: str, start: int, end: int) -> Argument | None:
         if not text.strip():
             remedy = "write one, or remove the ','"
-            self.report(codes.E0310, "an argument is missing here", start, end, hint=remedy)
+            self.report("E0310", "an argument is missing here", start, end, hint=remedy)
             return None
         declaration, equals, default = text.partition("=")
         words = declaration.split()
@@ -394,11 +392,11 @@ class SchemaReader(TypeReader):
                 hint = f"did you mean '{shorten(spaced)}'?"
             if "(" in declaration and not declaration.startswith("Tensor"):
                 hint = "write an argument as 'int dim'"
-            self.report(codes.E0310, message, start, start + len(declaration), hint=hint)
+            self.report("E0310", message, start, start + len(declaration), hint=hint)
             return None
         name = declaration[space + 1 :]
         annotated = self.annotated_type(start, start + space)
-        has_name = self._is_name(name, start + space + 1, codes.E0320, "argument")
+        has_name = self._is_name(name, start + space + 1, "E0320", "argument")
         has_default = not equals or self._is_default(default, start + len(declaration) + 1)
         if annotated is None or not has_name or not has_default:
             return None
@@ -418,20 +416,20 @@ class SchemaReader(TypeReader):
         strays = [(begin, end, blank) for begin, end, blank in strays if begin < end]
         for begin, end, blank in strays:
             message = _BLANK_MESSAGES[blank]
-            self.report(codes.E0302, message, start + begin, start + end, replacement=blank)
+            self.report("E0302", message, start + begin, start + end, replacement=blank)
         return bool(strays)
 
-    def _is_name(self, name: str, start: int, code: Code, what: str) -> bool:
+    def _is_name(self, name: str, start: int, code: str, what: str) -> bool:
         if not is_identifier(name):
             message = f"bad {what} name '{shorten(name)}'"
             self.report(code, message, start, start + len(name))
             return False
         if name.startswith(RESERVED_PREFIX):
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
-            self.report(codes.E0342, message, start, start + len(name))
+            self.report("E0342", message, start, start + len(name))
             return False
         if is_macro(name):
-            self.report(codes.E0342, f"'{name}' is a macro of C++", start, start + len(name))
+            self.report("E0342", f"'{name}' is a macro of C++", start, start + len(name))
             return False
         return True
 
@@ -443,7 +441,7 @@ class SchemaReader(TypeReader):
         hint = None if fixed is None or default_problem(fixed) else f"write '{shorten(fixed)}'"
         replacement = None if hint is None else fixed
         end = start + len(text)
-        self.report(codes.E0311, problem, start, end, hint=hint, replacement=replacement)
+        self.report("E0311", problem, start, end, hint=hint, replacement=replacement)
         return False
 
     # Returns
@@ -458,7 +456,7 @@ class SchemaReader(TypeReader):
             return None
         if ", " in text:
             message = "several returns need parentheses"
-            self.report(codes.E0322, message, start, end, replacement=f"({text})")
+            self.report("E0322", message, start, end, replacement=f"({text})")
             return None
         only = self._return(start, end)
         return None if only is None else (only,)
@@ -468,7 +466,7 @@ class SchemaReader(TypeReader):
         pieces = inner.split(", ")
         if len(pieces) == 1 and "," not in inner:
             message = "a single return has no parentheses"
-            self.report(codes.E0322, message, start - 1, end + 1, replacement=inner.strip())
+            self.report("E0322", message, start - 1, end + 1, replacement=inner.strip())
             return None
         parsed = []
         for piece in pieces:
@@ -488,19 +486,19 @@ class SchemaReader(TypeReader):
 
     def _parse_return(self, text: str, start: int, end: int) -> Return | None:
         if not text.strip():
-            self.report(codes.E0310, "a return is missing here", start, end)
+            self.report("E0310", "a return is missing here", start, end)
             return None
         if self._has_bad_blanks(text, None, start):
             return None
         if " -> " in text and text[-1] in ")?]":
             message = "a return with '->' in its annotation needs a name"
-            self.report(codes.E0312, message, start, end)
+            self.report("E0312", message, start, end)
             return None
         type_text, space, name = text.rpartition(" ")
         if not space:
             type_text = text
         annotated = self.annotated_type(start, start + len(type_text))
-        has_name = not space or self._is_name(name, end - len(name), codes.E0321, "return")
+        has_name = not space or self._is_name(name, end - len(name), "E0321", "return")
         if annotated is None or not has_name:
             return None
         return Return(name if space else None, *annotated)
@@ -520,24 +518,24 @@ def check_namespace(reader: SchemaReader, namespace: str, start: int) -> bool:
     end = start + len(namespace)
     if len(namespace) > MAX_NAME:
         message = f"a namespace has at most {MAX_NAME} characters"
-        reader.report(codes.E0303, message, start, end)
+        reader.report("E0303", message, start, end)
         return False
     if not is_cpp_name(namespace):
         message = (
             f"bad namespace '{shorten(namespace)}'" if namespace else "no namespace before '::'"
         )
         stop = max(end, start + 2 if not namespace else end)
-        reader.report(codes.E0303, message, start, stop, hint=_identifier_hint(namespace))
+        reader.report("E0303", message, start, stop, hint=_identifier_hint(namespace))
         return False
     if namespace in RESERVED_NAMESPACES or namespace.startswith(RESERVED_PREFIX):
-        reader.report(codes.E0342, f"the namespace '{namespace}' is reserved", start, end)
+        reader.report("E0342", f"the namespace '{namespace}' is reserved", start, end)
         return False
     if namespace in C_FUNCTIONS:
         message = f"'{namespace}' is a function of the C library, so it cannot be a namespace"
-        reader.report(codes.E0342, message, start, end, hint="choose another name")
+        reader.report("E0342", message, start, end, hint="choose another name")
         return False
     if namespace in KEYWORDS:
         message = f"'{namespace}' is a keyword of PyTorch's schema parser"
-        reader.report(codes.E0327, message, start, end, hint="choose another name")
+        reader.report("E0327", message, start, end, hint="choose another name")
         return False
     return True

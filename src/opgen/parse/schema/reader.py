@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
-from opgen.diagnostics.codes import Code
 from opgen.model.function_schema import Argument, Arguments, Return
 from opgen.model.types import Type
 
@@ -56,7 +55,7 @@ class TextReader:
 
     def report(
         self,
-        code: Code,
+        code: str,
         message: str,
         start: int,
         end: int,

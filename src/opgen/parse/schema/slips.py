@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import shorten
-from opgen.parse.schema import codes
 from opgen.parse.schema.foreign_types import SCHEMA_NAMES, foreign_type
 from opgen.parse.schema.scanning import is_open, skip_quoted
 
@@ -25,7 +23,7 @@ class Slip(Struct, frozen=True):
     consequences of this cause; None if all are.
     """
 
-    code: Code
+    code: str
     message: str
     start: int
     end: int
@@ -68,7 +66,7 @@ def _comment(text: str) -> Slip | None:
         return None
     stop = len(text.rstrip())
     message = f"'{shorten(text[at:stop])}' is a comment of C++"
-    return Slip(codes.E0301, message, at, stop, "a comment of YAML begins with '#'")
+    return Slip("E0301", message, at, stop, "a comment of YAML begins with '#'")
 
 
 def _semicolon(text: str) -> Slip | None:
@@ -80,7 +78,7 @@ def _semicolon(text: str) -> Slip | None:
     message, hint = (
         ("a schema does not end in ';'", "remove it") if last else ("unexpected ';'", "write ','")
     )
-    return Slip(codes.E0301, message, at, at + 1, hint, "" if last else ",")
+    return Slip("E0301", message, at, at + 1, hint, "" if last else ",")
 
 
 def _definition(text: str) -> Slip | None:
@@ -91,8 +89,8 @@ def _definition(text: str) -> Slip | None:
     message = "a schema begins with the operator's name, not with 'def'"
     translated = _translated(text[match.end() :].rstrip(": "))
     if translated is not None and translated != text[match.end() :]:
-        return Slip(codes.E0301, message, 0, match.end(), f"write '{shorten(translated)}'")
-    return Slip(codes.E0301, message, 0, match.end(), "write it without 'def'", "")
+        return Slip("E0301", message, 0, match.end(), f"write '{shorten(translated)}'")
+    return Slip("E0301", message, 0, match.end(), "write it without 'def'", "")
 
 
 def _declaration(text: str) -> Slip | None:
@@ -103,13 +101,13 @@ def _declaration(text: str) -> Slip | None:
     name = match[2]
     message = f"the type that '{shorten(name)}' returns stands before its name"
     if next(_at(text, "->"), None) is not None:
-        return Slip(codes.E0301, message, *match.span(1), "write it after '->' only")
+        return Slip("E0301", message, *match.span(1), "write it after '->' only")
     returned = _schema_type(match[1], is_return=True)
     hint = f"write it after '->': '-> {shorten(returned)}'"
     translated = _translated(f"{text[match.start(2) :].rstrip('; ')} -> {returned}")
     if translated is not None:
         hint = f"write '{shorten(translated)}'"
-    return Slip(codes.E0301, message, *match.span(1), hint)
+    return Slip("E0301", message, *match.span(1), hint)
 
 
 def _translated(text: str) -> str | None:
@@ -144,7 +142,7 @@ def _arrow(text: str) -> Slip | None:
         return None
     start, end = match.span(1) if match[1] else match.span()
     message = f"'{text[start:end]}' is not an arrow"
-    return Slip(codes.E0301, message, start, end, "write '->'", "->")
+    return Slip("E0301", message, start, end, "write '->'", "->")
 
 
 def _unclosed(text: str) -> Slip | None:
@@ -165,7 +163,7 @@ def _unclosed(text: str) -> Slip | None:
     message = "the '(' of the argument list is not closed"
     start = text.rfind(",", opening, end) + 1 or opening + 1
     start += len(text[start:end]) - len(text[start:end].lstrip())
-    return Slip(codes.E0301, message, start, max(end, start), "write ')' after the last argument")
+    return Slip("E0301", message, start, max(end, start), "write ')' after the last argument")
 
 
 def _no_returns(text: str) -> Slip | None:
@@ -174,9 +172,7 @@ def _no_returns(text: str) -> Slip | None:
     if "->" in text or not text[:end].endswith(")") or "(" not in text:
         return None
     message = "a schema ends with ') -> ' and what the operator returns"
-    return Slip(
-        codes.E0301, message, end, end, "write '-> Tensor', or '-> ()' if it returns nothing"
-    )
+    return Slip("E0301", message, end, end, "write '-> Tensor', or '-> ()' if it returns nothing")
 
 
 def _missing_comma(text: str) -> Slip | None:
@@ -189,7 +185,7 @@ def _missing_comma(text: str) -> Slip | None:
         message = f"a comma is missing between '{shorten(first)}' and '{shorten(second)}'"
         at, stop = start + match.start(3), start + match.end(3)
         explained = ((start, end),)
-        return Slip(codes.E0310, message, at, stop, "write ', '", ", ", explained=explained)
+        return Slip("E0310", message, at, stop, "write ', '", ", ", explained=explained)
     return None
 
 
@@ -278,7 +274,7 @@ def _of_arguments(text: str, pattern: re.Pattern[str], judge: _Judge) -> Slip | 
         return None
     start, end, message, hint = found[0]
     labels = tuple((begin, stop, other) for begin, stop, _, other in found[1:])
-    return Slip(codes.E0310, message, start, end, hint, None, labels, tuple(explained))
+    return Slip("E0310", message, start, end, hint, None, labels, tuple(explained))
 
 
 def _is_type(text: str, *, is_return: bool = False) -> bool:

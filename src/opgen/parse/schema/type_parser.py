@@ -8,7 +8,6 @@ from opgen import data
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.function_schema import Annotation
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, OptionalType, Type
-from opgen.parse.schema import codes
 from opgen.parse.schema.foreign_types import foreign_type
 from opgen.parse.schema.reader import TextReader
 from opgen.parse.schema.scanning import base_end
@@ -44,21 +43,21 @@ class TypeReader(TextReader):
         if opening < 0 and ")" in text:
             closing = start + text.index(")")
             message = "')' without a '(' before it"
-            self.report(codes.E0301, message, closing, closing + 1, hint="remove it, or write ', '")
+            self.report("E0301", message, closing, closing + 1, hint="remove it, or write ', '")
             return None
         if opening < 0:
             parsed = self._type(start, end)
             return None if parsed is None else (parsed, None)
         closing = text.rfind(")")
         if closing < opening:
-            self.report(codes.E0312, "'(' is not closed", start + opening, end)
+            self.report("E0312", "'(' is not closed", start + opening, end)
             return None
         base, suffix = text[:opening], text[closing + 1 :]
         if base != "Tensor" or suffix not in ("", "?", "[]"):
             plain = base + suffix
             message = f"'{shorten(plain)}' cannot have an alias annotation"
             hint = "only Tensor, Tensor? and Tensor[] can"
-            self.report(codes.E0313, message, start, end, hint=hint)
+            self.report("E0313", message, start, end, hint=hint)
             return None
         annotation = self._annotation(start + opening + 1, start + closing)
         return None if annotation is None else (_parse_tensor_type(suffix), annotation)
@@ -71,7 +70,7 @@ class TypeReader(TextReader):
             return False
         fix = foreign.schema if foreign.is_certain else None
         message = foreign.message(shorten(text))
-        self.report(codes.E0307, message, start, end, hint=foreign.hint, replacement=fix)
+        self.report("E0307", message, start, end, hint=foreign.hint, replacement=fix)
         return True
 
     def _has_types(self, schema: str) -> bool:
@@ -95,7 +94,7 @@ class TypeReader(TextReader):
             else:
                 return Annotation(tuple(before), bool(match[2]), tuple(after))
         hint = "as in '(a)', '(a!)', '(a -> *)'" if match is None else None
-        self.report(codes.E0312, problem, start, end, hint=hint)
+        self.report("E0312", problem, start, end, hint=hint)
         return None
 
     def _type(self, start: int, end: int) -> Type | None:
@@ -113,7 +112,7 @@ class TypeReader(TextReader):
         parsed = self._base_type(text[:end], start)
         if len(suffixes) > MAX_SUFFIXES:
             message = f"a type has at most {MAX_SUFFIXES} suffixes, this one has {len(suffixes)}"
-            self.report(codes.E0323, message, start + end, start + len(text))
+            self.report("E0323", message, start + end, start + len(text))
             return None
         for suffix in suffixes:
             if not self._is_valid_suffix(suffix, start):
@@ -131,7 +130,7 @@ class TypeReader(TextReader):
         if not size or (size[0] != "0" and len(size) <= _MAX_SIZE_DIGITS):
             return True
         message = f"bad list size '{shorten(size)}'"
-        self.report(codes.E0314, message, offset + suffix.start(1), offset + suffix.end(1))
+        self.report("E0314", message, offset + suffix.start(1), offset + suffix.end(1))
         return False
 
     def _base_type(self, text: str, start: int) -> Type | None:
@@ -155,7 +154,7 @@ class TypeReader(TextReader):
             hint, fix = "by torchgen's rules a written tensor has a letter: 'Tensor(a!)'", None
         notes = () if hint or not text else (USUAL_TYPES,)
         end = start + len(text)
-        self.report(codes.E0307, message, start, end, hint=hint, notes=notes, replacement=fix)
+        self.report("E0307", message, start, end, hint=hint, notes=notes, replacement=fix)
         return None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.parse.yaml import codes
 
 
 def decode_source(path: str, content: bytes, diagnostics: Diagnostics) -> Source:
@@ -20,5 +19,5 @@ def decode_source(path: str, content: bytes, diagnostics: Diagnostics) -> Source
         before = len(content[: error.start].decode("utf-8-sig", errors="replace"))
         source = Source(path, content.decode("utf-8-sig", errors="replace"), digest)
         message = f"not UTF-8: byte 0x{content[error.start]:02x}"
-        diagnostics.error(codes.E0101, message, Span(source, before, before + 1))
+        diagnostics.error("E0101", message, Span(source, before, before + 1))
         return source

@@ -14,9 +14,7 @@ import yaml
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.diagnostics.codes_limits import E0912, E0913
 from opgen.diagnostics.suggestions import shorten
-from opgen.parse.yaml import codes
 from opgen.parse.yaml.scalars import Char, scalar_chars
 from opgen.parse.yaml.syntax_slips import find_syntax_slip
 
@@ -281,7 +279,7 @@ class _Composer(Struct):
         if tag not in _KNOWN_TAGS:
             start, _ = self._offsets(event)
             span = _first_word(self.source, start)
-            self.diagnostics.error(codes.E0109, f"unknown YAML tag '{event.tag}'", span)
+            self.diagnostics.error("E0109", f"unknown YAML tag '{event.tag}'", span)
             return ""
         return tag
 
@@ -295,7 +293,7 @@ class _Composer(Struct):
                 else f"alias '*{name}' without an anchor '&{name}' before it"
             )
             span = self._span(event)
-            self.diagnostics.error(codes.E0106, message, span)
+            self.diagnostics.error("E0106", message, span)
             return None
         node, size = anchored
         self._grow(event, size)
@@ -318,13 +316,13 @@ class _Composer(Struct):
             if key is None or value is None:
                 continue
             if not isinstance(key, ScalarNode):
-                self.diagnostics.error(codes.E0108, "a key must be a string", key.span)
+                self.diagnostics.error("E0108", "a key must be a string", key.span)
             elif key.value == "<<" and not key.style:
                 merges.append(value)
                 if self.strict_torchgen:
                     hint = "write the keys out"
                     message = "torchgen's loader does not accept '<<'"
-                    self.diagnostics.error(codes.E0114, message, key.span, hint=hint)
+                    self.diagnostics.error("E0114", message, key.span, hint=hint)
             elif (first := seen.setdefault(key.value, key)) is not key:
                 self._duplicate(first, key)
             else:
@@ -333,7 +331,7 @@ class _Composer(Struct):
 
     def _duplicate(self, first: ScalarNode, second: ScalarNode) -> None:
         self.diagnostics.error(
-            codes.E0103,
+            "E0103",
             f"key '{shorten(second.value)}' is written twice",
             second.span,
             labels=[(first.span, "first written here")],
@@ -348,7 +346,7 @@ class _Composer(Struct):
             for node in merge.items if isinstance(merge, SequenceNode) else (merge,):
                 if not isinstance(node, MappingNode):
                     message = "'<<' takes a mapping or a list of mappings"
-                    self.diagnostics.error(codes.E0107, message, node.span)
+                    self.diagnostics.error("E0107", message, node.span)
                     continue
                 for key, value in node.pairs:
                     if key.value not in seen:
@@ -366,24 +364,26 @@ class _Composer(Struct):
                 "an alias counts as everything that it repeats",
             )
             start, _ = self._offsets(event)
-            self.diagnostics.error(E0912, message, Span(self.source, start, start + 1), notes=notes)
+            self.diagnostics.error(
+                "E0912", message, Span(self.source, start, start + 1), notes=notes
+            )
             raise _TooLarge
 
     def _too_long(self, event: yaml.ScalarEvent) -> None:
         message = f"a string of more than {_MAX_SCALAR:,} characters"
         start, _ = self._offsets(event)
-        self.diagnostics.error(E0913, message, Span(self.source, start, start + 1))
+        self.diagnostics.error("E0913", message, Span(self.source, start, start + 1))
         raise _TooLarge
 
     def _too_deep(self, event: yaml.Event) -> None:
         start, _ = self._offsets(event)
         message = f"more than {_MAX_DEPTH} nested lists and mappings"
-        self.diagnostics.error(codes.E0112, message, Span(self.source, start, start + 1))
+        self.diagnostics.error("E0112", message, Span(self.source, start, start + 1))
 
     def _document(self, event: yaml.DocumentStartEvent) -> None:
         if self.roots:
             span = self._span(event)
-            self.diagnostics.error(codes.E0110, "a second document begins here", span)
+            self.diagnostics.error("E0110", "a second document begins here", span)
 
     def _syntax_error(self, error: yaml.MarkedYAMLError) -> None:
         message = f"not YAML: {error.problem or error.context}"
@@ -394,12 +394,12 @@ class _Composer(Struct):
         if slip is not None:
             span = Span(self.source, slip.start, slip.end)
             message = f"not YAML: {slip.message}"
-            self.diagnostics.error(codes.E0102, message, span, hint=slip.hint)
+            self.diagnostics.error("E0102", message, span, hint=slip.hint)
             return
         labels = (
             [(context, str(error.context))] if error.context_mark and context != problem else []
         )
-        self.diagnostics.error(codes.E0102, message, problem, labels=labels)
+        self.diagnostics.error("E0102", message, problem, labels=labels)
 
     def _point(self, mark: yaml.Mark | None) -> Span:
         offset = self.base + (mark.index if mark is not None else 0)
@@ -411,7 +411,7 @@ class _Composer(Struct):
         start, end = character.span() if character is not None else (0, 0)
         name = f"U+{ord(character.group()):04X}" if character is not None else "a character"
         message = f"not YAML: {name} is not allowed in a file"
-        self.diagnostics.error(codes.E0102, message, Span(self.source, start, end))
+        self.diagnostics.error("E0102", message, Span(self.source, start, end))
 
 
 def _first_word(source: Source, start: int) -> Span:

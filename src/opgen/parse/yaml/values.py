@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Edit
-from opgen.diagnostics.codes import Code
 from opgen.diagnostics.suggestions import meant, shorten
 from opgen.model.backend import WrittenName
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
@@ -18,10 +17,10 @@ class ValueReader(Struct, frozen=True):
     returned."""
 
     node: MappingNode
-    wrong_type: Code
+    wrong_type: str
     diagnostics: Diagnostics
 
-    def check_keys(self, known: Iterable[str], unknown: Code, hint: str | None = None) -> None:
+    def check_keys(self, known: Iterable[str], unknown: str, hint: str | None = None) -> None:
         """Report every key that is not `known` with the code `unknown`.
 
         The hint is the nearest known key if there is one, else `hint`.

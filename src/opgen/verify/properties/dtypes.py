@@ -7,7 +7,6 @@ from collections.abc import Generator, Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify import codes
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Fill, TensorSpec, put
 from opgen.verify.lab import Trial
@@ -207,14 +206,14 @@ def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None,
 
 PROPERTIES = (
     Property(
-        codes.V0140,
+        "V0140",
         _promotion,
         _claims_promotion,
         quickly=1,
         enough=3,
     ),
     Property(
-        codes.V0141,
+        "V0141",
         _precision,
         _is_functional,
         quickly=2,

@@ -13,7 +13,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import NOT_THERE, is_comparison
-from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import Array, elements
 from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
@@ -604,7 +603,7 @@ def _version(trial: Trial) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        codes.V0160,
+        "V0160",
         _backward,
         _differentiable,
         quickly=2,
@@ -614,7 +613,7 @@ PROPERTIES = (
         imports=GRADIENTS,
     ),
     Property(
-        codes.V0161,
+        "V0161",
         _forward,
         _differentiable,
         quickly=1,
@@ -624,7 +623,7 @@ PROPERTIES = (
         imports=META,
     ),
     Property(
-        codes.V0162,
+        "V0162",
         _second,
         _differentiable,
         quickly=1,
@@ -634,7 +633,7 @@ PROPERTIES = (
         imports=GRADIENTS,
     ),
     Property(
-        codes.V0163,
+        "V0163",
         _silent_zero,
         _differentiable,
         quickly=2,
@@ -643,7 +642,7 @@ PROPERTIES = (
         imports=GRADIENTS,
     ),
     Property(
-        codes.V0164,
+        "V0164",
         _integer_gradient,
         _differentiable,
         quickly=1,
@@ -651,7 +650,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        codes.V0165,
+        "V0165",
         _gradient_strides,
         _differentiable,
         quickly=1,
@@ -660,7 +659,7 @@ PROPERTIES = (
         imports=GRADIENTS,
     ),
     Property(
-        codes.V0166,
+        "V0166",
         _version,
         _writes,
         quickly=2,

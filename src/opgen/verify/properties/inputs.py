@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, places, put
@@ -339,7 +338,7 @@ __all__ = ["PROPERTIES", "first_line", "places"]
 
 PROPERTIES = (
     Property(
-        codes.V0120,
+        "V0120",
         _strided,
         _compares_tensors,
         quickly=4,
@@ -347,7 +346,7 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0121,
+        "V0121",
         _expanded,
         _compares_tensors,
         quickly=3,
@@ -355,21 +354,21 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0122,
+        "V0122",
         _offset,
         _compares_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
-        codes.V0123,
+        "V0123",
         _misaligned,
         _compares_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
-        codes.V0124,
+        "V0124",
         _empty,
         _takes_tensors,
         quickly=3,
@@ -377,14 +376,14 @@ PROPERTIES = (
         imports=META,
     ),
     Property(
-        codes.V0125,
+        "V0125",
         _scalar,
         _compares_tensors,
         quickly=2,
         enough=8,
     ),
     Property(
-        codes.V0126,
+        "V0126",
         _conjugated,
         _compares_tensors,
         quickly=2,
@@ -393,7 +392,7 @@ PROPERTIES = (
         about=has_differentiable,
     ),
     Property(
-        codes.V0127,
+        "V0127",
         _broadcasting,
         _claims_broadcasting,
         quickly=2,

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from opgen.verify import codes
 from opgen.verify.backends.base import Described
 from opgen.verify.calls import layouts
 from opgen.verify.calls.elements import elements
@@ -390,61 +389,61 @@ __all__ = ["PROPERTIES", "leaves"]
 
 PROPERTIES = (
     Property(
-        codes.V0110,
+        "V0110",
         _undeclared_write,
         _has_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
-        codes.V0111,
+        "V0111",
         _write_between,
         _has_tensors,
         quickly=3,
         enough=10,
     ),
     Property(
-        codes.V0112,
+        "V0112",
         _write_beyond,
         quickly=3,
         enough=12,
     ),
     Property(
-        codes.V0113,
+        "V0113",
         _read_beyond,
         _has_tensors,
         quickly=3,
         enough=12,
     ),
     Property(
-        codes.V0114,
+        "V0114",
         _uninitialised,
         quickly=4,
         enough=12,
     ),
     Property(
-        codes.V0115,
+        "V0115",
         _undeclared_alias,
         _returned_tensors,
         quickly=4,
         enough=12,
     ),
     Property(
-        codes.V0116,
+        "V0116",
         _missing_alias,
         _aliasing,
         quickly=4,
         enough=12,
     ),
     Property(
-        codes.V0117,
+        "V0117",
         _overlap,
         _writes,
         quickly=2,
         enough=8,
     ),
     Property(
-        codes.V0118,
+        "V0118",
         _exception_safe,
         _has_tensors,
         quickly=8,

@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put, tensors
 from opgen.verify.lab import Outcome, Trial, leaves
@@ -470,7 +469,7 @@ __all__ = ["PROPERTIES", "at", "is_about_meta", "layouts"]
 _META = 'm.impl("f", f_meta);  // for the key Meta'
 PROPERTIES = (
     Property(
-        codes.V0130,
+        "V0130",
         _meta_shape,
         _returns_with_meta,
         quickly=5,
@@ -478,7 +477,7 @@ PROPERTIES = (
         imports=META,
     ),
     Property(
-        codes.V0131,
+        "V0131",
         _meta_strides,
         _returns_with_meta,
         quickly=4,
@@ -486,7 +485,7 @@ PROPERTIES = (
         imports=META,
     ),
     Property(
-        codes.V0132,
+        "V0132",
         _meta_dtype,
         _returns_with_meta,
         quickly=5,
@@ -494,7 +493,7 @@ PROPERTIES = (
         imports=META,
     ),
     Property(
-        codes.V0133,
+        "V0133",
         _meta_refuses,
         _plans_with_meta,
         quickly=10,
@@ -503,7 +502,7 @@ PROPERTIES = (
         imports=META,
     ),
     Property(
-        codes.V0134,
+        "V0134",
         _symbolic,
         _is_traceable,
         quickly=2,
@@ -513,7 +512,7 @@ PROPERTIES = (
         imports=TRACING,
     ),
     Property(
-        codes.V0135,
+        "V0135",
         _unbacked,
         _is_traceable,
         quickly=1,
@@ -523,7 +522,7 @@ PROPERTIES = (
         imports=TRACING,
     ),
     Property(
-        codes.V0136,
+        "V0136",
         _fake,
         _is_traceable,
         quickly=2,

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from opgen.verify import codes
 from opgen.verify.lab import Outcome, Trial, leaves
 from opgen.verify.properties.common import enlarged, first_line
 from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
@@ -204,14 +203,14 @@ def _any_exception(error: Any) -> str:
 
 PROPERTIES = (
     Property(
-        codes.V0180,
+        "V0180",
         _copying,
         _returns_tensors,
         quickly=2,
         enough=6,
     ),
     Property(
-        codes.V0181,
+        "V0181",
         _gil,
         _functional,
         quickly=1,
@@ -220,7 +219,7 @@ PROPERTIES = (
         cost=10,
     ),
     Property(
-        codes.V0182,
+        "V0182",
         _memory,
         _functional,
         quickly=1,
@@ -228,21 +227,21 @@ PROPERTIES = (
         cost=3,
     ),
     Property(
-        codes.V0190,
+        "V0190",
         _nothing,
         quickly=4,
         enough=40,
         refused="also",
     ),
     Property(
-        codes.V0191,
+        "V0191",
         _nothing,
         quickly=4,
         enough=40,
         refused="also",
     ),
     Property(
-        codes.V0192,
+        "V0192",
         _internal_error,
         quickly=8,
         enough=40,

@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from opgen.verify import codes
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
 from opgen.verify.lab import Trial
 from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
@@ -239,7 +238,7 @@ __all__ = ["PROPERTIES", "NotApplicable"]
 
 PROPERTIES = (
     Property(
-        codes.V0150,
+        "V0150",
         _threads,
         _deterministic,
         quickly=1,
@@ -248,7 +247,7 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0151,
+        "V0151",
         _repeatable,
         _returns_something,
         quickly=3,
@@ -256,21 +255,21 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0152,
+        "V0152",
         _undeclared_random,
         _deterministic,
         quickly=2,
         enough=6,
     ),
     Property(
-        codes.V0153,
+        "V0153",
         _generator,
         _random,
         quickly=3,
         enough=8,
     ),
     Property(
-        codes.V0154,
+        "V0154",
         _concurrent,
         _deterministic,
         quickly=1,

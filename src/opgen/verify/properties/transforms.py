@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from opgen.verify import codes
 from opgen.verify.calls.elements import elements
 from opgen.verify.calls.specs import Call, Place, TensorSpec, put
 from opgen.verify.lab import Outcome, Trial, leaves, place_text
@@ -354,7 +353,7 @@ def _in_float32(trial: Trial) -> Call:
 
 PROPERTIES = (
     Property(
-        codes.V0170,
+        "V0170",
         _vmap,
         _vmappable,
         quickly=2,
@@ -362,7 +361,7 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0171,
+        "V0171",
         _functionalized,
         _plain_tensors,
         quickly=2,
@@ -371,7 +370,7 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0172,
+        "V0172",
         _compiled,
         _compilable,
         quickly=1,
@@ -383,7 +382,7 @@ PROPERTIES = (
         imports=(*TRACING, "torch._inductor.compile_fx"),
     ),
     Property(
-        codes.V0173,
+        "V0173",
         _exported,
         _compilable,
         quickly=1,
@@ -394,7 +393,7 @@ PROPERTIES = (
         imports=TRACING,
     ),
     Property(
-        codes.V0174,
+        "V0174",
         _autocast,
         _autocastable,
         quickly=2,

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
-from opgen.verify import codes
 from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import (
     COMPLEX,
@@ -349,7 +348,7 @@ def _inplace_keeps(trial: Trial) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        codes.V0101,
+        "V0101",
         _inplace_agrees,
         _inplace,
         enough=12,
@@ -357,7 +356,7 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0102,
+        "V0102",
         _out_agrees,
         _out,
         enough=12,
@@ -365,32 +364,32 @@ PROPERTIES = (
         is_ordered=True,
     ),
     Property(
-        codes.V0103,
+        "V0103",
         _out_resizes,
         _out,
         quickly=2,
     ),
     Property(
-        codes.V0104,
+        "V0104",
         _out_warns,
         _resizes_out,
         quickly=1,
         enough=4,
     ),
     Property(
-        codes.V0105,
+        "V0105",
         _out_refuses,
         _casts_to_out,
         quickly=2,
     ),
     Property(
-        codes.V0106,
+        "V0106",
         _out_keeps,
         _out,
         quickly=2,
     ),
     Property(
-        codes.V0107,
+        "V0107",
         _inplace_keeps,
         _writes_tensors,
         quickly=2,

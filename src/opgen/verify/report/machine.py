@@ -39,7 +39,7 @@ def render_json(found: Verification) -> str:
         "seconds": round(found.seconds, 3),
         "memory_watched": found.has_guard,
         "counts": counts(found.operators),
-        "properties": {name: code.code for name, code in codes.PROPERTIES.items()},
+        "properties": codes.PROPERTIES,
         "operators": found.operators,
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=1).decode() + "\n"

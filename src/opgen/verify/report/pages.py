@@ -1,11 +1,12 @@
-"""Values for pages: the matrix of operators and properties in HTML, and the reference of all properties."""
+"""Values for pages: the matrix of operators and properties in HTML, and what is said of a property."""
 
 from __future__ import annotations
 
 import html
 
+from opgen.diagnostics import describe
 from opgen.emit.common.base import GeneratedFile, Record
-from opgen.emit.reports.explain import CodePage, build_code_page
+from opgen.emit.reports.explain import build_code_page
 from opgen.io.resources import templates_dir
 from opgen.templating.render import Renderer
 from opgen.verify import codes
@@ -112,10 +113,10 @@ def _matrix(found: Verification) -> MatrixPage:
         tuple(
             Family(title, width)
             for prefix, title in codes.FAMILIES
-            if (width := sum(codes.PROPERTIES[n].code.startswith(prefix) for n in names))
+            if (width := sum(codes.PROPERTIES[n].startswith(prefix) for n in names))
         ),
         tuple(
-            Column(name, codes.PROPERTIES[name].code, html.escape(codes.PROPERTIES[name].title))
+            Column(name, (code := codes.PROPERTIES[name]), html.escape(describe(code).title))
             for name in names
         ),
         tuple(_row(report, names) for report in found.operators),
@@ -153,7 +154,7 @@ def _found(report: OperatorReport) -> list[Found]:
         Found(
             _anchor(report.name, verdict.property),
             html.escape(report.name),
-            codes.PROPERTIES[verdict.property].code,
+            codes.PROPERTIES[verdict.property],
             verdict.property,
             html.escape(shown.message),
             html.escape(shown.call),
@@ -165,56 +166,9 @@ def _found(report: OperatorReport) -> list[Found]:
     ]
 
 
-class PropertyPage(Record, frozen=True):
-    name: str
-    page: CodePage
-    fence: str
-
-
-class PropertyFamily(Record, frozen=True):
-    title: str
-    anchor: str
-    properties: tuple[PropertyPage, ...]
-
-
-class PropertiesPage(GeneratedFile, frozen=True):
-    count: int
-    families: tuple[PropertyFamily, ...]
-
-
-_FENCES = {".yaml": "yaml", ".py": "python", ".cpp": "cpp"}
-
-
 def explain_property(code: str) -> str | None:
     """Return the page of a property, by its code or its name; None if there is no such property."""
-    record = codes.CODES.get(code) or codes.PROPERTIES.get(code)
-    if record is None:
+    code = codes.PROPERTIES.get(code, code)
+    if code not in codes.NAMES:
         return None
-    return Renderer(templates_dir() / "text").render(build_code_page(record))
-
-
-def explain_all_properties() -> str:
-    """Return the reference of all properties: docs/reference/verify-properties.md."""
-    families = tuple(
-        PropertyFamily(
-            title,
-            "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c == "-"),
-            tuple(
-                PropertyPage(
-                    name,
-                    build_code_page(code),
-                    next(f for end, f in _FENCES.items() if code.file.endswith(end)),
-                )
-                for name, code in codes.PROPERTIES.items()
-                if code.code.startswith(prefix)
-            ),
-        )
-        for prefix, title in codes.FAMILIES
-    )
-    page = PropertiesPage(
-        "docs/reference/verify-properties.md",
-        "properties.md.j2",
-        len(codes.PROPERTIES),
-        families,
-    )
-    return Renderer(templates_dir() / "text").render(page)
+    return Renderer(templates_dir() / "text").render(build_code_page(describe(code)))

@@ -58,7 +58,7 @@ def _paint(color: bool, style: str, text: str) -> str:
 
 
 def _finding(report: OperatorReport, verdict: Verdict, color: bool) -> Iterator[str]:
-    code = codes.PROPERTIES[verdict.property].code
+    code = codes.PROPERTIES[verdict.property]
     head = _paint(color, _RED, f"{code} {verdict.property}")
     yield f"{_paint(color, _BOLD, report.name)}: {head}"
     for shown in verdict.findings:

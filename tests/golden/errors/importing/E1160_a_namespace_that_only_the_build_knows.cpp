@@ -1,5 +1,0 @@
-#include <torch/library.h>
-
-TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) {
-  m.def("scale(Tensor x, float by) -> Tensor");
-}

@@ -1,5 +1,0 @@
-#include <torch/extension.h>
-
-PYBIND11_MODULE(demo, m) {
-  m.def("scale", &scale);
-}

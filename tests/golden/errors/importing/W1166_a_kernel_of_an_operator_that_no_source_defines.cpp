@@ -1,6 +1,0 @@
-#include <torch/library.h>
-
-TORCH_LIBRARY(demo, m) {
-  m.def("scale(Tensor x, float by) -> Tensor");
-}
-TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("scael", &scale_cpu); }

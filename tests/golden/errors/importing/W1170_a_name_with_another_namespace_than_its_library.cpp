@@ -1,5 +1,0 @@
-#include <torch/library.h>
-
-TORCH_LIBRARY(demo, m) {
-  m.def("dmeo::scale(Tensor x, float by) -> Tensor");
-}

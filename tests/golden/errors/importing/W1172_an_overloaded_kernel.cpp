@@ -1,8 +1,0 @@
-#include <torch/library.h>
-
-at::Tensor scale_cpu(const at::Tensor& x, double by);
-at::Tensor scale_cpu(const at::Tensor& x, const at::Tensor& by);
-TORCH_LIBRARY(demo, m) {
-  m.def("scale(Tensor x, float by) -> Tensor");
-}
-TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("scale", &scale_cpu); }
