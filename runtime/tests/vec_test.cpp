@@ -1,5 +1,7 @@
 // vec_test.cpp: kernels with a vector form return the same results for every layout and every
 // instruction set; transposed operands of every element size.
+#include <cmath>
+
 #include "opgen/cpu/vec.h"
 
 #include "check.h"
