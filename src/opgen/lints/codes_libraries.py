@@ -209,8 +209,9 @@ W1037 = Code(
     "a view that cannot be traced",
     "torch.compile, torch.export and opcheck replace a view by an operator that copies. opgen makes it for operators that "
     "return one view of their first argument, or a list of views, and nothing else. For others, such as those that return "
-    "two views or a view of the second argument, PyTorch raises an error when it traces a call. Return a list, or write a "
-    "kernel for CompositeImplicitAutograd, which is traced as the operators that it calls.",
+    "two views or a view of the second argument, PyTorch raises an error when it traces a call. (Target torch-stable "
+    "replaces views by PyTorch's own, so operators may return more than one view of their first argument.) Return a list, "
+    "or write a kernel for CompositeImplicitAutograd, which is traced as the operators that it calls.",
     Example(
         "- func: custom::foo(Tensor(a) x) -> (Tensor(a), Tensor(a))\n"
         "  dispatch:\n    CompositeExplicitAutograd: foo\n",

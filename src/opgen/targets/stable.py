@@ -20,6 +20,7 @@ from opgen.model.derivatives import DEFAULT_KEY, DERIVATIVES_YAML
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.resolve.functional_forms import views_first_argument
 from opgen.targets.base import Target
 from opgen.targets.releases import STABLE_GENERATOR, STABLE_TAGS, TAG_EFFECTS
 from opgen.targets.required_package import Release, RequiredPackage, dotted
@@ -147,9 +148,9 @@ W1311 = Code(
     "W1311",
     "a view through which no gradient flows",
     "Without the Python package (`--python`), autograd does not record views that kernels of target torch-stable make: a "
-    "gradient of the view's elements does not reach the tensor that is viewed, without a warning from PyTorch. A "
-    "CompositeImplicitAutograd kernel, which calls PyTorch's own views, has this gradient. Without gradients, allow the "
-    "warning: `# opgen: allow(W1311)`.",
+    "call whose argument requires a gradient is an error, and so is a write to the view by an operation that has one ('A "
+    "view was created in no_grad mode'). A CompositeImplicitAutograd kernel, which calls PyTorch's own views, has this "
+    "gradient. Without gradients, allow the warning: `# opgen: allow(W1311)`.",
     Example(
         "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CompositeExplicitAutograd: foo\n",
         "- func: custom::foo(Tensor(a) self) -> Tensor(a)\n",
@@ -308,6 +309,8 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool
     if view is not None and not python:
         message = f"no gradient flows through the view '{f.func.name}'"
         hint = "write a CompositeImplicitAutograd kernel, or allow this warning"
+        if views_first_argument(f, several=True):
+            hint = f"make it a package (--python), {hint}"
         diagnostics.warning(W1311, message, f.return_span(view), hint=hint)
     for i, name in enumerate(f.func.aliased_return_names()):
         if not written[i] or (all(written) and name not in optional):

@@ -53,6 +53,11 @@ _NO_FORMULA = (
 
 
 def _differentiable(subject: Subject) -> str:
+    has_formula = subject.facts.formulas is not False or subject.facts.is_composite
+    return _takes_gradients(subject) or ("" if has_formula else "it has no formula")
+
+
+def _takes_gradients(subject: Subject) -> str:
     if subject.is_out:
         return "out= has no gradient"
     if subject.is_unspecified:
@@ -61,8 +66,6 @@ def _differentiable(subject: Subject) -> str:
         return "it takes no tensors"
     if subject.is_random:
         return "it is random"
-    if subject.facts.formulas is False and not subject.facts.is_composite:
-        return "it has no formula"
     return ""
 
 
@@ -636,7 +639,8 @@ PROPERTIES = (
     Property(
         codes.V0163,
         _silent_zero,
-        _differentiable,
+        # Without a formula, the backward pass is an error.
+        _takes_gradients,
         quickly=2,
         enough=6,
         about=has_differentiable,

@@ -41,6 +41,14 @@ def main() -> None:
                 assert f"graded::{name}: an argument requires a gradient" in str(error), error
             else:
                 raise AssertionError(f"{name}: no error")
+    # PyTorch refuses to write a view that nobody recorded, where the write has a gradient.
+    base = torch.zeros(4, dtype=torch.float64)
+    try:
+        ops.every_other(base).add_(torch.ones(2, dtype=torch.float64, requires_grad=True))
+    except RuntimeError as error:
+        assert "A view was created in no_grad mode" in str(error), error
+    else:
+        raise AssertionError("a write to a view: no error")
     written = x.clone().requires_grad_()
     try:
         ops.bump.out(x, out=written)
