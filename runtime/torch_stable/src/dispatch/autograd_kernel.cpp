@@ -1,6 +1,8 @@
 // autograd_kernel.cpp: calls below Autograd, and errors for gradients that the library cannot give.
 #include "opgen/dispatch/autograd_kernel.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <string>
 
@@ -15,8 +17,17 @@ namespace opgen::detail {
 
 namespace {
 
-// Set by Python while forward-mode AD is active.
+// Set by the package while forward-mode AD is active.
 std::atomic<bool> has_forward_level = false;
+
+// Whether forward-mode AD may be active. Only Python enters it; without the package, nobody says
+// so.
+bool may_have_tangents() noexcept {
+  if (has_forward_level.load(std::memory_order_relaxed)) return true;
+  if (OPGEN_LIKELY(has_python())) return false;
+  static void* const found = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+  return found != nullptr && reinterpret_cast<int (*)()>(found)() != 0;
+}
 
 AtenTensorHandle handle_of(Word word) noexcept {
   return reinterpret_cast<AtenTensorHandle>(word);
@@ -145,9 +156,7 @@ OPGEN_COLD void check_tangents(const AutogradCall& call, const Word* stack) {
 }  // namespace
 
 void call_below_autograd(const AutogradCall& called, Word* stack) {
-  if (OPGEN_UNLIKELY(has_forward_level.load(std::memory_order_relaxed))) {
-    check_tangents(called, stack);
-  }
+  if (OPGEN_UNLIKELY(may_have_tangents())) check_tangents(called, stack);
   const bool records = aoti_torch_grad_mode_is_enabled();
   if (records && !called.has_plain_results && is_any(called, stack, requires_grad)) {
     refuse_gradient(called);

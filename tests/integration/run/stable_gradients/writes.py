@@ -170,6 +170,16 @@ def modes() -> None:
     for write in (torch_mul_, *writes()):
         words = "a leaf Variable that requires grad"
         expect_error(lambda write=write: write(leaf(1), tensor(2)), RuntimeError, words)
+    refused: dict[str, Callable[[torch.Tensor], Any]] = {
+        "multiply_both_": lambda y: ops.multiply_both_(y, y + 1),
+        "multiply_all_": lambda y: ops.multiply_all_([y], [y]),
+        "plain_into": lambda y: ops.plain_into(y + 1, y),
+        "bump.out": lambda y: ops.bump.out(y + 1, out=y),
+    }
+    for name, call in refused.items():
+        words = f"Batching rule not implemented for graded::{name}"
+        batch = tensor(1, 2, 3, 4).reshape(2, 2)
+        expect_error(lambda call=call: torch.vmap(call)(batch), RuntimeError, words)  # noqa: B023
     x = leaf(1, 2)
     y = x * 1
     assert ops.multiply_(y, y) is y
