@@ -44,15 +44,22 @@ void call(const char* name, const char* overload, Word* stack) {
   }
 }
 
+std::string name_of(const AutogradCall& call) {
+  return *call.overload == '\0' ? call.name : std::string(call.name) + "." + call.overload;
+}
+
 // Calls the hidden operator. Its kernel's exception is this function's.
-void call_hidden(const char* name, const char* overload, Word* stack) {
+void call_hidden(const AutogradCall& called, Word* stack) {
   const BelowScope scope;
-  if (OPGEN_LIKELY(torch_call_dispatcher(name, overload, stack, shim::kVersion) ==
+  const char* const name = called.below;
+  if (OPGEN_LIKELY(torch_call_dispatcher(name, called.overload, stack, shim::kVersion) ==
                    AOTI_TORCH_SUCCESS)) {
     return;
   }
   BelowScope::rethrow();
   rethrow_from_python();
+  OPGEN_CHECK(has_python(), name_of(called), ": ", shim::failure(name),
+              ". To trace calls, as torch.compile does, import the Python package of the library");
   shim::throw_failure(name);
 }
 
@@ -125,10 +132,6 @@ bool is_any(const AutogradCall& call, const Word* stack, const Test& test) {
     if (is_any_in(type, stack[i], test)) return true;
   }
 }
-
-std::string name_of(const AutogradCall& call) {
-  return *call.overload == '\0' ? call.name : std::string(call.name) + "." + call.overload;
-}
 OPGEN_COLD void refuse_gradient(const AutogradCall& call) {
   OPGEN_CHECK(false, name_of(call),
               ": an argument requires a gradient, which only the Python package of the operator's "
@@ -161,7 +164,7 @@ void call_below_autograd(const AutogradCall& called, Word* stack) {
   if (records && !called.has_plain_results && is_any(called, stack, requires_grad)) {
     refuse_gradient(called);
   }
-  call_hidden(called.below, called.overload, stack);
+  call_hidden(called, stack);
   if (!records || !called.has_plain_results) return;
   for (std::uint64_t i = 0; i < called.results; ++i) {
     const AtenTensorHandle result = handle_of(stack[i]);

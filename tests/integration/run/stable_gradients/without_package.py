@@ -59,6 +59,21 @@ def main() -> None:
         assert "A view was created in no_grad mode" in str(error), error
     else:
         raise AssertionError("a write to a view: no error")
+    # Without fakes, nothing is traced: an exception, and the process goes on.
+    untraced = {
+        "plain": (ops.plain, "graded::plain: "),
+        "gaps": (ops.gaps, "import the Python package of the library"),
+        "bump": (ops.bump, "the 'graded' Python module"),
+        "bump_": (lambda t: ops.bump_(t * 1), "Cannot access data pointer"),
+        "every_other": (ops.every_other, "graded::every_other"),
+    }
+    for name, (call, words) in untraced.items():
+        try:
+            torch.compile(call, backend="aot_eager", fullgraph=True)(x)
+        except Exception as error:
+            assert words in str(error), error
+        else:
+            raise AssertionError(f"{name}: no error when it is compiled")
     written = x.clone().requires_grad_()
     try:
         ops.bump.out(x, out=written)
