@@ -12,7 +12,7 @@ HERE = REPOSITORY / "tests" / "integration" / "run" / "stable_gradients"
 SCRIPT = HERE / "checks.py"
 CHECKS = (
     *("formulas", "second_order_is_recorded", "without_formula", "arguments_without_formula"),
-    *("forward_mode", "views"),
+    *("forward_mode", "views", "several_views"),
     *("compiled", "checked", "sizes_that_depend_on_data", "registered_later", "effects"),
 )
 WRITES = HERE / "writes.py"

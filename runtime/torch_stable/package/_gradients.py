@@ -12,6 +12,7 @@ import functools
 
 import torch
 from torch.autograd import forward_ad
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ._fakes import find_overload, results_of, run_kernel, values_of
 from ._words import forms_of, read_numbers
@@ -543,8 +544,8 @@ def _share_two(one, other):
         return False
     if one.dtype != other.dtype or type(one) is not torch.Tensor or type(other) is not torch.Tensor:
         return True
-    with torch.no_grad(), torch._C._DisableFuncTorch():
-        written = torch.zeros(max(end, other_end), dtype=torch.bool)
+    with torch.no_grad(), torch._C._DisableFuncTorch(), _disable_current_modes():
+        written = torch.zeros(max(end, other_end), dtype=torch.bool, device="cpu")
         written.as_strided(one.shape, one.stride(), one.storage_offset()).fill_(True)
         return bool(written.as_strided(other.shape, other.stride(), other.storage_offset()).any())
 

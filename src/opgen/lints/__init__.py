@@ -27,19 +27,20 @@ def lint(
     *,
     bases: Collection[str],
     traced: bool,
+    several_views: bool,
 ) -> None:
     """Report violations of conventions.
 
     `tensor_keys` are the dispatch keys that tensors of the target can have, None for all. `bases` are the
     classes that structured kernels may inherit without a header of the author's. `traced` is whether programs of the
-    target are traced, as torch.compile does.
+    target are traced, as torch.compile does, and `several_views` whether operators that return more than one view can be.
     """
     lint_variants(registry.functions, diagnostics)
     for f in registry.functions:
         # Generated variants cannot be written differently.
         if "generated" not in f.tags:
             if f.is_library:
-                lint_library(f, registry, diagnostics, traced=traced)
+                lint_library(f, registry, diagnostics, traced=traced, several_views=several_views)
             else:
                 lint_names(f, diagnostics)
             lint_base(f, bases, diagnostics)

@@ -26,9 +26,16 @@ _EXPLICIT = DispatchKey.CompositeExplicitAutograd
 
 
 def lint_library(
-    f: NativeFunction, registry: Registry, diagnostics: Diagnostics, *, traced: bool
+    f: NativeFunction,
+    registry: Registry,
+    diagnostics: Diagnostics,
+    *,
+    traced: bool,
+    several_views: bool,
 ) -> None:
-    """Check one operator of a library. `traced` is whether its calls may be traced, as torch.compile does."""
+    """Check one operator of a library. `traced` is whether its calls may be traced, as torch.compile does, and
+    `several_views` whether that works for operators that return more than one view.
+    """
     lint_blanks(f, diagnostics)
     _random_is_tagged(f, registry.tags, diagnostics)
     _arguments_can_be_named(f, diagnostics)
@@ -38,7 +45,7 @@ def lint_library(
         _calls_have_an_effect(f, diagnostics)
         _returns_can_be_traced(f, diagnostics)
         _results_are_known(f, registry, diagnostics)
-        _views_can_be_replaced(f, diagnostics)
+        _views_can_be_replaced(f, diagnostics, several=several_views)
     _calls_reach_the_kernel(f, diagnostics)
     _aliases_are_of_arguments(f, diagnostics)
     _name_promises_what_it_does(f, diagnostics)
@@ -158,10 +165,10 @@ def _results_are_known(f: NativeFunction, registry: Registry, diagnostics: Diagn
     diagnostics.warning("W1030", message, f.spans.dispatch_key(key), hint=hint)
 
 
-def _views_can_be_replaced(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    """Report views for which there is no copying operator."""
+def _views_can_be_replaced(f: NativeFunction, diagnostics: Diagnostics, *, several: bool) -> None:
+    """Report views that nothing replaces."""
     is_replaced = (
-        views_first_argument(f)
+        views_first_argument(f, several=several)
         or f.has_composite_implicit_autograd_kernel
         or f.find_kernel(DispatchKey.Functionalize) is not None
     )

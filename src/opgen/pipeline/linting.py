@@ -98,6 +98,7 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
             diagnostics,
             bases=target.cpp.base_headers.keys(),
             traced=target.dispatch.functionalizes,
+            several_views=target.dispatch.replaces_several_views,
         )
     allows = allow_comments(registry)
     used = suppress(allows, diagnostics)

@@ -111,8 +111,13 @@ def is_replaced(f: NativeFunction, group: NativeFunctionsGroup, of_out: frozense
     )
 
 
-def find_twins(registry: Registry, of_out: frozenset[str]) -> Iterator[Twin]:
-    """Return the twins of all operators that need one, in the order of the operators."""
+def find_twins(
+    registry: Registry, of_out: frozenset[str], *, several_views: bool = False
+) -> Iterator[Twin]:
+    """Return the twins of all operators that need one, in the order of the operators.
+
+    With `several_views`, also of operators that return more than one view.
+    """
     for f in registry.functions:
         if not f.is_library or f.manual_kernel_registration or "generated" in f.tags:
             continue
@@ -123,7 +128,8 @@ def find_twins(registry: Registry, of_out: frozenset[str]) -> Iterator[Twin]:
             continue
         if f.is_view_op:
             view = registry.view_group_of(f)
-            if views_first_argument(f) and (view is None or not has_own_copy(view.view_copy, f)):
+            is_replaced_view = views_first_argument(f, several=several_views)
+            if is_replaced_view and (view is None or not has_own_copy(view.view_copy, f)):
                 yield _view_twin(f)
         elif _needs_twin(f):
             yield _twin(f, _has_meta(registry, f))
@@ -141,9 +147,13 @@ def has_own_copy(copy: NativeFunction | None, view: NativeFunction) -> bool:
     return copy is not None and copy.root_name == f"{view.root_name}_copy"
 
 
-def views_first_argument(f: NativeFunction) -> bool:
-    """Return whether the operator returns one view of its first argument, or a list of them, and nothing else."""
-    return len(f.func.returns) == 1 and find_views_of_first(f) == (0,)
+def views_first_argument(f: NativeFunction, *, several: bool = False) -> bool:
+    """Return whether the operator returns one view of its first argument, or a list of them, and nothing else.
+
+    With `several`, it may have more than one such return.
+    """
+    count = len(f.func.returns)
+    return f.is_view_op and len(find_views_of_first(f)) == count and (several or count == 1)
 
 
 def find_views_of_first(f: NativeFunction) -> tuple[int, ...]:

@@ -120,7 +120,8 @@ class DispatchPolicy(Struct, frozen=True):
     """The calls of kernels in generated code, and the checks before them.
 
     `function_keys` are the dispatch keys with direct functions (`at::cpu::add`) and a <Key>Functions.h.
-    `functionalizes` says whether operators that write their arguments, and views, are replaced by others.
+    `functionalizes` says whether operators that write their arguments, and views, are replaced by others; with
+    `replaces_several_views`, also operators that return more than one view.
     Composite kernels are registered for `decomposing_layers`, too, if the operators that they call know these better.
     `checks_structured` makes structured kernels check that their tensors share a device, `checks_outs` makes
     unstructured out= kernels check whether their outputs share memory with inputs or each other. `key_headers` are
@@ -131,6 +132,7 @@ class DispatchPolicy(Struct, frozen=True):
 
     function_keys: frozenset[DispatchKey]
     functionalizes: bool = False
+    replaces_several_views: bool = False
     has_forms_below_autograd: bool = False
     has_python_kernels: bool = False
     decomposing_layers: tuple[DispatchKey, ...] = ()

@@ -19,6 +19,7 @@ from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.resolve.functional_forms import views_first_argument
 from opgen.targets.base import Target
 from opgen.targets.releases import STABLE_GENERATOR, STABLE_TAGS, TAG_EFFECTS
 from opgen.targets.required_package import Release, RequiredPackage, dotted
@@ -155,6 +156,8 @@ def _report_results(f: NativeFunction, diagnostics: Diagnostics, *, python: bool
     if view is not None and not python:
         message = f"no gradient flows through the view '{f.func.name}'"
         hint = "write a CompositeImplicitAutograd kernel, or allow this warning"
+        if views_first_argument(f, several=True):
+            hint = f"make it a package (--python), {hint}"
         diagnostics.warning("W1311", message, f.return_span(view), hint=hint)
     for i, name in enumerate(f.func.aliased_return_names()):
         if not written[i] or (all(written) and name not in optional):

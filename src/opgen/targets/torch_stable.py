@@ -96,6 +96,7 @@ TORCH_STABLE = Target(
     ),
     dispatch=DispatchPolicy(
         functionalizes=True,
+        replaces_several_views=True,
         has_forms_below_autograd=True,
         # Functionalization is in Python.
         decomposing_layers=(DispatchKey.FuncTorchBatchedDecomposition,),

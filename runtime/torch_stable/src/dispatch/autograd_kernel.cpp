@@ -1,6 +1,8 @@
 // autograd_kernel.cpp: calls below Autograd, and errors for gradients that the library cannot give.
 #include "opgen/dispatch/autograd_kernel.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <string>
 
@@ -15,8 +17,17 @@ namespace opgen::detail {
 
 namespace {
 
-// Set by Python while forward-mode AD is active.
+// Set by the package while forward-mode AD is active.
 std::atomic<bool> has_forward_level = false;
+
+// Whether forward-mode AD may be active. Only Python enters it; without the package, nobody says
+// so.
+bool may_have_tangents() noexcept {
+  if (has_forward_level.load(std::memory_order_relaxed)) return true;
+  if (OPGEN_LIKELY(has_python())) return false;
+  static void* const found = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+  return found != nullptr && reinterpret_cast<int (*)()>(found)() != 0;
+}
 
 AtenTensorHandle handle_of(Word word) noexcept {
   return reinterpret_cast<AtenTensorHandle>(word);
@@ -33,15 +44,22 @@ void call(const char* name, const char* overload, Word* stack) {
   }
 }
 
+std::string name_of(const AutogradCall& call) {
+  return *call.overload == '\0' ? call.name : std::string(call.name) + "." + call.overload;
+}
+
 // Calls the hidden operator. Its kernel's exception is this function's.
-void call_hidden(const char* name, const char* overload, Word* stack) {
+void call_hidden(const AutogradCall& called, Word* stack) {
   const BelowScope scope;
-  if (OPGEN_LIKELY(torch_call_dispatcher(name, overload, stack, shim::kVersion) ==
+  const char* const name = called.below;
+  if (OPGEN_LIKELY(torch_call_dispatcher(name, called.overload, stack, shim::kVersion) ==
                    AOTI_TORCH_SUCCESS)) {
     return;
   }
   BelowScope::rethrow();
   rethrow_from_python();
+  OPGEN_CHECK(has_python(), name_of(called), ": ", shim::failure(name),
+              ". To trace calls, as torch.compile does, import the Python package of the library");
   shim::throw_failure(name);
 }
 
@@ -114,10 +132,6 @@ bool is_any(const AutogradCall& call, const Word* stack, const Test& test) {
     if (is_any_in(type, stack[i], test)) return true;
   }
 }
-
-std::string name_of(const AutogradCall& call) {
-  return *call.overload == '\0' ? call.name : std::string(call.name) + "." + call.overload;
-}
 OPGEN_COLD void refuse_gradient(const AutogradCall& call) {
   OPGEN_CHECK(false, name_of(call),
               ": an argument requires a gradient, which only the Python package of the operator's "
@@ -145,14 +159,12 @@ OPGEN_COLD void check_tangents(const AutogradCall& call, const Word* stack) {
 }  // namespace
 
 void call_below_autograd(const AutogradCall& called, Word* stack) {
-  if (OPGEN_UNLIKELY(has_forward_level.load(std::memory_order_relaxed))) {
-    check_tangents(called, stack);
-  }
+  if (OPGEN_UNLIKELY(may_have_tangents())) check_tangents(called, stack);
   const bool records = aoti_torch_grad_mode_is_enabled();
   if (records && !called.has_plain_results && is_any(called, stack, requires_grad)) {
     refuse_gradient(called);
   }
-  call_hidden(called.below, called.overload, stack);
+  call_hidden(called, stack);
   if (!records || !called.has_plain_results) return;
   for (std::uint64_t i = 0; i < called.results; ++i) {
     const AtenTensorHandle result = handle_of(stack[i]);

@@ -11,7 +11,7 @@ from opgen.emit.common.context import Context
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.resolve.below_autograd import has_default_gradient
-from opgen.resolve.functional_forms import find_views_of_first
+from opgen.resolve.functional_forms import views_first_argument
 
 
 class NodeClass(Record, frozen=True):
@@ -108,11 +108,6 @@ def _tuple(items: Sequence[str]) -> str:
     return f"({', '.join(items)},)" if items else "()"
 
 
-def is_recorded_view(f: NativeFunction) -> bool:
-    """Return whether an operator returns views of its first argument, and nothing else, which PyTorch can record."""
-    return f.is_view_op and len(find_views_of_first(f)) == len(f.func.returns)
-
-
 def gradient_function(context: Context, f: NativeFunction) -> str | None:
     """Return the function of _gradients that registers what autograd does for `f`; None if nothing is registered."""
     if not has_default_gradient(f):
@@ -122,7 +117,7 @@ def gradient_function(context: Context, f: NativeFunction) -> str | None:
     if f.func.is_mutable:
         return "refuse_written"
     if f.is_view_op:
-        return "record_view" if is_recorded_view(f) else "refuse_written"
+        return "record_view" if views_first_argument(f, several=True) else "refuse_written"
     if f.full_name in context.without_gradient:
         return "pass_on"
     has_own = f.find_kernel(DispatchKey.ADInplaceOrView) is not None

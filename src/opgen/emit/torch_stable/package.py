@@ -14,14 +14,19 @@ from opgen.emit.torch_stable.gradients import (
     build_formulas,
     gradient_function,
     is_recorded,
-    is_recorded_view,
     node_name,
 )
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType
 from opgen.resolve.below_autograd import has_form_below
 from opgen.resolve.fakes import key_of_fake
-from opgen.resolve.functional_forms import Twin, TwinForm, find_twins, is_replaced
+from opgen.resolve.functional_forms import (
+    Twin,
+    TwinForm,
+    find_twins,
+    is_replaced,
+    views_first_argument,
+)
 from opgen.resolve.number_forms import takes_numbers, with_words
 
 
@@ -51,9 +56,9 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
         return
     folder = f"python/{context.library.name}"
     functions = [f for f in context.registry.functions if context.keeps(f)]
-    twins = [
-        t for t in find_twins(context.registry, frozenset(OF_OUT)) if context.keeps(t.function)
-    ]
+    several = context.target.dispatch.replaces_several_views
+    every = find_twins(context.registry, frozenset(OF_OUT), several_views=several)
+    twins = [t for t in every if context.keeps(t.function)]
     namespaces = []
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
         own = [t for t in twins if t.function.namespace == namespace]
@@ -95,11 +100,11 @@ def _calls(
 def _gradients(context: Context, functions: Sequence[NativeFunction]) -> Iterator[Call]:
     has_formulas = is_recorded(context)
     for f in filter(has_formulas, functions):
-        if is_recorded_view(f):
+        if views_first_argument(f, several=True):
             continue
         lines = (f"{_quoted(_dispatched(f))},", f"{_quoted(f)},", f"_formulas.{node_name(f)},")
         yield Call("_gradients.record", ("_library,", *lines))
-    views = [f for f in functions if has_formulas(f) and is_recorded_view(f)]
+    views = [f for f in functions if has_formulas(f) and views_first_argument(f, several=True)]
     if views:
         entries = (
             f"({_quoted(_dispatched(f))}, {_quoted(f)}{_key_of_view(context, f)}, _formulas.{node_name(f)}),"

@@ -52,6 +52,11 @@ _NO_FORMULA = (
 
 
 def _differentiable(subject: Subject) -> str:
+    has_formula = subject.facts.formulas is not False or subject.facts.is_composite
+    return _takes_gradients(subject) or ("" if has_formula else "it has no formula")
+
+
+def _takes_gradients(subject: Subject) -> str:
     if subject.is_out:
         return "out= has no gradient"
     if subject.is_unspecified:
@@ -60,8 +65,6 @@ def _differentiable(subject: Subject) -> str:
         return "it takes no tensors"
     if subject.is_random:
         return "it is random"
-    if subject.facts.formulas is False and not subject.facts.is_composite:
-        return "it has no formula"
     return ""
 
 
@@ -635,7 +638,8 @@ PROPERTIES = (
     Property(
         "V0163",
         _silent_zero,
-        _differentiable,
+        # Without a formula, the backward pass is an error.
+        _takes_gradients,
         quickly=2,
         enough=6,
         about=has_differentiable,

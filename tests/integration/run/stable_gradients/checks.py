@@ -16,6 +16,7 @@ import torch
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
 from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.library import opcheck
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "torch_gradients"))
@@ -199,6 +200,27 @@ def views() -> None:
     assert gradient.tolist() == [2, 2]
     given = x.detach()
     assert view(given).data_ptr() == given.data_ptr() and view(given)._base is given
+
+
+def several_views() -> None:
+    """Two views of one tensor, eager and traced, with and without a gradient: what lint reports only for target torch."""
+    halves = torch.ops.graded.both_halves
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        first, second = halves(y)
+        first.mul_(3)
+        return y * second.sum()
+
+    x = leaf(4)
+    assert torch.autograd.gradcheck(program, (x,)) and torch.autograd.gradgradcheck(program, (x,))
+    expected = torch.autograd.grad(program(x).sum(), x)
+    traced = torch.compile(program, backend="aot_eager", fullgraph=True, dynamic=True)
+    torch.testing.assert_close(torch.autograd.grad(traced(x).sum(), x), expected)
+    for given in (x, x.detach()):
+        torch.testing.assert_close(traced(given), program(given))
+        torch.testing.assert_close(make_fx(program)(given)(given), program(given))
+        opcheck(halves.default, (given,))
 
 
 def registered_later() -> None:

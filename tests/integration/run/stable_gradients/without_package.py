@@ -1,4 +1,4 @@
-"""Call operators of a library for torch-stable without its Python package: a gradient is an error, never zero.
+"""Call operators of a library for torch-stable without its Python package: gradients and tangents are errors, never zero.
 
 Argument: the library.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 
 def main() -> None:
@@ -41,6 +42,38 @@ def main() -> None:
                 assert f"graded::{name}: an argument requires a gradient" in str(error), error
             else:
                 raise AssertionError(f"{name}: no error")
+    with forward_ad.dual_level():
+        for name, call in calls.items():
+            call(x.clone())
+            try:
+                call(forward_ad.make_dual(x.clone(), torch.ones_like(x)))
+            except RuntimeError as error:
+                assert f"Trying to use forward AD with graded::{name} that" in str(error), error
+            else:
+                raise AssertionError(f"{name}: no error for a tangent")
+    # PyTorch refuses to write a view that nobody recorded, where the write has a gradient.
+    base = torch.zeros(4, dtype=torch.float64)
+    try:
+        ops.every_other(base).add_(torch.ones(2, dtype=torch.float64, requires_grad=True))
+    except RuntimeError as error:
+        assert "A view was created in no_grad mode" in str(error), error
+    else:
+        raise AssertionError("a write to a view: no error")
+    # Without fakes, nothing is traced: an exception, and the process goes on.
+    untraced = {
+        "plain": (ops.plain, "graded::plain: "),
+        "gaps": (ops.gaps, "import the Python package of the library"),
+        "bump": (ops.bump, "the 'graded' Python module"),
+        "bump_": (lambda t: ops.bump_(t * 1), "Cannot access data pointer"),
+        "every_other": (ops.every_other, "graded::every_other"),
+    }
+    for name, (call, words) in untraced.items():
+        try:
+            torch.compile(call, backend="aot_eager", fullgraph=True)(x)
+        except Exception as error:
+            assert words in str(error), error
+        else:
+            raise AssertionError(f"{name}: no error when it is compiled")
     written = x.clone().requires_grad_()
     try:
         ops.bump.out(x, out=written)

@@ -14,9 +14,11 @@ from checks import expect_error
 from torch._functorch.aot_autograd import aot_function
 from torch._functorch.compilers import nop
 from torch.autograd import grad
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
 Write = Callable[[torch.Tensor, torch.Tensor], Any]
+Places = tuple[slice, slice]
 
 
 def tensor(*values: float) -> torch.Tensor:
@@ -168,6 +170,16 @@ def modes() -> None:
     for write in (torch_mul_, *writes()):
         words = "a leaf Variable that requires grad"
         expect_error(lambda write=write: write(leaf(1), tensor(2)), RuntimeError, words)
+    refused: dict[str, Callable[[torch.Tensor], Any]] = {
+        "multiply_both_": lambda y: ops.multiply_both_(y, y + 1),
+        "multiply_all_": lambda y: ops.multiply_all_([y], [y]),
+        "plain_into": lambda y: ops.plain_into(y + 1, y),
+        "bump.out": lambda y: ops.bump.out(y + 1, out=y),
+    }
+    for name, call in refused.items():
+        words = f"Batching rule not implemented for graded::{name}"
+        batch = tensor(1, 2, 3, 4).reshape(2, 2)
+        expect_error(lambda call=call: torch.vmap(call)(batch), RuntimeError, words)  # noqa: B023
     x = leaf(1, 2)
     y = x * 1
     assert ops.multiply_(y, y) is y
@@ -200,37 +212,48 @@ def shared_elements() -> None:
         y[second].copy_(a * a)
         return (y * y).sum()
 
-    x = tensor(1, 2, 3, 4)
-    for places in ((slice(0, 2), slice(2, 4)), (slice(0, 4, 2), slice(1, 4, 2))):
-        expected = torch.func.grad(theirs)(x, *places)
-        torch.testing.assert_close(torch.func.grad(ours)(x, *places), expected)
-        leaf_ = x.clone().requires_grad_()
-        torch.testing.assert_close(grad(ours(leaf_, *places), leaf_)[0], expected)
     compiled_ = torch.compile(ours, backend="aot_eager", fullgraph=True)
-    leaf_ = x.clone().requires_grad_()
-    apart = (slice(0, 2), slice(2, 4))
-    expected = torch.func.grad(theirs)(x, *apart)
-    torch.testing.assert_close(grad(compiled_(leaf_, *apart), leaf_)[0], expected)
 
-    # The second of the traced calls goes without dynamo's own check.
-    traced: tuple[Any, ...] = (
-        lambda x, p: compiled_(x, *p),
-        lambda x, p: aot_function(lambda x: ours(x, *p), fw_compiler=nop)(x),
-    )
-    eager: tuple[Any, ...] = (
-        lambda x, p: ours(x, *p),
+    def on_meta(x: torch.Tensor, places: Places) -> torch.Tensor:
+        with torch.device("meta"):
+            return grad(ours(x, *places), x)[0]
+
+    class Module(torch.nn.Module):
+        def __init__(self, places: Places) -> None:
+            super().__init__()
+            self.places = places
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return ours(x, *self.places)
+
+    # The gradient, in several modes. The last two see the check's own tensors.
+    eager: tuple[Callable[[torch.Tensor, Places], torch.Tensor], ...] = (
+        lambda x, p: grad(ours(x, *p), x)[0],
         lambda x, p: torch.func.grad(ours)(x, *p),
+        lambda x, p: grad(make_fx(lambda x: ours(x, *p))(x)(x), x)[0],
+        on_meta,
     )
+    # The second of the traced calls goes without dynamo's own check.
+    traced: tuple[Callable[[torch.Tensor, Places], torch.Tensor], ...] = (
+        lambda x, p: grad(compiled_(x, *p), x)[0],
+        lambda x, p: grad(aot_function(lambda x: ours(x, *p), fw_compiler=nop)(x), x)[0],
+        lambda x, p: grad(torch.export.export(Module(p), (x,)).module()(x), x)[0],
+    )
+    apart, interleaved = (slice(0, 2), slice(2, 4)), (slice(0, 4, 2), slice(1, 4, 2))
+    x = leaf(1, 2, 3, 4)
+    for places in (apart, interleaved):
+        expected = torch.func.grad(theirs)(x.detach(), *places)
+        for call in eager if places == interleaved else (*eager, *traced):
+            torch.testing.assert_close(call(x, places), expected)
     words = "graded::multiply_both_: one tensor is written twice"
     shared = ((slice(0, 2), slice(1, 3)), (slice(0, 4, 2), slice(2, 4)), (slice(2), slice(2)))
-    # Traced calls refuse these as well, because they are in one range of memory.
-    interleaved = (slice(0, 4, 2), slice(1, 4, 2))
+    # Traced calls refuse interleaved views as well, because they are in one range of memory.
     for places in (*shared, interleaved):
         for call in traced if places == interleaved else (*eager, *traced):
-            leaf_ = x.clone().requires_grad_()
-            expect_error(lambda: call(leaf_, places), RuntimeError, words)  # noqa: B023
+            expect_error(lambda: call(x, places), RuntimeError, words)  # noqa: B023
         # Without a gradient it writes in place, traced or not.
-        assert compiled_(x, *places) == ours(x, *places) == theirs(x, *places)
+        given = x.detach()
+        assert compiled_(given, *places) == ours(given, *places) == theirs(given, *places)
 
 
 def compiled() -> None:

@@ -150,11 +150,18 @@ def check_written_views() -> None:
 
 def check_without_formula() -> None:
     """Protects from gradients of zero: tensors at any depth of a result or an argument have an error, once used."""
+
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        y = x * 1
+        ops.scale_all_([y], 2.0)
+        return y
+
     calls = {
         "nested": lambda x: ops.nested(x)[1][0],
         "gaps": lambda x: ops.gaps(x)[1],
         "named": lambda x: ops.named(x)["twice"],
         "given": lambda x: ops.given([None, x]),
+        "scale_all_": scaled,
     }
 
     def backward(call: Callable[..., torch.Tensor]) -> None:

@@ -64,6 +64,7 @@ def leaves_are_not_written() -> None:
     fails(lambda: ops.cube_(x[:1]), "a view of a leaf Variable that requires grad")
     fails(lambda: ops.add_to(torch.ones(2), x), "a leaf Variable that requires grad")
     fails(lambda: ops._foreach_scale_([x], 2), "a leaf Variable that requires grad")
+    fails(lambda: ops.scale_all_([x], 2.0), "a leaf Variable that requires grad")
     with torch.no_grad():
         ops.cube_(x)
     assert x.grad_fn is None

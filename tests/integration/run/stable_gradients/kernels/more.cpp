@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include <graded/ops/both_halves_native.h>
 #include <graded/ops/called_native.h>
 #include <graded/ops/every_other_native.h>
 #include <graded/ops/gaps_native.h>
@@ -69,6 +70,12 @@ OPGEN_KERNEL(every_other)(const Tensor& self) {
   sizes[0] = (sizes[0] + 1) / 2;
   strides[0] = strides[0] * 2;
   return opgen::as_strided_symint(self, sizes, strides, self.sym_storage_offset());
+}
+OPGEN_KERNEL(both_halves)(const Tensor& self) {
+  const auto count = self.sym_size(0) / 2, stride = self.sym_stride(0);
+  const auto offset = self.sym_storage_offset();
+  return {opgen::as_strided_symint(self, {count}, {stride}, offset),
+          opgen::as_strided_symint(self, {count}, {stride}, offset + count * stride)};
 }
 OPGEN_KERNEL(scaled)(const Tensor& self, const Scalar& factor, std::int64_t) {
   Tensor result = opgen::empty_like(self);

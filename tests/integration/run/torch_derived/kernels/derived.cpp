@@ -85,6 +85,9 @@ OPGEN_KERNEL(foreach_scale)(at::TensorList self, const at::Scalar& factor) {
 OPGEN_KERNEL(foreach_scale_)(at::TensorList self, const at::Scalar& factor) {
   for (const at::Tensor& each : self) each.mul_(factor);
 }
+OPGEN_KERNEL(scale_all_)(at::TensorList self, double by) {
+  for (const at::Tensor& each : self) each.mul_(by);
+}
 
 OPGEN_KERNEL(add_to)(const at::Tensor& x, at::Tensor& total) {
   return total.add_(x);
