@@ -146,7 +146,8 @@ def test_other_files_can_call_the_kernels_as_they_are(library: Path, tmp_path: P
     It is linked with the library, so a declaration that differs from its function is found, too.
     """
     diagnostics = Diagnostics()
-    sources = tuple(str(SOURCES / source) for source in CPP)
+    # PyTorch's headers hide functions of the types of the stable ABI, as quartz has.
+    sources = tuple(str(SOURCES / source) for source in CPP if source != "quartz.cpp")
     imports = Imports(sources, (), (), DEFINES, True, f"{tmp_path}/all.yaml")
     made = import_operators(imports, diagnostics)
     assert made is not None and not diagnostics.has_errors

@@ -264,6 +264,15 @@ CALLS: Mapping[str, tuple[tuple[str, Callable[[Arguments], bool], str], ...]] = 
     ),
     "scatter_reduce": (
         ("tangent", lambda a: a["reduce"] == "prod", "PyTorch has no tangent of products"),
+        (
+            "gradient",
+            lambda a: _sizes(a["src"]) != _sizes(a["index"]),
+            "PyTorch gives elements of src without an index a gradient",
+        ),
+    ),
+    **dict.fromkeys(
+        ("logical_and_", "logical_or_", "logical_xor_", "logical_not_"),
+        (("all", lambda _: True, "PyTorch passes on the gradient of what was there before"),),
     ),
     "sinc": (("second gradient", _has_zeros, "PyTorch's is NaN at 0"),),
     **dict.fromkeys(
@@ -401,12 +410,6 @@ def leaves_out(name: str, part: str, arguments: Arguments) -> bool:
 
 # Calls that finite differences say nothing about, by operator: the calls, the reason.
 DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] = {
-    "scatter_reduce": (
-        (
-            lambda a: _sizes(a["src"]) != _sizes(a["index"]),
-            "as in PyTorch, src must have the sizes of index in the gradient",
-        ),
-    ),
     **dict.fromkeys(
         ("cummax", "cummin", "norm"),
         ((_has_equal_elements, "there is a kink where elements are equal"),),
@@ -417,7 +420,7 @@ DIFFERENCES: Mapping[str, tuple[tuple[Callable[[Arguments], bool], str], ...]] =
     "leaky_relu": ((_has_negative_slope, "as in PyTorch, in place it has no gradient"),),
     **dict.fromkeys(
         ("logical_and", "logical_or", "logical_xor", "logical_not"),
-        ((lambda _: True, "as in PyTorch, in place they pass the gradient on"),),
+        ((lambda _: True, "in place they refuse a gradient"),),
     ),
     "pow": ((_has_bool_exponent, "as in PyTorch, 1 is not subtracted from a bool"),),
     "max_pool1d": ((_has_equal_elements, "there is a kink where elements are equal"),),
