@@ -250,3 +250,60 @@ def test_code_after_a_mistake_is_read(tmp_path: Path) -> None:
     broken = library('m.def("f(" ;', 'm.def("g() -> ()"', 'm.def("h() -> ()");')
     found = read(tmp_path, broken + 'TORCH_LIBRARY(next, m) { m.def("i() -> ()"); }')
     assert found.schemas[-1] == "next::i() -> ()"
+
+
+# Macros around registrations
+
+AROUND = """\
+#define DEF(name, schema) m.def(#name schema)
+#define IMPL(name, fn) m.impl(name, torch::kCPU, TORCH_FN(fn))
+#define BOTH(lib, name) lib.def(#name "(Tensor x) -> Tensor"); lib.impl(#name, torch::kCPU, &name##_cpu)
+#define TWICE(a, b) BOTH(m, a); BOTH(m, b)
+#define WHOLE(ns, name) TORCH_LIBRARY_FRAGMENT(ns, lib) { lib.def(#name "() -> ()"); }
+#define UNKNOWN(name) m.def(schema_of(name))
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "schemas", "rows"),
+    [
+        ('DEF(op, "(Tensor x) -> Tensor");', ["demo::op(Tensor x) -> Tensor"], {}),
+        (
+            'DEF(op, "(Tensor x) -> Tensor"); IMPL("op", f);',
+            ["demo::op(Tensor x) -> Tensor"],
+            {"CPU": "f"},
+        ),
+        ("BOTH(m, op);", ["demo::op(Tensor x) -> Tensor"], {"CPU": "op_cpu"}),
+        (
+            "TWICE(op, other);",
+            ["demo::op(Tensor x) -> Tensor", "demo::other(Tensor x) -> Tensor"],
+            {"CPU": "op_cpu"},
+        ),
+    ],
+)
+def test_macros_around_registrations(
+    call: str, schemas: list[str], rows: dict[str, str], tmp_path: Path
+) -> None:
+    """Protects projects that register hundreds of operators by a macro of one line."""
+    found = read(tmp_path, AROUND + library(call))
+    assert (found.schemas, found.codes) == (schemas, [])
+    assert found.rows("demo::op") == rows
+
+
+def test_registrations_by_macros_keep_their_order_and_places(tmp_path: Path) -> None:
+    """Protects the order of overloads, which decides what PyTorch calls, and messages, which point at the call."""
+    lines = ('m.def("a() -> ()");', 'DEF(b, "() -> ()");', 'm.def("c() -> ()");')
+    found = read(tmp_path, AROUND + library(*lines) + "WHOLE(demo, d)\n")
+    assert [schema.partition("(")[0][-1] for schema in found.schemas] == ["a", "b", "c", "d"]
+    span = found.entries["demo::b"].span
+    assert span.text == 'DEF(b, "() -> ()")'
+
+
+def test_a_macro_that_is_not_understood_is_reported(tmp_path: Path) -> None:
+    """Protects operators from vanishing: what a macro registers is read wholly, or its call is reported."""
+    lines = ('m.def("a() -> ()");', "UNKNOWN(x);", 'DEF(op, "() -> ()");', "DEF(op);")
+    found = read(tmp_path, AROUND + library(*lines))
+    assert (found.schemas, found.codes) == (["demo::a() -> ()", "demo::op() -> ()"], ["W1160"] * 2)
+    # A second definition, in another branch of an #if or later.
+    found = read(tmp_path, f"{AROUND}#define DEF(name, schema) m.def(#name)\n{library(*lines)}")
+    assert (found.schemas, found.codes) == (["demo::a() -> ()"], ["W1160"] * 3)

@@ -96,6 +96,18 @@ class Macros(Struct, frozen=True):
             return None
         return _substitute(define.body, dict(zip(parameters, arguments)))
 
+    def expand_call(self, name: str, arguments: Sequence[str], text: CppText) -> str | None:
+        """Return the body of a macro with these arguments, as the preprocessor replaces the call.
+
+        None if there are several such bodies, or if their number of arguments differs.
+        """
+        bodies = {
+            _preprocessed(define.body, dict(zip(define.parameters, arguments)))
+            for define in self.definitions(name, text)
+            if define.parameters is not None and len(define.parameters) == len(arguments)
+        }
+        return bodies.pop() if len(bodies) == 1 else None
+
     def opening(self) -> frozenset[str]:
         """Return the names of the sources' macros that open a library, and do nothing else."""
         names = (
@@ -260,6 +272,20 @@ def _pytorchs_library(name: str, arguments: Sequence[str]) -> Library | None:
 
 def _substitute(code: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\w+", lambda word: values.get(word[0], word[0]), code)
+
+
+# An operand of `#`, two operands of `##`, a literal, a word.
+_REPLACED = re.compile(r"(?<!#)#\s*(\w+)|\s*##\s*|\"(?:[^\"\\]|\\.)*\"|\w+")
+
+
+def _preprocessed(body: str, values: Mapping[str, str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            text = values.get(match[1], match[1]).replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{text}"'
+        return "" if match[0].strip() == "##" else values.get(match[0], match[0])
+
+    return _REPLACED.sub(replaced, body)
 
 
 def _without_pastes(tokens: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.diagnostics import Span
+from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
@@ -17,11 +17,13 @@ from opgen.importing.common.registrations import (
     Implementation,
     NameAlone,
     Reading,
+    Registration,
 )
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.importing.cpp.calls import Argument, Call, read_brackets, read_chain
 from opgen.importing.cpp.constants import Constants, canonical_key
 from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
+from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import IMPL, Library, is_library_macro, split_arguments
 from opgen.importing.cpp.text import CppText
 from opgen.model.native_function import AliasAnalysisKind
@@ -98,6 +100,8 @@ class CppReader:
         self._hiding = self._macros.registering()
         self._helpers = [helper for text in texts for helper in _helpers(text)]
         self._called: set[int] = set()
+        # The calls of macros whose expansions are read.
+        self._expanded: set[tuple[int, int]] = set()
         self._calls_left = 0
 
     def read(self, text: CppText) -> None:
@@ -105,6 +109,8 @@ class CppReader:
         self._calls_left = _MOST_CALLS
         for block in self._blocks(text):
             self._body(text, block, 0)
+        for call in self._macro_calls(text, 0, len(text.masked)):
+            self._expand(text, call, None, 0)
         self._older(text)
         self._hidden(text)
 
@@ -193,7 +199,7 @@ class CppReader:
     # Contents of a block
 
     def _body(self, text: CppText, block: _Block, depth: int) -> None:
-        done = block.start
+        done, first = block.start, len(self.reading.registrations)
         variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
         for use in variable.finditer(text.masked, block.start, block.end):
             if use.start() < done or text.is_dead(use.start()):
@@ -208,8 +214,70 @@ class CppReader:
             if not calls:
                 self._other_use(text, block, use.start(), use.end(), depth)
             self._chain(text, block, calls)
+        registrations = self.reading.registrations
+        for call in self._macro_calls(text, block.start, block.end):
+            known = len(registrations)
+            self._expand(text, call, block, depth)
+            made = registrations[known:]
+            del registrations[known:]
+            # They come before what follows the call in this block.
+            at = next(
+                (
+                    n
+                    for n in range(first, known)
+                    if call.start() < _start_in(registrations[n], text)
+                ),
+                known,
+            )
+            registrations[at:at] = made
         if depth == 0:
             self._unknown_macros(text, block)
+
+    # Macros around registrations
+
+    def _macro_calls(self, text: CppText, start: int, end: int) -> Iterator[re.Match[str]]:
+        """Yield the calls of the sources' macros that register, and that are not read yet."""
+        if self._hiding:
+            names = "|".join(map(re.escape, sorted(self._hiding)))
+            for call in re.compile(rf"\b({names})\s*\(").finditer(text.masked, start, end):
+                is_read = (id(text), call.start()) in self._expanded
+                if not is_read and not text.is_dead(call.start()):
+                    yield call
+
+    def _expand(self, text: CppText, call: re.Match[str], block: _Block | None, depth: int) -> None:
+        """Read what the call of a macro expands to, in `block` or outside of all; nothing if that is not understood."""
+        closing = text.find_closing(call.end() - 1)
+        if closing is None or depth >= _MAX_DEPTH:
+            return
+        arguments = split_arguments(text.code[call.end() : closing])
+        body = self._macros.expand_call(call[1], arguments, text)
+        if body is None:
+            return
+        expanded = read_cpp(Source(text.source.path, f"{body};"))
+        reading, problems = self.reading, self._problems
+        made = Reading()
+        self.reading, self._problems = made, Problems(Diagnostics())
+        for inner in self._blocks(expanded) if block is None else ():
+            self._body(expanded, inner, depth + 1)
+        if block is not None:
+            inside = replace(
+                block,
+                start=0,
+                end=len(expanded.masked),
+                conditions=_merged(block.conditions, text.conditions(call.start())),
+            )
+            self._body(expanded, inside, depth + 1)
+        found_problems = self._problems.count
+        self.reading, self._problems = reading, problems
+        if found_problems or not made.registrations or made.unknown_namespaces or made.classes:
+            return
+        self._expanded.add((id(text), call.start()))
+        span = text.span(call.start(), closing + 1)
+        for registration in made.registrations:
+            if not isinstance(registration, Definition):
+                kernel = replace(registration.kernel, span=span)
+                registration = replace(registration, kernel=kernel)
+            reading.registrations.append(replace(registration, span=span))
 
     def _chain(self, text: CppText, block: _Block, calls: Iterable[Call]) -> None:
         for call in calls:
@@ -391,13 +459,8 @@ class CppReader:
             self._body(helper.text, inner, depth + 1)
 
     def _hidden(self, text: CppText) -> None:
-        """Report calls of the sources' own macros that register."""
-        if not self._hiding:
-            return
-        names = "|".join(map(re.escape, sorted(self._hiding)))
-        for call in re.finditer(rf"\b({names})\s*\(", text.masked):
-            if text.is_dead(call.start()):
-                continue
+        """Report calls of the sources' own macros that register, and whose expansions are not understood."""
+        for call in self._macro_calls(text, 0, len(text.masked)):
             define = self._macros.definitions(call[1], text)[0]
             place = define.text.span(define.offset, define.offset + 1)
             message = f"the macro '{call[1]}' hides a registration"
@@ -474,6 +537,11 @@ def _helpers(text: CppText) -> Iterator[_Helper]:
         if brace is not None and end is not None and not text.is_dead(brace):
             span = text.span(match.start(1), match.end(1))
             yield _Helper(match[1], text, match[2], span, brace + 1, end)
+
+
+def _start_in(registration: Registration, text: CppText) -> int:
+    """Return where a registration is in `text`; -1 if it is elsewhere."""
+    return registration.span.start if registration.span.source is text.source else -1
 
 
 def _registers(helper: _Helper) -> bool:
