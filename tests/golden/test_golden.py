@@ -1,4 +1,4 @@
-"""Small inputs and the files generated from them: `trees/<feature>/input.yaml` becomes `trees/<feature>/expected/**`.
+"""Small inputs and the files generated from them: `trees/<feature>/input.yaml` becomes `trees/<feature>/expected.txt`.
 
 For three inputs the whole tree is kept, for the others only the files that their feature changes (see
 support/goldens.py). An unexpected file is as wrong as a missing one.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-import shutil
+import re
 from pathlib import Path
 
 import pytest
@@ -24,14 +24,14 @@ each_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: gold
 def test_the_files_are_as_expected(golden: Golden) -> None:
     made = golden.kept()
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
-        update(golden.expected, made)
+        golden.expected.write_text(snapshot(made))
     difference = diff(read(golden.expected), made)
     assert not difference, f"{difference}\nIf this is intended: {UPDATE} -k '{golden.name}'"
 
 
 def test_every_folder_has_an_input() -> None:
-    folders = {path.parent.name for path in FOLDER.glob("*/expected")}
-    assert folders == {golden.name for golden in GOLDENS}, "a folder lacks input.yaml or expected"
+    folders = {path.parent.name for path in FOLDER.glob("*/expected.txt")}
+    assert folders == {golden.name for golden in GOLDENS}, "a folder lacks one of its two files"
 
 
 def test_whole_trees_are_kept_for_few_inputs() -> None:
@@ -48,6 +48,16 @@ def test_every_kind_of_generated_file_is_kept_somewhere() -> None:
     made = {kind(path) for path, text in files if text not in COPIED}
     kept = {kind(path) for golden in GOLDENS for path in read(golden.expected)}
     assert not made - kept
+
+
+def test_generated_python_is_formatted() -> None:
+    """Projects that commit it run black on all their files."""
+    black = pytest.importorskip("black")
+    for golden in GOLDENS:
+        for path, text in golden.kept().items():
+            if path.endswith((".py", ".pyi")):
+                mode = black.Mode(line_length=100, is_pyi=path.endswith("i"))
+                assert black.format_str(text, mode=mode) == text, path
 
 
 def test_the_modules_of_every_package_are_copied() -> None:
@@ -72,17 +82,17 @@ def kind(path: str) -> str:
     return next((stem for stem in (*stems, "TensorMethods", "module") if stem in name), name)
 
 
-def read(folder: Path) -> dict[str, str]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+def read(kept: Path) -> dict[str, str]:
+    """Return the files of a snapshot, by path; none if there is no snapshot yet."""
+    if not kept.exists():
+        return {}
+    _, *parts = re.split(r"^==== (.*)\n", kept.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def update(folder: Path, made: dict[str, str]) -> None:
-    """Write the files of `made` into `folder`, and remove all others."""
-    shutil.rmtree(folder, ignore_errors=True)
-    for path, text in made.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+def snapshot(files: dict[str, str]) -> str:
+    """Return the text that `read` divides into `files`."""
+    return "".join(f"==== {path}\n{files[path]}" for path in sorted(files))
 
 
 def diff(expected: dict[str, str], made: dict[str, str]) -> str:

@@ -2,18 +2,21 @@
 
 Each folder there has an `input.yaml`, may have `tags.yaml` and headers of an author, and an `options.json` with fields
 of `Inputs` (paths relative to the folder), `shards`, `python` and `files`: the patterns of the files that are kept in
-`expected`. Without `files` the whole tree is kept.
+`expected.txt`, each below a line with its path. Without `files` the whole tree is kept.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import tempfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from opgen.io.manifest import MANIFEST
 from opgen.io.writer import Tree
 from opgen.pipeline.inputs import Inputs
 from support.build import REPOSITORY
@@ -37,7 +40,7 @@ class Golden:
 
     @property
     def expected(self) -> Path:
-        return self.folder / "expected"
+        return self.folder / "expected.txt"
 
     @cached_property
     def options(self) -> dict[str, Any]:
@@ -46,20 +49,20 @@ class Golden:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The files that are kept in `expected`: patterns of paths, in which `*` also stands for `/`."""
+        """The files that are kept: patterns of paths, in which `*` also stands for `/`."""
         return tuple(self.options.get("files", ["*"]))
 
     @property
-    def extends(self) -> Path | None:
-        """The manifest of the library that this one extends."""
-        given = self.options.get("extends")
-        return None if given is None else (self.folder / given).resolve()
+    def base(self) -> Golden | None:
+        """The input whose library this one extends."""
+        name = self.options.get("extends")
+        return None if name is None else Golden(name)
 
     def inputs(self) -> Inputs:
         backend = self.options.get("backend_yaml")
         return aten_inputs(
             yaml=(self.folder / "input.yaml",),
-            extends=self.extends,
+            extends=None if self.base is None else _manifest(self.base),
             select=tuple(self.folder / name for name in self.options.get("select", ())),
             backend_yaml=None if backend is None else self.folder / backend,
             target=self.options.get("target", "runtime"),
@@ -70,7 +73,7 @@ class Golden:
         return make_tree(self.inputs(), shards=shards, python=python)
 
     def kept(self) -> dict[str, str]:
-        """Return the generated files that `expected` should hold, by path: not those that opgen only copies."""
+        """Return the generated files that are kept, by path: not those that opgen only copies."""
         every = {path: text for path, text in texts(self.tree()).items() if text not in COPIED}
         unused = [one for one in self.patterns if not any(fnmatchcase(path, one) for path in every)]
         assert not unused, f"{self.name}/options.json: no generated file is called {unused}"
@@ -81,4 +84,14 @@ class Golden:
         }
 
 
+@functools.cache
+def _manifest(golden: Golden) -> Path:
+    """Return the manifest of a golden's tree, as a file that exists until this process ends."""
+    _folders.append(folder := tempfile.TemporaryDirectory())
+    file = Path(folder.name, MANIFEST)
+    file.write_text(texts(golden.tree())[MANIFEST])
+    return file
+
+
+_folders: list[tempfile.TemporaryDirectory[str]] = []
 GOLDENS = tuple(Golden(path.parent.name) for path in sorted(FOLDER.glob("*/input.yaml")))

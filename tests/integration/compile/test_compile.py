@@ -153,8 +153,8 @@ def include(feature: str) -> list[Path]:
     """Return the tree's own headers, an author's, and those of the library that it extends."""
     golden = FEATURES[feature]
     found = [tree(feature) / "include", golden.folder]
-    if golden.extends is not None:
-        base = golden.extends.parents[1].name
+    if golden.base is not None:
+        base = golden.base.name
         found.append(tree(base) / "include")
     return found
 
