@@ -51,7 +51,7 @@ BREAKAGES = (
     ),
     Breakage(
         "positions in the editor that count characters, not UTF-16",
-        "src/opgen/lsp/positions.py",
+        "src/opgen/lsp/protocol.py",
         '("utf-16-le", 2)',
         '("utf-32-le", 4)',
         "tests/integration/lsp/test_any_text.py tests/integration/lsp/test_problems.py",

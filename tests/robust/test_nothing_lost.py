@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.io.digests import DIGESTS
 from opgen.io.files import is_temporary
-from opgen.io.manifest import MANIFEST
+from opgen.io.manifest import DIGESTS, MANIFEST
 from opgen.io.stale import compare
 from opgen.io.writer import write
 from support.writing import tree

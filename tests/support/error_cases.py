@@ -33,8 +33,7 @@ from pathlib import Path
 
 from opgen import data
 from opgen.compat import Break, compare_operators, not_allowed, parse_allow_list
-from opgen.compat.breaks import BACKWARD, BOTH
-from opgen.compat.report import as_diagnostics
+from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics
 from opgen.diagnostics import Code, Diagnostics, Source, describe, known_codes
 from opgen.diagnostics.codes import BLOCK, title_of, unescaped
 from opgen.parse import decode_source, parse_domains

@@ -11,9 +11,8 @@ import pytest
 
 from opgen.diagnostics import Diagnostics
 from opgen.io import writer
-from opgen.io.digests import DIGESTS
 from opgen.io.files import FileState
-from opgen.io.manifest import MANIFEST, digest, is_safe_path
+from opgen.io.manifest import DIGESTS, MANIFEST, digest, is_safe_path
 from opgen.io.stale import compare
 from opgen.io.writer import FoundFiles, Tree, list_folders, write
 
@@ -125,7 +124,7 @@ def test_two_killed_runs_in_a_row_leave_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     """The first run wrote `x`; the second, which does not, is killed after each of its writes in turn."""
-    import opgen.io.digests as digests  # noqa: PLC0415
+    import opgen.io.manifest as digests  # noqa: PLC0415
     import opgen.io.writer as writer  # noqa: PLC0415
 
     real, left = writer.replace_file, 0

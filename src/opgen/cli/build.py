@@ -29,8 +29,8 @@ from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions
-from opgen.io.author_files import report_author_files
 from opgen.io.files import Locked, locked
+from opgen.io.new_folder import report_author_files
 from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
 from opgen.pipeline import generating, required_package

@@ -13,8 +13,7 @@ from opgen.cli.help import Argument, Command, ProjectOption
 from opgen.cli.options import report_options, with_settings
 from opgen.cli.report import finish
 from opgen.cli.streams import print_document
-from opgen.compat.breaks import BACKWARD, BOTH, Direction
-from opgen.compat.report import as_diagnostics, render_breaks_json
+from opgen.compat.breaks import BACKWARD, BOTH, Direction, as_diagnostics, render_breaks_json
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.human import counted, render_human
 from opgen.diagnostics.machine import render_github

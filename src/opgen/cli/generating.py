@@ -12,8 +12,8 @@ from opgen.cli.generate import Generation
 from opgen.cli.report import announce, finish, finish_with, rendered
 from opgen.cli.streams import print_diagnostics, say
 from opgen.diagnostics import Diagnostics
-from opgen.io.author_files import report_author_files
 from opgen.io.manifest import MANIFEST
+from opgen.io.new_folder import report_author_files
 from opgen.io.resources import own_files
 from opgen.io.writer import Tree, WriteReport
 from opgen.pipeline import generating

@@ -2,7 +2,7 @@
 
 from opgen.compat.allow_list import not_allowed, parse_allow_list
 from opgen.compat.breaks import Break, Direction
-from opgen.compat.operators import compare_operators
+from opgen.compat.schema_rules import compare_operators
 
 __all__ = [
     "Break",

@@ -7,17 +7,71 @@ arguments are compared separately.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from opgen.compat.alignment import Alignment, align
 from opgen.compat.breaks import BACKWARD, BOTH, FORWARD, Break, BreakKind, Direction
-from opgen.compat.default_values import DefaultValue, default_value, is_list
-from opgen.compat.interpreter_types import interpreter_type, is_accepted, list_size
+from opgen.compat.interpreter_types import (
+    DefaultValue,
+    default_value,
+    interpreter_type,
+    is_accepted,
+    is_list,
+    list_size,
+)
 from opgen.diagnostics import Span
 from opgen.model.function_schema import Annotation, Argument, Return
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import NativeFunction, Variant
+
+
+class Alignment(Struct, frozen=True):
+    """New arguments are `inserted` if their position is within the old list, and `appended` after it.
+
+    `removed` arguments have their old positions: a comparison position by position notices them only within the length
+    of the new list.
+    """
+
+    pairs: tuple[tuple[Argument, Argument], ...]
+    renamed: tuple[tuple[Argument, Argument], ...]
+    removed: tuple[tuple[int, Argument], ...]
+    inserted: tuple[Argument, ...]
+    appended: tuple[Argument, ...]
+    reordered: bool
+
+
+def align(old: Sequence[Argument], new: Sequence[Argument]) -> Alignment:
+    """Match arguments by name. Two arguments at the same position without other counterparts count as one that was
+    renamed.
+
+    If the lists differ position by position, the result always has a difference.
+    """
+    before = {a.name: a for a in old}
+    after = {a.name: a for a in new}
+    common = tuple((a, after[a.name]) for a in old if a.name in after)
+    renamed = tuple(
+        (a, b)
+        for a, b in zip(old, new)
+        if a.name not in after and b.name not in before and _may_be_same(a, b)
+    )
+    matched = {a.name for pair in renamed for a in pair}
+    added = [(i, b) for i, b in enumerate(new) if b.name not in before and b.name not in matched]
+    return Alignment(
+        pairs=common,
+        renamed=renamed,
+        removed=tuple(
+            (i, a) for i, a in enumerate(old) if a.name not in after and a.name not in matched
+        ),
+        inserted=tuple(b for i, b in added if i < len(old)),
+        appended=tuple(b for i, b in added if i >= len(old)),
+        reordered=[a.name for a, _ in common] != [b.name for b in new if b.name in before],
+    )
+
+
+def _may_be_same(old: Argument, new: Argument) -> bool:
+    before, after = interpreter_type(old.type), interpreter_type(new.type)
+    return is_accepted(before, after) or is_accepted(after, before)
+
 
 _NONE: frozenset[Direction] = frozenset()
 
@@ -279,3 +333,111 @@ def _alias(annotation: Annotation | None) -> tuple[object, ...] | None:
 
 def _argument_span(f: NativeFunction, argument: Argument | None) -> Span:
     return f.span if argument is None else f.argument_span(argument.name)
+
+
+_NO_VERDICT: frozenset[Direction] = frozenset()
+
+
+def compare_operators(
+    old: Iterable[NativeFunction], new: Iterable[NativeFunction]
+) -> tuple[Break, ...]:
+    """Return all breaks, in the order of the old operators. New operators break nothing."""
+    old = tuple(old)
+    before = {f.full_name for f in old}
+    after = {f.full_name: f for f in new}
+    bases = {_base_name(f) for f in after.values()}
+    moved: dict[str, list[str]] = {}
+    for f in after.values():
+        if f.full_name not in before:
+            moved.setdefault(str(f.func.name), []).append(f.full_name)
+    return tuple(
+        item
+        for f in old
+        for item in (
+            compare_operator(f, after[f.full_name])
+            if f.full_name in after
+            else (_removed_operator(f, bases, moved.get(str(f.func.name), ())),)
+        )
+    )
+
+
+def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, ...]:
+    """Return the breaks between two versions of one operator."""
+    versions = Versions(old, new)
+    return (
+        *compare_schemas(versions),
+        *_lost_composite_kernel(versions),
+        *_removed_variants(versions),
+        *_moved_python_module(versions),
+    )
+
+
+def is_compatible(old: NativeFunction, new: NativeFunction, direction: Direction) -> bool:
+    """Return the verdict of `torch.FunctionSchema` on the two schemas."""
+    if old.full_name != new.full_name:
+        return False
+    return not any(direction in item.verdicts for item in compare_schemas(Versions(old, new)))
+
+
+def _base_name(f: NativeFunction) -> str:
+    return f"{f.namespace}::{f.func.name.name}"
+
+
+def _removed_operator(f: NativeFunction, bases: Collection[str], moved: Sequence[str]) -> Break:
+    """Return the break of a removed operator. `moved` are new operators with its name in other namespaces."""
+    if _base_name(f) in bases:
+        kind, message = BreakKind.removed_overload, f"overload '{f.full_name}' was removed"
+    else:
+        kind, message = BreakKind.removed_operator, f"operator '{f.full_name}' was removed"
+        if moved:
+            message += f"; for callers, '{moved[0]}' is another operator"
+    return Break(f.full_name, kind, message, str(f.func), "", f.span, None, BOTH)
+
+
+def _attribute(
+    versions: Versions, kind: BreakKind, message: str, old: str, new: str, key: str
+) -> Break:
+    """Return a break outside of the schemas, in the entry's `key`."""
+    spans = (versions.old.spans.key(key), versions.new.spans.key(key))
+    return versions.break_(kind, message, (old, new), spans, _NO_VERDICT, BACKWARD)
+
+
+def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
+    if _serves_every_backend(versions.old) and not _serves_every_backend(versions.new):
+        keys = tuple(
+            ", ".join(str(key) for key, _ in f.dispatch) or "none"
+            for f in (versions.old, versions.new)
+        )
+        message = "it had a kernel for every backend, but has none now"
+        kind = BreakKind.lost_composite_kernel
+        yield _attribute(versions, kind, message, keys[0], keys[1], "dispatch")
+
+
+def _serves_every_backend(f: NativeFunction) -> bool:
+    """Return whether all backends have the operator.
+
+    The functional and in-place variants of a structured group are generated from the out variant, for all backends; a
+    structured view without an out variant from its meta function.
+    """
+    is_structured_view = f.structured and f.is_view_op and not f.func.is_out_fn()
+    return f.has_composite_kernel or f.structured_delegate is not None or is_structured_view
+
+
+def _removed_variants(versions: Versions) -> Iterator[Break]:
+    for variant in sorted(versions.old.variants - versions.new.variants, key=lambda v: v.name):
+        what = "method of Tensor" if variant is Variant.method else "function"
+        old, new = (_names(f.variants) for f in (versions.old, versions.new))
+        message = f"it can no longer be called as a {what}"
+        yield _attribute(versions, BreakKind.removed_variant, message, old, new, "variants")
+
+
+def _names(variants: frozenset[Variant]) -> str:
+    return ", ".join(sorted(v.name for v in variants)) or "none"
+
+
+def _moved_python_module(versions: Versions) -> Iterator[Break]:
+    before, after = versions.old.python_module, versions.new.python_module
+    if before != after:
+        message = f"its Python module was {before or 'none'}, and is now {after or 'none'}"
+        texts = (before or "", after or "")
+        yield _attribute(versions, BreakKind.moved_python_module, message, *texts, "python_module")

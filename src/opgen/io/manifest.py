@@ -5,7 +5,10 @@ to write, to the old list; when all files are written, it replaces both by the n
 killed, a file is opgen's if `files` has its path or `pending` has the digest of its bytes.
 
 The manifest of a finished run has no digest, because it is committed: a digest of a file that all operators share would
-be a merge conflict between any two branches that add operators. `digests.py` keeps them outside of version control.
+be a merge conflict between any two branches that add operators. `.opgen_stamp_digests` keeps them outside of version
+control: a file that is no longer generated is removed only if its digest shows that nobody edited it. A clone has no
+digests; there the caller of `writer.write` may generate the file again to compare it. The first digests come with a
+`.gitignore` for them and the stamp, which is never changed after that.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
@@ -22,7 +26,7 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
-from opgen.io.files import read_regular
+from opgen.io.files import create_locked, read_regular, replace_file
 
 MANIFEST = "opgen_manifest.json"
 MANIFEST_FORMAT = 2
@@ -144,3 +148,52 @@ def _problem(value: object) -> str | None:
 def is_safe_path(path: str) -> bool:
     """Return whether `path` is relative, in normal form, inside its directory, and printable as it is."""
     return len(path) <= _MAX_PATH and path != MANIFEST and _SAFE_PATH.fullmatch(path) is not None
+
+
+DIGESTS = ".opgen_stamp_digests"
+# The first line, in this version and any other; then a line for each file: PyTorch's have 0.7 MB.
+_MAGIC = b"opgen digests "
+_HEAD = _MAGIC + b"1\n"
+_ROW = re.compile(r"^([0-9a-f]{32}) ([ -~]+)$", re.MULTILINE)
+_MAX_BYTES = 30_000_000
+_GITIGNORE = b"""\
+# Written by opgen: these files are valid on one machine only.
+/.opgen_stamp
+/.opgen_stamp_digests
+"""
+
+
+def read_digests(directory: Path) -> dict[str, str]:
+    """Return the digest of each generated file by path; empty if none are kept."""
+    content = _read(directory)
+    if content is None or not content.startswith(_HEAD):
+        return {}
+    return {path: digest for digest, path in _ROW.findall(content.decode(errors="replace"))}
+
+
+def write_digests(directory: Path, digests: Mapping[str, str], *, required: bool = False) -> None:
+    """Keep `digests` in `directory`, whose lock is held, unless a file that is not opgen's has the name.
+
+    If they cannot be written, the next run has old ones or none, and at worst keeps a file that it could remove; with
+    `required`, raises OSError.
+    """
+    rows = "".join(f"{digest} {path}\n" for path, digest in sorted(digests.items()))
+    new, old = _HEAD + rows.encode(), _read(directory)
+    if new == old or old is None or not old.startswith(_MAGIC[: len(old)]):
+        return
+    with nullcontext() if required else suppress(OSError):
+        replace_file(directory / DIGESTS, new)
+    if not old:
+        # The user may have one already.
+        with suppress(OSError):
+            create_locked(directory / ".gitignore", _GITIGNORE)
+
+
+def _read(directory: Path) -> bytes | None:
+    """Return the bytes of the file, empty if there is none; None if it cannot be read or is not a regular file."""
+    try:
+        return read_regular(directory / DIGESTS, _MAX_BYTES)[1]
+    except FileNotFoundError:
+        return b""
+    except OSError:
+        return None

@@ -1,13 +1,14 @@
-"""Create a folder with all of its files or not at all."""
+"""Create a folder with all of its files or not at all; find an author's own sources in a folder that is there."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+from opgen.diagnostics import Diagnostics
 from opgen.io.files import (
     PATIENCE_S,
     FileState,
@@ -18,6 +19,7 @@ from opgen.io.files import (
     temporary_name,
     write_new_file,
 )
+from opgen.io.manifest import MANIFEST
 
 
 def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -114,3 +116,51 @@ def _write_all(folder: str, files: Mapping[str, bytes]) -> dict[str, FileState]:
 
 def _exists(folder: Path) -> FileExistsError:
     return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+
+
+_SUFFIXES = frozenset(
+    (
+        *(".cpp", ".cc", ".cxx", ".c", ".cu", ".mm", ".h", ".hh", ".hpp", ".cuh"),
+        *(".py", ".pyi", ".yaml", ".yml"),
+    )
+)
+# Enough names to recognise the folder.
+_MOST = 3
+_MOST_SEEN = 10_000
+
+
+def report_author_files(paths: Collection[str], directory: Path, diagnostics: Diagnostics) -> None:
+    """Report W0920 if `directory` has sources of an author where the generated files `paths` will be.
+
+    A folder with a manifest received generated files before, and is not reported again.
+    """
+    if os.path.lexists(directory / MANIFEST):
+        return
+    found = sorted(_sources(paths, directory))[: _MOST + 1]
+    if not found:
+        return
+    more = " and more" if len(found) > _MOST else ""
+    diagnostics.warning(
+        "W0920",
+        f"{directory} holds sources of your own: {', '.join(found[:_MOST])}{more}",
+        None,
+        notes=[f"opgen changes none of them, and writes {len(paths)} files beside them"],
+        hint=f"give -o a folder of its own, such as {directory / 'generated'}",
+    )
+
+
+def _sources(paths: Collection[str], directory: Path) -> Iterator[str]:
+    """Yield the sources directly in the folder, and anywhere in the folders that receive generated files."""
+    top = os.fspath(directory)
+    folders = {path.partition("/")[0] for path in paths if "/" in path}
+    seen = 0
+    for folder, inner, files in os.walk(top):
+        inside = os.path.relpath(folder, top)
+        inner[:] = [name for name in inner if inside != "." or name in folders]
+        for name in files:
+            seen += 1
+            path = os.path.normpath(os.path.join(inside, name)).replace(os.sep, "/")
+            if os.path.splitext(name)[1] in _SUFFIXES and path not in paths:
+                yield path
+        if seen > _MOST_SEEN:
+            return

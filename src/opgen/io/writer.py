@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.io.digests import read_digests, write_digests
 from opgen.io.files import (
     FileState,
     Locked,
@@ -32,7 +31,9 @@ from opgen.io.manifest import (
     is_safe_path,
     join_parts,
     manifest_parts,
+    read_digests,
     read_manifest,
+    write_digests,
 )
 from opgen.io.new_folder import place_new_folder
 

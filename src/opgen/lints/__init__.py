@@ -6,16 +6,15 @@ conventions: the ATen native README.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostic, Diagnostics, Severity, known_codes
+from opgen.lints.conventions import lint_base, lint_names, lint_variants
 from opgen.lints.kernels import lint_kernels, lint_keys
 from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads
-from opgen.lints.names import lint_base, lint_names
-from opgen.lints.suppression import lint_allows, suppress
-from opgen.lints.variants import lint_variants
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
+from opgen.parse import Allow
 
 __all__ = ["lint", "lint_allows", "lint_blanks", "suppress"]
 
@@ -48,3 +47,58 @@ def lint(
     if traced:
         lint_overloads(registry.functions, diagnostics)
     lint_keys(registry, tensor_keys, diagnostics)
+
+
+# Every run checks these; the others depend on the target and on options.
+_ALWAYS = frozenset(
+    f"W{number}"
+    for number in (
+        *range(1002, 1009),
+        *range(1010, 1014),
+        *range(1017, 1024),
+        *range(1026, 1029),
+        *range(1031, 1035),
+    )
+)
+
+
+def suppress(allows: Sequence[Allow], diagnostics: Diagnostics) -> frozenset[Allow]:
+    """Remove each warning that one of `allows` covers, and return those that covered a warning."""
+    by_code: dict[str, list[Allow]] = {}
+    for allow in allows:
+        by_code.setdefault(allow.code, []).append(allow)
+    used: set[Allow] = set()
+
+    def is_allowed(item: Diagnostic) -> bool:
+        if item.severity is not Severity.warning or item.span is None:
+            return False
+        span = item.span
+        covering = [allow for allow in by_code.get(item.code, ()) if allow.covers(span)]
+        used.update(covering)
+        return bool(covering)
+
+    if by_code:
+        diagnostics.remove(is_allowed)
+    return frozenset(used)
+
+
+def lint_allows(
+    allows: Sequence[Allow],
+    used: Collection[Allow],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report comments that name no warning, cover no warning, or have no reason."""
+    for allow in allows:
+        if not allow.code:
+            message = "this comment has no effect: it has no code in parentheses"
+            diagnostics.warning("W1014", message, allow.span)
+        elif not allow.code.startswith("W") or allow.code not in known_codes():
+            what = "an error" if allow.code in known_codes() else "not the code of a warning"
+            message = f"'{allow.code}' is {what}: it cannot be allowed"
+            diagnostics.warning("W1014", message, allow.span)
+        elif allow not in used and allow.code in _ALWAYS:
+            message = f"this comment has no effect: there is no {allow.code} here"
+            diagnostics.warning("W1016", message, allow.span, hint="remove it")
+        elif allow in used and not allow.reason:
+            message = "this comment has no reason"
+            diagnostics.warning("W1015", message, allow.span, hint="write the reason after ')'")

@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 
+from lsprotocol.types import CompletionItemKind
 from msgspec import Struct
 
-from opgen.lsp.completion_items import CompletionKind, Suggestion
 from opgen.lsp.documents import Analysis
+from opgen.lsp.hover import (
+    DICT_DESCRIPTION,
+    TYPE_DESCRIPTIONS,
+    known_types,
+    library_types,
+)
 from opgen.lsp.navigation import kernel_names
 from opgen.lsp.outline import Entry, Key, Outline
-from opgen.lsp.schema_completion import complete_schema
 from opgen.model.dispatch_key import (
     LIBRARY_DISPATCH_KEYS,
     SUPPORTED_DISPATCH_KEYS,
@@ -28,6 +34,8 @@ from opgen.model.native_function import (
     Variant,
 )
 from opgen.model.profile import ATEN
+from opgen.model.registry import Registry
+from opgen.model.types import BaseTy, CustomClassType
 from opgen.parse.entries.key_descriptions import (
     CLASS_KEYS,
     ENTRY_KEYS,
@@ -40,6 +48,132 @@ from opgen.parse.entries.key_descriptions import (
 )
 from opgen.pipeline.kernel_definitions import Definition
 from opgen.pipeline.tags import declared_tags
+
+
+class CompletionKind(Enum):
+    """The kind of a suggestion, for which editors show an icon."""
+
+    key = CompletionItemKind.Property
+    dispatch_key = CompletionItemKind.EnumMember
+    value = CompletionItemKind.Value
+    tag = CompletionItemKind.Keyword
+    operator = CompletionItemKind.Function
+    kernel = CompletionItemKind.Method
+    type = CompletionItemKind.Class
+
+
+class Suggestion(Struct, frozen=True):
+    """A suggestion. Editors insert `insert`, or `label` if it is empty, and sort by `sort`, then by label.
+
+    `description` is Markdown.
+    """
+
+    label: str
+    kind: CompletionKind
+    description: str = ""
+    sort: str = ""
+    insert: str = ""
+
+
+_DEFAULT = re.compile(r"^(\S+) \w+=[\w.'\[\]-]*$")
+_TYPE = re.compile(r"^\w*$")
+_FORMS = ("", "?", "[]")
+_RESULTS = ("Tensor", "Tensor(a!)", "Tensor(a)", "Tensor[]", "(Tensor, Tensor)", "()")
+_PLAIN_DEFAULTS = {
+    "bool": ("False", "True"),
+    "int": ("0", "1", "-1"),
+    "SymInt": ("0", "1", "-1"),
+    "float": ("0.0", "1.0"),
+    "Scalar": ("0", "1"),
+    "str": ("''",),
+    "int[]": ("[]",),
+    "SymInt[]": ("[]",),
+}
+_ANNOTATED = ("Tensor(a!)", "Tensor(a)")
+_ANNOTATED_IN_LIBRARIES = (*_ANNOTATED, "Tensor!", "Tensor!?", "Tensor![]", "Tensor?[]")
+
+
+def complete_schema(
+    text: str, registry: Registry | None, *, is_library: bool = False
+) -> Iterator[Suggestion]:
+    """Suggest what may follow `text`, the value of `func` up to the cursor.
+
+    `registry` has the file's operators, if it was analyzed. `is_library` is whether the rules of libraries hold.
+    """
+    _, arrow, results = text.rpartition("-> ")
+    if arrow:
+        if _TYPE.match(results.lstrip("(").rsplit(", ", 1)[-1]):
+            yield from (
+                Suggestion(name, CompletionKind.type, sort=f"{rank:03}")
+                for rank, name in enumerate(_RESULTS)
+            )
+        return
+    piece = _last_argument(text)
+    if piece is None:
+        return
+    default = _DEFAULT.match(piece)
+    if default is not None:
+        yield from _defaults(default.group(1), registry)
+    elif _TYPE.match(piece):
+        yield from _library_types(registry) if is_library else _types(known_types(), _ANNOTATED)
+
+
+def _last_argument(text: str) -> str | None:
+    """Return the unfinished argument at the end of the text; None if the text does not end in the argument list."""
+    depth, start = 0, 0
+    for index, character in enumerate(text):
+        if character in "([":
+            depth += 1
+            if depth == 1:
+                start = index + 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth == 1:
+            start = index + 1
+    return text[start:].lstrip() if depth == 1 else None
+
+
+def _types(bases: Iterable[BaseTy], annotated: Iterable[str]) -> Iterator[Suggestion]:
+    """Suggest base types, Tensor first, with `?` and `[]`; and the `annotated` forms of Tensor."""
+    rank = 0
+    for base in sorted(bases, key=lambda b: b is not BaseTy.Tensor):
+        forms = [f"{base.name}{form}" for form in _FORMS]
+        forms += annotated if base is BaseTy.Tensor else ()
+        for name in forms:
+            yield Suggestion(name, CompletionKind.type, TYPE_DESCRIPTIONS[base], f"{rank:03}")
+            rank += 1
+
+
+def _library_types(registry: Registry | None) -> Iterator[Suggestion]:
+    """Suggest the types of PyTorch's runtime parser, and the custom classes of the file's operators."""
+    yield from _types(library_types(), _ANNOTATED_IN_LIBRARIES)
+    # These come after all base types, of which there are fewer than 900.
+    yield Suggestion("Dict(str, Tensor)", CompletionKind.type, DICT_DESCRIPTION, "900")
+    functions = () if registry is None else registry.functions
+    used = {
+        str(a.type)
+        for function in functions
+        for a in function.func.arguments.flat_all
+        if isinstance(a.type, CustomClassType)
+    }
+    for name in sorted(used):
+        yield Suggestion(name, CompletionKind.type, "A custom class.", "901")
+
+
+def _defaults(type_text: str, registry: Registry | None) -> Iterator[Suggestion]:
+    """Suggest the usual defaults of a type, after the most frequent ones of the file's operators."""
+    functions = () if registry is None else registry.functions
+    counts = Counter(
+        argument.default
+        for function in functions
+        for argument in function.func.arguments.flat_all
+        if argument.default is not None and argument.type_text == type_text
+    )
+    names = [default for default, _ in counts.most_common(8)]
+    names += ("None",) if type_text.endswith("?") else _PLAIN_DEFAULTS.get(type_text, ())
+    for rank, name in enumerate(dict.fromkeys(names)):
+        yield Suggestion(name, CompletionKind.value, sort=f"{rank:02}")
+
 
 # The lookbehind prevents a search from each character of a word, which takes quadratic time for a long line.
 _WORD = re.compile(r"(?<![\w.:])[\w.:]*$")

@@ -21,10 +21,9 @@ from opgen.autograd.formula_words import (
 from opgen.autograd.helpers import HELPERS
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Span
-from opgen.lsp.completion_items import CompletionKind, Suggestion
-from opgen.lsp.cursor import Kind, Word, is_before_colon, is_comment
+from opgen.lsp.completion import CompletionKind, Suggestion
 from opgen.lsp.documents import Analysis
-from opgen.lsp.outline import Entry, Outline
+from opgen.lsp.outline import Entry, Kind, Outline, Word, is_before_colon, is_comment
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction

@@ -14,12 +14,9 @@ from pygls.uris import to_fs_path
 
 from opgen import __version__
 from opgen.diagnostics import Diagnostic, Source, Span
-from opgen.lsp import fixes
-from opgen.lsp.analysis import Analyzer
-from opgen.lsp.completion import complete, word_start
-from opgen.lsp.completion_items import Suggestion
-from opgen.lsp.cursor import Kind, Word, find_word
-from opgen.lsp.documents import Analysis, Document, Documents, is_schema_file
+from opgen.lsp import protocol
+from opgen.lsp.completion import Suggestion, complete, word_start
+from opgen.lsp.documents import Analysis, Analyzer, Document, Documents, is_schema_file
 from opgen.lsp.formulas import (
     complete_formulas,
     describe_formula_word,
@@ -28,11 +25,15 @@ from opgen.lsp.formulas import (
 )
 from opgen.lsp.hover import hover_text
 from opgen.lsp.kernels import KernelIndex, find_functions
-from opgen.lsp.navigation import find_definitions, find_references
-from opgen.lsp.positions import Positions
-from opgen.lsp.publishing import by_uri
+from opgen.lsp.navigation import (
+    document_symbols,
+    find_definitions,
+    find_references,
+    workspace_symbols,
+)
+from opgen.lsp.outline import Kind, Word, find_word
+from opgen.lsp.protocol import Positions, by_uri
 from opgen.lsp.settings import read_settings
-from opgen.lsp.symbols import document_symbols, workspace_symbols
 from opgen.pipeline.kernel_definitions import Definition
 
 _LOG = logging.getLogger(__name__)
@@ -376,7 +377,7 @@ async def _definitions_of_formulas(server: Server, document: Document, word: Wor
 
 
 def _add_edits(server: Server) -> None:
-    options = types.CodeActionOptions([types.CodeActionKind.QuickFix, fixes.FIX_ALL])
+    options = types.CodeActionOptions([types.CodeActionKind.QuickFix, protocol.FIX_ALL])
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -388,7 +389,7 @@ def _add_edits(server: Server) -> None:
         actions = []
         if _wanted(only, types.CodeActionKind.QuickFix):
             actions += _quick_fixes(server, document, analysis, params.range)
-        if only and _wanted(only, fixes.FIX_ALL):
+        if only and _wanted(only, protocol.FIX_ALL):
             actions += await _fix_all(server, document, analysis)
         return actions
 
@@ -397,7 +398,7 @@ def _add_edits(server: Server) -> None:
         document = server.documents.find(params.text_document.uri)
         if document is None or not is_schema_file(document):
             return []
-        return await _rewrite(server, document, fixes.formatted_text)
+        return await _rewrite(server, document, protocol.formatted_text)
 
 
 def _wanted(only: Sequence[types.CodeActionKind | str] | None, kind: str) -> bool:
@@ -419,8 +420,8 @@ def _quick_fixes(
     fixable = [item for item in analysis.diagnostics if item.fix is not None]
     actions = [action for item in fixable if touches(item) for action in [_fix(server, item)]]
     if actions and len(fixable) > 1:
-        new = fixes.once(document.source, fixable)
-        edits = fixes.change(document.source, new, server.positions)
+        new = protocol.once(document.source, fixable)
+        edits = protocol.change(document.source, new, server.positions)
         actions.append(
             _action("Apply all certain fixes", types.CodeActionKind.QuickFix, document, edits)
         )
@@ -430,10 +431,10 @@ def _quick_fixes(
 def _fix(server: Server, item: Diagnostic) -> types.CodeAction:
     assert item.fix is not None
     uri = server.uri_of(item.fix.span.source)
-    edits = [fixes.text_edit(item.fix, server.positions)]
+    edits = [protocol.text_edit(item.fix, server.positions)]
     own = by_uri([item], server.positions, server.uri_of, uri)
     return types.CodeAction(
-        title=fixes.title(item.fix),
+        title=protocol.title(item.fix),
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[one for group in own.values() for one in group],
         is_preferred=True,
@@ -453,8 +454,8 @@ async def _fix_all(
 ) -> list[types.CodeAction]:
     if not any(item.fix for item in analysis.diagnostics):
         return []
-    edits = await _rewrite(server, document, fixes.fixed_text)
-    return [_action("Apply all certain fixes", fixes.FIX_ALL, document, edits)] if edits else []
+    edits = await _rewrite(server, document, protocol.fixed_text)
+    return [_action("Apply all certain fixes", protocol.FIX_ALL, document, edits)] if edits else []
 
 
 async def _rewrite(
@@ -466,4 +467,4 @@ async def _rewrite(
     new = await loop.run_in_executor(None, new_text, document.path, source.text, inputs)
     if document.source is not source:
         return []
-    return fixes.change(source, new, server.positions)
+    return protocol.change(source, new, server.positions)

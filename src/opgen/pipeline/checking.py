@@ -14,7 +14,7 @@ from opgen.pipeline.additions import Additions, read_backend, read_selection
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
 from opgen.resolve import without_reported
-from opgen.targets import TARGETS, functionalization, stable, unsupported
+from opgen.targets import TARGETS, unsupported
 
 
 @until_too_many(Signatures)
@@ -32,11 +32,11 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
         registry, target.cpp.spelling, target.cpp.conversions, diagnostics, signatures
     )
     if target.dispatch.functionalizes and not broken and not backend_only:
-        functionalization.report_unfunctionalizable(registry, diagnostics)
+        unsupported.report_unfunctionalizable(registry, diagnostics)
     required = target.required_package
     if target.serves_releases and required is not None:
-        release = stable.find_release(inputs.torch, required, diagnostics)
-        stable.report_stable(registry, target, release, diagnostics, python=inputs.python)
+        release = unsupported.find_release(inputs.torch, required, diagnostics)
+        unsupported.report_stable(registry, target, release, diagnostics, python=inputs.python)
     elif inputs.torch is not None:
         message = f"a library for target {target.name} works with one release of PyTorch at most"
         diagnostics.error("E0910", message, None, hint="leave out --torch, or use torch-stable")

@@ -22,7 +22,7 @@ from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load
 from opgen.pipeline.reading import read_source
-from opgen.resolve.coverage import Coverage, CoverageTable
+from opgen.resolve.computed_table import Coverage, CoverageTable
 from opgen.templating.render import Renderer
 
 # Names for sets of operators that a backend is measured against: every operator, and those with the tag `core`.

@@ -29,7 +29,7 @@ from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
-from opgen.targets.stable import report_formulas_without_python
+from opgen.targets.unsupported import report_formulas_without_python
 
 
 class Gradients(Struct, frozen=True):

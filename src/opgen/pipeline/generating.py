@@ -20,7 +20,7 @@ from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.library import library_context, manifest_header
 from opgen.pipeline.loading import read_registry
 from opgen.pipeline.run_options import recorded_options
-from opgen.targets import TARGETS, stable
+from opgen.targets import TARGETS, unsupported
 from opgen.targets.base import FileKind
 from opgen.templating.render import Renderer
 
@@ -39,7 +39,7 @@ def generated_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | Non
     if context is None:
         return None
     if FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds and not inputs.python:
-        stable.report_missing_package(context.target, context.gradients, diagnostics)
+        unsupported.report_missing_package(context.target, context.gradients, diagnostics)
     return None if diagnostics.has_errors else context
 
 

@@ -25,7 +25,7 @@ from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.reading import read_bytes
 from opgen.targets import TARGETS
 from opgen.targets.base import Target
-from opgen.targets.required_package import dotted
+from opgen.targets.releases import dotted
 
 _NO_ADDITIONS = Additions()
 _NO_GRADIENTS = Gradients()

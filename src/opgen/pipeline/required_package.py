@@ -8,7 +8,7 @@ import sys
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.inputs import Inputs
 from opgen.targets import TARGETS
-from opgen.targets.required_package import report_required_package
+from opgen.targets.releases import report_required_package
 
 
 def check_required_package(inputs: Inputs, diagnostics: Diagnostics) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from opgen.diagnostics import Diagnostics, until_too_many
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from opgen.diagnostics import Diagnostics, Span, until_too_many
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
@@ -10,16 +15,21 @@ from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
 from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
-from opgen.resolve.documentation import with_documentation
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
-from opgen.resolve.grouping import find_group, find_outless_group
 from opgen.resolve.one_entry import split_entries
-from opgen.resolve.outless_checks import check_outless_group, check_structured_beside_out
-from opgen.resolve.soundness import without_reported
-from opgen.resolve.ufunc_checks import check_ufunc
-from opgen.resolve.variants import Variants, collect_variants
-from opgen.resolve.view_checks import check_view_variants
-from opgen.resolve.views import collect_view_groups, collect_view_variants
+from opgen.resolve.structured_checks import (
+    check_outless_group,
+    check_structured_beside_out,
+    check_ufunc,
+)
+from opgen.resolve.variants import (
+    Variants,
+    collect_variants,
+    find_group,
+    find_outless_group,
+    with_documentation,
+)
+from opgen.resolve.views import check_view_variants, collect_view_groups, collect_view_variants
 
 __all__ = ["resolve", "without_reported"]
 
@@ -112,3 +122,31 @@ def _keys_in_use(
         elif group.structured:
             used |= {DispatchKey.Meta, DispatchKey.CompositeExplicitAutogradNonFunctional}
     return tuple(key for key in LIBRARY_DISPATCH_KEYS if key in used)
+
+
+def without_reported(registry: Registry, errors: Iterable[Span]) -> Registry:
+    """Return the registry without the operators whose entries have one of `errors`, and without their groups.
+
+    Later errors about them may only be consequences of the reported errors.
+    """
+    starts: dict[int, list[int]] = {}
+    for span in sorted(errors, key=lambda span: span.start):
+        starts.setdefault(id(span.source), []).append(span.start)
+    # A generated operator has only the place of the name of its base.
+    entries = {f.span: f.spans.entry for f in registry.functions if "generated" not in f.tags}
+
+    def is_sound(f: NativeFunction) -> bool:
+        entry = entries.get(f.span, f.spans.entry)
+        found = starts.get(id(entry.source), [])
+        at = bisect_left(found, entry.start)
+        return at == len(found) or found[at] >= entry.end
+
+    return replace(
+        registry,
+        functions=tuple(filter(is_sound, registry.functions)),
+        groups=tuple(g for g in registry.groups if all(map(is_sound, g.functions()))),
+        outless_groups=tuple(
+            g for g in registry.outless_groups if all(map(is_sound, g.functions()))
+        ),
+        view_groups=tuple(g for g in registry.view_groups if all(map(is_sound, g.functions()))),
+    )

@@ -1,9 +1,9 @@
-"""Sort operators into sets of variants, which differ only in how they return their results."""
+"""Sort operators into sets of variants, which differ only in how they return their results, and form groups of them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.native_function import NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 
 Role = TypeVar("Role", bound=Hashable)
 
@@ -78,3 +79,49 @@ def split_by_role(
     first: dict[Role, NativeFunction] = {}
     others = tuple(f for f in functions if first.setdefault(role(f), f) is not f)
     return first, others
+
+
+def find_group(variants: Variants) -> NativeFunctionsGroup | None:
+    """Return the group of `variants`; None for an operator without an out variant."""
+    functional = variants.find(SchemaKind.functional)
+    out = variants.find(SchemaKind.out)
+    if functional is None or out is None:
+        return None
+    return NativeFunctionsGroup(
+        functional=functional,
+        out=out,
+        inplace=variants.find(SchemaKind.inplace),
+        mutable=variants.find(SchemaKind.mutable),
+    )
+
+
+def find_outless_group(variants: Variants) -> OutlessGroup | None:
+    """Return the group of `variants` if the functional one is structured and there is no out variant; else None."""
+    functional = variants.find(SchemaKind.functional)
+    if functional is None or not functional.structured or variants.find(SchemaKind.out) is not None:
+        return None
+    return OutlessGroup(functional, variants.find(SchemaKind.inplace))
+
+
+def with_documentation(functions: tuple[NativeFunction, ...]) -> tuple[NativeFunction, ...]:
+    """Give each out variant without documentation that of its functional variant.
+
+    An empty text, by which an entry suppresses its documentation, becomes None.
+    """
+    if all(f.doc is None for f in functions):
+        return functions
+    return tuple(_documented(functions))
+
+
+def _documented(functions: tuple[NativeFunction, ...]) -> Iterator[NativeFunction]:
+    known = {
+        (f.namespace, f.func.signature()): f.doc
+        for f in functions
+        if f.doc and f.func.kind() is SchemaKind.functional
+    }
+    for f in functions:
+        if f.doc is None and f.func.is_out_fn():
+            doc = known.get((f.namespace, f.func.signature()))
+            yield f if doc is None else replace(f, doc=doc)
+        else:
+            yield f if f.doc or f.doc is None else replace(f, doc=None)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from opgen.model.function_schema import SchemaKind
+from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics.suggestions import only_near
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import BaseOperatorName, FunctionSchema, OperatorName, SchemaKind
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsViewGroup
+from opgen.resolve.checks import Entries
 from opgen.resolve.variants import group_by_signature, split_by_role
 
 ViewRole: TypeAlias = ViewSchemaKind | SchemaKind
@@ -87,3 +92,209 @@ def needs_view_copy(f: NativeFunction) -> bool:
         and "inplace_view" not in f.tags
         and not f.root_name.endswith("_inverse")
     )
+
+
+_REVERSES = re.compile(r"flip|revers|mirror|backwards")
+_DECOMPOSING = (
+    DispatchKey.CompositeImplicitAutograd,
+    DispatchKey.CompositeImplicitAutogradNestedTensor,
+)
+
+
+def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: Diagnostics) -> None:
+    """Report every rule about views that `variants` break. A library need not write the copying forms of its views."""
+    if any(f.is_library for f in variants.by_role.values()):
+        return
+    for f in variants.duplicates:
+        _role_is_free(f, variants, diagnostics)
+    inplace = variants.find(ViewSchemaKind.aliasing_inplace)
+    if inplace is not None:
+        _inplace_view_is_tagged(inplace, entries, diagnostics)
+    group = find_view_group(variants)
+    if group is None:
+        return
+    if _may_be_invalid(group.view, entries):
+        pass
+    elif group.view_copy is None:
+        _view_has_copy(group.view, entries, diagnostics)
+    else:
+        _copy_matches_view(group, group.view_copy, diagnostics)
+    if group.view_inplace is not None:
+        _inplace_matches_view(group, group.view_inplace, diagnostics)
+
+
+def _may_be_invalid(view: NativeFunction, entries: Entries) -> bool:
+    """Return whether the copying form of `view` may be among the invalid entries."""
+    base = view.func.name.name.base
+    return entries.invalid.may_have_base(f"{base}_copy", base.replace("inverse", "scatter"))
+
+
+def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
+    if "inplace_view" in f.tags:
+        return
+    name = f.func.name.name
+    # Without it, the rule about the tag reports.
+    has_view = entries.has_base_name(f, BaseOperatorName(name.base, False, name.dunder_method))
+    diagnostics.error(
+        "E0601",
+        f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
+        f.span,
+        labels=_aliasing_labels(f),
+        fix=f.spans.add_tag("inplace_view") if has_view else None,
+    )
+
+
+def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagnostics) -> None:
+    role = view_role(f)
+    other = variants.find(role)
+    assert other is not None
+    if f.func.kind() is other.func.kind() and f.func.signature() == other.func.signature():
+        # The same operator twice: reported by the checks of variants.
+        return
+    signature = f.func.view_signature()
+    if isinstance(role, ViewSchemaKind):
+        code, what = "E0603", "are both the view"
+    else:
+        code, what = "E0602", "both belong to the view"
+    diagnostics.error(
+        code,
+        f"'{f.func.name}' and '{other.func.name}' {what} '{signature.name}'",
+        f.span,
+        labels=[(other.span, "the other one")],
+        notes=[f"names are compared without '_copy': both are {signature}"],
+    )
+
+
+def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
+    if not needs_view_copy(view):
+        return
+    schema = _copy_schema(view)
+    written = entries.by_name.get(str(schema.name))
+    misspelt = None if written is not None else _similar_copy(view, schema, entries)
+    if misspelt is not None and any(n.name.base == schema.name.name.base for n in misspelt.autogen):
+        # 'autogen' and 'func' of that entry have different names, which is reported there.
+        return
+    if misspelt is not None:
+        # Which of the two names is right is unknown, so the schema of a third operator would not help.
+        diagnostics.error(
+            "E0604",
+            f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
+            view.span,
+            labels=[(misspelt.span, "is this its sibling?")],
+            hint=f"one of the two names is misspelt: '{misspelt.func.name}' has its signature",
+        )
+        return
+    diagnostics.error(
+        "E0604",
+        f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
+        view.span,
+        labels=() if written is None else [(written.span, "has another signature")],
+        notes=[f"its schema: {schema}", *_about_strides(view)],
+        hint="or give the view a CompositeImplicitAutograd kernel",
+    )
+
+
+def _about_strides(view: NativeFunction) -> tuple[str, ...]:
+    """Return a note for a view that seems to reverse elements, which no view can."""
+    if not _REVERSES.search(view.func.name.name.base):
+        return ()
+    return (
+        "no tensor has strides below zero, so no view reverses elements: "
+        f"'{view.func.name}' has to return a new tensor, without '(a)'",
+    )
+
+
+def _similar_copy(
+    view: NativeFunction, schema: FunctionSchema, entries: Entries
+) -> NativeFunction | None:
+    """Return the operator that is the copying sibling of `view`, but for a similar name."""
+    similar = {
+        str(f.func.name): f
+        for f in entries.functions
+        if f.scope == view.scope
+        and f.func.name.name.base.endswith("_copy")
+        and f.func.signature().with_name(schema.name) == schema
+    }
+    near = only_near(str(schema.name), similar)
+    return None if near is None else similar[near]
+
+
+def _copy_schema(view: NativeFunction) -> FunctionSchema:
+    name = view.func.name
+    base = BaseOperatorName(f"{name.name.base}_copy", False, name.name.dunder_method)
+    return view.func.signature().with_name(OperatorName(base, name.overload_name))
+
+
+def _copy_matches_view(
+    group: NativeFunctionsViewGroup, copy: NativeFunction, diagnostics: Diagnostics
+) -> None:
+    view = group.view
+    labels = [(view.span, "the view")]
+    if not copy.root_name.endswith(("_copy", "_scatter")):
+        message = (
+            f"'{copy.func.name}' is the copying form of '{view.func.name}', but has another name"
+        )
+        diagnostics.error(
+            "E0605", message, copy.span, labels=labels, hint="end its name in '_copy'"
+        )
+    elif view.func.signature() != copy.func.signature(strip_view_copy_name=True):
+        _report_name(view, copy, diagnostics)
+    elif "view_copy" not in copy.tags:
+        message = (
+            f"'{copy.func.name}' is the copying form of '{view.func.name}', so it needs the tag"
+        )
+        fix = copy.spans.add_tag("view_copy")
+        diagnostics.error("E0607", f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
+    elif _lacks_generated_kernel(view, copy):
+        key = DispatchKey.CompositeExplicitAutogradNonFunctional
+        has_table = copy.spans.key("dispatch") != copy.span
+        table = f"dispatch:\n  {key}: {copy.func.name.name}"
+        diagnostics.error(
+            "E0609",
+            f"'{copy.func.name}' needs a kernel for {key}, which opgen writes",
+            copy.spans.key("dispatch"),
+            labels=labels,
+            hint=f"add '{key}: {copy.func.name.name}'",
+            fix=None if has_table else copy.spans.add_key(table),
+        )
+
+
+def _lacks_generated_kernel(view: NativeFunction, copy: NativeFunction) -> bool:
+    """Return whether the sibling has the view's name with '_copy': only then does opgen write its kernel."""
+    return (
+        copy.func.name.name.base == f"{view.func.name.name}_copy"
+        and copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is None
+    )
+
+
+def _inplace_matches_view(
+    group: NativeFunctionsViewGroup, inplace: NativeFunction, diagnostics: Diagnostics
+) -> None:
+    view = group.view
+    if view.func.signature() != inplace.func.signature():
+        _report_name(view, inplace, diagnostics)
+    for key in _DECOMPOSING:
+        if view.find_kernel(key) is not None and inplace.find_kernel(key) is None:
+            diagnostics.error(
+                "E0608",
+                f"'{view.func.name}' has a {key} kernel, so '{inplace.func.name}' needs one too",
+                inplace.span,
+                labels=[(view.span, "the view")],
+            )
+
+
+def _report_name(view: NativeFunction, f: NativeFunction, diagnostics: Diagnostics) -> None:
+    diagnostics.error(
+        "E0606",
+        f"the name of the view '{view.func.name}' must not end like that of a copy",
+        view.span,
+        labels=[(f.span, "would be its sibling")],
+    )
+
+
+def _aliasing_labels(f: NativeFunction) -> list[tuple[Span, str]]:
+    return [
+        (f.argument_type_span(a.name), "goes into the alias set '*'")
+        for a in f.func.arguments.flat_all
+        if a.annotation is not None and "*" in a.annotation.alias_set_after
+    ]

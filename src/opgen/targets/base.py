@@ -16,8 +16,7 @@ from opgen.cpp.translate import Conversions
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.python.spelling import AnnotationNames, PythonSpelling
-from opgen.targets.required_package import RequiredPackage
-from opgen.targets.tags import registered_tags
+from opgen.targets.releases import RequiredPackage, registered_tags
 
 
 class FileKind(Enum):

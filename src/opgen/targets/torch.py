@@ -22,8 +22,7 @@ from opgen.targets.base import (
     SchemaPolicy,
     Target,
 )
-from opgen.targets.releases import PYTORCH
-from opgen.targets.tags import tags_that_pytorch_follows
+from opgen.targets.releases import PYTORCH, tags_that_pytorch_follows
 
 _SPELLING = TypeSpelling(
     names={

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from opgen.cpp.spelling import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.targets.base import CppSpelling, DispatchPolicy, FileKind, FilePlan, SchemaPolicy, Target
-from opgen.targets.releases import PYTORCH_STABLE
+from opgen.targets.releases import PYTORCH_STABLE, tags_that_pytorch_follows
 from opgen.targets.runtime import RUNTIME
-from opgen.targets.tags import tags_that_pytorch_follows
 from opgen.targets.torch import TORCH, TORCH_META_SPELLING
 
 _SPELLING = TypeSpelling(

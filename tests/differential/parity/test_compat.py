@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from schema_mutations import mutate
 
 from opgen.compat.breaks import STRICTER, Direction
-from opgen.compat.operators import compare_operator, compare_operators, is_compatible
+from opgen.compat.schema_rules import compare_operator, compare_operators, is_compatible
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
 from opgen.parse import builtin_tags, parse_native_functions

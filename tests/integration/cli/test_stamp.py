@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opgen.cli.main import main
-from opgen.io.digests import DIGESTS
+from opgen.io.manifest import DIGESTS
 from opgen.io.resources import own_files, templates_dir
 from opgen.pipeline import generating, stamp
 from opgen.pipeline.stamp import STAMP

@@ -12,9 +12,8 @@ import pytest
 from cli_support import Opgen
 
 from opgen.io import writer
-from opgen.io.digests import DIGESTS
 from opgen.io.files import FileState
-from opgen.io.manifest import MANIFEST
+from opgen.io.manifest import DIGESTS, MANIFEST
 from opgen.pipeline.stamp import STAMP
 
 if shutil.which("git") is None:

@@ -13,11 +13,9 @@ from lsprotocol import types
 
 from opgen.diagnostics import Source, Span
 from opgen.lsp.completion import complete
-from opgen.lsp.cursor import find_word
-from opgen.lsp.fixes import change
 from opgen.lsp.kernels import KernelIndex, find_functions
-from opgen.lsp.outline import build_outline
-from opgen.lsp.positions import Positions
+from opgen.lsp.outline import build_outline, find_word
+from opgen.lsp.protocol import Positions, change
 
 _TEXTS = st.text(st.sampled_from("ab-: \t\n\r,.([#'\"é𝔘\u2028\x0c")) | st.text()
 _ENTRIES = st.lists(

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from versions import breaks, schema_breaks
 
-from opgen.compat.breaks import BACKWARD, BOTH, FORWARD, STRICTER, BreakKind, Direction
-from opgen.compat.report import as_diagnostics, stricter_reason
+from opgen.compat.breaks import (
+    BACKWARD,
+    BOTH,
+    FORWARD,
+    STRICTER,
+    BreakKind,
+    Direction,
+    as_diagnostics,
+    stricter_reason,
+)
 
 
 @pytest.mark.parametrize(

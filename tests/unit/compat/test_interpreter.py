@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from versions import operators
 
-from opgen.compat.default_values import default_value, is_list
-from opgen.compat.interpreter_types import interpreter_type, is_accepted
+from opgen.compat.interpreter_types import default_value, interpreter_type, is_accepted, is_list
 from opgen.model.types import Type
 
 

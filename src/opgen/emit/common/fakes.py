@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.emit.common.context import Context
 from opgen.model.native_function import NativeFunction
-from opgen.resolve.fakes import key_of_fake
+from opgen.resolve.dispatch_tables import key_of_fake
 from opgen.targets.base import FileKind
 
 

@@ -16,10 +16,15 @@ from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.profile import operator_namespace
-from opgen.resolve.below_autograd import HIDDEN_PREFIX, has_form_below, name_below
-from opgen.resolve.number_forms import takes_numbers, with_words
+from opgen.resolve.hidden_operators import (
+    HIDDEN_PREFIX,
+    has_form_below,
+    name_below,
+    takes_numbers,
+    with_words,
+)
 from opgen.resolve.overload_order import by_overloads, in_order_of_registration
-from opgen.targets.tags import spell_tags
+from opgen.targets.releases import spell_tags
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
 _GENERATED = ('"{0}"', '"it registers the fake"')

@@ -8,7 +8,7 @@ from typing import Any
 
 from opgen.autograd.coverage import AVAILABLE, GradientCoverage, GradientKind
 from opgen.emit.common.base import GeneratedFile, Record, group_by
-from opgen.resolve.coverage import OWN, Coverage
+from opgen.resolve.computed_table import OWN, Coverage
 
 # The width of the text of a kind.
 _LABEL = max(len(kind.value) for kind in Coverage)

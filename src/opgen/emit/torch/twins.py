@@ -16,7 +16,7 @@ from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
-from opgen.targets.tags import spell_tags
+from opgen.targets.releases import spell_tags
 
 _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 

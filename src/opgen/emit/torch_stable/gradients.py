@@ -10,8 +10,8 @@ from opgen.emit.common.base import GeneratedFile, Record
 from opgen.emit.common.context import Context
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
-from opgen.resolve.below_autograd import has_default_gradient
 from opgen.resolve.functional_forms import views_first_argument
+from opgen.resolve.hidden_operators import has_default_gradient
 
 
 class NodeClass(Record, frozen=True):

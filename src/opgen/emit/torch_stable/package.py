@@ -18,8 +18,7 @@ from opgen.emit.torch_stable.gradients import (
 )
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType
-from opgen.resolve.below_autograd import has_form_below
-from opgen.resolve.fakes import key_of_fake
+from opgen.resolve.dispatch_tables import key_of_fake
 from opgen.resolve.functional_forms import (
     Twin,
     TwinForm,
@@ -27,7 +26,7 @@ from opgen.resolve.functional_forms import (
     is_replaced,
     views_first_argument,
 )
-from opgen.resolve.number_forms import takes_numbers, with_words
+from opgen.resolve.hidden_operators import has_form_below, takes_numbers, with_words
 
 
 class Call(Record, frozen=True):

@@ -1,0 +1,204 @@
+"""Check names, base classes and variants: what conventions of the schema language say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import TypeAlias
+
+from opgen.diagnostics import Diagnostics
+from opgen.diagnostics.suggestions import Vocabulary
+from opgen.model.function_schema import TENSOR, Argument, SchemaKind
+from opgen.model.native_function import NativeFunction, Variant
+from opgen.resolve.variants import Variants, collect_variants
+
+_OPTIONS = ("dtype", "layout", "device", "pin_memory")
+_LIBRARIES = ("cudnn_", "mkldnn_", "miopen_")
+
+
+def lint_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    """Check the names in the schema of `f`."""
+    _overload_of_types(f, diagnostics)
+    _out_names(f, diagnostics)
+    _half_named_returns(f, diagnostics)
+    _partial_options(f, diagnostics)
+    _internal_method(f, diagnostics)
+
+
+def lint_base(f: NativeFunction, bases: Collection[str], diagnostics: Diagnostics) -> None:
+    """Report a base class of structured kernels that is spelt almost like one of `bases`, the target's own."""
+    name = f.structured_inherits
+    if name is None or name in bases:
+        return
+    near = Vocabulary(bases).nearest(name)
+    if near is not None:
+        diagnostics.warning(
+            "W1034",
+            f"'{name}' is not a class that opgen declares",
+            f.spans.value("structured_inherits"),
+            hint=f"did you mean '{near}'?",
+        )
+
+
+def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    """Report an overload name that lists the types of the arguments. The convention allows the name of one type."""
+    name = f.func.name.overload_name
+    words = name.removesuffix("_out").lower().split("_")
+    positional = f.func.arguments.flat_positional
+    types = [str(a.type).strip("?[]").lower() for a in positional]
+    types_after_self = types[1:] if positional and positional[0].name == "self" else types
+    if len(words) < 2 or words not in (types, types_after_self):
+        return
+    start = len(str(f.func.name)) - len(name)
+    diagnostics.warning(
+        "W1004",
+        f"the overload name '{name}' only repeats the types of the arguments",
+        f.spans.schema(start, start + len(name)),
+        hint="name what this overload does differently",
+    )
+
+
+def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    outs = f.func.arguments.out
+    if not outs:
+        return
+    usual = ["out"] if len(outs) == 1 else [f"out{i}" for i in range(len(outs))]
+    returns = [r.name for r in f.func.returns]
+    for out, name, result in zip(outs, usual, returns or [None] * len(outs)):
+        # An out argument may also have the name of its return, which is a field in Python.
+        if out.name not in (name, result):
+            diagnostics.warning(
+                "W1005",
+                f"the out argument '{out.name}' of '{f.func.name}' is not named '{name}'",
+                f.argument_name_span(out.name),
+                hint=f"rename it to '{name}'" + ("" if result is None else f" or '{result}'"),
+            )
+
+
+def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    if f.func.is_factory or not f.func.creates_tensor:
+        return
+    named = [a for a in f.func.arguments.flat_kwarg_only if a.name in _OPTIONS]
+    if named:
+        missing = [name for name in _OPTIONS if name not in {a.name for a in named}]
+        diagnostics.warning(
+            "W1017",
+            f"'{f.func.name}' creates a tensor, but takes '{named[0].name}' without the other options",
+            f.argument_name_span(named[0].name),
+            hint=f"add {', '.join(missing)}" if missing else None,
+        )
+
+
+def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    name = f.root_name
+    if Variant.method in f.variants and (
+        name.endswith("_backward") or name.lstrip("_").startswith(_LIBRARIES)
+    ):
+        diagnostics.warning(
+            "W1018",
+            f"'{f.func.name}' is for other operators, but is a method of every tensor",
+            f.spans.item("variants", "method"),
+            hint="write 'variants: function'",
+        )
+
+
+def _half_named_returns(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    named = [r.name is not None for r in f.func.returns]
+    if len(set(named)) == 2:
+        index = named.index(False)
+        diagnostics.warning(
+            "W1010",
+            f"some returns of '{f.func.name}' have names, but this one has none",
+            f.return_span(index),
+        )
+
+
+_Types: TypeAlias = tuple[str, ...]
+_Key: TypeAlias = tuple[str, str, _Types]
+
+
+def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    """Report operators that lack a variant, or whose variants have different names for an argument."""
+    sets = collect_variants(functions)
+    functional = {_key(f) for f in functions if f.func.kind() is SchemaKind.functional}
+    for variants in sets:
+        f = variants.find(SchemaKind.inplace)
+        # If only argument names differ, W1006 reports these. For libraries, opgen generates the functional form.
+        if f is not None and _key(f) not in functional and not f.is_library:
+            _inplace_alone(f, diagnostics)
+    _without_out(sets, diagnostics)
+    _renamed_arguments(functions, diagnostics)
+
+
+def _inplace_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
+    diagnostics.warning(
+        "W1002",
+        f"'{f.func.name}' changes its argument, but no operator with this signature returns the result",
+        f.span,
+        hint=f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'",
+    )
+
+
+def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
+    """Report overloads without an out variant, if other overloads of the same name have one."""
+    for _, group in groupby(sorted(sets, key=_base_name), key=_base_name):
+        overloads = list(group)
+        outs = [out for v in overloads if (out := v.find(SchemaKind.out)) is not None]
+        for f in (v.find(SchemaKind.functional) for v in overloads if outs):
+            if f is None or f.is_view_op or not _returns_new_tensors(f):
+                continue
+            if any(_shared_types(f) == _shared_types(out) for out in outs):
+                continue
+            diagnostics.warning(
+                "W1003",
+                f"'{f.func.name}' has no out= variant, but other overloads have one",
+                f.span,
+                labels=[(outs[0].span, "one of them")],
+            )
+
+
+def _base_name(variants: Variants) -> tuple[str, str]:
+    f = variants.members[0]
+    return f.namespace, f.root_name
+
+
+def _returns_new_tensors(f: NativeFunction) -> bool:
+    """Return whether all returns are new tensors. For a list, callers may not know how many outputs to pass."""
+    returns = f.func.returns
+    return bool(returns) and all(r.type == TENSOR and r.annotation is None for r in returns)
+
+
+def _renamed_arguments(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    """Report different argument names in variants: operators with the same base name and types."""
+    first: dict[_Key, NativeFunction] = {}
+    for f in functions:
+        if "generated" in f.tags:
+            continue
+        other = first.setdefault(_key(f), f)
+        if other.func.kind() is f.func.kind():
+            continue
+        for own, theirs in zip(_non_out(f), _non_out(other)):
+            if own.name != theirs.name:
+                diagnostics.warning(
+                    "W1006",
+                    f"'{own.name}' of '{f.func.name}' is named '{theirs.name}' in"
+                    f" '{other.func.name}'",
+                    f.argument_name_span(own.name),
+                    labels=[(other.argument_name_span(theirs.name), "the same argument")],
+                )
+
+
+def _non_out(f: NativeFunction) -> Iterator[Argument]:
+    return iter(f.func.arguments.flat_non_out)
+
+
+def _key(f: NativeFunction) -> _Key:
+    """Return the base name and argument types, which variants of an operator share."""
+    return f.namespace, f.root_name, tuple(str(a.type) for a in _non_out(f))
+
+
+def _shared_types(f: NativeFunction) -> _Types:
+    """Return the argument types without TensorOptions, which an out variant takes from its out tensor."""
+    options = f.func.arguments.tensor_options
+    excluded = () if options is None else options.all()
+    return tuple(str(a.type) for a in _non_out(f) if a not in excluded)
