@@ -307,3 +307,102 @@ def test_a_macro_that_is_not_understood_is_reported(tmp_path: Path) -> None:
     # A second definition, in another branch of an #if or later.
     found = read(tmp_path, f"{AROUND}#define DEF(name, schema) m.def(#name)\n{library(*lines)}")
     assert (found.schemas, found.codes) == (["demo::a() -> ()"], ["W1160"] * 3)
+
+
+MORE = """\
+#define OPS m.def("a(Tensor x) -> Tensor"); m.impl("a", torch::kCPU, &a_cpu)
+#define LIBRARY TORCH_LIBRARY_FRAGMENT(demo, m)
+#define FRAGMENT TORCH_LIBRARY_FRAGMENT
+#define NO_ARGUMENTS() TORCH_LIBRARY_FRAGMENT(demo, m)
+#define FOR_ALL(_) _(a) _(b)
+#define WITH_REST(name, ...) m.impl(name, __VA_ARGS__)
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define STEP 4
+#define SCHEMA_AND_KERNEL(name) #name "() -> ()", TORCH_FN(name##_cpu)
+#define COPIED_(ns, k, m, uid) \\
+  static void init_##ns##_##k##uid(torch::Library&); \\
+  static const torch::detail::TorchLibraryInit object_##uid( \\
+      torch::Library::IMPL, &init_##ns##_##k##uid, #ns, c10::make_optional(c10::DispatchKey::k), __FILE__, __LINE__); \\
+  void init_##ns##_##k##uid(torch::Library& m)
+#define COPIED(ns, k, m) COPIED_(ns, k, m, __COUNTER__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "schemas", "rows"),
+    [
+        (library("OPS;"), ["demo::a(Tensor x) -> Tensor"], {"CPU": "a_cpu"}),
+        ('LIBRARY { m.def("a() -> ()"); }', ["demo::a() -> ()"], {}),
+        ('FRAGMENT(demo, lib) { lib.def("a() -> ()"); }', ["demo::a() -> ()"], {}),
+        ('NO_ARGUMENTS() { m.def("a() -> ()"); }', ["demo::a() -> ()"], {}),
+        (
+            '#define DEF(name) m.def(#name "() -> ()");\n' + library("FOR_ALL(DEF)"),
+            ["demo::a() -> ()", "demo::b() -> ()"],
+            {},
+        ),
+        (
+            '#define DEF(name) m.def(#name "() -> ()");\n#undef DEF\n'
+            '#define DEF(name) m.def(#name "() -> int");\n' + library("DEF(a)"),
+            ["demo::a() -> int"],
+            {},
+        ),
+        (
+            library('m.def("a() -> ()");', 'WITH_REST("a", torch::kCPU, &a_cpu);'),
+            ["demo::a() -> ()"],
+            {"CPU": "a_cpu"},
+        ),
+        (library('m.def("a(int step=" TEXT(STEP) ") -> ()");'), ["demo::a(int step=4) -> ()"], {}),
+        (
+            library("m.def(SCHEMA_AND_KERNEL(a));"),
+            ["demo::a() -> ()"],
+            {"CompositeImplicitAutograd": "a_cpu"},
+        ),
+        (
+            library('m.def("a() -> ()");') + 'COPIED(demo, CPU, m) { m.impl("a", a_cpu); }',
+            ["demo::a() -> ()"],
+            {"CPU": "a_cpu"},
+        ),
+        (
+            library('#include "pieces.inc"', 'm.def("b() -> ()");'),
+            ["demo::a() -> int", "demo::b() -> ()"],
+            {},
+        ),
+    ],
+)
+def test_macros_as_the_preprocessor_expands_them(
+    text: str, schemas: list[str], rows: dict[str, str], tmp_path: Path
+) -> None:
+    """Protects operators whose registrations are lists, X-macros, files that are included, or copies of PyTorch's macros."""
+    files = {"more.h": MORE, "ops.cpp": text, "pieces.inc": 'm.def("a() -> int");\n'}
+    found = read(tmp_path, files)
+    assert (found.schemas, found.codes) == (schemas, [])
+    assert found.rows("demo::a") == rows
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "UNKNOWN_LIST;",
+        "FOR_ALL(UNKNOWN)",
+        "DEPENDS;",
+        '}\nOPENS(demo, m) {\n  m.def("b() -> ()");',
+    ],
+)
+def test_what_a_macro_registers_is_read_or_reported(line: str, tmp_path: Path) -> None:
+    macros = (
+        "#define UNKNOWN(name) m.def(schema_of(#name));\n#define UNKNOWN_LIST UNKNOWN(b)\n"
+        '#ifdef A\n#define DEPENDS m.def("b() -> ()")\n#else\n#define DEPENDS m.def("b() -> int")\n#endif\n'
+    )
+    found = read(tmp_path, MORE + macros + library('m.def("a() -> ()");', line))
+    assert (found.schemas, found.codes) == (["demo::a() -> ()"], ["W1160"])
+
+
+def test_macros_that_expand_without_end_are_reported(tmp_path: Path) -> None:
+    """Protects the time of an import: each macro doubles the text."""
+    lines = [f"#define D{n} D{n + 1} D{n + 1}\n" for n in range(40)]
+    text = (
+        "".join(lines) + '#define D40 m.def("x() -> ()");\n' + library('m.def("a() -> ()");', "D0")
+    )
+    found = read(tmp_path, text)
+    assert (found.schemas, found.codes) == (["demo::a() -> ()"], ["W1160"])

@@ -110,6 +110,12 @@ class Constants(Struct, frozen=True):
         body_text = read_cpp(Source(text.source.path, body))
         return parse_argument(excerpt(body_text, 0, len(body)), self.grammar)
 
+    def expand(self, argument: Argument) -> Argument | None:
+        """Return the argument with its macros expanded; None if there are none, or what they are is not known."""
+        text = argument.excerpt.text
+        body = self.macros.preprocess(argument.code, text, argument.start)
+        return None if body in (None, argument.code) else self.parse_body(body or "", text)
+
     def _assigned(self, name: str, text: CppText) -> Iterator[Argument]:
         for match in self._assignments(text).get(name, ()):
             before = text.masked[max(0, match.start() - 60) : match.start()]
@@ -136,17 +142,21 @@ class Constants(Struct, frozen=True):
 
     def _string(self, argument: Argument, depth: int) -> str | None:
         parts = _literals_and_names(argument)
+        found = None
         if parts is not None:
             source = argument.excerpt.text
-            values = [
-                find_string(part) if is_literal else self._constant(part, source, depth - 1)
-                for part, is_literal in parts
-            ]
+            found = _join(
+                [
+                    find_string(part) if is_literal else self._constant(part, source, depth - 1)
+                    for part, is_literal in parts
+                ]
+            )
         elif argument.piece is not None and argument.node is not None and depth > 0:
-            values = [self._expression(argument.piece, argument.node, depth - 1)]
-        else:
-            return None
-        return _join(values)
+            found = self._expression(argument.piece, argument.node, depth - 1)
+        if found is None and depth > 0:
+            expanded = self.expand(argument)
+            found = None if expanded is None else self._string(expanded, depth - 1)
+        return found
 
     def _constant(self, name: str, text: CppText, depth: int) -> str | None:
         """Return the string that all definitions of a name have as their value; None if they differ."""

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.importing.cpp.text import CppText
+from opgen.importing.cpp.text import CppText, Directive
 
 # Headers for a C++ compiler. Others, such as `.cuh`, are for CUDA's compiler.
 CPP_HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++")
@@ -36,18 +36,25 @@ class Includes:
         return self._reached[id(text)]
 
     def _included(self, text: CppText) -> Iterator[CppText]:
-        folder = posixpath.dirname(posix_path(text))
-        for name in included_names(text):
-            candidates = self._by_name.get(posixpath.basename(name), ())
-            yield from _nearest(candidates, folder, name)
+        for directive in text.directives:
+            yield from self.named(text, directive)
+
+    def named(self, text: CppText, directive: Directive) -> list[CppText]:
+        """Return the sources that a directive of `text` includes."""
+        name = _included_name(directive)
+        candidates = self._by_name.get(posixpath.basename(name), ())
+        return _nearest(candidates, posixpath.dirname(posix_path(text)), name) if name else []
 
 
 def included_names(text: CppText) -> Iterator[str]:
     """Yield the name in each `#include`, without quotes or angle brackets."""
-    for directive in text.directives:
-        match = _INCLUDED.match(directive.text) if directive.word == "include" else None
-        if match is not None:
-            yield match[1].strip()
+    yield from filter(None, map(_included_name, text.directives))
+
+
+def _included_name(directive: Directive) -> str:
+    """Return the name in an `#include`; "" for others."""
+    match = _INCLUDED.match(directive.text) if directive.word == "include" else None
+    return "" if match is None else match[1].strip()
 
 
 def include_name(header: CppText, texts: Iterable[CppText], folder: str) -> str:

@@ -90,17 +90,8 @@ class KernelReader(Struct, frozen=True):
         inner = owner if name == "debug" else next(iter(arguments), None)
         if inner is not None and (name in _KERNEL_CALLS or name in _CASTS):
             return _cast(self._read(piece, inner, whole, depth - 1), name in _CASTS)
-        return self._macro(piece, name, arguments, whole, depth)
-
-    def _macro(
-        self, piece: Piece, name: str, arguments: list[Node], whole: Argument, depth: int
-    ) -> RegisteredKernel:
-        """Read the kernel in the body of a macro with arguments."""
-        text, macros = piece.excerpt.text, self.constants.macros
-        values = [piece.code(argument) for argument in arguments]
-        bodies = {macros.substitute(define, values) for define in macros.definitions(name, text)}
-        body = bodies.pop() if len(bodies) == 1 else None
-        value = None if body is None else self.constants.parse_body(body, text)
+        # A macro with arguments.
+        value = self.constants.expand(_as_argument(piece, node))
         if value is None or value.piece is None or value.node is None:
             return _unknown(whole)
         return _at(self._read(value.piece, value.node, value, depth - 1), whole)

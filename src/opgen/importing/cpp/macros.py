@@ -1,7 +1,7 @@
-"""Expand macros of the sources and the command line in registrations.
+"""Expand macros of the sources and the command line, as the preprocessor does.
 
-The sources are not preprocessed. Macros are expanded to find the namespace for which `CONCAT(TORCH_EXTENSION_NAME,
-_cache_ops)` stands, the macro of PyTorch that a user's macro stands for, and the other macros whose bodies register.
+The sources are not preprocessed. Macros are expanded in arguments of registrations and of libraries, and where their
+expansions register.
 """
 
 from __future__ import annotations
@@ -12,18 +12,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from opgen.diagnostics import Located
+from opgen.importing.cpp.literals import LITERAL
 from opgen.importing.cpp.text import CppText
 
-# The most nested expansions; it also ends the expansion of macros that refer to each other.
-_MAX_DEPTH = 20
-# The most definitions of one macro that are tried, and the most macros from a user's to one of PyTorch's.
-_MOST_DEFINITIONS, _MOST_STEPS = 4, 6
-# Longer texts are not expanded: a namespace is short.
-_MAX_LENGTH = 2000
+# The most nested expansions, the most macros that are expanded for one text, and the most characters of the result.
+_MAX_DEPTH = 40
+_MOST_STEPS = 5000
+_MAX_LENGTH = 200_000
 _DEFINE = re.compile(r"(\w+)(\(([^()]*)\))?\s*(.*)", re.DOTALL)
+_TOKEN = re.compile(rf"(?P<text>{LITERAL})|(?P<word>\w+)", re.DOTALL)
+# In the body of a macro: an operand of `#`, the `##` between two operands, a literal, a word.
+_IN_BODY = re.compile(
+    rf"(?<!#)#(?!#)\s*(?P<quoted>\w+)|(?P<paste>\s*##\s*)|(?P<text>{LITERAL})|(?P<word>\w+)",
+    re.DOTALL,
+)
+_BEFORE_PASTE, _AFTER_PASTE = re.compile(r"\s*##"), re.compile(r"##\s*$")
+_PASTE = re.compile(r"\s*##\s*")
 _CALL = re.compile(r"(\w+)\s*\((.*)\)", re.DOTALL)
-_TOKEN = re.compile(r"\s*(##|\w+|\S)")
+_OPENING = re.compile(r"\s*\(")
+_CLOSING = re.compile(rf"(?P<text>{LITERAL})|[()]", re.DOTALL)
+_SEPARATOR = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|[()\[\]{},]", re.DOTALL)
+_REST = "__VA_ARGS__"
 _REGISTERS = re.compile(r"\bTORCH_LIBRARY\w*\s*\(|(?:\.|->)\s*(?:def|impl|fallback)\s*\(")
+_OPENS = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY|\bLibrary\s*::")
 _PASTES = re.compile(r"(?i)\w*(?:concat|paste)\w*")
 # Macros that builds define: PyTorch's own for extensions, and names that are usual in libraries.
 _DEFINED_BY_BUILD = re.compile(r"TORCH_EXTENSION_NAME|[A-Z][A-Z0-9_]*_(?:NAME|NAMESPACE|NS)")
@@ -31,19 +42,48 @@ _DEFINED_BY_BUILD = re.compile(r"TORCH_EXTENSION_NAME|[A-Z][A-Z0-9_]*_(?:NAME|NA
 _LIBRARY = re.compile(
     r"(?:STABLE_)?TORCH_LIBRARY(?:_EXPAND)?(?:_(FRAGMENT|IMPL))?(?:_EXPAND)?(?:_FRAGMENT|_IMPL)?"
 )
+# What a copy of PyTorch's macros contains, and the variable of the function that it begins.
+_INITIALIZER = re.compile(
+    r"\bLibrary\s*::\s*(DEF|FRAGMENT|IMPL)\s*,[^\"]*\"(\w+)\"\s*,[^;]*?"
+    r"(?:\bDispatchKey\s*::\s*(\w+)[^;]*)?;.*\(\s*(?:\w+\s*::\s*)*Library\s*&\s*(\w+)\s*\)\s*$",
+    re.DOTALL,
+)
+_PYTORCHS = frozenset(
+    f"{stable}TORCH_LIBRARY{kind}"
+    for stable in ("", "STABLE_")
+    for kind in ("", "_FRAGMENT", "_IMPL")
+)
 DEF, FRAGMENT, IMPL = "DEF", "FRAGMENT", "IMPL"
 
 
 class Define(Located, Struct, frozen=True):
-    """`#define NAME body` or `#define NAME(parameters) body`. `parameters` is None for the first form."""
+    """`#define NAME body` or `#define NAME(parameters) body`. `parameters` is None for the first form.
+
+    `end` is where an `#undef` or the end of the file ends the definition.
+    """
 
     name: str
     parameters: tuple[str, ...] | None
     body: str
     text: CppText
     offset: int
+    end: int
 
-    _places = ("text", "offset")
+    _places = ("text", "offset", "end")
+
+    def bind(self, arguments: Sequence[str]) -> Mapping[str, str] | None:
+        """Return the arguments by parameter; None if their number is wrong. The last parameter may take all others."""
+        names = self.parameters or ()
+        if names and names[-1].endswith("..."):
+            name, count = names[-1].removesuffix("...").strip() or _REST, len(names) - 1
+            rest = ", ".join(arguments[count:])
+            return (
+                None
+                if len(arguments) < count
+                else {**dict(zip(names[:count], arguments)), name: rest}
+            )
+        arguments = arguments or [""] * len(names)
+        return dict(zip(names, arguments)) if len(names) == len(arguments) else None
 
 
 class Expansion(Struct, frozen=True):
@@ -59,155 +99,207 @@ class Macros(Struct, frozen=True):
     command_line: Mapping[str, str]
     defines: Mapping[str, tuple[Define, ...]]
 
-    def definitions(self, name: str, text: CppText) -> tuple[Define, ...]:
-        """Return the definitions of a macro in the file itself; without any, those in other files."""
+    def definitions(
+        self, name: str, text: CppText, offset: int | None = None
+    ) -> tuple[Define, ...]:
+        """Return the definitions of a macro in the file itself that hold at `offset`; without any, those elsewhere."""
         defines = self.defines.get(name, ())
-        return tuple(define for define in defines if define.text is text) or defines
+        own = tuple(define for define in defines if define.text is text)
+        if offset is not None and own:
+            own = tuple(one for one in own if one.offset <= offset < one.end) or own
+        return own or defines
 
     def expand(self, code: str, text: CppText) -> Expansion:
-        """Expand the macros in `code`, which is a part of `text`."""
-        return _Expander(self, text).expand(code, _MAX_DEPTH)
+        """Expand the macros in a namespace or key, `code`, which is a part of `text`."""
+        expander = _Expander(self, text, None)
+        expanded = expander.expand(code.strip())
+        if expanded is None:
+            return Expansion(code)
+        if not expander.unknown:
+            expanded = _PASTE.sub("", expanded)
+        return Expansion(expanded.strip().strip('"'), tuple(expander.unknown))
+
+    def preprocess(self, code: str, text: CppText, offset: int) -> str | None:
+        """Expand all macros in `code`, which is a part of `text` at `offset`.
+
+        None if it is too long, or if it makes a name from one that only the build knows.
+        """
+        expanded = _Expander(self, text, offset).expand(code)
+        return None if expanded is None or "##" in _TOKEN.sub("", expanded) else expanded
 
     # Macros that register
 
-    def find_library(
-        self, name: str, arguments: Sequence[str], text: CppText, depth: int = _MOST_STEPS
-    ) -> Library | None:
-        """Return the library that a call of a macro opens, directly or through PyTorch's macro; None if it opens none.
-
-        `depth` is the most macros that are expanded one after the other.
-        """
-        for define in self.definitions(name, text)[:_MOST_DEFINITIONS] if depth else ():
-            if define.parameters is None or len(define.parameters) != len(arguments):
-                continue
-            call = _CALL.fullmatch(define.body.strip())
-            if call is not None and _closes_at_end(call[2]) and call[1] != name:
-                values = dict(zip(define.parameters, arguments))
-                inner = [_substitute(argument, values) for argument in split_arguments(call[2])]
-                library = self.find_library(call[1], inner, text, depth - 1)
-                if library is not None:
-                    return library
-        return _pytorchs_library(name, arguments)
-
-    def substitute(self, define: Define, arguments: Sequence[str]) -> str | None:
-        """Return the body of a macro with these arguments; None if their number is wrong, or the body has a `#`."""
-        parameters = define.parameters
-        if parameters is None or len(parameters) != len(arguments) or "#" in define.body:
-            return None
-        return _substitute(define.body, dict(zip(parameters, arguments)))
-
-    def expand_call(self, name: str, arguments: Sequence[str], text: CppText) -> str | None:
-        """Return the body of a macro with these arguments, as the preprocessor replaces the call.
-
-        None if there are several such bodies, or if their number of arguments differs.
-        """
-        bodies = {
-            _preprocessed(define.body, dict(zip(define.parameters, arguments)))
-            for define in self.definitions(name, text)
-            if define.parameters is not None and len(define.parameters) == len(arguments)
-        }
-        return bodies.pop() if len(bodies) == 1 else None
+    def find_library(self, code: str, text: CppText, offset: int) -> Library | None:
+        """Return the library that a macro, with its arguments, opens; None if it opens none."""
+        expanded = _Expander(self, text, offset, _PYTORCHS).expand(code) or ""
+        call = _CALL.fullmatch(expanded.strip())
+        if call is not None and _closes_at_end(call[2]):
+            return _pytorchs_library(call[1], split_arguments(call[2]))
+        copy = _INITIALIZER.search(expanded)
+        return None if copy is None else Library(copy[1], copy[2], copy[3] or "", copy[4])
 
     def opening(self) -> frozenset[str]:
         """Return the names of the sources' macros that open a library, and do nothing else."""
-        names = (
-            define.name
-            for defines in self.defines.values()
-            for define in defines
-            if define.parameters is not None
-            and self.find_library(define.name, define.parameters, define.text) is not None
+        return frozenset(
+            name for name in self._leading_to(_OPENS) for d in self.defines[name] if self._opens(d)
         )
-        return frozenset(names)
+
+    def _opens(self, define: Define) -> bool:
+        """Return whether a macro opens a library, or is another name of a macro that does."""
+        use = define.name
+        if define.parameters is not None:
+            use += f"({', '.join(define.parameters)})"
+        elif is_library_macro(define.body):
+            return True
+        return self.find_library(use, define.text, define.offset) is not None
 
     def registering(self) -> frozenset[str]:
         """Return the names of the sources' macros whose bodies register, directly or through other macros."""
-        bodies = {
-            name: [d.body for d in defines if d.parameters is not None]
-            for name, defines in self.defines.items()
-        }
-        names = {name for name, own in bodies.items() if any(map(_REGISTERS.search, own))}
+        return self._leading_to(_REGISTERS) - self.opening()
+
+    def _leading_to(self, pattern: re.Pattern[str]) -> frozenset[str]:
+        """Return the names of macros whose bodies have the pattern, or the name of another such macro."""
+        bodies = {name: [d.body for d in defines] for name, defines in self.defines.items()}
+        names = {name for name, own in bodies.items() if any(map(pattern.search, own))}
         for _ in range(_MAX_DEPTH if names else 0):
-            calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*\(")
-            more = {name for name, own in bodies.items() if any(map(calls.search, own))} - names
+            uses = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+            more = {name for name, own in bodies.items() if any(map(uses.search, own))} - names
             if not more:
                 break
             names |= more
-        return frozenset(names - self.opening())
+        return frozenset(names)
 
-    def registering_names(self) -> frozenset[str]:
-        """Return the names of the macros without parameters whose bodies register: `#define OPS m.def(...)`."""
+    def may_register(self, name: str, code: str, text: CppText, offset: int) -> bool:
+        """Return whether a use of a macro, `code`, registers, or is not understood."""
+        expanded = self.preprocess(code, text, offset)
+        is_kept = expanded is None or re.match(rf"{re.escape(name)}\b", expanded)
+        return bool(is_kept) or _REGISTERS.search(expanded or "") is not None
+
+    def calling(self) -> frozenset[str]:
+        """Return the names of the sources' macros that call a parameter: `#define FOR_ALL(_) _(a) _(b)`."""
         return frozenset(
             define.name
             for defines in self.defines.values()
             for define in defines
-            if define.parameters is None and _REGISTERS.search(define.body)
+            if any(
+                re.search(rf"\b{re.escape(name)}\s*\(", define.body)
+                for name in define.parameters or ()
+                if name.isidentifier()
+            )
         )
 
 
+class _TooLong(Exception):
+    """An expansion that has too many steps, or whose result has too many characters."""
+
+
 class _Expander(Struct):
-    """Expands macros in one file. Each text is expanded once, so that recursive macros end."""
+    """Expands macros as they are at `offset` of `text`; None stands for any place.
+
+    `unknown` are the names that only the build defines. `##` next to one of them is kept.
+    """
 
     macros: Macros
     text: CppText
-    expanded: dict[str, Expansion] = field(default_factory=dict)
+    offset: int | None
+    kept: frozenset[str] = frozenset()
+    unknown: dict[str, None] = field(default_factory=dict)
+    steps: int = 0
 
-    def expand(self, code: str, depth: int) -> Expansion:
-        code = code.strip()
-        if code not in self.expanded:
-            self.expanded[code] = Expansion(code)
-            if depth and len(code) <= _MAX_LENGTH:
-                self.expanded[code] = self._expand(code, depth - 1)
-        return self.expanded[code]
+    def expand(self, code: str) -> str | None:
+        try:
+            return self._expand(code, self.kept)
+        except _TooLong:
+            return None
 
-    def _expand(self, code: str, depth: int) -> Expansion:
-        if re.fullmatch(r"\w+", code):
-            return self._name(code, depth)
-        call = _CALL.fullmatch(code)
-        if call is not None and _closes_at_end(call[2]):
-            return self._call(call[1], split_arguments(call[2]), depth)
-        parts = code.split("##")
-        if len(parts) == 1:
-            return Expansion(code)
-        return _join([self.expand(part, depth) for part in parts])
+    def _expand(self, code: str, hidden: frozenset[str]) -> str:
+        """Expand all macros in `code`, except `hidden`, which are being expanded."""
+        parts: list[str] = []
+        position = 0
+        while (token := _TOKEN.search(code, position)) is not None:
+            parts.append(code[position : token.start()])
+            name, position = token["word"], token.end()
+            expanded = None
+            if name is not None and name not in hidden and self._is_macro(name):
+                closing = _find_closing(code, position)
+                expanded, position = self._macro(name, code, position, closing, hidden)
+            parts.append(token[0] if expanded is None else expanded)
+        result = "".join((*parts, code[position:]))
+        self.steps += 1
+        if self.steps > _MOST_STEPS or len(result) > _MAX_LENGTH or len(hidden) > _MAX_DEPTH:
+            raise _TooLong
+        return result
 
-    def _name(self, name: str, depth: int) -> Expansion:
+    def _macro(
+        self, name: str, code: str, position: int, closing: int | None, hidden: frozenset[str]
+    ) -> tuple[str | None, int]:
+        """Expand a macro whose name ends at `position`; return the result, None if it is kept, and where it ends."""
         if name in self.macros.command_line:
-            return Expansion(self.macros.command_line[name].strip().strip('"'))
-        defines = self.macros.definitions(name, self.text)
+            return self.macros.command_line[name].strip(), position
+        defines = self.macros.definitions(name, self.text, self.offset)
+        inner = hidden | {name}
+        if closing is not None:
+            arguments = split_arguments(code[code.index("(", position) + 1 : closing])
+            bound = [(d, d.bind(arguments)) for d in defines if d.parameters is not None]
+            bodies = {self._body(d, values, hidden) for d, values in bound if values is not None}
+            if len(bodies) == 1:
+                return self._expand(bodies.pop(), inner), closing + 1
+            if not defines and _PASTES.fullmatch(name):
+                return self._paste([self._expand(part, hidden) for part in arguments]), closing + 1
         bodies = {define.body for define in defines if define.parameters is None}
         if len(bodies) == 1:
-            return self.expand(bodies.pop(), depth)
-        is_unknown = _DEFINED_BY_BUILD.fullmatch(name) is not None or len(bodies) > 1
-        return Expansion(name, (name,) if is_unknown else ())
+            body = self._expand(_PASTE.sub("", bodies.pop()), inner)
+            if closing is None or not self._is_macro(body) or body in inner:
+                return body, position
+            # Another name of a macro with parameters.
+            expanded, end = self._macro(body, code, position, closing, inner)
+            return (body if expanded is None else expanded), end
+        if len(bodies) > 1 or (closing is None and _DEFINED_BY_BUILD.fullmatch(name)):
+            self.unknown[name] = None
+        return None, position
 
-    def _call(self, name: str, arguments: Sequence[str], depth: int) -> Expansion:
-        for define in self.macros.definitions(name, self.text):
-            if define.parameters is not None and len(define.parameters) == len(arguments):
-                return self._body(define, dict(zip(define.parameters, arguments)), depth)
-        if _PASTES.fullmatch(name):
-            return _join([self.expand(argument, depth) for argument in arguments])
-        return Expansion(f"{name}({', '.join(arguments)})")
+    def _is_macro(self, name: str) -> bool:
+        is_known = name in self.macros.command_line or name in self.macros.defines
+        return (
+            is_known
+            or _PASTES.fullmatch(name) is not None
+            or _DEFINED_BY_BUILD.fullmatch(name) is not None
+        )
 
-    def _body(self, define: Define, arguments: Mapping[str, str], depth: int) -> Expansion:
-        """Substitute arguments in the body: those next to `##` unchanged, others expanded; then expand the result."""
-        unknown: list[str] = []
-        parts: list[str] = []
-        tokens = _TOKEN.findall(define.body[:_MAX_LENGTH])
-        for index, token in enumerate(tokens):
-            if token not in arguments:
-                parts.append(token)
-            elif "##" in tokens[max(0, index - 1) : index + 2]:
-                parts.append(arguments[token])
-            else:
-                argument = self.expand(arguments[token], depth)
-                unknown += argument.unknown
-                parts.append(argument.text)
-        body = self.expand(_without_pastes(parts), depth)
-        return Expansion(body.text, tuple(dict.fromkeys((*unknown, *body.unknown))))
+    def _body(self, define: Define, values: Mapping[str, str], hidden: frozenset[str]) -> str:
+        """Return the body with its arguments: expanded, except those next to `#` and `##`."""
+        body = define.body
+
+        def replaced(match: re.Match[str]) -> str:
+            if match["quoted"] is not None:
+                text = values.get(match["quoted"], match["quoted"])
+                return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            if match["word"] not in values:
+                return match[0]
+            argument = values[match["word"]]
+            pasted = _BEFORE_PASTE.match(body, match.end()) or _AFTER_PASTE.search(
+                body[: match.start()]
+            )
+            return argument if pasted else self._expand(argument, hidden)
+
+        return self._paste(_PASTE.split(_IN_BODY.sub(replaced, body)))
+
+    def _paste(self, parts: Sequence[str]) -> str:
+        """Join the parts; keep a `##` next to a name that only the build knows."""
+        result = "".join(parts[:1])
+        for part in parts[1:]:
+            names = (re.search(r"\w*$", result), re.match(r"\w*", part))
+            words = [name[0] for name in names if name is not None]
+            result += ("##" if any(map(self._is_of_build, words)) else "") + part
+        return result
+
+    def _is_of_build(self, name: str) -> bool:
+        is_known = name in self.macros.command_line or name in self.macros.defines
+        return not is_known and _DEFINED_BY_BUILD.fullmatch(name) is not None
 
 
 class Library(Struct, frozen=True):
-    """The arguments of a macro that opens a library, not expanded. Only IMPL has a `key`."""
+    """The arguments of a macro that opens a library. Only IMPL has a `key`."""
 
     kind: str
     namespace: str
@@ -219,16 +311,23 @@ def read_macros(texts: Iterable[CppText], command_line: Mapping[str, str]) -> Ma
     """Collect the macros that the sources define, in any branch of an `#if`."""
     defines: dict[str, list[Define]] = {}
     for text in texts:
-        for directive in text.directives:
-            match = _DEFINE.fullmatch(directive.text) if directive.word == "define" else None
-            if match is None:
+        ends: dict[str, int] = {}
+        own: list[Define] = []
+        for directive in reversed(text.directives):
+            match = _DEFINE.fullmatch(directive.text)
+            if match is None or directive.word not in ("define", "undef"):
+                continue
+            if directive.word == "undef":
+                ends[match[1]] = directive.start
                 continue
             # `#define A (x)` has no parameters: a bracket after white space is a part of the body.
             parameters = None
             if match[2] is not None:
                 parameters = tuple(p.strip() for p in match[3].split(",") if p.strip())
-            define = Define(match[1], parameters, match[4], text, directive.start)
-            defines.setdefault(match[1], []).append(define)
+            end = ends.get(match[1], len(text.code))
+            own.append(Define(match[1], parameters, match[4], text, directive.start, end))
+        for define in reversed(own):
+            defines.setdefault(define.name, []).append(define)
     return Macros(command_line, {name: tuple(own) for name, own in defines.items()})
 
 
@@ -240,10 +339,10 @@ def split_arguments(code: str) -> list[str]:
 def split_ranges(code: str) -> list[tuple[int, int]]:
     """Return the ranges of the parts of `split_arguments`."""
     commas, depth = [-1], 0
-    for mark in re.finditer(r"[()\[\]{},]", code):
-        if mark[0] != ",":
+    for mark in _SEPARATOR.finditer(code):
+        if mark[0] in "()[]{}":
             depth += 1 if mark[0] in "([{" else -1
-        elif depth == 0:
+        elif mark[0] == "," and depth == 0:
             commas.append(mark.start())
     if len(commas) == 1 and not code.strip():
         return []
@@ -270,31 +369,16 @@ def _pytorchs_library(name: str, arguments: Sequence[str]) -> Library | None:
     return Library(kind, arguments[0], key, arguments[-1])
 
 
-def _substitute(code: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"\w+", lambda word: values.get(word[0], word[0]), code)
-
-
-# An operand of `#`, two operands of `##`, a literal, a word.
-_REPLACED = re.compile(r"(?<!#)#\s*(\w+)|\s*##\s*|\"(?:[^\"\\]|\\.)*\"|\w+")
-
-
-def _preprocessed(body: str, values: Mapping[str, str]) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        if match[1] is not None:
-            text = values.get(match[1], match[1]).replace("\\", "\\\\").replace('"', '\\"')
-            return f'"{text}"'
-        return "" if match[0].strip() == "##" else values.get(match[0], match[0])
-
-    return _REPLACED.sub(replaced, body)
-
-
-def _without_pastes(tokens: Sequence[str]) -> str:
-    return " ".join(tokens).replace(" ## ", "").replace(" ( ", "(").replace(" )", ")")
-
-
-def _join(parts: Sequence[Expansion]) -> Expansion:
-    unknown = dict.fromkeys(name for part in parts for name in part.unknown)
-    return Expansion("".join(part.text for part in parts)[: _MAX_LENGTH + 1], tuple(unknown))
+def _find_closing(code: str, position: int) -> int | None:
+    """Return the offset of the bracket that closes the one after `position`; None if there is none."""
+    opening = _OPENING.match(code, position)
+    depth = 0
+    for mark in _CLOSING.finditer(code, position) if opening is not None else ():
+        if mark["text"] is None:
+            depth += 1 if mark[0] == "(" else -1
+            if depth == 0:
+                return mark.start()
+    return None
 
 
 def _closes_at_end(inside: str) -> bool:

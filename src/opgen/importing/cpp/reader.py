@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from opgen.importing.common.registrations import (
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.importing.cpp.calls import Argument, Call, read_brackets, read_chain
 from opgen.importing.cpp.constants import Constants, canonical_key
+from opgen.importing.cpp.includes import Includes
 from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import IMPL, Library, is_library_macro, split_arguments
@@ -32,7 +34,11 @@ from opgen.model.native_function import AliasAnalysisKind
 _MOST_CALLS = 20_000
 # The most nested calls of functions that register.
 _MAX_DEPTH = 5
-_MACRO_CALL = re.compile(r"\b(\w+)\s*\(")
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b")
+# A definition or a kernel of anything, and a function or macro whose body is about to begin, with its last argument.
+_REGISTRATION = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(?:def|impl)\s*\(")
+_BEGINS = re.compile(r"\b([A-Z_][A-Z0-9_]*)\s*\((?:[^(){};]*\W)?(\w+)\s*\)\s*$")
+_NOT_PYTORCHS = re.compile(r"PYBIND|NB_MODULE|BOOST_")
 _HELPER = re.compile(
     r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
 )
@@ -46,6 +52,9 @@ _OLDER = re.compile(
 # A call of a macro that may have a schema as its argument.
 _STATEMENT = re.compile(r"(?<![\w.>:])([A-Z][A-Z0-9_]{2,})\s*\(")
 _LIKE_SCHEMA = re.compile(r"\w\s*\(.*\)\s*->", re.DOTALL)
+_OPENING = re.compile(r"\s*\(")
+# The most characters of a macro with its arguments before a block.
+_MOST_HEAD = 400
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 # Names that are macros: no dispatch key has this form.
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
@@ -75,6 +84,14 @@ class _Helper(Struct, frozen=True):
     end: int
 
 
+class _Use(Struct, frozen=True):
+    """A use of a macro, with its arguments, if it has any."""
+
+    name: str
+    start: int
+    end: int
+
+
 class CppReader:
     """Reads files in order, and adds their registrations to `reading`.
 
@@ -98,10 +115,13 @@ class CppReader:
         self._problems = problems
         self._opening = self._macros.opening()
         self._hiding = self._macros.registering()
+        self._calling = self._macros.calling() if self._hiding else frozenset()
+        self._includes = Includes(texts)
         self._helpers = [helper for text in texts for helper in _helpers(text)]
         self._called: set[int] = set()
-        # The calls of macros whose expansions are read.
+        # The uses of macros whose expansions are read, and the parts of the files that are read.
         self._expanded: set[tuple[int, int]] = set()
+        self._read: dict[int, list[tuple[int, int]]] = {}
         self._calls_left = 0
 
     def read(self, text: CppText) -> None:
@@ -109,8 +129,8 @@ class CppReader:
         self._calls_left = _MOST_CALLS
         for block in self._blocks(text):
             self._body(text, block, 0)
-        for call in self._macro_calls(text, 0, len(text.masked)):
-            self._expand(text, call, None, 0)
+        for use in self._macro_uses(text, 0, len(text.masked)):
+            self._expand(text, use, None, 0)
         self._older(text)
         self._hidden(text)
 
@@ -121,37 +141,26 @@ class CppReader:
                 message = f"no given source calls '{helper.name}' with a library"
                 hint = "also pass the source that does"
                 self._problems.warn("W1160", message, helper.span, hint=hint)
-        names = self._macros.registering_names()
-        used = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b(?!\s*\()")
-        for text in self._texts if names else ():
-            directives = [(d.start, d.end) for d in text.directives]
-            for use in used.finditer(text.masked):
-                if not any(start <= use.start() < end for start, end in directives):
-                    message = f"'{use[0]}', a macro without parameters, registers, and is not read"
-                    span = text.span(*use.span())
-                    hint = "write its body there, or give it parameters"
-                    self._problems.warn("W1160", message, span, hint=hint)
+        for text in self._texts:
+            self._unread(text)
 
     # Blocks
 
     def _blocks(self, text: CppText) -> Iterator[_Block]:
-        for call in _MACRO_CALL.finditer(text.masked):
-            if call[1] not in self._opening and not is_library_macro(call[1]):
+        for name in _NAME.finditer(text.masked):
+            if name[0] not in self._opening and not is_library_macro(name[0]):
                 continue
-            if text.is_dead(call.start()):
+            use = self._use(text, name[0], name.start())
+            if text.is_dead(name.start()) or use is None:
                 continue
-            opening = call.end() - 1
-            closing = text.find_closing(opening)
-            library = None
-            if closing is not None:
-                arguments = split_arguments(text.code[opening + 1 : closing])
-                library = self._macros.find_library(call[1], arguments, text)
-            brace = None if closing is None else _next_brace(text, closing + 1)
-            if closing is None or library is None or brace is None:
-                span = text.span(call.start(), call.end() - 1)
-                self._problems.warn("W1160", f"no library begins after '{call[1]}'", span)
+            code = text.code[use.start : use.end]
+            library = self._macros.find_library(code, text, use.start)
+            brace = _next_brace(text, use.end)
+            if library is None or brace is None:
+                span = text.span(use.start, name.end())
+                self._problems.warn("W1160", f"no library begins after '{name[0]}'", span)
                 continue
-            block = self._block(text, library, call.start(), closing + 1, brace)
+            block = self._block(text, library, use.start, use.end, brace)
             if block is not None:
                 yield block
 
@@ -200,6 +209,7 @@ class CppReader:
 
     def _body(self, text: CppText, block: _Block, depth: int) -> None:
         done, first = block.start, len(self.reading.registrations)
+        self._read.setdefault(id(text), []).append((block.start, block.end))
         variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
         for use in variable.finditer(text.masked, block.start, block.end):
             if use.start() < done or text.is_dead(use.start()):
@@ -214,70 +224,99 @@ class CppReader:
             if not calls:
                 self._other_use(text, block, use.start(), use.end(), depth)
             self._chain(text, block, calls)
-        registrations = self.reading.registrations
-        for call in self._macro_calls(text, block.start, block.end):
+        for start, insert in self._pieces(text, block, depth):
+            registrations = self.reading.registrations
             known = len(registrations)
-            self._expand(text, call, block, depth)
+            insert()
             made = registrations[known:]
             del registrations[known:]
-            # They come before what follows the call in this block.
-            at = next(
-                (
-                    n
-                    for n in range(first, known)
-                    if call.start() < _start_in(registrations[n], text)
-                ),
-                known,
-            )
+            # They come before what follows them in this block.
+            later = (n for n in range(first, known) if start < _start_in(registrations[n], text))
+            at = next(later, known)
             registrations[at:at] = made
         if depth == 0:
             self._unknown_macros(text, block)
 
+    def _pieces(
+        self, text: CppText, block: _Block, depth: int
+    ) -> Iterator[tuple[int, Callable[[], object]]]:
+        """Yield the places of macros and of included files in a block, and functions that read them."""
+        for use in self._macro_uses(text, block.start, block.end):
+            yield use.start, partial(self._expand, text, use, block, depth)
+        for directive in text.directives:
+            if directive.word == "include" and block.start <= directive.start < block.end:
+                for included in self._includes.named(text, directive):
+                    inside = replace(block, start=0, end=len(included.masked))
+                    yield directive.start, partial(self._body, included, inside, depth + 1)
+
     # Macros around registrations
 
-    def _macro_calls(self, text: CppText, start: int, end: int) -> Iterator[re.Match[str]]:
-        """Yield the calls of the sources' macros that register, and that are not read yet."""
-        if self._hiding:
-            names = "|".join(map(re.escape, sorted(self._hiding)))
-            for call in re.compile(rf"\b({names})\s*\(").finditer(text.masked, start, end):
-                is_read = (id(text), call.start()) in self._expanded
-                if not is_read and not text.is_dead(call.start()):
-                    yield call
+    def _use(self, text: CppText, name: str, start: int) -> _Use | None:
+        """Return the use of a macro at `start`; None if it has parameters, and no arguments follow."""
+        end = start + len(name)
+        defines = self._macros.definitions(name, text, start)
+        opening = _OPENING.match(text.masked, end)
+        if opening is not None and any(d.parameters is None for d in defines):
+            # A macro without parameters may be another name of one with parameters.
+            library = self._macros.find_library(name, text, start)
+            opening = opening if library is None and name in self._opening else None
+        elif defines and all(d.parameters is None for d in defines):
+            return _Use(name, start, end)
+        if opening is None:
+            return _Use(name, start, end) if any(d.parameters is None for d in defines) else None
+        closing = text.find_closing(opening.end() - 1)
+        return None if closing is None else _Use(name, start, closing + 1)
 
-    def _expand(self, text: CppText, call: re.Match[str], block: _Block | None, depth: int) -> None:
-        """Read what the call of a macro expands to, in `block` or outside of all; nothing if that is not understood."""
-        closing = text.find_closing(call.end() - 1)
-        if closing is None or depth >= _MAX_DEPTH:
-            return
-        arguments = split_arguments(text.code[call.end() : closing])
-        body = self._macros.expand_call(call[1], arguments, text)
-        if body is None:
-            return
+    def _macro_uses(self, text: CppText, start: int, end: int) -> Iterator[_Use]:
+        """Yield the uses of the sources' macros that register, and that are not read yet."""
+        done = start
+        for name in _NAME.finditer(text.masked, start, end) if self._hiding else ():
+            is_calling = name[0] in self._calling and name[0] not in self._hiding
+            if name.start() < done or not (is_calling or name[0] in self._hiding):
+                continue
+            if (id(text), name.start()) in self._expanded or text.is_dead(name.start()):
+                continue
+            use = self._use(text, name[0], name.start())
+            if use is None:
+                continue
+            words = _NAME.findall(text.masked, name.end(), use.end) if is_calling else ()
+            if is_calling and self._hiding.isdisjoint(words):
+                continue
+            done = use.end
+            yield use
+
+    def _expand(self, text: CppText, use: _Use, block: _Block | None, depth: int) -> bool:
+        """Read what a macro expands to, in `block` or outside of all. Return whether it is understood and read."""
+        code = text.code[use.start : use.end]
+        body = self._macros.preprocess(code, text, use.start)
+        if body is None or body == code or depth >= _MAX_DEPTH:
+            return False
         expanded = read_cpp(Source(text.source.path, f"{body};"))
         reading, problems = self.reading, self._problems
         made = Reading()
         self.reading, self._problems = made, Problems(Diagnostics())
-        for inner in self._blocks(expanded) if block is None else ():
-            self._body(expanded, inner, depth + 1)
-        if block is not None:
-            inside = replace(
-                block,
-                start=0,
-                end=len(expanded.masked),
-                conditions=_merged(block.conditions, text.conditions(call.start())),
-            )
+        conditions = text.conditions(use.start)
+        if block is None:
+            for inner in self._blocks(expanded):
+                inner = replace(inner, conditions=_merged(conditions, inner.conditions))
+                self._body(expanded, inner, depth + 1)
+        else:
+            conditions = _merged(block.conditions, conditions)
+            end = len(expanded.masked)
+            inside = replace(block, start=0, end=end, conditions=conditions)
             self._body(expanded, inside, depth + 1)
         found_problems = self._problems.count
         self.reading, self._problems = reading, problems
         if found_problems or not made.registrations or made.unknown_namespaces or made.classes:
-            return
-        self._expanded.add((id(text), call.start()))
-        span = text.span(call.start(), closing + 1)
+            return False
+        self._expanded.add((id(text), use.start))
+        span = text.span(use.start, use.end)
         for registration in made.registrations:
             if not isinstance(registration, Definition):
                 kernel = replace(registration.kernel, span=span)
                 registration = replace(registration, kernel=kernel)
             reading.registrations.append(replace(registration, span=span))
+        return True
 
     def _chain(self, text: CppText, block: _Block, calls: Iterable[Call]) -> None:
         for call in calls:
@@ -307,7 +346,11 @@ class CppReader:
         first, *rest = call.arguments
         name_or_schema = self._constants.find_string(first)
         if name_or_schema is None:
-            self._report_string(first, "schema")
+            # A macro may stand for several arguments.
+            use = _Use("", call.span.start, call.span.end)
+            is_macro = text.masked[call.span.start] != "." and self._constants.expand(first)
+            if not is_macro or not self._expand(text, use, block, 1):
+                self._report_string(first, "schema")
             return
         tags, kernel = self._tags_and_kernel(rest)
         analysis = self._alias_analysis(call)
@@ -459,16 +502,39 @@ class CppReader:
             self._body(helper.text, inner, depth + 1)
 
     def _hidden(self, text: CppText) -> None:
-        """Report calls of the sources' own macros that register, and whose expansions are not understood."""
-        for call in self._macro_calls(text, 0, len(text.masked)):
-            define = self._macros.definitions(call[1], text)[0]
+        """Report uses of the sources' own macros that register, and whose expansions are not understood."""
+        for use in self._macro_uses(text, 0, len(text.masked)):
+            code = text.code[use.start : use.end]
+            if not self._macros.may_register(use.name, code, text, use.start):
+                continue
+            define = self._macros.definitions(use.name, text, use.start)[0]
             place = define.text.span(define.offset, define.offset + 1)
-            message = f"the macro '{call[1]}' hides a registration"
+            message = f"the macro '{use.name}' hides a registration"
             hint = "replace it by its expansion"
-            closing = text.find_closing(call.end() - 1)
-            span = text.span(call.start(), call.end() if closing is None else closing + 1)
+            span = text.span(use.start, use.end)
             labels = [(place, "it is defined here")]
             self._problems.warn("W1160", message, span, hint=hint, labels=labels)
+
+    def _unread(self, text: CppText) -> None:
+        """Report blocks of macros that are not known to open a library, and that register something."""
+        read = self._read.get(id(text), [])
+        done = 0
+        for call in _REGISTRATION.finditer(text.masked):
+            scope = text.scope(call.start())
+            chain = () if scope is None else scope.chain()
+            outer = next((one for one in chain if one.kind == "other"), None)
+            is_read = any(start <= call.start() < end for start, end in read)
+            if outer is None or is_read or outer.start < done or text.is_dead(call.start()):
+                continue
+            head = _BEGINS.search(text.masked, max(0, outer.start - _MOST_HEAD), outer.start)
+            if head is None or head[2] != call[1] or _NOT_PYTORCHS.search(head[1]):
+                continue
+            if head[1] in self._opening or is_library_macro(head[1]):
+                continue
+            done = outer.end
+            message = f"the block after '{head[1]}' registers, and is not read"
+            hint = "open it with a macro of PyTorch"
+            self._problems.warn("W1160", message, text.span(*head.span(1)), hint=hint)
 
     # Registrations of older releases
 
