@@ -8,41 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 
 from msgspec import Struct
 
-_TOKEN = re.compile(
-    r"""\s+ | /\*.*?\*/ | //[^\n]*
-    | (?P<text>"(?:[^"\\\n]|\\.)*")
-    | (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[fFlLuU]*)
-    | (?P<name>[A-Za-z_]\w*)
-    | (?P<sign>::|->|&&|\|\||[=!<>]=|<<|>>|[-+*/%!~<>?:.,(){}\[\]&|^]) | (?P<other>.)""",
-    re.VERBOSE | re.DOTALL,
-)
-# Operators of C++ by how strongly they bind, with Python's spelling.
-_BINARY = {
-    "||": (1, "or"),
-    "&&": (2, "and"),
-    "|": (3, "|"),
-    "^": (4, "^"),
-    "&": (5, "&"),
-    "==": (6, "=="),
-    "!=": (6, "!="),
-    "<": (7, "<"),
-    ">": (7, ">"),
-    "<=": (7, "<="),
-    ">=": (7, ">="),
-    "<<": (8, "<<"),
-    ">>": (8, ">>"),
-    "+": (9, "+"),
-    "-": (9, "-"),
-    "*": (10, "*"),
-    "/": (10, "/"),
-    "%": (10, "%"),
-}
+from opgen.autograd.formula import MAX_DEPTH, TOO_DEEP, Node, read_formula
+
+# Operators of C++ that Python spells in another way.
+_BINARY = {"||": "or", "&&": "and"}
 _UNARY = {"-": "-", "+": "+", "!": "not ", "~": "~", "*": ""}
 _WORDS = {"true": "True", "false": "False", "nullptr": "None", "nullopt": "None"}
 # Members of tensors, optionals and lists: `{0}` is the object, `{1}` the argument.
@@ -112,19 +87,12 @@ _DTYPES = {
     "kBFloat16": "bfloat16",
 }
 _ATEN = frozenset(("at", "c10", "torch"))
-_ANY_TERNARY = 0
-# Python's own limit is 200 open brackets in a source.
-_MAX_DEPTH = 100
 _ESCAPE = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]+)|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL
 )
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\n": ""}
 _NUMBER = re.compile(r"0|[1-9]\d{0,30}|\d*\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _OCTAL = re.compile(r"0([0-7]{1,30})")
-
-
-_TOO_DEEP = f"the formula is nested more than {_MAX_DEPTH} levels deep"
 
 
 class PythonFormula(Struct, frozen=True):
@@ -165,104 +133,62 @@ def python_name(name: str, taken: AbstractSet[str]) -> str:
 
 def as_python(formula: str, names: Names) -> PythonFormula:
     """Return a formula as an expression of Python. Raises NotPython if that is impossible."""
-    reader = _Reader(formula, names)
-    text = reader.expression(_ANY_TERNARY)
-    if reader.peek():
-        raise reader.refusal("this")
-    if _depth(text) > _MAX_DEPTH:
-        raise NotPython(_TOO_DEEP, 0, len(formula))
-    return PythonFormula(text, frozenset(reader.functions))
+    read = read_formula(formula)
+    problem, tree = read.problem, read.tree
+    if problem is not None or tree is None:
+        assert problem is not None
+        raise NotPython(str(problem), problem.start, problem.end)
+    if tree.height > MAX_DEPTH:
+        raise NotPython(TOO_DEEP, 0, len(formula))
+    printer = _Printer(names)
+    text = printer.print(tree)
+    return PythonFormula(text, frozenset(printer.functions))
 
 
-class _Reader:
-    def __init__(self, formula: str, names: Names) -> None:
+class _Printer:
+    def __init__(self, names: Names) -> None:
         self.names = names
         self.functions: set[str] = set()
-        self.tokens = [m for m in _TOKEN.finditer(formula) if m.lastgroup is not None]
-        self.at = 0
-        self.depth = 0
-        self.size = len(formula)
 
-    # Tokens.
+    def print(self, node: Node) -> str:
+        match node.kind:
+            case "name":
+                return self._value(node)
+            case "number":
+                return _number(node)
+            case "text":
+                text = "".join(map(_characters, node.parts))
+                return json.dumps(text, ensure_ascii=False)
+            case "parens":
+                return self.print(node.parts[0])
+            case "unary" if node.text in _UNARY:
+                sign, text = _UNARY[node.text], self.print(node.parts[0])
+                if sign == "-" and text.isdigit():
+                    return f"-{text}"
+                return f"({sign}{text})" if sign else text
+            case "member" | "lambda" | "character" | "unary":
+                raise _refusal(node.text, node.at)
+        parts = [self.print(part) for part in node.parts]
+        match node.kind:
+            case "binary" if node.text == "/" and not any(map(_is_real, node.parts)):
+                return f"_gradients.divide({', '.join(parts)})"
+            case "binary":
+                return f"({parts[0]} {_BINARY.get(node.text, node.text)} {parts[1]})"
+            case "conditional":
+                return f"({parts[1]} if {parts[0]} else {parts[2]})"
+            case "index":
+                return f"{parts[0]}[{parts[1]}]"
+            case "braces":
+                return f"[{', '.join(parts)}]"
+            case "method":
+                return self._method(node, parts)
+            case "application":
+                raise _refusal(node.text, node.at)
+        return self._call(node, parts)
 
-    def peek(self) -> str:
-        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
-
-    def take(self, expected: str | None = None) -> str:
-        found = self.peek()
-        if not found or (expected is not None and found != expected):
-            raise self.refusal("this")
-        self.at += 1
-        return found
-
-    def refusal(self, what: str, token: re.Match[str] | None = None) -> NotPython:
-        if token is None and self.at < len(self.tokens):
-            token = self.tokens[self.at]
-        if token is None:
-            return NotPython("the formula ends too early", max(0, self.size - 1), self.size)
-        shown = token[0] if what == "this" else what
-        return NotPython(f"'{shown}' cannot be written in Python", *token.span())
-
-    # Expressions: their text.
-
-    def expression(self, strength: int) -> str:
-        left = self.unary()
-        while True:
-            found = _BINARY.get(self.peek())
-            if found is None or found[0] <= strength:
-                break
-            self.take()
-            right = self.expression(found[0])
-            if found[1] == "/" and not (_is_real(left) or _is_real(right)):
-                left = f"_gradients.divide({left}, {right})"
-            else:
-                left = f"({left} {found[1]} {right})"
-        if strength == _ANY_TERNARY and self.peek() == "?":
-            self.take()
-            yes = self.expression(_ANY_TERNARY)
-            self.take(":")
-            no = self.expression(_ANY_TERNARY)
-            return f"({yes} if {left} else {no})"
-        return left
-
-    def unary(self) -> str:
-        if self.depth == _MAX_DEPTH:
-            raise NotPython(_TOO_DEEP, 0, self.size)
-        self.depth += 1
-        try:
-            return self.signed()
-        finally:
-            self.depth -= 1
-
-    def signed(self) -> str:
-        sign = _UNARY.get(self.peek())
-        if sign is None:
-            return self.postfix()
-        self.take()
-        text = self.unary()
-        if sign == "-" and text.isdigit():
-            return f"-{text}"
-        return f"({sign}{text})" if sign else text
-
-    def postfix(self) -> str:
-        text = self.primary()
-        while self.peek() in (".", "->", "["):
-            if self.take() == "[":
-                index = self.expression(_ANY_TERNARY)
-                self.take("]")
-                text = f"{text}[{index}]"
-                continue
-            token = self.tokens[self.at] if self.at < len(self.tokens) else None
-            name = self.take()
-            if self.peek() != "(":
-                raise self.refusal(name, token)
-            arguments = self.arguments("(", ")")
-            text = self.member(text, name, arguments, token)
-        return text
-
-    def member(
-        self, text: str, name: str, arguments: list[str], token: re.Match[str] | None
-    ) -> str:
+    def _method(self, node: Node, parts: list[str]) -> str:
+        text, *arguments = parts
+        name = node.text
         if name == "size":
             return f"{text}.size({arguments[0]})" if arguments else f"len({text})"
         if name in _MEMBERS and not arguments:
@@ -270,168 +196,100 @@ class _Reader:
         if name in _MEMBERS_OF_ONE and len(arguments) == 1:
             return _MEMBERS_OF_ONE[name].format(text, arguments[0])
         if name in ("options", "item", "data_ptr", "value_or", "data", "begin", "end"):
-            raise self.refusal(name, token)
-        return self.aten(name, [text, *arguments])
+            raise _refusal(name, node.at)
+        return self._operator("aten", name, parts)
 
-    def aten(self, name: str, arguments: list[str]) -> str:
-        return self.operator("aten", name, arguments)
-
-    def operator(self, namespace: str, name: str, arguments: list[str]) -> str:
+    def _operator(self, namespace: str, name: str, arguments: list[str]) -> str:
         name = name.removesuffix("_symint")
         self.functions.add(f"{namespace}.{name}")
         return f"{namespace}_{name}({', '.join(arguments)})"
 
-    def arguments(self, opening: str, closing: str) -> list[str]:
-        self.take(opening)
-        found = []
-        while self.peek() != closing:
-            found.append(self.expression(_ANY_TERNARY))
-            if self.peek() != closing:
-                self.take(",")
-        self.take(closing)
-        return found
-
-    def primary(self) -> str:
-        if self.at >= len(self.tokens):
-            raise self.refusal("this")
-        token = self.tokens[self.at]
-        if token.lastgroup == "number":
-            self.take()
-            return self._number(token)
-        if token.lastgroup == "text":
-            return json.dumps("".join(map(self._text, self._texts())), ensure_ascii=False)
-        if token[0] == "(":
-            self.take()
-            text = self.expression(_ANY_TERNARY)
-            self.take(")")
-            return text
-        if token[0] == "{":
-            return f"[{', '.join(self.arguments('{', '}'))}]"
-        if token[0] == "::":
-            self.take()
-        elif token.lastgroup != "name":
-            raise self.refusal("this")
-        return self.named()
-
-    def _number(self, token: re.Match[str]) -> str:
-        text = token[0].rstrip("fFlLuU")
-        octal = _OCTAL.fullmatch(text)
-        if octal:
-            return f"0o{octal[1]}"
-        if not _NUMBER.fullmatch(text):
-            raise self.refusal(token[0], token)
-        return text
-
-    def _texts(self) -> Iterator[re.Match[str]]:
-        while self.at < len(self.tokens) and self.tokens[self.at].lastgroup == "text":
-            yield self.tokens[self.at]
-            self.at += 1
-
-    def _text(self, token: re.Match[str]) -> str:
-        """Return the characters of a string, whose escapes are those of C++."""
-
-        def character(escape: re.Match[str]) -> str:
-            octal, *hexadecimal, other = escape.groups()
-            number = (
-                int(octal, 8) if octal else int("".join(h or "" for h in hexadecimal) or "0", 16)
-            )
-            if other:
-                return _ESCAPED.get(other, other)
-            if number > 0x10FFFF or 0xD800 <= number < 0xE000:
-                raise self.refusal(escape[0], token)
-            return chr(number)
-
-        return _ESCAPE.sub(character, token[0][1:-1])
-
-    def named(self) -> str:
-        """Read a name with its namespaces: a value, or the function of a call."""
-        scopes = [self.take()]
-        first = self.tokens[self.at - 1]
-        while self.peek() == "::":
-            self.take()
-            scopes.append(self.take())
-        name = scopes.pop()
-        template = self._template()
-        if name == "get" and template is not None:
-            return f"{self.arguments('(', ')')[0]}[{template}]"
-        if name == "static_cast" and template in _NUMBERS:
-            return f"{_NUMBERS[template]}({self.arguments('(', ')')[0]})"
-        if self.peek() in ("(", "{"):
-            is_list = self.peek() == "{"
-            arguments = self.arguments("{", "}") if is_list else self.arguments("(", ")")
-            return self.call(scopes, name, arguments, first, is_list=is_list)
-        return self.value(scopes, name, first)
-
-    def _template(self) -> str | None:
-        """Skip the arguments of a template: `<Tensor, Tensor>` before a bracket."""
-        if self.peek() != "<":
-            return None
-        end = self.at + 1
-        while end < len(self.tokens) and (
-            self.tokens[end].lastgroup in ("name", "number")
-            or self.tokens[end][0] in ("::", ",", "<")
-        ):
-            end += 1
-        if end + 1 >= len(self.tokens) or self.tokens[end][0] not in (">", ">>"):
-            return None
-        if self.tokens[end + 1][0] not in ("(", "{"):
-            return None
-        text = "".join(token[0] for token in self.tokens[self.at + 1 : end])
-        self.at = end + 1
-        return text
-
-    def value(self, scopes: list[str], name: str, token: re.Match[str]) -> str:
-        if not scopes and name in self.names.values:
+    def _value(self, node: Node) -> str:
+        name = node.text
+        if node.scope in ("", "::") and name in self.names.values:
             return self.names.values[name]
         if name in _WORDS:
             return _WORDS[name]
         if name in _DTYPES:
             return f"torch.{_DTYPES[name]}"
-        raise self.refusal("::".join((*scopes, name)), token)
+        raise _refusal_of_name(node)
 
-    def call(
-        self,
-        scopes: list[str],
-        name: str,
-        arguments: list[str],
-        token: re.Match[str],
-        *,
-        is_list: bool,
-    ) -> str:
+    def _call(self, node: Node, arguments: list[str]) -> str:
+        name, template = node.text, node.template
+        if name == "get" and template is not None:
+            return f"{arguments[0]}[{template}]"
+        if name == "static_cast" and template in _NUMBERS:
+            return f"{_NUMBERS[template]}({arguments[0]})"
+        is_list = node.kind == "construction"
         written = ", ".join(arguments)
-        scope = scopes[-1] if scopes else ""
+        scope = node.scope.rpartition("::")[2]
         if {(scope or self.names.namespace, name), (scope, name)} & self.names.declared:
             reason = f"'{name}' is a C++ function of a header, which Python cannot call"
-            raise NotPython(reason, *token.span())
+            raise NotPython(reason, *_first_word(node))
         if name in _TUPLES:
             return f"({written},)" if len(arguments) == 1 else f"({written})"
         if name in _LISTS or (is_list and name in _PASSED_ON and name.endswith("Ref")):
             return f"[{written}]"
         if name in _PASSED_ON and len(arguments) < 2:
             return written or "None"
-        if not scopes and name == "wrap_opt_if" and len(arguments) == 2:
+        if not scope and name == "wrap_opt_if" and len(arguments) == 2:
             return f"({arguments[0]} if {arguments[1]} else None)"
-        if not scopes and name in _HELPERS:
+        if not scope and name in _HELPERS:
             return _HELPERS[name].format(written)
         if scope == "std" and name in _MATH:
             return f"math.{name}({written})"
         own = name.removesuffix("_symint")
         if scope in ("", self.names.namespace) and own in self.names.operators:
-            return self.operator(self.names.namespace, name, arguments)
+            return self._operator(self.names.namespace, name, arguments)
         if scope == "" or scope in _ATEN:
-            return self.aten(name, arguments)
-        raise self.refusal("::".join((*scopes, name)), token)
+            return self._operator("aten", name, arguments)
+        raise _refusal_of_name(node)
 
 
-def _depth(text: str) -> int:
-    """Return how many brackets of an expression of Python are open at once."""
-    depth = most = 0
-    for character in _QUOTED.sub("", text):
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
-        most = max(most, depth)
-    return most
+def _refusal(shown: str, start: int, end: int | None = None) -> NotPython:
+    reason = f"'{shown}' cannot be written in Python"
+    return NotPython(reason, start, start + len(shown) if end is None else end)
 
 
-def _is_real(text: str) -> bool:
-    """Return whether a text is a number with a fraction, so that its division is that of Python."""
-    return re.fullmatch(r"[\d.eE+-]*[.eE][\d.eE+-]*", text) is not None
+def _first_word(node: Node) -> tuple[int, int]:
+    """Return the place of the first word of a name, which may be a namespace."""
+    scopes = node.scope.removeprefix("::")
+    start = node.start + 2 if node.scope.startswith("::") else node.start
+    return start, start + len(scopes.partition("::")[0] or node.text)
+
+
+def _refusal_of_name(node: Node) -> NotPython:
+    scope = node.scope.removeprefix("::")
+    return _refusal(f"{scope}::{node.text}" if scope else node.text, *_first_word(node))
+
+
+def _number(node: Node) -> str:
+    text = node.text.rstrip("fFlLuU")
+    octal = _OCTAL.fullmatch(text)
+    if octal:
+        return f"0o{octal[1]}"
+    if not _NUMBER.fullmatch(text):
+        raise _refusal(node.text, node.at)
+    return text
+
+
+def _characters(literal: Node) -> str:
+    """Return the characters of a string, whose escapes are those of C++."""
+
+    def character(escape: re.Match[str]) -> str:
+        octal, *hexadecimal, other = escape.groups()
+        number = int(octal, 8) if octal else int("".join(h or "" for h in hexadecimal) or "0", 16)
+        if other:
+            return _ESCAPED.get(other, other)
+        if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+            raise _refusal(escape[0], literal.start, literal.end)
+        return chr(number)
+
+    return _ESCAPE.sub(character, literal.text[1:-1])
+
+
+def _is_real(node: Node) -> bool:
+    """Return whether a node is a number with a fraction, so that its division is that of Python."""
+    while node.kind == "parens":
+        node = node.parts[0]
+    return node.kind == "number" and not node.text.isdigit() and any(c in ".eE" for c in node.text)
