@@ -49,6 +49,11 @@ std::vector<int64_t> nearest_places_2d(int64_t size, int64_t result, std::option
   return nearest_places(size, result, divides ? std::nullopt : scales);
 }
 
+// The number of positions along a dimension to compute: none if no element needs them.
+int64_t needed(const Tensor& result, int64_t count) {
+  return result.numel() == 0 ? 0 : count;
+}
+
 }  // namespace
 
 OPGEN_META_FUNC(upsample_nearest1d)
@@ -66,7 +71,7 @@ OPGEN_META_FUNC(upsample_nearest1d)
 OPGEN_IMPL_FUNC(upsample_nearest1d_out_cpu)
 (const Tensor& self, IntArrayRef output_size, std::optional<double> scales, const Tensor& out) {
   const int64_t result = output_size[0];
-  const std::vector<int64_t> source = nearest_places(self.size(2), result, scales);
+  const std::vector<int64_t> source = nearest_places(self.size(2), needed(out, result), scales);
   OPGEN_CHECK_NOT_IMPLEMENTED(self.is_floating_point() || self.scalar_type() == kByte,
                               "\"upsample_nearest1d\" not implemented for '", self.scalar_type(),
                               "'");
@@ -114,7 +119,7 @@ OPGEN_IMPL_FUNC(upsample_nearest1d_backward_out_cpu)
 (const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
  std::optional<double> scales, const Tensor& grad_input) {
   const int64_t width = input_size[2], result = output_size[0];
-  const std::vector<int64_t> source = nearest_places(width, result, scales);
+  const std::vector<int64_t> source = nearest_places(width, needed(grad_input, result), scales);
   const int64_t in_stride = grad_output.stride(2), out_stride = grad_input.stride(2);
   OPGEN_DISPATCH(
       grad_output.scalar_type(), "upsample_nearest1d_backward", OPGEN_WRAP([&] {
@@ -205,8 +210,10 @@ OPGEN_IMPL_FUNC(upsample_nearest2d_out_cpu)
                               "\"upsample_nearest2d\" not implemented for '", self.scalar_type(),
                               "'");
   const int64_t rows = output_size[0], columns = output_size[1];
-  const std::vector<int64_t> from_row = nearest_places_2d(self.size(2), rows, scales_h);
-  const std::vector<int64_t> from_column = nearest_places_2d(self.size(3), columns, scales_w);
+  const std::vector<int64_t> from_row =
+      nearest_places_2d(self.size(2), needed(out, rows), scales_h);
+  const std::vector<int64_t> from_column =
+      nearest_places_2d(self.size(3), needed(out, columns), scales_w);
   const IntArrayRef in = self.strides(), to = out.strides();
   const int64_t channels = self.size(1);
   // Where the channels are adjacent, they are moved together.
@@ -253,8 +260,10 @@ OPGEN_IMPL_FUNC(upsample_nearest2d_backward_out_cpu)
 (const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size,
  std::optional<double> scales_h, std::optional<double> scales_w, const Tensor& grad_input) {
   const int64_t rows = output_size[0], columns = output_size[1];
-  const std::vector<int64_t> to_row = nearest_places_2d(input_size[2], rows, scales_h);
-  const std::vector<int64_t> to_column = nearest_places_2d(input_size[3], columns, scales_w);
+  const std::vector<int64_t> to_row =
+      nearest_places_2d(input_size[2], needed(grad_input, rows), scales_h);
+  const std::vector<int64_t> to_column =
+      nearest_places_2d(input_size[3], needed(grad_input, columns), scales_w);
   const int64_t row = grad_output.stride(2), column = grad_output.stride(3);
   OPGEN_DISPATCH(grad_output.scalar_type(), "upsample_nearest2d_backward", OPGEN_WRAP([&] {
                    const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
@@ -350,8 +359,8 @@ OPGEN_IMPL_FUNC(upsample_bilinear2d_out_cpu)
   OPGEN_DISPATCH(
       self.scalar_type(), "upsample_bilinear2d", OPGEN_WRAP([&] {
         using wide = between_t<scalar_t>;
-        const auto vertical = between<wide>(height, rows, align_corners, scales_h);
-        const auto horizontal = between<wide>(width, columns, align_corners, scales_w);
+        const auto vertical = between<wide>(height, needed(out, rows), align_corners, scales_h);
+        const auto horizontal = between<wide>(width, needed(out, columns), align_corners, scales_w);
         const scalar_t* from = dense.const_data_ptr<scalar_t>();
         scalar_t* to = result.mutable_data_ptr<scalar_t>();
         const int64_t count = self.size(0) * self.size(1) * rows;
@@ -402,8 +411,10 @@ OPGEN_IMPL_FUNC(upsample_bilinear2d_backward_out_cpu)
   const int64_t row = grad_output.stride(2), column = grad_output.stride(3);
   OPGEN_DISPATCH_FLOATING(grad_output.scalar_type(), "upsample_bilinear2d_backward", [&] {
     using wide = wide_t<scalar_t>;
-    const auto vertical = between<wide>(input_size[2], rows, align_corners, scales_h);
-    const auto horizontal = between<wide>(width, columns, align_corners, scales_w);
+    const auto vertical =
+        between<wide>(input_size[2], needed(grad_input, rows), align_corners, scales_h);
+    const auto horizontal =
+        between<wide>(width, needed(grad_input, columns), align_corners, scales_w);
     const scalar_t* from = grad_output.const_data_ptr<scalar_t>();
     scalar_t* to = grad_input.mutable_data_ptr<scalar_t>();
     for_each_plane(grad_output, grad_input, grad_input, rows * columns,

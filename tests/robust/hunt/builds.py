@@ -113,9 +113,16 @@ class Build:
     @functools.cached_property
     def allocator(self) -> Path:
         """A library that gives every storage a block of exactly its size, and can let an allocation fail."""
-        return self._library(
-            "allocator.cpp", str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}"
-        )
+        return self._library("allocator.cpp", *self._linked)
+
+    @functools.cached_property
+    def registers(self) -> Path:
+        """A library that defines an operator while it is loaded, and in a function."""
+        return self._library("registers.cpp", *self._linked)
+
+    @property
+    def _linked(self) -> tuple[str, str]:
+        return str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}"
 
     @functools.cached_property
     def faults(self) -> Path:

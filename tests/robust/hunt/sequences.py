@@ -2,7 +2,8 @@
 collection between them; they run on our tensors under AddressSanitizer, and on PyTorch's in the same process.
 
 Each call is a line of Python, written to a journal before it is run, so that after a crash the journal is the program.
-After every line all tensors must lie in their storages and equal PyTorch's, and held bytes must be readable.
+After every line all tensors must lie in their storages and equal PyTorch's, and held bytes must be readable. Every other
+pair of processes records gradients, and registers and removes hooks (`Graphs`).
 
     python sequences.py PACKAGES ALLOCATOR JOURNAL SEED EXAMPLES     for one process; hypothesis chooses the lines
 """
@@ -10,9 +11,11 @@ After every line all tensors must lie in their storages and equal PyTorch's, and
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import ctypes
 import gc
+import inspect
 import json
 import os
 import pickle
@@ -116,6 +119,26 @@ class Wicked:
         return iter([self._answer()])
 
 
+class Hook:
+    """A hook to register: a call writes the gradient to the log, and runs `line`, which may set `r`, the result; the end
+    of the object runs `end`."""
+
+    def __init__(self, names: dict[str, Any], name: str, line: str, end: str) -> None:
+        self._names, self._name, self._line, self._end = names, name, line, end
+
+    def __call__(self, *given: Any) -> Any:
+        g = given[0][0] if isinstance(given[0], tuple) and given[0] else given[0]
+        seen = (tuple(g.shape), g.tolist()) if hasattr(g, "tolist") else None
+        self._names["log"].setdefault(self._name, []).append(seen)
+        local = {"g": g, "r": None}
+        exec(self._line, self._names, local)
+        return local["r"]
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # Such as that of a name that is gone.
+            exec(self._end, self._names)
+
+
 class Side:
     """The variables of a program, for one library."""
 
@@ -128,6 +151,9 @@ class Side:
             "pickle": pickle,
         }
         self.names["wicked"] = lambda line, number=0: Wicked(self.names, line, number)
+        self.names["hook"] = lambda name, line, end="": Hook(self.names, name, line, end)
+        self.names["log"] = {}
+        self.names["kept"] = []
         self.module = module
 
     def run(self, line: str) -> Exception | None:
@@ -156,6 +182,7 @@ class Machine(RuleBasedStateMachine):
         self.made = 0
         # Whether PyTorch's side has given the same results so far.
         self.paired = True
+        self.refusal: Exception | None = None
         self.journal.seek(0)
         self.journal.truncate()
 
@@ -173,7 +200,7 @@ class Machine(RuleBasedStateMachine):
         self.journal.write(line + "\n")
         self.journal.flush()
         Machine.counts["calls"] += 1
-        refused = self.ours.run(line)
+        self.refusal = refused = self.ours.run(line)
         if refused is None:
             Machine.counts["accepted"] += 1
         elif isinstance(refused, SystemError) or "internal error" in str(refused):
@@ -226,9 +253,9 @@ class Machine(RuleBasedStateMachine):
             if self.paired:
                 other = self.theirs.names[name]
                 theirs = (tuple(other.shape), other.tolist())
-                # Compared as texts where they are not numbers; the sign of zero is ignored.
-                same = (sizes, mine) == theirs or repr((sizes, mine)) == repr(theirs)
-                assert same, self._said(f"{name} is {(sizes, mine)}, not {theirs}")
+                assert self._same((sizes, mine), theirs), self._said(
+                    f"{name} is {(sizes, mine)}, not {theirs}"
+                )
         for name in self.holders:
             held = self.ours.names.get(name)
             if isinstance(held, memoryview):
@@ -237,6 +264,10 @@ class Machine(RuleBasedStateMachine):
                 held.tobytes()
             elif type(held).__name__ == "UntypedStorage":
                 bytes(memoryview(held))
+
+    def _same(self, mine: Any, theirs: Any) -> bool:
+        """Compare as texts where they are not numbers; the sign of zero is ignored."""
+        return bool(mine == theirs or repr(mine) == repr(theirs))
 
     def _said(self, what: str) -> str:
         program = "\n".join(self.lines)
@@ -637,6 +668,206 @@ class Machine(RuleBasedStateMachine):
         gc.collect()
 
 
+# What a hook does with the gradient `g`. The first are as in PyTorch; what the others change is not the same in both.
+_HOOKS = (
+    *(
+        "",
+        "",
+        "r = g * 2",
+        "r = g",
+        "r = g.clone()",
+        "r = g + g.sum()",
+        "r = g.detach()",
+        "{u}.sum()",
+    ),
+    *("1 / 0", "r = 1", "r = g.sum()", "r = g.to(m.int64)", "gc.collect()", "kept.append(g)"),
+    *("{k}.remove()", "{k}.remove()", "{u}.register_hook(hook('in', ''))", "{u}.retain_grad()"),
+    *("r = m.cat([g, g])", "{u}.grad", "m.autograd.grad({u}.sum(), {u})", "r = g.expand((3,))"),
+)
+_WICKED_HOOKS = (
+    *(
+        "g.mul_(2)",
+        "g.zero_()",
+        "g.resize_((0,))",
+        "g.resize_((50,)).zero_()",
+        "g.set_()",
+        "g.t_()",
+    ),
+    *(
+        "g.unsqueeze_(0)",
+        "g.as_strided_((1,), (0,), 0)",
+        "{u}.resize_((0,))",
+        "{u}.set_()",
+        "r = {u}",
+    ),
+    *(
+        "{u}.resize_((50,)).zero_()",
+        "{u}.detach_()",
+        "{u}.add_(1)",
+        "{u}.grad = None",
+        "{u}.grad = g",
+    ),
+    *("{u}.grad.resize_((0,))", "{u}.grad.set_()", "kept.clear()", "{u}.requires_grad_(False)"),
+    *("kept[0].resize_((0,))", "{u}.squeeze_()", "{u}.backward(m.ones_like({u}))", "{u}.copy_(g)"),
+    *("g.requires_grad_()", "{u}.set_(g)", "g.set_({u})", "{u}.sum().backward(retain_graph=True)"),
+    "m.enable_grad().__enter__(); r = g * {u}",
+)
+_ENDS = ("", "", "{k}.remove()", "{k}.remove()", "gc.collect()")
+_WICKED_ENDS = (
+    *("{k}.remove()", "{u}.grad = None", "{u}.resize_((0,))", "{u}.detach_()", "kept.clear()"),
+    *("({u} * 2).sum().backward()", "{u}.register_hook(hook('end', '', '{k}.remove()'))"),
+)
+# Nodes are not the same in both: nothing but their presence is compared.
+_PLACES = (
+    *("{t}.register_hook({h})", "{t}.register_hook({h})", "{t}.register_hook({h})"),
+    "{t}.register_post_accumulate_grad_hook({h})",
+)
+_NODE_PLACES = (
+    *("{t}.grad_fn.register_hook({h})", "{t}.grad_fn.register_prehook({h})"),
+    *(
+        "{t}.grad_fn.next_functions[0][0].register_hook({h})",
+        "{t}.grad_fn.next_functions[0][0].register_prehook({h})",
+    ),
+)
+_BACKWARDS = (
+    *(
+        "{t}.sum().backward()",
+        "{t}.sum().backward(retain_graph=True)",
+        "({t} * {u}).sum().backward()",
+    ),
+    *("{t}.backward(m.ones_like({t}))", "{t}.sum().backward(inputs=[{u}])"),
+    "m.autograd.backward([{t}, {u}], [m.ones_like({t}), m.ones_like({u})])",
+    *("{t}.grad = None", "{t}.retain_grad()", "{t}.requires_grad_()", "{t}.detach_()"),
+    *("with m.no_grad(): {t}.add_({n})", "{t}.grad = m.ones_like({t})"),
+)
+_GRADIENTS = (
+    *(
+        "m.autograd.grad({t}.sum(), {u})[0]",
+        "m.autograd.grad({t}.sum(), {u}, create_graph=True)[0]",
+    ),
+    "m.autograd.grad({t}.sum(), [{u}, {t}], materialize_grads=True)[0]",
+    *("({t} * {u}).requires_grad_()", "{t} * {u}", "{t} * {t}", "{t}.grad", "{t}.grad * {u}"),
+)
+
+
+class Graphs(Machine):
+    """The same rules with recorded gradients, and rules for leaves, hooks and backward()."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hooks: list[str] = []
+
+    def _same(self, mine: Any, theirs: Any) -> bool:
+        """Sums of gradients are rounded in other orders."""
+        if super()._same(mine, theirs):
+            return True
+        try:
+            return mine[0] == theirs[0] and np.allclose(
+                np.array(mine[1]), np.array(theirs[1]), 1e-4, 1e-4, equal_nan=True
+            )
+        except (TypeError, ValueError):
+            return False
+
+    def _check(self) -> None:
+        super()._check()
+        self._check_gradients()
+
+    def _check_gradients(self) -> None:
+        for name in self.tensors:
+            grad = self.ours.names[name].grad
+            if grad is not None:
+                grad.tolist()
+            if not self.paired:
+                continue
+            mine, theirs = self._facts(self.ours, name), self._facts(self.theirs, name)
+            same = mine[:2] == theirs[:2] and self._same(mine[2], theirs[2])
+            assert same, self._said(f"{name} requires, is a leaf, has .grad: {mine}, not {theirs}")
+        if self.paired:
+            for name, seen in self.theirs.names["log"].items():
+                mine = self.ours.names["log"].get(name, ())
+                same = len(mine) == len(seen) and all(map(self._same, mine, seen))
+                assert same, self._said(f"{name} saw {mine}, not {seen}")
+
+    def _make(self, line: str, *, alone: bool = False) -> None:
+        """Without views that repeat an element so often that their sum takes for ever. The copies that copy.copy()
+        makes are leaves in PyTorch."""
+        super()._make(line, alone=alone or line.startswith("copy.copy("))
+        if self.tensors and self.ours.names[self.tensors[-1]].numel() > 4096:
+            self._run(f"del {self.tensors.pop()}")
+
+    def _facts(self, side: Side, name: str) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tensor = side.names[name]
+            grad = tensor.grad
+            seen = None if grad is None else (tuple(grad.shape), grad.tolist())
+            return tensor.requires_grad, tensor.is_leaf, seen
+
+    @rule(data=st.data(), size=SIZES)
+    def leaf(self, data: Any, size: str) -> None:
+        dtype = data.draw(st.sampled_from(["float32", "float64", "complex64"]))
+        self._make(f"m.full({size}, 2, dtype=m.{dtype}, requires_grad=True)")
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data(), wicked=st.sampled_from([False, False, False, True]))
+    def hook(self, data: Any, wicked: bool) -> None:
+        at_node = data.draw(st.sampled_from([False, False, True]))
+        name = self._name("n" if at_node else "k")
+        # PyTorch's gradient of a node has other parts: a hook there changes nothing.
+        lines = _WICKED_HOOKS if wicked else _HOOKS[:2] if at_node else _HOOKS
+        line, end, place = (
+            self._hooked(data.draw(st.sampled_from(forms)), data)
+            for forms in (
+                lines,
+                _WICKED_ENDS if wicked else _ENDS,
+                _NODE_PLACES if at_node else _PLACES,
+            )
+        )
+        if wicked:
+            self.paired = False
+        made = f"hook({name!r}, {line!r}, {end!r})"
+        if self._run(f"{name} = {place.replace('{h}', made)}", alone=wicked):
+            self.hooks.append(name)
+        self._check()
+
+    def _hooked(self, form: str, data: Any) -> str:
+        for letter, names in (("t", self.tensors), ("u", self.tensors), ("k", self.hooks)):
+            while "{" + letter + "}" in form:
+                name = data.draw(st.sampled_from(names or ["k0"]))
+                form = form.replace("{" + letter + "}", name, 1)
+        return form
+
+    @precondition(lambda self: self.hooks)
+    @rule(data=st.data())
+    def unhook(self, data: Any) -> None:
+        name = data.draw(st.sampled_from(self.hooks))
+        line = data.draw(st.sampled_from(["{k}.remove()", "{k}.remove()", "del {k}"]))
+        if line == "del {k}":
+            self.hooks.remove(name)
+        self._write(line.format(k=name))
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def backward(self, data: Any) -> None:
+        line = self._filled(data.draw(st.sampled_from(_BACKWARDS)), data, self._one(data), 0, 0, 0)
+        if not self._run(line) and "backward" in line:
+            self._refused(line)
+        self._check()
+
+    @precondition(lambda self: self.tensors)
+    @rule(data=st.data())
+    def gradient(self, data: Any) -> None:
+        form = data.draw(st.sampled_from(_GRADIENTS))
+        self._make(self._filled(form, data, self._one(data), 0, 0, 0))
+
+    def _refused(self, line: str) -> None:
+        """PyTorch refuses it too; what was computed before is not compared."""
+        if self.paired and "64 dimensions" not in str(self.refusal):
+            refused = self.theirs.run(line)
+            assert refused is not None, self._said(f"only ours refuses: {self.refusal}")
+        self.paired = False
+
+
 def run_here(packages: str, allocator: str, journal: str, number: int, examples: int) -> None:
     """Run in this process, which the sanitizer ends if it finds something."""
     warnings.simplefilter("ignore")
@@ -644,7 +875,8 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
     import aten  # noqa: PLC0415
     import torch  # noqa: PLC0415
 
-    torch.set_grad_enabled(False)
+    machine = (Machine, Graphs)[number // 2 % 2]
+    torch.set_grad_enabled(machine is Graphs)
     torch.set_num_threads(1)
     if allocator != "-":
         ctypes.CDLL(allocator).hunt_install("LD_PRELOAD" not in os.environ)
@@ -666,7 +898,7 @@ def run_here(packages: str, allocator: str, journal: str, number: int, examples:
                 phases=(Phase.generate, Phase.shrink),
             )
             test: Callable[[], None] = seed(number * 3 + steps)(
-                lambda: run_state_machine_as_test(Machine, settings=chosen)  # noqa: B023
+                lambda: run_state_machine_as_test(machine, settings=chosen)  # noqa: B023
             )
             test()
     print(json.dumps(Machine.counts))
@@ -710,19 +942,16 @@ def hunt_sequences(build: Any, findings: Any, *, seconds: float, examples: int =
 
 def _whole(lines: str) -> str:
     head = [
-        *("import copy, gc, pickle, warnings", "import numpy as np", "import aten as m", ""),
-        *(
-            "warnings.simplefilter('ignore')",
-            "",
-            "class wicked:",
-            "    def __init__(self, line, number=0):",
-        ),
-        *(
-            "        self.line, self.number = line, number",
-            "    def __index__(self):",
-            "        exec(self.line, globals())",
-        ),
-        *("        return self.number", "    __float__ = __bool__ = __len__ = __index__", ""),
+        "from __future__ import annotations",
+        "import contextlib, copy, gc, pickle, warnings",
+        "from typing import Any",
+        "import numpy as np",
+        "import aten as m",
+        "warnings.simplefilter('ignore')",
+        *(inspect.getsource(each) for each in (Wicked, Hook)),
+        "wicked = lambda line, number=0: Wicked(globals(), line, number)",
+        'hook = lambda name, line, end="": Hook(globals(), name, line, end)',
+        "log, kept = {}, []",
     ]
     body = []
     for line in lines.splitlines():

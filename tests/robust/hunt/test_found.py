@@ -533,6 +533,20 @@ def test_arguments_that_were_taken_or_refused_wrongly(m: ModuleType) -> None:
 
 @pytest.mark.slow
 @pytest.mark.whole_library
+@pytest.mark.parametrize("name", ["upsample_nearest1d", "upsample_nearest2d", "upsample_bilinear2d"])
+def test_no_elements_take_no_places(m: ModuleType, name: str) -> None:
+    """Protects memory and time: tables of the positions took 17 GiB, or minutes, for a result without elements."""
+    size = (2**31 - 1,) if name.endswith("1d") else (2**31 - 1, 3)
+    x = m.zeros((0, 5, *(2 for _ in size)), requires_grad=True)
+    corners = (False,) if "bilinear" in name else ()
+    result = getattr(m.nn, name)(x, size, *corners)
+    assert tuple(result.shape) == (0, 5, *size)
+    result.sum().backward()
+    assert tuple(x.grad.shape) == tuple(x.shape)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_the_nearest_of_as_many_places(m: ModuleType) -> None:
     """Protects upsample_nearest2d: where a size stays or doubles, the scale does not matter, as in PyTorch."""
     x = m.arange(8.0).reshape(1, 2, 1, 4)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+import json
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,10 +16,13 @@ import pytest
 
 pytest.importorskip("torch")  # The drawing code needs it.
 
+from robust.hunt import sequences, threads
 from robust.hunt.builds import built
 from robust.hunt.calls import EXCEPTIONS, Crash, Exceptions, Worker, crash_of
 from robust.hunt.compare import difference
 from robust.hunt.plans import Buffer, Place, Plan, Ref, program
+from robust.hunt.sequences import Graphs
+from robust.hunt.threads import Pairs
 from robust.hunt.worker import Facts, Outcome
 
 TWO = Plan(
@@ -138,6 +145,68 @@ def test_a_worker_that_ends_goes_on_with_the_next_call() -> None:
         worker.stop()
     assert not any(isinstance(answer, Crash) for answer in answers)
     assert [getattr(answer, "refused", "") for answer in answers] == [None, "AttributeError", None]
+
+
+def test_a_wrong_gradient_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the hunt with hooks: what a hook sees, and what it leaves, are compared."""
+    torch = pytest.importorskip("torch")
+    for name in ("ours_module", "torch_module"):
+        monkeypatch.setattr(sequences.Machine, name, torch)
+    monkeypatch.setattr(sequences.Machine, "journal", io.StringIO())
+    machine = Graphs()
+    lines = [
+        "t1 = m.full((3,), 2.0, requires_grad=True)",
+        "k2 = t1.register_hook(hook('k2', 'r = g * 2'))",
+        "t1.sum().backward()",
+    ]
+    assert all(map(machine._run, lines))
+    machine.tensors.append("t1")
+    machine._check_gradients()
+    assert machine.ours.names["log"] == {"k2": [((3,), [1.0, 1.0, 1.0])]}
+    machine.ours.names["log"]["k2"] *= 2
+    with pytest.raises(AssertionError, match="k2 saw"):
+        machine._check_gradients()
+    del machine.ours.names["log"]["k2"][0]
+    machine.ours.names["t1"].grad.mul_(3)
+    with pytest.raises(AssertionError, match=r"t1 requires, is a leaf, has \.grad"):
+        machine._check_gradients()
+    compile(sequences._whole("\n".join(lines)), "sequence", "exec")
+
+
+def test_a_result_that_threads_change_is_found() -> None:
+    """Protects the hunt in pairs: it compares with the result of the call alone, and keeps an exception."""
+    numbers = itertools.count()
+    pairs = Pairs(None, [], {})
+    pairs.pair(("one", lambda: 1), ("changing by itself", lambda: next(numbers)))
+    calls = itertools.count()
+    with pytest.raises(AssertionError, match="late: True, not False"):
+        pairs.pair(("one", lambda: 1), ("late", lambda: next(calls) > 3))
+    calls = itertools.count()
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        pairs.pair(("one", lambda: 1), ("wrong", lambda: 1 // (next(calls) < 3)))
+    assert pairs.counts["pairs"] == 3
+
+
+@pytest.mark.slow
+def test_hooks_in_random_graphs(tmp_path: Path) -> None:
+    """Protects gradients and memory: hooks that return, raise, write, resize and remove each other, beside PyTorch."""
+    build, journal = built("none"), tmp_path / "journal.py"
+    command = build.command(sequences.__file__, build.packages, build.allocator, journal, "2", "2")
+    done = build.child(command, timeout_s=900)
+    assert done.code == 0, f"{done.said[-6000:]}\n{journal.read_text()}"
+    assert json.loads(done.printed)["accepted"] > 100
+
+
+@pytest.mark.slow
+def test_each_pair_of_functions_that_take_locks(tmp_path: Path) -> None:
+    """Protects threads: each function returns what it returns alone, beside each other one, and beside an operator."""
+    build, plans = built("none"), tmp_path / "plans"
+    plans.write_bytes(pickle.dumps([TWO.apart(), replace(TWO.apart(), named=())]))
+    libraries = (build.packages, build.runtime, build.registers, plans)
+    done = build.child(build.command(threads.__file__, *libraries, "1", "40"), timeout_s=900)
+    assert done.code == 0, done.said
+    counts = json.loads(done.printed)
+    assert counts["pairs"] > 400
 
 
 @pytest.mark.nightly

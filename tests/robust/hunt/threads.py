@@ -4,14 +4,21 @@ Every thread writes to its own tensors and reads those of all. The threads share
 wrappers, the thread pool, and lists that other threads change. Under ThreadSanitizer, Python itself is not compiled
 with it: races between our threads are detected, those on Python's own objects are not, and the GIL counts as a lock.
 
-    python threads.py PACKAGES RUNTIME PLANS SEED SECONDS     for one process
+Every other process runs pairs of functions, each in a thread: first those that take locks with each other, then the
+plans with them and with each other. Each must return what it returns alone.
+
+    python threads.py PACKAGES RUNTIME REGISTERS PLANS SEED SECONDS     for one process
 """
 
 from __future__ import annotations
 
+import _ctypes
 import collections
+import copy
 import ctypes
+import faulthandler
 import gc
+import itertools
 import json
 import pickle
 import random
@@ -19,12 +26,15 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from robust.hunt.plans import Plan
+from robust.hunt.plans import Plan, described
 from robust.hunt.worker import Caller, our_module
 
 THREADS = 4
@@ -135,15 +145,230 @@ class Hunter:
                 gc.collect(0)
 
 
-def run_here(packages: str, runtime: str, file: str, number: int, seconds: float) -> None:
+class Removes:
+    """A hook whose end removes another hook."""
+
+    def __init__(self, other: Any) -> None:
+        self.other = other
+
+    def __call__(self, *gradients: Any) -> None:
+        pass
+
+    def __del__(self) -> None:
+        self.other.remove()
+
+
+def locking(
+    m: Any, runtime: ctypes.CDLL, registers: str, size: int
+) -> dict[str, Callable[[], Any]]:
+    """Return functions that take locks, on the same tensors; each returns the same in every call."""
+    ad = m.autograd.forward_ad
+    x = m.ones((size,))
+    leaf = m.ones((size,), requires_grad=True)
+    base = leaf * 1
+    generator = m.Generator()
+    defines = ctypes.CDLL(registers).hunt_register
+    threads = runtime["_ZN5opgen15set_num_threadsEi"]
+    defines.restype = threads.restype = None
+    runtime.opgen_operators.restype = runtime.opgen_operator_table.restype = ctypes.c_void_p
+    runtime.opgen_value_free.argtypes = [ctypes.c_void_p]
+
+    def summed(tensor: Any) -> float:
+        return float(tensor.sum())
+
+    def gradient(register: Callable[[Any], Any]) -> Any:
+        """Return the gradient of a graph of one's own, after `register` has used the graph."""
+        y = leaf * x
+        kept = register(y)
+        (found,) = m.autograd.grad((y * y).sum(), leaf)
+        return summed(found), kept is None
+
+    def removed(register: Callable[[Any], Any]) -> None:
+        handles = [register(Removes(leaf.register_hook(Removes(base.register_hook(print)))))]
+        del handles[0]
+        register(Removes(register(len))).remove()
+
+    def changed(y: Any) -> None:
+        y.register_hook(lambda g: g * 3)
+
+    def level() -> Any:
+        with ad.dual_level():
+            return summed(ad.unpack_dual(ad.make_dual(x, x) * x).tangent)
+
+    def profiled() -> None:
+        with m.profile() as profile:
+            x * x
+        profile.table()
+
+    def cast() -> Any:
+        with m.autocast("cpu"):
+            return summed(x * x)
+
+    def anomaly() -> Any:
+        with m.autograd.detect_anomaly():
+            return gradient(id)[0]
+
+    def doubled(tensor: Any) -> None:
+        tensor.grad.mul_(2)
+
+    def accumulated() -> Any:
+        own = x.clone().requires_grad_()
+        own.register_post_accumulate_grad_hook(doubled)
+        (own * x).sum().backward()
+        return summed(own.grad)
+
+    def view() -> Any:
+        y = leaf * 2
+        seen = y.unsqueeze(0)
+        y.mul_(x)
+        return seen.grad_fn.name(), base.unsqueeze(0).grad_fn.name()
+
+    def listed() -> None:
+        runtime.opgen_value_free(runtime.opgen_operators())
+        runtime.opgen_value_free(runtime.opgen_operator_table(b"aten::add.Tensor"))
+
+    def random_numbers() -> Any:
+        own = m.Generator().manual_seed(3)
+        return summed(m.rand((size,), generator=own)), generator.clone_state().initial_seed()
+
+    return {
+        "tensor hook": lambda: gradient(changed),
+        "hook that removes": lambda: removed(leaf.register_hook),
+        "leaf hook that removes": lambda: removed(leaf.register_post_accumulate_grad_hook),
+        "node hook that removes": lambda: removed(base.grad_fn.register_hook),
+        "node prehook that removes": lambda: removed(base.grad_fn.register_prehook),
+        "retain_grad": lambda: gradient(lambda y: y.retain_grad()),
+        "backward": accumulated,
+        "history of a view": view,
+        "load": lambda: _ctypes.dlclose(_ctypes.dlopen(registers)),
+        "register": defines,
+        "list of operators": listed,
+        "set_num_threads": lambda: (threads(1), threads(_POOL)),
+        "print": lambda: repr(x[:3]),
+        "print options": lambda: m.set_printoptions(precision=4),
+        "default generator": lambda: m.manual_seed(3),
+        "generator": random_numbers,
+        "dlpack": lambda: summed(m.from_dlpack(x)),
+        "capsule": lambda: type(x.__dlpack__()).__name__,
+        "numpy": lambda: summed(m.from_numpy(x.numpy())),
+        "level": level,
+        "profile": profiled,
+        "autocast": cast,
+        "anomaly": anomaly,
+        "graph": lambda: summed(m.record_graph(lambda t: t * t, x).replay(x)),
+        "vmap": lambda: summed(m.vmap(lambda t: t * 2)(x)),
+        "table": lambda: len(m.dump_table("mul.Tensor")) > 0,
+        "copy": lambda: summed(copy.deepcopy(x)),
+        "pickle": lambda: summed(pickle.loads(pickle.dumps(x))),
+    }
+
+
+class Pairs:
+    """Runs pairs of functions, each in a thread."""
+
+    def __init__(self, caller: Any, plans: list[Plan], locks: dict[str, Callable[[], Any]]) -> None:
+        self.caller = caller
+        self.plans = plans
+        self.locks = locks
+        self.counts: collections.Counter[str] = collections.Counter()
+
+    def call(self, plan: Plan) -> Callable[[], Any]:
+        """Return a call of the plan; all threads read the same tensors. The message of an exception depends on them: it
+        does not wait for the schemas of operators."""
+        if plan.written_tensors or plan.forward:
+            outcome = partial(self.caller.outcome, plan)
+            return lambda: (replace(outcome(), message=""), None)[plan.unspecified]
+        bases, tensors = self.caller.made(plan)
+
+        def run() -> Any:
+            try:
+                value = self.caller.prepared(plan, tensors)()
+            except Exception as refused:
+                return type(refused).__name__
+            return None if plan.unspecified else self.caller.read(value, bases, tensors)
+
+        return run
+
+    def run(self, chosen: random.Random, ends: float) -> None:
+        """Run pairs until the time is over."""
+        locks = list(self.locks.items())
+        pairs = list(itertools.combinations_with_replacement(locks, 2))
+        chosen.shuffle(pairs)
+        for first, second in pairs:
+            if time.monotonic() > ends:
+                return
+            self.pair(first, second)
+        called: set[str] = set()
+        while self.plans and time.monotonic() < ends:
+            for plan in chosen.sample(self.plans, len(self.plans)):
+                if time.monotonic() > ends:
+                    return
+                one = (described(plan), self.call(plan))
+                other = chosen.choice(self.plans)
+                self.pair(one, one, times=2)
+                self.pair(one, chosen.choice(locks), times=2)
+                self.pair(one, (described(other), self.call(other)), times=2)
+                called.add(plan.operator)
+                self.counts["overloads"] = len(called)
+
+    def pair(self, *both: Any, times: int = 4) -> None:
+        alone = [(work(), work()) for _, work in both]
+        start = threading.Barrier(2)
+        wrong: list[str] = []
+
+        def repeat(name: str, work: Callable[[], Any], before: tuple[Any, Any]) -> None:
+            start.wait()
+            for _ in range(times):
+                now = work()
+                # What is not the same when it is alone is not compared.
+                if before[0] == before[1] and now != before[0]:
+                    wrong.append(f"{name}: {now}, not {before[0]}")
+
+        threads = [
+            threading.Thread(target=guarded(partial(repeat, *each, before), wrong))
+            for each, before in zip(both, alone)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.counts["pairs"] += 1
+        self.counts["calls"] += 2 * times
+        self.counts["accepted"] += 2 * times
+        assert not wrong, f"{[name for name, _ in both]}: {wrong[0]}"
+
+
+def guarded(work: Callable[[], None], wrong: list[str]) -> Callable[[], None]:
+    def run() -> None:
+        try:
+            work()
+        except Exception as error:
+            wrong.append(f"{type(error).__name__}: {error}")
+
+    return run
+
+
+def run_here(
+    packages: str, runtime: str, registers: str, file: str, number: int, seconds: float
+) -> None:
     warnings.simplefilter("ignore")
     module = our_module(packages, runtime, None)
-    ctypes.CDLL(runtime)["_ZN5opgen15set_num_threadsEi"](_POOL)
-    sys.setswitchinterval(1e-5)
+    library = ctypes.CDLL(runtime)
+    library["_ZN5opgen15set_num_threadsEi"](_POOL)
     plans = pickle.loads(Path(file).read_bytes())
+    ends = time.monotonic() + seconds
+    if number % 2:
+        faulthandler.dump_traceback_later(seconds * 10 + 60, exit=True)
+        sys.setswitchinterval(1e-6)
+        chosen = random.Random(number)
+        locks = locking(module, library, registers, chosen.choice((4, 40_000)))
+        pairs = Pairs(Caller(module, is_torch=False), plans, locks)
+        pairs.run(chosen, ends)
+        print(json.dumps(pairs.counts))
+        return
+    sys.setswitchinterval(1e-5)
     hunter = Hunter(module, plans, number)
     gc.freeze()
-    ends = time.monotonic() + seconds
     threads = [threading.Thread(target=hunter.work, args=(i, ends)) for i in range(THREADS)]
     for thread in threads:
         thread.start()
@@ -162,7 +387,9 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
     while (left := ends - time.monotonic()) > 1:
         span = min(30.0, left)
         command = build.command(
-            Path(__file__), build.packages, build.runtime, file, str(findings.rounds), str(span)
+            Path(__file__),
+            *(build.packages, build.runtime, build.registers, file),
+            *(str(findings.rounds), str(span)),
         )
         code, said, printed = build.child(command, timeout_s=span * 10 + 120)
         counted = json.loads(printed.splitlines()[-1]) if printed else {}
@@ -184,4 +411,4 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
 
 
 if __name__ == "__main__":
-    run_here(*sys.argv[1:4], int(sys.argv[4]), float(sys.argv[5]))  # type: ignore[arg-type]
+    run_here(*sys.argv[1:5], int(sys.argv[5]), float(sys.argv[6]))  # type: ignore[arg-type]
