@@ -10,6 +10,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -108,7 +109,9 @@ class _EntryReader:
             self._add_implicit_tags(self.draft.func)
 
     def _read_key(self, key: Key, value: Node) -> None:
-        found = self._choice(value, key.choice) if key.choice else _READERS[key.kind](self, value)
+        found: Any = (
+            self._choice(value, key.choice) if key.choice else _READERS[key.kind](self, value)
+        )
         if found is None or not self._is_allowed(key.of, value):
             return
         if key.kind is Kind.doc:
@@ -716,7 +719,7 @@ def _is_module_name(text: str) -> bool:
     )
 
 
-_READERS: Mapping[Kind, Callable[[_EntryReader, Node], object]] = {
+_READERS: Mapping[Kind, Callable[[_EntryReader, Node], Any]] = {
     Kind.flag: _EntryReader._bool,
     Kind.schema: _EntryReader._read_schema,
     Kind.doc: _EntryReader._read_doc,
