@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Edit, Source, Span, until_too_many
 from opgen.edits.apply import apply_edits, encode_like
-from opgen.edits.key_order import sorted_positions
+from opgen.parse.entries.keys import KEY_ORDER
 from opgen.parse.yaml.nodes import (
     MappingNode,
     Node,
@@ -30,6 +30,7 @@ _DASH = re.compile(r"( *)- +")
 _REFERENCE = re.compile(r"(?:^|[\s\[{,])[&*][^\s,)\]]", re.MULTILINE)
 _MOST_REPETITIONS = 10
 _BLANK = re.compile(r"[ \t]*")
+_RANK = {name: rank for rank, name in enumerate(KEY_ORDER)}
 
 
 def format_contents(path: Path, content: bytes) -> bytes:
@@ -114,7 +115,7 @@ def _format_entry(source: Source, node: Node) -> Edit | None:
     if margin is None:
         return None
     keys = [key.value for key, _ in node.pairs]
-    order = sorted_positions(keys)
+    order = sorted(range(len(keys)), key=lambda i: _RANK.get(keys[i], len(_RANK)))
     if order == list(range(len(keys))):
         return None
     ends = [_last_line(source, key, value, margin) for key, value in node.pairs]

@@ -24,26 +24,18 @@ from opgen.model.dispatch_key import (
     SUPPORTED_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.native_function import (
-    FALLTHROUGH,
-    PYTHON,
-    AliasAnalysisKind,
-    DeviceCheckType,
-    EffectType,
-    UfuncKey,
-    Variant,
-)
+from opgen.model.native_function import FALLTHROUGH, PYTHON, UfuncKey, Variant
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.model.types import BaseTy, CustomClassType
-from opgen.parse.entries.key_descriptions import (
+from opgen.parse.entries.keys import (
     CLASS_KEYS,
-    ENTRY_KEYS,
     EXISTING_DESCRIPTION,
     FALLTHROUGH_DESCRIPTION,
     HEADER_KEYS,
+    KEYS,
     PYTHON_DESCRIPTION,
-    ValueKind,
+    Kind,
     describe_dispatch_key,
 )
 from opgen.pipeline.kernel_definitions import Definition
@@ -186,7 +178,7 @@ _TAKES_SELF = re.compile(r"\(([^*]*, *)?Tensor self\b")
 _NESTED_KEY = re.compile(r"^ +\w*$")
 _MODULES = ("fft", "linalg", "nested", "nn", "sparse", "special")
 # Keys whose values are on the following lines.
-_BLOCKS = (ValueKind.dispatch, ValueKind.precomputed)
+_BLOCKS = (Kind.dispatch, Kind.precomputed)
 
 
 class CursorContext(Struct, frozen=True):
@@ -272,9 +264,9 @@ def _keys(entry: Entry) -> Iterator[Suggestion]:
             if name not in present:
                 yield Suggestion(name, CompletionKind.key, text, insert=_header_key(name))
         return
-    for rank, (name, key) in enumerate(ENTRY_KEYS.items()):
+    for rank, (name, key) in enumerate(KEYS.items()):
         if name not in present:
-            insert = f"{name}:" if key.value_kind in _BLOCKS else f"{name}: "
+            insert = f"{name}:" if key.kind in _BLOCKS else f"{name}: "
             yield Suggestion(name, CompletionKind.key, key.description, f"{rank:02}", insert)
 
 
@@ -283,40 +275,33 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
         if name == "namespace":
             yield from _namespaces(place)
         return
-    key = ENTRY_KEYS.get(name)
+    key = KEYS.get(name)
     if key is None:
         return
-    match key.value_kind:
-        case ValueKind.schema:
+    texts: Iterable[str] = ()
+    match key.kind:
+        case Kind.schema:
             registry = None if place.known is None else place.known.registry
             yield from complete_schema(value, registry, is_library=place.is_library)
-        case ValueKind.flag:
-            yield from (Suggestion(text, CompletionKind.value) for text in ("True", "False"))
-        case ValueKind.variants:
-            texts = [*Variant.__members__, ", ".join(Variant.__members__)]
-            yield from (Suggestion(text, CompletionKind.value) for text in texts)
-        case ValueKind.device_check:
-            yield from (
-                Suggestion(text, CompletionKind.value) for text in DeviceCheckType.__members__
-            )
-        case ValueKind.effects:
-            yield from (Suggestion(text, CompletionKind.value) for text in EffectType.__members__)
-        case ValueKind.alias_analysis:
-            yield from (
-                Suggestion(text, CompletionKind.value) for text in AliasAnalysisKind.__members__
-            )
-        case ValueKind.operator_name:
+        case Kind.flag:
+            texts = ("True", "False")
+        case Kind.variants:
+            texts = (*Variant.__members__, ", ".join(Variant.__members__))
+        case Kind.module:
+            texts = _MODULES
+        case Kind.choice if key.choice is not None:
+            texts = key.choice.words.__members__
+        case Kind.operator_name:
             yield from _delegates(place)
-        case ValueKind.operator_names:
+        case Kind.operator_names:
             yield from _generated(place)
-        case ValueKind.tags:
+        case Kind.tags:
             yield from _tags(place, value)
-        case ValueKind.class_name:
+        case Kind.class_name:
             yield from _classes(place.known)
-        case ValueKind.optional_string if name == "python_module":
-            yield from (Suggestion(text, CompletionKind.value) for text in _MODULES)
         case _:
             return
+    yield from (Suggestion(text, CompletionKind.value) for text in texts)
 
 
 def _nested(place: CursorContext, key: Key) -> Iterator[Suggestion]:

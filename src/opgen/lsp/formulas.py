@@ -28,7 +28,7 @@ from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.parse.entries.key_descriptions import describe_dispatch_key
+from opgen.parse.entries.keys import describe_dispatch_key
 from opgen.pipeline import queries
 
 # The keys of `dispatch` that are suggested first.

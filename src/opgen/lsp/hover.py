@@ -11,12 +11,12 @@ from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Kind, Word
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.types import BaseTy
-from opgen.parse.entries.key_descriptions import (
+from opgen.parse.entries.keys import (
     CLASS_KEYS,
-    ENTRY_KEYS,
     EXISTING_DESCRIPTION,
     FALLTHROUGH_DESCRIPTION,
     HEADER_KEYS,
+    KEYS,
     describe_dispatch_key,
 )
 from opgen.pipeline import queries
@@ -86,7 +86,7 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
     """Return the description of `word`; None if there is none. `known` may be the analysis of an older text."""
     match word.kind:
         case Kind.key:
-            key = ENTRY_KEYS.get(word.text)
+            key = KEYS.get(word.text)
             return None if key is None else f"**{word.text}**: {key.description}"
         case Kind.operator:
             return _operator(word.operator, known)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from opgen.diagnostics import Source, Span
 from opgen.model.native_function import FALLTHROUGH
 from opgen.model.profile import ATEN
-from opgen.parse.entries.key_descriptions import HEADER_KEYS
+from opgen.parse.entries.keys import HEADER_KEYS
 
 _ENTRY = re.compile(r"^( *)-( +|$)")
 _KEY = re.compile(r"([A-Za-z_]\w*)[ \t]*:(?=[ \t]|$)[ \t]*")

@@ -336,38 +336,40 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
 
     namespace: str
     func: FunctionSchema
-    variants: frozenset[Variant]
-    dispatch: tuple[tuple[DispatchKey, Kernel], ...]
-    tags: frozenset[str]
-    structured: bool
-    structured_delegate: OperatorName | None
-    structured_inherits: str | None
-    precomputed: Precompute | None
-    autogen: tuple[OperatorName, ...]
-    ufunc_inner_loop: tuple[tuple[UfuncKey, UfuncInnerLoop], ...]
-    cpp_no_default_args: frozenset[str]
-    use_const_ref_for_mutable_tensors: bool
-    manual_kernel_registration: bool
-    manual_cpp_binding: bool
-    device_guard: bool
-    device_check: DeviceCheckType
-    python_module: str | None
-    category_override: str | None
-    is_abstract: bool
     spans: EntrySpans
-    # Headers that declare its existing kernels, as written after `#include`.
-    includes: tuple[str, ...] = ()
-    # Whether other libraries may also define operators of its namespace.
-    shares_namespace: bool = False
+    # The keys of an entry, with their types and defaults; opgen.parse.entries.keys describes them.
+    variants: frozenset[Variant] = frozenset((Variant.function,))
+    dispatch: tuple[tuple[DispatchKey, Kernel], ...] = ()
+    tags: frozenset[str] = frozenset()
+    structured: bool = False
+    structured_delegate: OperatorName | None = None
+    structured_inherits: str | None = None
+    precomputed: Precompute | None = None
+    autogen: tuple[OperatorName, ...] = ()
+    ufunc_inner_loop: tuple[tuple[UfuncKey, UfuncInnerLoop], ...] = ()
+    cpp_no_default_args: frozenset[str] = frozenset()
+    use_const_ref_for_mutable_tensors: bool = False
+    manual_kernel_registration: bool = False
+    manual_cpp_binding: bool = False
+    device_guard: bool = True
+    device_check: DeviceCheckType = DeviceCheckType.ExactSame
+    python_module: str | None = None
+    category_override: str | None = None
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
     effects: EffectType | None = None
     # None stands for `from_schema`.
     alias_analysis: AliasAnalysisKind | None = None
-    # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
-    has_ignored_rows: bool = False
     # The author's documentation. Before the entry is resolved, an empty string means that it has none.
     doc: str | None = None
+    # Not keys: whether backends must implement it, because not all its kernels are composite-implicit.
+    is_abstract: bool = False
+    # Headers that declare its existing kernels, as written after `#include`.
+    includes: tuple[str, ...] = ()
+    # Whether other libraries may also define operators of its namespace.
+    shares_namespace: bool = False
+    # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
+    has_ignored_rows: bool = False
 
     _places = ("spans",)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from opgen.diagnostics import Source
 from opgen.edits import format_entries
-from opgen.edits.key_order import KEY_ORDER
+from opgen.parse.entries.keys import KEY_ORDER
 from support.pytorch import packaged_native_functions
 from support.releases import RELEASES, write_files
 
@@ -101,7 +101,7 @@ def test_files_of_older_releases(tmp_path: Path, release: str) -> None:
 
 
 def test_the_counts_of_the_documentation() -> None:
-    """The counts that the documentation of key_order gives for PyTorch's file."""
+    """The counts that the documentation of `Key` gives for PyTorch's file."""
     entries = yaml.load(packaged_native_functions().read_text(), yaml.CSafeLoader)
     agreeing = pairs = ordered = 0
     for entry in entries:

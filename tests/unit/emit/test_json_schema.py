@@ -14,11 +14,10 @@ from opgen.diagnostics import Diagnostics, Source
 from opgen.emit.reports.json_schema import build_json_schema
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS
 from opgen.parse import builtin_tags, parse_native_functions
-from opgen.parse.entries.header import KEYS
-from opgen.parse.entries.key_descriptions import (
+from opgen.parse.entries.keys import (
     CLASS_KEYS,
-    ENTRY_KEYS,
     HEADER_KEYS,
+    KEYS,
     describe_dispatch_key,
 )
 from opgen.pipeline import queries
@@ -163,8 +162,8 @@ def test_each_key_accepts_the_values_that_the_parser_accepts(
     validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
 ) -> None:
     """Check each key once, for operators of aten or for those of libraries."""
-    check(strict, "aten", FUNC, tuple(ENTRY_KEYS)[::2])
-    check(validator, "custom", FUNC, tuple(ENTRY_KEYS)[1::2])
+    check(strict, "aten", FUNC, tuple(KEYS)[::2])
+    check(validator, "custom", FUNC, tuple(KEYS)[1::2])
 
 
 @pytest.mark.slow
@@ -172,10 +171,10 @@ def test_every_key_accepts_the_values_that_the_parser_accepts(
     validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
 ) -> None:
     """Check operators of aten and those of libraries."""
-    check(strict, "aten", FUNC, tuple(ENTRY_KEYS))
-    others = tuple(key for key in ENTRY_KEYS if key != "func")
+    check(strict, "aten", FUNC, tuple(KEYS))
+    others = tuple(key for key in KEYS if key != "func")
     check(validator, "custom", FUNC.replace("foo", "aten::foo"), others)
-    check(validator, "custom", FUNC, tuple(ENTRY_KEYS))
+    check(validator, "custom", FUNC, tuple(KEYS))
 
 
 @pytest.mark.parametrize("key", HEADER_KEYS)
@@ -192,7 +191,6 @@ def test_the_head_accepts_the_values_that_the_parser_accepts(
 def test_the_head_is_the_first_item(
     validator: jsonschema.Draft7Validator, strict: jsonschema.Draft7Validator
 ) -> None:
-    assert tuple(HEADER_KEYS) == KEYS
     for text, code in (
         (f"- namespace: custom\n{FUNC}", None),
         (f"{FUNC}- namespace: custom\n", "E0251"),
@@ -208,9 +206,9 @@ def test_the_head_is_the_first_item(
 
 def test_there_is_no_other_key(validator: jsonschema.Draft7Validator) -> None:
     """The parser reports a key as unknown exactly if the schema has no key of that name."""
-    for key in (*ENTRY_KEYS, "variant", "Func", "__line__"):
+    for key in (*KEYS, "variant", "Func", "__line__"):
         text = f"- {key}: x\n"
-        assert ("E0201" in reported(text)) == (key not in ENTRY_KEYS), key
+        assert ("E0201" in reported(text)) == (key not in KEYS), key
     assert not validator.is_valid(yaml.safe_load(FUNC + "  variant: method\n"))
     for text in ("- variants: method\n", "func: x\n", "- x\n"):
         assert not validator.is_valid(yaml.safe_load(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from opgen.parse.entries.key_descriptions import CLASS_KEYS, ENTRY_KEYS, HEADER_KEYS
+from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS, KEYS
 
 _PAGE = Path(__file__).parents[3] / "docs" / "reference" / "keys.md"
 
@@ -17,6 +17,6 @@ def table(texts: Mapping[str, str]) -> str:
 
 def test_the_page_has_every_key() -> None:
     page = _PAGE.read_text()
-    entry = {name: key.description for name, key in ENTRY_KEYS.items()}
+    entry = {name: key.description for name, key in KEYS.items()}
     for texts in (HEADER_KEYS, CLASS_KEYS, entry):
         assert table(texts) in page, f"docs/reference/keys.md lacks\n{table(texts)}"

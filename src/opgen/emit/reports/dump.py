@@ -28,6 +28,7 @@ from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import OperatorName
 from opgen.model.native_function import (
     Kernel,
     KernelSource,
@@ -42,6 +43,7 @@ from opgen.model.registry import (
     StructuredGroup,
     structured_rows,
 )
+from opgen.parse.entries.keys import KEYS, Users
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
@@ -111,7 +113,7 @@ def signature_rows(
 
 def model_row(f: NativeFunction) -> Row:
     """Return the fields of the entry itself, with all defaults filled in."""
-    return _name_fields(f) | _kernel_fields(f) | _attribute_fields(f)
+    return _name_fields(f) | _key_fields(f) | _derived_fields(f)
 
 
 def _name_fields(f: NativeFunction) -> Row:
@@ -133,18 +135,40 @@ def _name_fields(f: NativeFunction) -> Row:
     }
 
 
-def _kernel_fields(f: NativeFunction) -> Row:
+def _key_fields(f: NativeFunction) -> Row:
+    """Return the keys of the entry. Those of opgen's own are left out where they have no value."""
+    values = {name: getattr(f, name) for name in KEYS if name != "func"}
     return {
-        "structured": f.structured,
-        "structured_delegate": _text_or_none(f.structured_delegate),
-        "structured_inherits": f.structured_inherits,
+        name: _value(f, name, value)
+        for name, value in values.items()
+        if value is not None or KEYS[name].of is Users.all
+    }
+
+
+def _value(f: NativeFunction, name: str, value: Any) -> Json:
+    match value:
+        case Precompute():
+            replaced = {name: [str(a) for a in arguments] for name, arguments in value.replace}
+            return {"replace": replaced, "add": [str(a) for a in value.add]}
+        case tuple() if name == "ufunc_inner_loop":
+            return {
+                str(key): {"name": loop.name, "dtypes": [str(t) for t in loop.supported_dtypes]}
+                for key, loop in value
+            }
+        case tuple() if name == "dispatch":
+            return {str(key): _kernel(f, kernel) for key, kernel in _by_name(value)}
+        case tuple() | frozenset():
+            items = [_value(f, name, item) for item in value]
+            return items if isinstance(value, tuple) else sorted(items)
+        case Enum():
+            return value.name
+        case _:
+            return str(value) if isinstance(value, OperatorName) else value
+
+
+def _derived_fields(f: NativeFunction) -> Row:
+    return {
         "part_of_structured_group": f.part_of_structured_group,
-        "precomputed": None if f.precomputed is None else _precomputed(f.precomputed),
-        "ufunc_inner_loop": {
-            str(key): {"name": loop.name, "dtypes": [str(t) for t in loop.supported_dtypes]}
-            for key, loop in f.ufunc_inner_loop
-        },
-        "dispatch": {str(key): _kernel(f, kernel) for key, kernel in _by_name(f.dispatch)},
         "has_composite": {
             "implicit": f.has_composite_implicit_autograd_kernel,
             "implicit_nested": f.has_composite_implicit_autograd_nested_tensor_kernel,
@@ -153,29 +177,9 @@ def _kernel_fields(f: NativeFunction) -> Row:
             "any": f.has_composite_kernel,
         },
         "is_abstract": f.is_abstract,
-    }
-
-
-def _attribute_fields(f: NativeFunction) -> Row:
-    return {
-        "variants": sorted(v.name for v in f.variants),
         "is_view": f.is_view_op,
         "view_schema_kind": f.view_schema_kind.name,
-        "tags": sorted(f.tags),
-        "autogen": [str(name) for name in f.autogen],
         "generated": "generated" in f.tags,
-        "python_module": f.python_module,
-        "category_override": f.category_override,
-        **({} if f.fake is None else {"fake": f.fake}),
-        **({} if f.effects is None else {"effects": f.effects.name}),
-        **({} if f.alias_analysis is None else {"alias_analysis": f.alias_analysis.name}),
-        **({} if f.doc is None else {"doc": f.doc}),
-        "device_guard": f.device_guard,
-        "device_check": f.device_check.name,
-        "manual_kernel_registration": f.manual_kernel_registration,
-        "manual_cpp_binding": f.manual_cpp_binding,
-        "use_const_ref_for_mutable_tensors": f.use_const_ref_for_mutable_tensors,
-        "cpp_no_default_args": sorted(f.cpp_no_default_args),
         "line": f.spans.entry.source.location(f.spans.entry.start).line,
     }
 
@@ -199,13 +203,6 @@ def _kernel(f: NativeFunction, kernel: Kernel) -> Row:
             return row | {"symint": False, "source": kernel.source.name}
         case _:
             assert_never(kernel.source)
-
-
-def _precomputed(precomputed: Precompute) -> Row:
-    return {
-        "replace": {name: [str(a) for a in arguments] for name, arguments in precomputed.replace},
-        "add": [str(a) for a in precomputed.add],
-    }
 
 
 def registry_row(registry: Registry, f: NativeFunction) -> Row:
@@ -426,10 +423,6 @@ def _as_json(value: object) -> Json:
 
 def _by_name(rows: Iterable[tuple[DispatchKey, Kernel]]) -> list[tuple[DispatchKey, Kernel]]:
     return sorted(rows, key=lambda row: row[0].name)
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _guarded(make: Callable[[], Json]) -> Json:

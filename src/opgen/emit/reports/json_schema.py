@@ -17,20 +17,18 @@ from opgen.model.dispatch_key import (
 )
 from opgen.model.native_function import (
     DTYPE_CLASSES,
-    AliasAnalysisKind,
-    DeviceCheckType,
-    EffectType,
     ScalarType,
     UfuncKey,
     Variant,
 )
 from opgen.model.tags import TagSet
 from opgen.parse.entries.header import DERIVATIVES_KEYS
-from opgen.parse.entries.key_descriptions import (
+from opgen.parse.entries.keys import (
     CLASS_KEYS,
-    ENTRY_KEYS,
     HEADER_KEYS,
-    ValueKind,
+    KEYS,
+    Key,
+    Kind,
     describe_dispatch_key,
 )
 
@@ -90,11 +88,11 @@ def _entry(tags: TagSet, own: Schema) -> Schema:
         "additionalProperties": False,
         "properties": {
             name: {
-                **_value_schema(key.value_kind, tags),
+                **_value_schema(key, tags),
                 **own.get(name, {}),
                 **_words(key.description),
             }
-            for name, key in ENTRY_KEYS.items()
+            for name, key in KEYS.items()
         },
     }
 
@@ -219,41 +217,38 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
     return {**schema, "items": {"if": is_head, "then": head, "else": entry}}
 
 
-def _value_schema(value_kind: ValueKind, tags: TagSet) -> Schema:
-    match value_kind:
-        case ValueKind.flag:
+def _value_schema(key: Key, tags: TagSet) -> Schema:
+    match key.kind:
+        case Kind.flag:
             return {"type": "boolean"}
-        case ValueKind.schema | ValueKind.string:
+        case Kind.choice:
+            assert key.choice is not None
+            return {"enum": [*key.choice.words.__members__, None]}
+        case Kind.schema | Kind.doc:
             return {"type": "string"}
-        case ValueKind.variants:
+        case Kind.variants:
             return _variants()
-        case ValueKind.device_check:
-            return {"enum": [*DeviceCheckType.__members__, None]}
-        case ValueKind.operator_name:
+        case Kind.operator_name:
             return {"type": ["string", "null"], "pattern": _OPERATOR}
-        case ValueKind.operator_names:
+        case Kind.operator_names:
             one = _OPERATOR[1:-1]
             return {"type": "string", "pattern": f"^({one}(, {one})*)?$"}
-        case ValueKind.class_name:
+        case Kind.class_name:
             return {"type": ["string", "null"], "pattern": f"^{_NAME}$"}
-        case ValueKind.optional_string:
+        case Kind.any_string | Kind.module | Kind.fake:
             return {"type": ["string", "null"]}
-        case ValueKind.strings:
+        case Kind.strings:
             return {"type": "array", "items": {"type": "string"}}
-        case ValueKind.precomputed:
+        case Kind.precomputed:
             return {"type": ["array", "null"], "items": {"type": "string"}}
-        case ValueKind.tags:
+        case Kind.tags:
             return _tags(tags)
-        case ValueKind.dispatch:
+        case Kind.dispatch:
             return {"type": ["object", "null"]}
-        case ValueKind.effects:
-            return {"enum": [*EffectType.__members__, None]}
-        case ValueKind.alias_analysis:
-            return {"enum": [*AliasAnalysisKind.__members__, None]}
-        case ValueKind.inner_loops:
+        case Kind.inner_loops:
             return _inner_loops()
         case _:
-            assert_never(value_kind)
+            assert_never(key.kind)
 
 
 def _variants() -> Schema:

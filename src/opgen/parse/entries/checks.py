@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from msgspec import Struct
 
 from opgen import data
-from opgen.diagnostics import Diagnostics, Edit, Span
+from opgen.diagnostics import Edit, Span
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.model import release
 from opgen.model.dispatch_key import (
@@ -26,9 +26,15 @@ from opgen.model.function_schema import (
     argument_offsets,
     return_offsets,
 )
-from opgen.model.native_function import AliasAnalysisKind, DeviceCheckType, KernelSource, Variant
+from opgen.model.native_function import (
+    AliasAnalysisKind,
+    DeviceCheckType,
+    KernelSource,
+    NativeFunction,
+    Variant,
+)
 from opgen.model.out_slips import OutSlip, find_out_slip
-from opgen.model.profile import Profile, operator_namespace
+from opgen.model.profile import operator_namespace
 from opgen.parse.entries.draft import Draft, default_kernel_name
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
@@ -48,21 +54,18 @@ class Finding(Struct, frozen=True):
     fix: Edit | None = None
 
 
-Rule = Callable[[Draft, FunctionSchema], Iterator[Finding]]
+Rule = Callable[[Draft, NativeFunction], Iterator[Finding]]
 
 
-def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
-    """Report every rule that the entry violates."""
-    if draft.func is None:
-        return
-    is_library = draft.profile is Profile.library
+def check_entry(draft: Draft, f: NativeFunction) -> None:
+    """Report every rule that the entry violates. `f` has the values of its keys, without what they imply."""
     for needs, rule in _RULES:
-        if is_library and rule in _ONLY_TORCHGEN:
+        if f.is_library and rule in _ONLY_TORCHGEN:
             continue
         if draft.bad and not draft.bad.isdisjoint(needs):
             continue
-        for finding in rule(draft, draft.func):
-            diagnostics.error(
+        for finding in rule(draft, f):
+            draft.context.diagnostics.error(
                 finding.code,
                 finding.message,
                 finding.span,
@@ -73,147 +76,145 @@ def check_entry(draft: Draft, diagnostics: Diagnostics) -> None:
             )
 
 
-def _fake_is_needed(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.fake is None:
+def _fake_is_needed(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.fake is None:
         return
-    keys = {row.key for row in draft.dispatch}
     labels: tuple[tuple[Span, str], ...] = ()
-    if draft.structured or draft.structured_delegate is not None:
+    if f.part_of_structured_group:
         reason = "its meta function computes what it returns"
-    elif DispatchKey.Meta in keys:
+    elif f.find_kernel(DispatchKey.Meta) is not None:
         reason = "it has a kernel for Meta"
-        labels = ((draft.spans.dispatch_key(DispatchKey.Meta), "here"),)
-    elif _IMPLICIT in keys or not draft.has_dispatch:
+        labels = ((f.spans.dispatch_key(DispatchKey.Meta), "here"),)
+    elif f.has_composite_implicit_autograd_kernel or not draft.is_written("dispatch"):
         reason = "it decomposes into the operators that it calls"
     else:
         return
-    message = f"'{func.name}' needs no fake: {reason}"
-    yield Finding("E0255", message, draft.spans.key("fake"), labels)
+    message = f"'{f.func.name}' needs no fake: {reason}"
+    yield Finding("E0255", message, f.spans.key("fake"), labels)
 
 
-def _effects_are_kept(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+def _effects_are_kept(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
     """Source of the rules: `has_effects` of PyTorch 2.13; composites decompose before it is asked."""
-    if draft.effects is None:
+    if f.effects is None:
         return
-    span = draft.spans.key("effects")
-    aliased = next((a for a in func.arguments.flat_all if a.annotation is not None), None)
-    is_composite = any(row.key is _IMPLICIT for row in draft.dispatch)
-    is_structured = draft.structured or draft.structured_delegate is not None
+    span = f.spans.key("effects")
+    aliased = next((a for a in f.func.arguments.flat_all if a.annotation is not None), None)
     if aliased is not None:
         message = (
-            f"'{func.name}' writes or returns '{aliased.name}', so PyTorch ignores its effects"
+            f"'{f.func.name}' writes or returns '{aliased.name}', so PyTorch ignores its effects"
         )
         hint = "let one operator write, and another have the effects"
         yield Finding("E0257", message, span, hint=hint)
-    elif is_composite or not (draft.has_dispatch or is_structured):
-        message = f"'{func.name}' decomposes into the operators that it calls, so it has no effects of its own"
+    elif f.has_composite_implicit_autograd_kernel or not (
+        draft.is_written("dispatch") or f.part_of_structured_group
+    ):
+        message = f"'{f.func.name}' decomposes into the operators that it calls, so it has no effects of its own"
         hint = "write 'CompositeExplicitAutograd' for its kernel"
         yield Finding("E0257", message, span, hint=hint)
 
 
-def _python_kernels_are_plain(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    is_structured = draft.structured or draft.structured_delegate is not None
-    for row in draft.dispatch:
-        if row.source is not KernelSource.python:
+def _python_kernels_are_plain(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    for key, kernel in f.dispatch:
+        if kernel.source is not KernelSource.python:
             continue
-        if is_structured:
-            message = f"'{func.name}' is structured, so its kernels are C++ classes"
+        if f.part_of_structured_group:
+            message = f"'{f.func.name}' is structured, so its kernels are C++ classes"
             hint = "write an operator that is not structured"
-        elif row.key is DispatchKey.Meta:
+        elif key is DispatchKey.Meta:
             message = "PyTorch does not take the results without data from a Python kernel for Meta"
             hint = "write a line 'fake', or leave out the row and call torch.library.register_fake"
         else:
             continue
-        yield Finding("E0259", message, draft.spans.kernel(row.key), hint=hint)
+        yield Finding("E0259", message, f.spans.kernel(key), hint=hint)
 
 
-def _annotations_are_analysed(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+def _annotations_are_analysed(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
     """Source of the rule: PyTorch's registration of an operator for TorchScript refuses other kinds."""
-    kind = draft.alias_analysis
-    aliased = next((a for a in func.arguments.flat_all if a.annotation is not None), None)
+    kind = f.alias_analysis
+    aliased = next((a for a in f.func.arguments.flat_all if a.annotation is not None), None)
     if kind in (None, AliasAnalysisKind.from_schema) or aliased is None:
         return
-    message = f"the schema says what '{func.name}' does with '{aliased.name}': PyTorch registers no other alias analysis"
+    message = f"the schema says what '{f.func.name}' does with '{aliased.name}': PyTorch registers no other alias analysis"
     hint = "remove 'alias_analysis', or the annotations"
-    yield Finding("E0261", message, draft.spans.key("alias_analysis"), hint=hint)
+    yield Finding("E0261", message, f.spans.key("alias_analysis"), hint=hint)
 
 
-def _const_refs_without_out(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+def _const_refs_without_out(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
     key = "use_const_ref_for_mutable_tensors"
-    if not (draft.use_const_ref_for_mutable_tensors and func.arguments.out):
+    if not (f.use_const_ref_for_mutable_tensors and f.func.arguments.out):
         return
-    if release.holds(release.Rule.NO_CONST_REF_TO_OUTS, draft.declared_tags):
-        message = f"'{func.name}' has out arguments, so it cannot have '{key}'"
-        yield Finding("E0249", message, draft.spans.key(key))
+    if release.holds(release.Rule.NO_CONST_REF_TO_OUTS, draft.context.tags.names):
+        message = f"'{f.func.name}' has out arguments, so it cannot have '{key}'"
+        yield Finding("E0249", message, f.spans.key(key))
 
 
-def _methods_in_no_module(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.python_module is not None and Variant.method in draft.variants:
-        message = f"'{func.name}' is a method, so it cannot be in a Python module"
-        label = (draft.spans.item("variants", "method"), "made a method here")
-        yield Finding("E0248", message, draft.spans.key("python_module"), (label,))
+def _methods_in_no_module(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.python_module is not None and Variant.method in f.variants:
+        message = f"'{f.func.name}' is a method, so it cannot be in a Python module"
+        label = (f.spans.item("variants", "method"), "made a method here")
+        yield Finding("E0248", message, f.spans.key("python_module"), (label,))
 
 
-def _precomputed_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.has_precomputed and not draft.structured:
-        message = f"'{func.name}' is not structured, so nothing can be precomputed for it"
-        yield Finding("E0230", message, draft.spans.key("precomputed"))
+def _precomputed_when_structured(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if draft.is_written("precomputed") and not f.structured:
+        message = f"'{f.func.name}' is not structured, so nothing can be precomputed for it"
+        yield Finding("E0230", message, f.spans.key("precomputed"))
 
 
-def _replaced_arguments_exist(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.precomputed is None or not draft.structured:
+def _replaced_arguments_exist(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.precomputed is None or not f.structured:
         return
-    replaceable = [a.name for a in func.arguments.flat_non_out if a.name != "self"]
-    for name, _ in draft.precomputed.replace:
+    replaceable = [a.name for a in f.func.arguments.flat_non_out if a.name != "self"]
+    for name, _ in f.precomputed.replace:
         if name not in replaceable:
-            message = f"'{name}' is not an argument of '{func.name}' that can be replaced"
+            message = f"'{name}' is not an argument of '{f.func.name}' that can be replaced"
             hint = f"these can be: {', '.join(replaceable)}" if replaceable else None
-            span = draft.spans.value("precomputed")
-            yield Finding("E0233", message, _replaced(draft, name, span), hint=hint)
+            span = f.spans.value("precomputed")
+            yield Finding("E0233", message, _replaced(f, name, span), hint=hint)
 
 
-def _replaced(draft: Draft, name: str, value: Span) -> Span:
+def _replaced(f: NativeFunction, name: str, value: Span) -> Span:
     """Return the place in the `value` of `precomputed` where `name` is replaced; `value` if it is not found."""
     start = value.source.text.find(f"{name} -> ", value.start)
-    if start < 0 or start > draft.spans.entry.end:
+    if start < 0 or start > f.spans.entry.end:
         return value
     return Span(value.source, start, start + len(name))
 
 
-def _no_table_with_manual_registration(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.has_dispatch and draft.manual_kernel_registration:
-        message = f"kernels of '{func.name}' are registered by hand, so this table has no effect"
-        label = (draft.spans.key("manual_kernel_registration"), "because of this key")
-        yield Finding("E0216", message, draft.spans.key("dispatch"), (label,))
+def _no_table_with_manual_registration(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if draft.is_written("dispatch") and f.manual_kernel_registration:
+        message = f"kernels of '{f.func.name}' are registered by hand, so this table has no effect"
+        label = (f.spans.key("manual_kernel_registration"), "because of this key")
+        yield Finding("E0216", message, f.spans.key("dispatch"), (label,))
 
 
-def _table_is_not_the_default(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
+def _table_is_not_the_default(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
     """Check two rules about a table whose only key is CompositeImplicitAutograd."""
-    if draft.dispatch_key_count != 1 or [row.key for row in draft.dispatch] != [_IMPLICIT]:
+    kernel, name = f.find_kernel(_IMPLICIT), default_kernel_name(f.func)
+    if kernel is None or len(f.dispatch) > 1 or f.has_ignored_rows:
         return
-    row, name = draft.dispatch[0], default_kernel_name(func)
-    if row.kernel == name and row.namespace is None:
+    if kernel.name == name and kernel.namespace is None:
         message = "this table is the default: remove it"
-        fix = draft.spans.remove_key("dispatch")
-        yield Finding("E0212", message, draft.spans.key("dispatch"), fix=fix)
-    elif "_symint" not in row.kernel and draft.structured_delegate is None:
-        message = f"the only kernel of '{func.name}' must be named '{name}'"
+        fix = f.spans.remove_key("dispatch")
+        yield Finding("E0212", message, f.spans.key("dispatch"), fix=fix)
+    elif not kernel.supports_symint and f.structured_delegate is None:
+        message = f"the only kernel of '{f.func.name}' must be named '{name}'"
         hint = f"rename it to '{name}' and remove the table"
-        yield Finding("E0213", message, draft.spans.kernel(_IMPLICIT), hint=hint)
+        yield Finding("E0213", message, f.spans.kernel(_IMPLICIT), hint=hint)
 
 
-def _factories_have_a_table(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.has_dispatch or draft.structured or draft.structured_delegate is not None:
+def _factories_have_a_table(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if draft.is_written("dispatch") or f.part_of_structured_group:
         return
-    name = str(func.name.name)
-    if name.startswith("new_") or name.endswith("_like") or func.is_factory:
-        message = f"'{func.name}' creates a tensor, so it needs a dispatch table"
+    name = str(f.func.name.name)
+    if name.startswith("new_") or name.endswith("_like") or f.func.is_factory:
+        message = f"'{f.func.name}' creates a tensor, so it needs a dispatch table"
         note = f"add 'dispatch:' with 'CompositeExplicitAutograd: {name}' or kernels for single backends"
-        yield Finding("E0214", message, draft.spans.schema_name(), notes=(note,))
+        yield Finding("E0214", message, f.span, notes=(note,))
 
 
-def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    keys = [row.key for row in draft.dispatch if row.key in COMPOSITE_DISPATCH_KEYS]
+def _composite_keys_agree(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    keys = [key for key, _ in f.dispatch if key in COMPOSITE_DISPATCH_KEYS]
     if len(keys) <= 1:
         return
     if len(keys) == 2 and _NESTED in keys and _NONFUNCTIONAL not in keys:
@@ -221,153 +222,151 @@ def _composite_keys_agree(draft: Draft, func: FunctionSchema) -> Iterator[Findin
     second = next((key for key in keys[1:] if key is not _NESTED), keys[1])
     first = next((key for key in keys if key not in (_NESTED, second)), keys[0])
     message = f"'{second}' cannot be combined with '{first}'"
-    label = (draft.spans.dispatch_key(first), "the other kernel for all backends")
-    yield Finding("E0215", message, draft.spans.dispatch_key(second), (label,))
+    label = (f.spans.dispatch_key(first), "the other kernel for all backends")
+    yield Finding("E0215", message, f.spans.dispatch_key(second), (label,))
 
 
-def _kernels_share_namespace(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    default = operator_namespace(draft.namespace)
-    for row in draft.dispatch[1:]:
-        first = draft.dispatch[0]
-        names = [r.namespace or default for r in (first, row)]
+def _kernels_share_namespace(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    default = operator_namespace(f.namespace)
+    for key, kernel in f.dispatch[1:]:
+        first_key, first = f.dispatch[0]
+        names = [k.namespace or default for k in (first, kernel)]
         if names[0] != names[1]:
-            message = f"kernels of '{func.name}' are in different namespaces: '{names[0]}' and '{names[1]}'"
-            label = (draft.spans.kernel(first.key), "the first")
-            yield Finding("E0219", message, draft.spans.kernel(row.key), (label,))
+            message = f"kernels of '{f.func.name}' are in different namespaces: '{names[0]}' and '{names[1]}'"
+            label = (f.spans.kernel(first_key), "the first")
+            yield Finding("E0219", message, f.spans.kernel(key), (label,))
             return
 
 
-def _ufuncs_are_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if not draft.ufunc_inner_loop:
+def _ufuncs_are_structured(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if not f.ufunc_inner_loop:
         return
-    is_functional = func.kind() is SchemaKind.functional
-    outless = is_functional and draft.no_outless is None and not _asks_for_variants(draft)
-    if not draft.structured or outless:
-        lacks = "is not an out variant" if draft.structured else "is not structured"
-        message = f"'{func.name}' has an inner loop but {lacks}"
-        yield Finding("E0223", message, draft.spans.key("ufunc_inner_loop"))
-    for row in draft.dispatch:
-        if row.key in UFUNC_DISPATCH_KEYS:
-            message = f"the {row.key} kernel of '{func.name}' is generated from its inner loop"
-            label = (draft.spans.key("ufunc_inner_loop"), "the inner loop")
-            yield Finding("E0224", message, draft.spans.dispatch_key(row.key), (label,))
+    is_functional = f.func.kind() is SchemaKind.functional
+    outless = is_functional and draft.context.no_outless is None and not _asks_for_variants(f)
+    if not f.structured or outless:
+        lacks = "is not an out variant" if f.structured else "is not structured"
+        message = f"'{f.func.name}' has an inner loop but {lacks}"
+        yield Finding("E0223", message, f.spans.key("ufunc_inner_loop"))
+    for key, _ in f.dispatch:
+        if key in UFUNC_DISPATCH_KEYS:
+            message = f"the {key} kernel of '{f.func.name}' is generated from its inner loop"
+            label = (f.spans.key("ufunc_inner_loop"), "the inner loop")
+            yield Finding("E0224", message, f.spans.dispatch_key(key), (label,))
 
 
-def _delegates_name_no_kernels(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.structured_delegate is None:
+def _delegates_name_no_kernels(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.structured_delegate is None:
         return
-    for row in draft.dispatch:
-        if row.key in STRUCTURED_DISPATCH_KEYS:
-            message = f"the {row.key} kernel of '{func.name}' is that of its delegate"
-            label = (draft.spans.value("structured_delegate"), "delegated here")
-            yield Finding("E0217", message, draft.spans.dispatch_key(row.key), (label,))
+    for key, _ in f.dispatch:
+        if key in STRUCTURED_DISPATCH_KEYS:
+            message = f"the {key} kernel of '{f.func.name}' is that of its delegate"
+            label = (f.spans.value("structured_delegate"), "delegated here")
+            yield Finding("E0217", message, f.spans.dispatch_key(key), (label,))
 
 
-def _out_variants_are_functions(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if func.arguments.out and draft.variants != {Variant.function}:
-        message = f"'{func.name}' has out arguments, so it is a function only"
-        span = draft.spans.value("variants")
+def _out_variants_are_functions(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.func.arguments.out and f.variants != {Variant.function}:
+        message = f"'{f.func.name}' has out arguments, so it is a function only"
+        span = f.spans.value("variants")
         yield Finding("E0240", message, span, fix=Edit(span, "function"))
 
 
-def _structured_is_an_out_variant(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if not draft.structured or func.kind() is SchemaKind.out:
+def _structured_is_an_out_variant(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if not f.structured or f.func.kind() is SchemaKind.out:
         return
-    message = f"'{func.name}' is not an out variant, so it cannot be structured"
-    slip = find_out_slip(func)
-    if func.kind() is not SchemaKind.functional and slip is not None:
-        label = (draft.spans.key("structured"), "structured")
-        message = f"'{func.name}' is structured, but not an out variant: {slip.message}"
-        span = _span_of_slip(slip, draft, func)
+    message = f"'{f.func.name}' is not an out variant, so it cannot be structured"
+    slip = find_out_slip(f.func)
+    if f.func.kind() is not SchemaKind.functional and slip is not None:
+        label = (f.spans.key("structured"), "structured")
+        message = f"'{f.func.name}' is structured, but not an out variant: {slip.message}"
+        span = _span_of_slip(slip, f)
         yield Finding("E0241", message, span, (label,), hint=slip.hint)
-    elif func.kind() is not SchemaKind.functional:
+    elif f.func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
-        yield Finding("E0241", message, draft.spans.key("structured"), hint=hint)
-    elif draft.no_outless is not None and not _asks_for_variants(draft):
-        message = f"{message} {draft.no_outless}"
+        yield Finding("E0241", message, f.spans.key("structured"), hint=hint)
+    elif draft.context.no_outless is not None and not _asks_for_variants(f):
+        message = f"{message} {draft.context.no_outless}"
         hint = (
             "add an out variant with 'structured: True', and 'structured_delegate: NAME.out' here"
         )
-        if draft.profile is Profile.library:
-            hint = f"add 'autogen: {func.name.to_out()}'"
-        if draft.is_strict:
+        if f.is_library:
+            hint = f"add 'autogen: {f.func.name.to_out()}'"
+        if draft.context.strict_torchgen:
             hint = f"{hint}; or run without --strict-torchgen"
-        yield Finding("E0241", message, draft.spans.key("structured"), hint=hint)
+        yield Finding("E0241", message, f.spans.key("structured"), hint=hint)
 
 
-def _asks_for_variants(draft: Draft) -> bool:
+def _asks_for_variants(f: NativeFunction) -> bool:
     """Return whether an entry that is structured stands for all variants of its operator."""
-    return draft.profile is Profile.library and bool(draft.autogen)
+    return f.is_library and bool(f.autogen)
 
 
-def _span_of_slip(slip: OutSlip, draft: Draft, func: FunctionSchema) -> Span:
+def _span_of_slip(slip: OutSlip, f: NativeFunction) -> Span:
     """Return the type of the argument, or all returns."""
     if slip.argument is None:
-        places = [(start, start + len(str(r))) for r, start in return_offsets(func)]
-        return (
-            draft.spans.schema(places[0][0], places[-1][1]) if places else draft.spans.schema_name()
-        )
-    starts = (start for a, start in argument_offsets(func) if a is slip.argument)
+        places = [(start, start + len(str(r))) for r, start in return_offsets(f.func)]
+        return f.spans.schema(places[0][0], places[-1][1]) if places else f.span
+    starts = (start for a, start in argument_offsets(f.func) if a is slip.argument)
     start = next(starts)
-    return draft.spans.schema(start, start + len(slip.argument.type_text))
+    return f.spans.schema(start, start + len(slip.argument.type_text))
 
 
-def _structured_is_guarded(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if not draft.device_guard and (draft.structured or draft.structured_delegate is not None):
-        message = f"'{func.name}' is structured, so its device guard cannot be turned off"
-        yield Finding("E0242", message, draft.spans.key("device_guard"))
+def _structured_is_guarded(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if not f.device_guard and (f.part_of_structured_group):
+        message = f"'{f.func.name}' is structured, so its device guard cannot be turned off"
+        yield Finding("E0242", message, f.spans.key("device_guard"))
 
 
-def _out_variants_do_not_delegate(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.structured_delegate is not None and func.kind() is SchemaKind.out:
-        message = f"'{func.name}' is an out variant, so it cannot delegate to another"
-        hint = None if draft.structured else "did you mean 'structured: True'?"
-        span = draft.spans.key("structured_delegate")
+def _out_variants_do_not_delegate(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.structured_delegate is not None and f.func.kind() is SchemaKind.out:
+        message = f"'{f.func.name}' is an out variant, so it cannot delegate to another"
+        hint = None if f.structured else "did you mean 'structured: True'?"
+        span = f.spans.key("structured_delegate")
         yield Finding("E0243", message, span, hint=hint)
 
 
-def _no_default_args_have_defaults(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if not draft.cpp_no_default_args:
+def _no_default_args_have_defaults(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if not f.cpp_no_default_args:
         return
-    defaults = {a.name for a in func.arguments.flat_all if a.default is not None}
-    names = {a.name for a in func.arguments.flat_all}
-    for name in draft.cpp_no_default_args:
+    defaults = {a.name for a in f.func.arguments.flat_all if a.default is not None}
+    names = {a.name for a in f.func.arguments.flat_all}
+    for name in f.cpp_no_default_args:
         if name not in defaults:
             message = (
-                f"the argument '{name}' of '{func.name}' has no default"
+                f"the argument '{name}' of '{f.func.name}' has no default"
                 if name in names
-                else f"'{func.name}' has no argument '{name}'"
+                else f"'{f.func.name}' has no argument '{name}'"
             )
-            span = draft.spans.item("cpp_no_default_args", name)
+            span = f.spans.item("cpp_no_default_args", name)
             hint = None if name in names else did_you_mean(name, sorted(defaults))
             yield Finding("E0244", message, span, hint=hint)
 
 
-def _base_class_when_structured(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if draft.structured_inherits is not None and not draft.structured:
-        message = f"'{func.name}' is not structured, so it has no base class"
+def _base_class_when_structured(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if f.structured_inherits is not None and not f.structured:
+        message = f"'{f.func.name}' is not structured, so it has no base class"
         hint = "add 'structured: True', or remove this line"
-        yield Finding("E0245", message, draft.spans.key("structured_inherits"), hint=hint)
+        yield Finding("E0245", message, f.spans.key("structured_inherits"), hint=hint)
 
 
-def _foreach_is_not_checked(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    checked = draft.device_check is not DeviceCheckType.NoCheck
-    if checked and str(func.name).startswith("_foreach"):
-        message = f"'{func.name}' needs 'device_check: NoCheck'"
-        written = draft.node("device_check") is not None
-        span = draft.spans.value("device_check") if written else draft.spans.schema_name()
-        added = draft.spans.add_key("device_check: NoCheck")
+def _foreach_is_not_checked(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    checked = f.device_check is not DeviceCheckType.NoCheck
+    if checked and str(f.func.name).startswith("_foreach"):
+        message = f"'{f.func.name}' needs 'device_check: NoCheck'"
+        written = draft.spans.node.get("device_check") is not None
+        span = f.spans.value("device_check") if written else f.span
+        added = f.spans.add_key("device_check: NoCheck")
         yield Finding("E0246", message, span, fix=Edit(span, "NoCheck") if written else added)
 
 
-def _random_is_tagged(draft: Draft, func: FunctionSchema) -> Iterator[Finding]:
-    if "nondeterministic_seeded" in draft.tags:
+def _random_is_tagged(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
+    if "nondeterministic_seeded" in f.tags:
         return
-    reason = explain_random(func, draft.declared_tags)
+    reason = explain_random(f.func, draft.context.tags.names)
     if reason is not None:
-        message = f"'{func.name}' needs the tag 'nondeterministic_seeded': {reason}"
-        fix = draft.spans.add_tag("nondeterministic_seeded")
-        yield Finding("E0247", message, draft.spans.schema_name(), fix=fix)
+        message = f"'{f.func.name}' needs the tag 'nondeterministic_seeded': {reason}"
+        fix = f.spans.add_tag("nondeterministic_seeded")
+        yield Finding("E0247", message, f.span, fix=fix)
 
 
 def explain_random(func: FunctionSchema, tags: Collection[str]) -> str | None:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from msgspec import Struct, field
 
-from opgen.diagnostics import Edit, Span
+from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.function_schema import FunctionSchema, OperatorName
-from opgen.model.native_function import (
-    AliasAnalysisKind,
-    DeviceCheckType,
-    EffectType,
-    KernelSource,
-    Precompute,
-    UfuncInnerLoop,
-    UfuncKey,
-    Variant,
-)
+from opgen.model.function_schema import FunctionSchema
+from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN, Profile
 from opgen.model.schema_spelling import Blank, Spelling
+from opgen.model.tags import TagSet
 from opgen.parse.entries import edits as entry_edits
-from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from opgen.parse.entries.header import FileHeader
+from opgen.parse.schema.reader import SchemaCache
+from opgen.parse.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 
 class NodeSpans(Struct, frozen=True):
@@ -163,61 +158,57 @@ def spaced_parts(text: str) -> Iterator[tuple[str, int, int]]:
         start += len(part) + 2
 
 
-class DispatchRow(Struct):
-    """One key of a dispatch table with the name of its kernel, as written."""
+class EntryContext(Struct, frozen=True):
+    """The settings for all entries of a file. Rows for `ignore_keys` are dropped from dispatch tables.
 
-    key: DispatchKey
-    kernel: str
-    namespace: str | None
-    source: KernelSource = KernelSource.author
+    With `strict_torchgen`, torchgen's rules hold for every namespace, and opgen's extensions of the language are
+    errors. `namespace` is that of operators written without one. `no_outless` is not None if only out variants can be
+    structured; it then ends the message, such as "in torchgen's language".
+    """
+
+    tags: TagSet
+    ignore_keys: Collection[DispatchKey]
+    diagnostics: Diagnostics
+    cache: SchemaCache = field(default_factory=SchemaCache)
+    strict_torchgen: bool = False
+    namespace: str = ATEN
+    header: FileHeader = field(default_factory=FileHeader)
+    no_outless: str | None = None
+
+    def profile(self, namespace: str) -> Profile:
+        """Return the profile of operators in `namespace`."""
+        follows_torchgen = namespace == ATEN or self.strict_torchgen
+        return Profile.torchgen if follows_torchgen else Profile.library
 
 
 class Draft(Struct):
-    """An entry being read. `bad` holds the keys with invalid values.
+    """An entry being read: the `values` of its keys that are valid, by name, and the `bad` keys."""
 
-    `declared_tags` are all tags of tags.yaml, `tags` those of the entry. `no_outless` is as in `EntryContext`.
-    `includes` and `shares_namespace` (`fragment`) come from the header of the file.
-    """
-
+    context: EntryContext
     spans: NodeSpans
-    declared_tags: tuple[str, ...] = ()
-    no_outless: str | None = None
-    is_strict: bool = False
-    includes: tuple[str, ...] = ()
-    shares_namespace: bool = False
     bad: set[str] = field(default_factory=set)
     func: FunctionSchema | None = None
     namespace: str = ATEN
     profile: Profile = Profile.torchgen
-    variants: frozenset[Variant] = frozenset((Variant.function,))
-    tags: tuple[str, ...] = ()
-    structured: bool = False
-    structured_delegate: OperatorName | None = None
-    structured_inherits: str | None = None
-    has_precomputed: bool = False
-    precomputed: Precompute | None = None
-    autogen: tuple[OperatorName, ...] = ()
-    ufunc_inner_loop: tuple[tuple[UfuncKey, UfuncInnerLoop], ...] = ()
-    cpp_no_default_args: tuple[str, ...] = ()
-    use_const_ref_for_mutable_tensors: bool = False
-    manual_kernel_registration: bool = False
-    manual_cpp_binding: bool = False
-    device_guard: bool = True
-    device_check: DeviceCheckType = DeviceCheckType.ExactSame
-    python_module: str | None = None
-    category_override: str | None = None
-    fake: str | None = None
-    effects: EffectType | None = None
-    alias_analysis: AliasAnalysisKind | None = None
-    # None without the key; empty if the operator has no documentation.
-    doc: str | None = None
-    # Whether there is a dispatch table, the number of its keys, and its rows without the ignored keys.
-    has_dispatch: bool = False
-    dispatch_key_count: int = 0
-    dispatch: list[DispatchRow] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    has_ignored_rows: bool = False
 
-    def node(self, key: str) -> Node | None:
-        return self.spans.node.get(key)
+    def is_written(self, key: str) -> bool:
+        """Return whether the entry has a key, with a value other than null."""
+        value = self.spans.node.get(key)
+        return value is not None and value.kind != "null"
+
+    def function(self, func: FunctionSchema) -> NativeFunction:
+        """Return the operator with the values that were written."""
+        return NativeFunction(
+            self.namespace,
+            func,
+            self.spans,
+            includes=self.context.header.include,
+            shares_namespace=self.context.header.fragment,
+            has_ignored_rows=self.has_ignored_rows,
+            **self.values,
+        )
 
 
 def default_kernel_name(func: FunctionSchema) -> str:

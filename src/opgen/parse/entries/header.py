@@ -13,14 +13,13 @@ from opgen.diagnostics.suggestions import did_you_mean, only_near, shorten
 from opgen.model.backend import WrittenName
 from opgen.model.cpp_identifier import is_cpp_name
 from opgen.model.types import CppClass
+from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS
 from opgen.parse.schema.parser import SchemaReader, check_namespace
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from opgen.parse.yaml.values import ValueReader
 
-KEYS = ("namespace", "include", "fragment", "classes")
 # The keys of the header of a file of derivatives.
 DERIVATIVES_KEYS = ("namespace", "include")
-_CLASS_KEYS = ("type", "header", "define")
 # A placeholder for the namespace of a file whose own has an error.
 _IN_PLACE = "mylib"
 # The name of a header as in C++: with `<>`, or the text between quotes.
@@ -81,9 +80,9 @@ def _is_header(node: Node) -> TypeGuard[MappingNode]:
     """Return whether an item has a key of a header, perhaps a misspelt one, and no `func`."""
     if not isinstance(node, MappingNode) or node.get("func") is not None:
         return False
-    if any(node.get(key) is not None for key in KEYS):
+    if any(node.get(key) is not None for key in HEADER_KEYS):
         return True
-    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, KEYS) is not None
+    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, HEADER_KEYS) is not None
 
 
 def _has_namespace(node: MappingNode) -> bool:
@@ -92,7 +91,7 @@ def _has_namespace(node: MappingNode) -> bool:
 
 def _read(node: MappingNode, diagnostics: Diagnostics) -> FileHeader:
     reader = ValueReader(node, "E0252", diagnostics)
-    reader.check_keys(KEYS, "E0252")
+    reader.check_keys(HEADER_KEYS, "E0252")
     namespace = _namespace(reader)
     fragment = reader.flag("fragment", False)
     includes, classes = tuple(read_includes(reader)), dict(_classes(reader))
@@ -161,8 +160,8 @@ def _classes(reader: ValueReader) -> Iterator[tuple[str, CppClass]]:
 
 
 def _class(reader: ValueReader) -> CppClass | None:
-    reader.check_keys(_CLASS_KEYS, "E0252")
-    names = {key: reader.name(key) for key in _CLASS_KEYS}
+    reader.check_keys(CLASS_KEYS, "E0252")
+    names = {key: reader.name(key) for key in CLASS_KEYS}
     for key in ("type", "header"):
         if names[key] is None:
             reader.diagnostics.error("E0252", f"a class needs '{key}'", reader.node.span)

@@ -1,18 +1,17 @@
-"""Read the keys of an entry into a draft: one handler for each key.
+"""Read the keys of an entry into a draft: one method for each kind of value.
 
-A handler sets a field of the draft from the value of its key. If the value is invalid, it reports an error, leaves the
-field at its default, and adds the key to `draft.bad`.
+It returns the value of the key. If that is invalid, it reports an error, adds the key to `draft.bad`, and returns the part
+that is valid, or None.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import TypeVar
+from typing import Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Edit, Span, TooManyErrors
@@ -30,9 +29,7 @@ from opgen.model.native_function import (
     DTYPE_CLASSES,
     FALLTHROUGH,
     PYTHON,
-    AliasAnalysisKind,
-    DeviceCheckType,
-    EffectType,
+    Kernel,
     KernelSource,
     Precompute,
     ScalarType,
@@ -45,9 +42,9 @@ from opgen.model.schema_spelling import Spelling, spell
 from opgen.model.tags import TagSet
 from opgen.parse.entries import edits as entry_edits
 from opgen.parse.entries.documentation import clean, find_bad_character
-from opgen.parse.entries.draft import DispatchRow, Draft, NodeSpans, comma_parts, spaced_parts
+from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
 from opgen.parse.entries.fake_expression import find_fake_problem
-from opgen.parse.entries.header import FileHeader
+from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
 from opgen.parse.entries.slips import (
     Advice,
     advise_on_dispatch_key,
@@ -60,11 +57,8 @@ from opgen.parse.entries.slips import (
 )
 from opgen.parse.schema.library_parser import LibraryReader
 from opgen.parse.schema.parser import SchemaReader, check_namespace
-from opgen.parse.schema.reader import SchemaCache
 from opgen.parse.schema.slips import find_slip
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
-
-_Choice = TypeVar("_Choice", bound=Enum)
 
 _MAX_KERNEL_NAMESPACES = 2
 _EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
@@ -74,43 +68,10 @@ _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
 }
 # The most candidates for a hint. PyTorch's lists are shorter; with more, a thousand unknown names would take long.
 _MAX_CANDIDATES = 500
-# Keys whose values have no rules.
-_MAY_END_IN_A_LINE_END = frozenset(("category_override",))
 _USUAL_KEYS = "keys are CPU, CUDA, Meta, CompositeExplicitAutograd, CompositeImplicitAutograd, …"
 _HINT_FOR_ATEN = {
     ATEN: "list a backend's kernels for PyTorch's own operators in a file for --backend-yaml"
 }
-
-
-class EntryContext(Struct, frozen=True):
-    """The settings for all entries of a file. Rows for `ignore_keys` are dropped from dispatch tables.
-
-    With `strict_torchgen`, torchgen's rules hold for every namespace, and opgen's extensions of the language are
-    errors. `namespace` is that of operators written without one. `no_outless` is not None if only out variants can be
-    structured; it then ends the message, such as "in torchgen's language".
-    """
-
-    tags: TagSet
-    ignore_keys: Collection[DispatchKey]
-    diagnostics: Diagnostics
-    cache: SchemaCache = field(default_factory=SchemaCache)
-    strict_torchgen: bool = False
-    namespace: str = ATEN
-    header: FileHeader = field(default_factory=FileHeader)
-    no_outless: str | None = None
-
-    def profile(self, namespace: str) -> Profile:
-        """Return the profile of operators in `namespace`."""
-        follows_torchgen = namespace == ATEN or self.strict_torchgen
-        return Profile.torchgen if follows_torchgen else Profile.library
-
-
-class _Row(Struct, frozen=True):
-    """The value of a row of a dispatch table."""
-
-    namespace: str | None
-    name: str
-    source: KernelSource
 
 
 def read_keys(node: MappingNode, context: EntryContext) -> Draft:
@@ -126,14 +87,7 @@ class _EntryReader:
     __slots__ = ("_context", "_key", "draft")
 
     def __init__(self, node: MappingNode, context: EntryContext) -> None:
-        self.draft = Draft(
-            NodeSpans(node),
-            context.tags.names,
-            context.no_outless,
-            context.strict_torchgen,
-            context.header.include,
-            context.header.fragment,
-        )
+        self.draft = Draft(context, NodeSpans(node))
         self._context = context
         self._key = ""
 
@@ -144,9 +98,9 @@ class _EntryReader:
         # `func` comes first: the operator's namespace decides which rules hold for the other keys.
         for key, value in sorted(node.pairs, key=lambda pair: pair[0].value != "func"):
             self._key = key.value
-            handler = _HANDLERS.get(key.value)
-            if handler is not None:
-                handler(self, value)
+            known = KEYS.get(key.value)
+            if known is not None:
+                self._read_key(known, value)
             elif key.kind != "str":
                 self._error("E0108", "a key must be a name", key.span)
             else:
@@ -154,20 +108,45 @@ class _EntryReader:
         if self.draft.func is not None:
             self._add_implicit_tags(self.draft.func)
 
+    def _read_key(self, key: Key, value: Node) -> None:
+        found: Any = (
+            self._choice(value, key.choice) if key.choice else _READERS[key.kind](self, value)
+        )
+        if found is None or not self._is_allowed(key.of, value):
+            return
+        if key.kind is Kind.doc:
+            found = self._cleaned(found)
+        elif key.kind is Kind.fake and self.draft.func is not None:
+            found = self._checked_fake(found, self.draft.func)
+        self.draft.values[self._key] = found
+
+    def _is_allowed(self, users: Users, value: Node) -> bool:
+        """Return whether the operator may have the key; if not, report it."""
+        strict, hint = self._context.strict_torchgen, None
+        message = f"'{self._key}' is an opgen extension"
+        if users is Users.libraries and (strict or self.draft.profile is Profile.torchgen):
+            message = f"{message}, only for operators of libraries"
+        elif users is Users.opgen and strict:
+            hint = "write a comment whose lines begin with '#:' directly above the entry"
+        else:
+            return True
+        self._error("E0250", message, value.span, hint=hint)
+        return False
+
     def _has_misspelt_func(self, node: MappingNode) -> bool:
         """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
-        unknown = [key for key, _ in node.pairs if key.value not in _HANDLERS]
+        unknown = [key for key, _ in node.pairs if key.value not in KEYS]
         return any(_meant_by_key(key, node) == "func" for key in unknown)
 
     def _report_key(self, key: ScalarNode) -> None:
         """Report an unknown key. Rules about the key that the author probably meant are skipped."""
         node = self.draft.spans.node
-        unused = [name for name in _HANDLERS if node.get(name) is None]
+        unused = [name for name in KEYS if node.get(name) is None]
         advice = advise_on_key(key.value, node, unused)
         hint = None if advice is None else advice.hint
         fix = None if advice is None else self._replaced(key.span, key.value, advice.fix)
         message = f"unknown key '{shorten(key.value)}'"
-        notes = list_names("keys", _HANDLERS) if advice is None else ()
+        notes = list_names("keys", KEYS) if advice is None else ()
         self._error("E0201", message, key.span, notes=notes, hint=hint, fix=fix)
         if advice is not None and advice.meant is not None:
             self.draft.bad.add(advice.meant)
@@ -192,26 +171,17 @@ class _EntryReader:
             code, message, span, labels=labels, notes=notes, hint=hint, fix=fix
         )
 
-    def _member(
-        self, value: Node, choices: type[_Choice], code: str, what: str, *notes: str
-    ) -> _Choice | None:
+    def _choice(self, value: Node, choice: Choice) -> Enum | None:
         """Return the member that a string names; None, and an error for any other name, if there is none."""
         node = self._optional_string(value)
         if node is None:
             return None
-        names = choices.__members__
+        names = choice.words.__members__
         if node.value not in names:
-            message = f"unknown {what} '{shorten(node.value)}'"
-            self._unknown(code, message, node.value, node.span, names, notes)
+            message = f"unknown {self._key.replace('_', ' ')} '{shorten(node.value)}'"
+            notes = (choice.note,) if choice.note else ()
+            self._unknown(choice.code, message, node.value, node.span, names, notes)
         return names.get(node.value)
-
-    def _is_for_libraries(self, key: str, value: Node) -> bool:
-        """Return whether the entry may have a key of opgen's own; if not, report it."""
-        if not self._context.strict_torchgen and self.draft.profile is not Profile.torchgen:
-            return True
-        message = f"'{key}' is an opgen extension, only for operators of libraries"
-        self._error("E0250", message, value.span)
-        return False
 
     def _unknown(
         self,
@@ -235,7 +205,7 @@ class _EntryReader:
         fix = self._replaced(span, word, advice.fix)
         self._error(code, message, span, hint=advice.hint, fix=fix)
 
-    # Values by type
+    # Values by their type in YAML
 
     def _wrong_type(
         self, node: Node, expected: str, what: str | None = None, hint: str | None = None
@@ -265,7 +235,7 @@ class _EntryReader:
         if not self._is_string(node, what) or not isinstance(node, ScalarNode):
             return None
         stripped = node.value.rstrip("\n")
-        if node.value == stripped or self._key in _MAY_END_IN_A_LINE_END:
+        if node.value == stripped or KEYS[self._key].kind is Kind.any_string:
             return node
         message = "this string includes the line end after it"
         hint, fix = "write '>-' or '|-'", entry_edits.strip_line_end(node)
@@ -274,6 +244,10 @@ class _EntryReader:
 
     def _optional_string(self, node: Node) -> ScalarNode | None:
         return None if node.kind == "null" else self._string(node)
+
+    def _read_any_string(self, node: Node) -> str | None:
+        found = self._optional_string(node)
+        return None if found is None else found.value
 
     def _schema_reader(
         self, node: ScalarNode, offset: int = 0, errors: Diagnostics | None = None
@@ -314,9 +288,9 @@ class _EntryReader:
             self.draft.bad.add(self._key)
         return name
 
-    # One handler for each key
+    # Values by kind
 
-    def _read_func(self, value: Node) -> None:
+    def _read_schema(self, value: Node) -> None:
         if not self._is_string(value) or not isinstance(value, ScalarNode):
             return
         spelling = None
@@ -391,18 +365,18 @@ class _EntryReader:
         )
         return check_namespace(reader, namespace, 0)
 
-    def _read_variants(self, value: Node) -> None:
+    def _read_variants(self, value: Node) -> frozenset[Variant] | None:
         if isinstance(value, SequenceNode):
             self._wrong_type(value, "a string", hint=advise_on_string(value))
-            return
+            return None
         node = self._string(value)
         if node is None:
-            return
+            return None
         advice = advise_on_list(node.value, Variant.__members__)
         if advice is not None and advice.fix != node.value:
             message = f"the variants '{shorten(node.value)}' are not separated by ', '"
             self._advised("E0204", message, node.value, node.span, advice)
-            return
+            return None
         variants = set()
         for word, start, end in spaced_parts(node.value):
             if word in Variant.__members__:
@@ -411,69 +385,54 @@ class _EntryReader:
                 message = f"unknown variant '{shorten(word)}'"
                 span = node.part(start, end)
                 self._unknown("E0204", message, word, span, Variant.__members__)
-        self.draft.variants = frozenset(variants)
+        return frozenset(variants)
 
-    def _read_device_check(self, value: Node) -> None:
-        found = self._member(value, DeviceCheckType, "E0205", "device check")
-        if found is not None:
-            self.draft.device_check = found
-
-    def _read_python_module(self, value: Node) -> None:
+    def _read_module(self, value: Node) -> str | None:
         node = self._optional_string(value)
-        if node is None:
-            return
         # torchgen accepts an empty name, too, for the library's own module.
-        if not node.value or _is_module_name(node.value):
-            self.draft.python_module = node.value
-        else:
-            message = f"'{shorten(node.value)}' cannot be the name of a Python module"
-            hint = "write identifiers with dots between them, but no keyword of Python"
-            self._error("E0226", message, node.span, hint=hint)
+        if node is None or not node.value or _is_module_name(node.value):
+            return None if node is None else node.value
+        message = f"'{shorten(node.value)}' cannot be the name of a Python module"
+        hint = "write identifiers with dots between them, but no keyword of Python"
+        self._error("E0226", message, node.span, hint=hint)
+        return None
 
-    def _read_structured_delegate(self, value: Node) -> None:
+    def _read_operator_name(self, value: Node) -> OperatorName | None:
         node = self._optional_string(value)
-        if node is not None:
-            name = self._operator_name(node, 0, len(node.value))
-            self.draft.structured_delegate = name
+        return None if node is None else self._operator_name(node, 0, len(node.value))
 
-    def _read_structured_inherits(self, value: Node) -> None:
+    def _read_class_name(self, value: Node) -> str | None:
         node = self._optional_string(value)
-        if node is None:
-            return
+        if node is None or is_cpp_name(node.value):
+            return None if node is None else node.value
+        code, message = "E0207", f"'{shorten(node.value)}' is not the name of a C++ class"
         if "::" in node.value:
-            message = "write the base class without a namespace"
-            self._error("E0206", message, node.span)
-        elif not is_cpp_name(node.value):
-            message = f"'{shorten(node.value)}' is not the name of a C++ class"
-            if not node.value:
-                message = "the name of the base class is empty"
-            self._error("E0207", message, node.span)
-        else:
-            self.draft.structured_inherits = node.value
+            code, message = "E0206", "write the base class without a namespace"
+        elif not node.value:
+            message = "the name of the base class is empty"
+        self._error(code, message, node.span)
+        return None
 
-    def _read_cpp_no_default_args(self, value: Node) -> None:
+    def _read_strings(self, value: Node) -> frozenset[str] | None:
         if not isinstance(value, SequenceNode):
             self._wrong_type(value, "a list")
-            return
-        what = "an item of 'cpp_no_default_args'"
-        items = [self._string(item, what) for item in value.items]
-        self.draft.cpp_no_default_args = tuple(item.value for item in items if item is not None)
+            return None
+        items = [self._string(item, f"an item of '{self._key}'") for item in value.items]
+        return frozenset(item.value for item in items if item is not None)
 
-    def _read_tags(self, value: Node) -> None:
+    def _read_tags(self, value: Node) -> frozenset[str] | None:
         if isinstance(value, SequenceNode):
             nodes = [self._string(item, "a tag") for item in value.items]
         elif value.kind == "str":
             nodes = [self._string(value)]
         else:
             self._wrong_type(value, "a string or a list of strings")
-            return
+            return None
         declared = self._context.tags
         for node in nodes:
-            if node is None:
-                continue
-            if node.value not in declared and declared.is_whole:
+            if node is not None and node.value not in declared and declared.is_whole:
                 self._report_tag(node, declared)
-            self.draft.tags += (node.value,)
+        return frozenset(node.value for node in nodes if node is not None)
 
     def _report_tag(self, node: ScalarNode, declared: TagSet) -> None:
         advice = advise_on_list(node.value, declared.names, "[]")
@@ -492,71 +451,50 @@ class _EntryReader:
             ("out", func.is_out_fn()),
             ("inplace", func.is_inplace),
         )
-        declared = self._context.tags
-        self.draft.tags += tuple(tag for tag, holds in implied if holds and tag in declared)
+        tags = {tag for tag, holds in implied if holds and tag in self._context.tags}
+        self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
 
-    def _read_autogen(self, value: Node) -> None:
+    def _read_operator_names(self, value: Node) -> tuple[OperatorName, ...]:
         node = self._string(value)
         if node is None or not node.value:
-            return
-        for _, start, end in spaced_parts(node.value):
-            name = self._operator_name(node, start, end)
-            if name is not None:
-                self.draft.autogen += (name,)
+            return ()
+        places = spaced_parts(node.value)
+        names = [self._operator_name(node, start, end) for _, start, end in places]
+        return tuple(name for name in names if name is not None)
 
-    def _read_doc(self, value: Node) -> None:
-        if not self._is_string(value) or not isinstance(value, ScalarNode):
-            return
-        if self._context.strict_torchgen:
-            message = "'doc' is an opgen extension"
-            hint = "write a comment whose lines begin with '#:' directly above the entry"
-            self._error("E0250", message, value.span, hint=hint)
-            return
-        bad = find_bad_character(value.value)
-        if bad is not None:
-            message = f"'doc' contains the character U+{ord(value.value[bad]):04X}"
-            self._error("E0256", message, value.part(bad, bad + 1))
-            return
-        self.draft.doc = clean(value.value.split("\n"))
+    def _read_doc(self, value: Node) -> ScalarNode | None:
+        return value if self._is_string(value) and isinstance(value, ScalarNode) else None
 
-    def _read_fake(self, value: Node) -> None:
+    def _cleaned(self, doc: ScalarNode) -> str | None:
+        bad = find_bad_character(doc.value)
+        if bad is None:
+            return clean(doc.value.split("\n"))
+        message = f"'doc' contains the character U+{ord(doc.value[bad]):04X}"
+        self._error("E0256", message, doc.part(bad, bad + 1))
+        return None
+
+    def _read_fake(self, value: Node) -> ScalarNode | None:
         node = self._optional_string(value)
-        func = self.draft.func
-        if node is None or func is None:
-            return
-        if not self._is_for_libraries("fake", value):
-            return
-        self.draft.fake = node.value.strip()
-        problem = find_fake_problem(
-            self.draft.fake, [argument.name for argument in func.arguments.flat_all]
-        )
+        return None if self.draft.func is None else node
+
+    def _checked_fake(self, fake: ScalarNode, func: FunctionSchema) -> str:
+        text = fake.value.strip()
+        problem = find_fake_problem(text, [argument.name for argument in func.arguments.flat_all])
         if problem is not None:
             message = (
-                f"'{shorten(node.value)}' is not an expression for the results of '{func.name}'"
+                f"'{shorten(fake.value)}' is not an expression for the results of '{func.name}'"
             )
-            self._error("E0254", message, node.span, hint=problem)
+            self._error("E0254", message, fake.span, hint=problem)
+        return text
 
-    def _read_effects(self, value: Node) -> None:
-        note = "the only value is 'ordered'"
-        found = self._member(value, EffectType, "E0258", "effects", note)
-        if found is not None and self._is_for_libraries("effects", value):
-            self.draft.effects = found
-
-    def _read_alias_analysis(self, value: Node) -> None:
-        note = f"PyTorch has {', '.join(AliasAnalysisKind.__members__)}"
-        code = "E0260"
-        found = self._member(value, AliasAnalysisKind, code, "alias analysis", note)
-        if found is not None and self._is_for_libraries("alias_analysis", value):
-            self.draft.alias_analysis = found
-
-    def _read_dispatch(self, value: Node) -> None:
+    def _read_dispatch(self, value: Node) -> tuple[tuple[DispatchKey, Kernel], ...] | None:
         if value.kind == "null":
-            return
+            return None
         if not isinstance(value, MappingNode):
             hint = advise_on_table(value)
             self._wrong_type(value, "a mapping of dispatch keys to kernels", hint=hint)
-            return
-        self.draft.has_dispatch = True
+            return None
+        rows: dict[DispatchKey, Kernel] = {}
         for key, kernel in value.pairs:
             if key.kind != "str":
                 self._error("E0108", "a dispatch key must be a name", key.span)
@@ -573,21 +511,22 @@ class _EntryReader:
             node = None if skipped else self._string(kernel, what)
             row = None if node is None else self._row(node)
             for start, end in parts:
-                self._add_row(key, start, end, row)
+                self._add_row(rows, key, start, end, row)
+        return tuple(rows.items())
 
-    def _row(self, node: ScalarNode) -> _Row | None:
+    def _row(self, node: ScalarNode) -> Kernel | None:
         """Parse the value of a row in the dispatch table."""
         if self._context.strict_torchgen or self.draft.profile is Profile.torchgen:
             return self._kernel(node)
         if node.value == FALLTHROUGH:
-            return _Row(None, FALLTHROUGH, KernelSource.fallthrough)
+            return Kernel(FALLTHROUGH, None, False, KernelSource.fallthrough)
         if node.value == PYTHON:
-            return _Row(None, PYTHON, KernelSource.python)
+            return Kernel(PYTHON, None, False, KernelSource.python)
         if node.value.startswith("::"):
             return self._existing(node)
         return self._kernel(node)
 
-    def _existing(self, node: ScalarNode) -> _Row | None:
+    def _existing(self, node: ScalarNode) -> Kernel | None:
         """Parse `::ns::fn`, the name of an existing function."""
         parts = node.value.partition("<")[0].split("::")[1:]
         if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
@@ -599,9 +538,9 @@ class _EntryReader:
             plain, less, arguments = node.value.removeprefix("::").partition("<")
             namespace, _, name = plain.rpartition("::")
             name += less + arguments
-        return _Row(namespace or None, name, KernelSource.existing)
+        return Kernel(name, namespace or None, False, KernelSource.existing)
 
-    def _kernel(self, node: ScalarNode) -> _Row | None:
+    def _kernel(self, node: ScalarNode) -> Kernel | None:
         """Parse the name of a kernel that the library's author writes."""
         *namespaces, name = parts = node.value.split("::")
         bad = next((p for p in parts if not is_cpp_name(p)), None)
@@ -627,40 +566,45 @@ class _EntryReader:
             message = f"'{shorten(name)}': names that begin with '{RESERVED_PREFIX}' are reserved"
             self._error("E0342", message, node.span)
         else:
-            return _Row("::".join(namespaces) or None, name, KernelSource.author)
+            return Kernel(name, "::".join(namespaces) or None, False)
         return None
 
-    def _add_row(self, node: ScalarNode, start: int, end: int, kernel: _Row | None) -> None:
+    def _add_row(
+        self,
+        rows: dict[DispatchKey, Kernel],
+        node: ScalarNode,
+        start: int,
+        end: int,
+        kernel: Kernel | None,
+    ) -> None:
         name = node.value[start:end]
         is_library = self.draft.profile is Profile.library
         key = find_library_key(name) if is_library else find_key(name)
         supported = LIBRARY_DISPATCH_KEYS if is_library else SUPPORTED_DISPATCH_KEYS
         if key is None:
             message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"
-            used = {row.key for row in self.draft.dispatch}
-            candidates = [k.name for k in supported if k not in used]
+            candidates = [k.name for k in supported if k not in rows]
             advice = advise_on_dispatch_key(name, candidates)
             if advice is None:
                 self._error("E0209", message, node.part(start, end), notes=(_USUAL_KEYS,))
             else:
                 self._advised("E0209", message, name, node.part(start, end), advice)
             return
-        draft = self.draft
-        draft.dispatch_key_count += 1
         if key in self._context.ignore_keys:
-            return
-        if key not in supported:
+            self.draft.has_ignored_rows = True
+        elif key not in supported:
             message = f"dispatch key '{name}' cannot be in a dispatch table"
             hint = None if is_library else _HINT_FOR_ATEN.get(self.draft.namespace)
             self._error("E0210", message, node.part(start, end), hint=hint)
-        elif any(row.key is key for row in draft.dispatch):
+        elif key in rows:
             message = f"dispatch key '{name}' already has a kernel"
-            first = (draft.spans.dispatch_key(key), "the first")
+            first = (self.draft.spans.dispatch_key(key), "the first")
             self._error("E0218", message, node.part(start, end), labels=[first])
         elif kernel is not None:
-            draft.dispatch.append(DispatchRow(key, kernel.name, kernel.namespace, kernel.source))
+            rows[key] = kernel
 
-    def _read_ufunc_inner_loop(self, value: Node) -> None:
+    def _read_inner_loops(self, value: Node) -> tuple[tuple[UfuncKey, UfuncInnerLoop], ...] | None:
+        loops: list[UfuncInnerLoop | None] = []
         if isinstance(value, MappingNode):
             for key, loop in value.pairs:
                 ufunc_key = UfuncKey.__members__.get(key.value)
@@ -670,19 +614,20 @@ class _EntryReader:
                     unused = [name for name in UfuncKey.__members__ if value.get(name) is None]
                     self._unknown("E0220", message, key.value, key.span, unused)
                 elif node is not None:
-                    self._add_loop(ufunc_key, node)
+                    loops.append(self._loop(ufunc_key, node))
         elif value.kind == "str" and (only := self._string(value)) is not None:
-            self._add_loop(UfuncKey.Generic, only)
+            loops.append(self._loop(UfuncKey.Generic, only))
         else:
             self._wrong_type(value, "a string or a mapping")
+        return tuple((loop.ufunc_key, loop) for loop in loops if loop is not None)
 
-    def _add_loop(self, key: UfuncKey, node: ScalarNode) -> None:
+    def _loop(self, key: UfuncKey, node: ScalarNode) -> UfuncInnerLoop | None:
         name, space, listed = node.value.partition(" ")
         well_formed = space and listed.startswith("(") and listed.endswith(")") and len(listed) > 1
         if not well_formed or not is_cpp_name(name):
             message = f"'{shorten(node.value)}' is not a name and element types in parentheses"
             self._error("E0221", message, node.span)
-            return
+            return None
         dtypes: dict[ScalarType, None] = {}
         offset = len(name) + 2
         for word, start, end in spaced_parts(listed[1:-1]):
@@ -692,15 +637,14 @@ class _EntryReader:
                 message = f"unknown element type '{shorten(word)}'"
                 span = node.part(offset + start, offset + end)
                 self._unknown("E0222", message, word, span, _DTYPES)
-        self.draft.ufunc_inner_loop += ((key, UfuncInnerLoop(name, tuple(dtypes), key)),)
+        return UfuncInnerLoop(name, tuple(dtypes), key)
 
-    def _read_precomputed(self, value: Node) -> None:
+    def _read_precomputed(self, value: Node) -> Precompute | None:
         if value.kind == "null":
-            return
-        self.draft.has_precomputed = True
+            return None
         if not isinstance(value, SequenceNode):
             self._wrong_type(value, "a list")
-            return
+            return None
         replace: dict[str, tuple[Argument, ...]] = {}
         add: tuple[Argument, ...] = ()
         for i, item in enumerate(value.items):
@@ -716,8 +660,7 @@ class _EntryReader:
                 self._error("E0231", message, node.span)
             else:
                 add = self._precomputed_arguments(node, 0)
-        if "precomputed" not in self.draft.bad and value.items:
-            self.draft.precomputed = Precompute(tuple(replace.items()), add)
+        return Precompute(tuple(replace.items()), add) if value.items else None
 
     def _add_replacement(
         self, replace: dict[str, tuple[Argument, ...]], arrow: tuple[int, int], node: ScalarNode
@@ -758,7 +701,7 @@ class _EntryReader:
 
 def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
     """Return the key that the author of an unknown one probably meant."""
-    unused = [name for name in _HANDLERS if node.get(name) is None]
+    unused = [name for name in KEYS if node.get(name) is None]
     advice = advise_on_key(key.value, node, unused)
     return None if advice is None else advice.meant
 
@@ -776,47 +719,20 @@ def _is_module_name(text: str) -> bool:
     )
 
 
-Handler = Callable[[_EntryReader, Node], None]
-
-
-def _flag(name: str) -> Handler:
-    def read(reader: _EntryReader, value: Node) -> None:
-        flag = reader._bool(value)
-        if flag is not None:
-            setattr(reader.draft, name, flag)
-
-    return read
-
-
-def _any_string(name: str) -> Handler:
-    def read(reader: _EntryReader, value: Node) -> None:
-        node = reader._optional_string(value)
-        setattr(reader.draft, name, None if node is None else node.value)
-
-    return read
-
-
-_HANDLERS: Mapping[str, Handler] = {
-    "func": _EntryReader._read_func,
-    "doc": _EntryReader._read_doc,
-    "variants": _EntryReader._read_variants,
-    "structured": _flag("structured"),
-    "structured_delegate": _EntryReader._read_structured_delegate,
-    "structured_inherits": _EntryReader._read_structured_inherits,
-    "precomputed": _EntryReader._read_precomputed,
-    "dispatch": _EntryReader._read_dispatch,
-    "autogen": _EntryReader._read_autogen,
-    "tags": _EntryReader._read_tags,
-    "device_check": _EntryReader._read_device_check,
-    "device_guard": _flag("device_guard"),
-    "python_module": _EntryReader._read_python_module,
-    "category_override": _any_string("category_override"),
-    "cpp_no_default_args": _EntryReader._read_cpp_no_default_args,
-    "use_const_ref_for_mutable_tensors": _flag("use_const_ref_for_mutable_tensors"),
-    "manual_kernel_registration": _flag("manual_kernel_registration"),
-    "manual_cpp_binding": _flag("manual_cpp_binding"),
-    "ufunc_inner_loop": _EntryReader._read_ufunc_inner_loop,
-    "fake": _EntryReader._read_fake,
-    "effects": _EntryReader._read_effects,
-    "alias_analysis": _EntryReader._read_alias_analysis,
+_READERS: Mapping[Kind, Callable[[_EntryReader, Node], Any]] = {
+    Kind.flag: _EntryReader._bool,
+    Kind.schema: _EntryReader._read_schema,
+    Kind.doc: _EntryReader._read_doc,
+    Kind.variants: _EntryReader._read_variants,
+    Kind.operator_name: _EntryReader._read_operator_name,
+    Kind.operator_names: _EntryReader._read_operator_names,
+    Kind.class_name: _EntryReader._read_class_name,
+    Kind.module: _EntryReader._read_module,
+    Kind.fake: _EntryReader._read_fake,
+    Kind.any_string: _EntryReader._read_any_string,
+    Kind.strings: _EntryReader._read_strings,
+    Kind.precomputed: _EntryReader._read_precomputed,
+    Kind.tags: _EntryReader._read_tags,
+    Kind.dispatch: _EntryReader._read_dispatch,
+    Kind.inner_loops: _EntryReader._read_inner_loops,
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+
+from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
@@ -11,14 +13,14 @@ from opgen.model.dispatch_key import (
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.function_schema import FunctionSchema, OperatorName, SchemaKind
+from opgen.model.function_schema import OperatorName, SchemaKind
 from opgen.model.invalid_entries import InvalidEntry
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.profile import Profile
 from opgen.parse.entries.checks import check_entry
 from opgen.parse.entries.documentation import comment_documentation
-from opgen.parse.entries.draft import Draft, default_kernel_name
-from opgen.parse.entries.key_readers import EntryContext, read_keys
+from opgen.parse.entries.draft import Draft, EntryContext, default_kernel_name
+from opgen.parse.entries.key_readers import read_keys
 from opgen.parse.schema.parser import SchemaReader
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, describe
 
@@ -46,10 +48,11 @@ def parse_entry(
         diagnostics.error("E0105", message, node.span, hint=hint)
         return None
     draft = read_keys(node, context)
-    check_entry(draft, diagnostics)
-    if draft.func is None or len(diagnostics) > before:
+    if draft.func is None:
         return _invalid_entry(draft)
-    return _build(draft, draft.func, above)
+    f = draft.function(draft.func)
+    check_entry(draft, f)
+    return _invalid_entry(draft) if len(diagnostics) > before else _completed(f, draft, above)
 
 
 def to_invalid_entry(f: NativeFunction) -> InvalidEntry:
@@ -63,7 +66,7 @@ def _invalid_entry(draft: Draft) -> InvalidEntry | None:
     if draft.func is not None:
         name = draft.func.name
         return InvalidEntry(draft.spans.schema_name(), name.name.base, name, draft.func, scope)
-    node = draft.node("func")
+    node = draft.spans.node.get("func")
     if not isinstance(node, ScalarNode):
         return None
     written = node.value.partition("(")[0].rpartition("::")[2].strip()
@@ -79,75 +82,33 @@ def _parse_name(text: str, is_library: bool) -> OperatorName | None:
     return SchemaReader(text, Diagnostics()).operator_name(0, len(text), allow_out=is_library)
 
 
-def _documentation(draft: Draft, above: Node | None) -> str | None:
-    if draft.doc is not None:
-        return draft.doc
-    profile = Profile.torchgen if draft.is_strict else draft.profile
-    return comment_documentation(draft.spans.node, above, profile)
+def _completed(f: NativeFunction, draft: Draft, above: Node | None) -> NativeFunction:
+    """Return an operator with what the entry only implies: kernels, and documentation in a comment."""
+    dispatch = tuple(_kernels(f, has_table=draft.is_written("dispatch")))
+    keys = {key for key, _ in dispatch}
+    doc = f.doc
+    if doc is None:
+        profile = Profile.torchgen if draft.context.strict_torchgen else draft.profile
+        doc = comment_documentation(draft.spans.node, above, profile)
+    is_abstract = f.structured_delegate is not None or not keys or not keys <= {_IMPLICIT, _NESTED}
+    return replace(f, dispatch=dispatch, doc=doc, is_abstract=is_abstract)
 
 
-def _build(draft: Draft, func: FunctionSchema, above: Node | None) -> NativeFunction:
-    dispatch = _kernels(draft, func)
-    return NativeFunction(
-        namespace=draft.namespace,
-        func=func,
-        variants=draft.variants,
-        dispatch=dispatch,
-        tags=frozenset(draft.tags),
-        structured=draft.structured,
-        structured_delegate=draft.structured_delegate,
-        structured_inherits=draft.structured_inherits,
-        precomputed=draft.precomputed,
-        autogen=draft.autogen,
-        ufunc_inner_loop=draft.ufunc_inner_loop,
-        cpp_no_default_args=frozenset(draft.cpp_no_default_args),
-        use_const_ref_for_mutable_tensors=draft.use_const_ref_for_mutable_tensors,
-        manual_kernel_registration=draft.manual_kernel_registration,
-        manual_cpp_binding=draft.manual_cpp_binding,
-        device_guard=draft.device_guard,
-        device_check=draft.device_check,
-        python_module=draft.python_module,
-        category_override=draft.category_override,
-        is_abstract=_is_abstract(draft, dispatch),
-        spans=draft.spans,
-        includes=draft.includes,
-        shares_namespace=draft.shares_namespace,
-        fake=draft.fake,
-        effects=draft.effects,
-        alias_analysis=draft.alias_analysis,
-        has_ignored_rows=len(draft.dispatch) < draft.dispatch_key_count,
-        doc=_documentation(draft, above),
-    )
+def _kernels(f: NativeFunction, *, has_table: bool) -> Iterator[tuple[DispatchKey, Kernel]]:
+    structured_keys = _structured_keys(f)
+    for key, kernel in f.dispatch:
+        yield key, replace(kernel, structured=True) if key in structured_keys else kernel
+    if not has_table and not f.part_of_structured_group:
+        yield _IMPLICIT, Kernel(default_kernel_name(f.func), None, structured=False)
+    if f.ufunc_inner_loop:
+        for key in UFUNC_DISPATCH_KEYS:
+            yield key, Kernel(f"ufunc_{f.root_name}_{key}", None, structured=True)
 
 
-def _kernels(draft: Draft, func: FunctionSchema) -> tuple[tuple[DispatchKey, Kernel], ...]:
-    structured_keys = _structured_keys(draft, func)
-    rows = [
-        (row.key, Kernel(row.kernel, row.namespace, row.key in structured_keys, row.source))
-        for row in draft.dispatch
-    ]
-    is_unstructured = not draft.structured and draft.structured_delegate is None
-    if not draft.has_dispatch and is_unstructured:
-        rows.append((_IMPLICIT, Kernel(default_kernel_name(func), None, structured=False)))
-    if draft.ufunc_inner_loop:
-        base = func.name.name.base
-        rows.extend(
-            (key, Kernel(f"ufunc_{base}_{key}", None, structured=True))
-            for key in UFUNC_DISPATCH_KEYS
-        )
-    return tuple(rows)
-
-
-def _structured_keys(draft: Draft, func: FunctionSchema) -> Collection[DispatchKey]:
+def _structured_keys(f: NativeFunction) -> Collection[DispatchKey]:
     """Return the keys whose kernels are structured. Without an out variant, one kernel may serve all backends."""
-    if not draft.structured:
+    if not f.structured:
         return ()
-    if func.kind() is SchemaKind.out:
+    if f.func.kind() is SchemaKind.out:
         return STRUCTURED_DISPATCH_KEYS
     return (*STRUCTURED_DISPATCH_KEYS, *_EXPLICIT)
-
-
-def _is_abstract(draft: Draft, dispatch: tuple[tuple[DispatchKey, Kernel], ...]) -> bool:
-    """Return whether backends must implement the operator: not if all its kernels are composite-implicit."""
-    keys = {key for key, _ in dispatch}
-    return draft.structured_delegate is not None or not keys or not keys <= {_IMPLICIT, _NESTED}

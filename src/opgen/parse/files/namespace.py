@@ -8,8 +8,8 @@ from pathlib import PurePath
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.cpp_identifier import is_library_name
 from opgen.model.profile import ATEN
+from opgen.parse.entries.draft import EntryContext
 from opgen.parse.entries.header import SchemaFile
-from opgen.parse.entries.key_readers import EntryContext
 from opgen.parse.files.other_kinds import report_other_kind
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode
 

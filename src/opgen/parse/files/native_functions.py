@@ -15,8 +15,8 @@ from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN
 from opgen.model.tags import TagSet
+from opgen.parse.entries.draft import EntryContext
 from opgen.parse.entries.header import DERIVATIVES_KEYS, SchemaFile, split_header
-from opgen.parse.entries.key_readers import EntryContext
 from opgen.parse.entries.parser import parse_entry, to_invalid_entry
 from opgen.parse.files.namespace import default_namespaces
 from opgen.parse.files.other_kinds import report_derivatives, report_other_kind
