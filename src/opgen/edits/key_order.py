@@ -35,6 +35,7 @@ KEY_ORDER = (
     "fake",
     "effects",
     "alias_analysis",
+    "strict_autograd",
     "tags",
     "manual_cpp_binding",
     "manual_kernel_registration",

@@ -169,6 +169,7 @@ def _attribute_fields(f: NativeFunction) -> Row:
         **({} if f.fake is None else {"fake": f.fake}),
         **({} if f.effects is None else {"effects": f.effects.name}),
         **({} if f.alias_analysis is None else {"alias_analysis": f.alias_analysis.name}),
+        **({"strict_autograd": True} if f.strict_autograd else {}),
         **({} if f.doc is None else {"doc": f.doc}),
         "device_guard": f.device_guard,
         "device_check": f.device_check.name,

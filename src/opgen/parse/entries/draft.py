@@ -209,6 +209,7 @@ class Draft(Struct):
     fake: str | None = None
     effects: EffectType | None = None
     alias_analysis: AliasAnalysisKind | None = None
+    strict_autograd: bool = False
     # None without the key; empty if the operator has no documentation.
     doc: str | None = None
     # Whether there is a dispatch table, the number of its keys, and its rows without the ignored keys.

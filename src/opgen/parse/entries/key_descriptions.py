@@ -136,6 +136,12 @@ ENTRY_KEYS: Mapping[str, EntryKey] = {
         "argument, as PyTorch assumes where it infers a schema from a C++ function), `pure_function` (opgen only, for "
         "target `torch`).",
     ),
+    "strict_autograd": EntryKey(
+        ValueKind.flag,
+        "Whether an operator whose functions all exist already (`::ns::fn`) has opgen's rules for autograd, not those of "
+        "PyTorch: a gradient without a formula is an error, and writes are counted. Other operators always have them "
+        "(opgen only, for target `torch`).",
+    ),
     "ufunc_inner_loop": EntryKey(
         ValueKind.inner_loops,
         "The inner loops of generated CPU and CUDA kernels: `name (element types)`, or a mapping with "

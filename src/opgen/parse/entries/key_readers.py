@@ -549,6 +549,11 @@ class _EntryReader:
         if found is not None and self._is_for_libraries("alias_analysis", value):
             self.draft.alias_analysis = found
 
+    def _read_strict_autograd(self, value: Node) -> None:
+        flag = self._bool(value)
+        if flag is not None and self._is_for_libraries("strict_autograd", value):
+            self.draft.strict_autograd = flag
+
     def _read_dispatch(self, value: Node) -> None:
         if value.kind == "null":
             return
@@ -819,4 +824,5 @@ _HANDLERS: Mapping[str, Handler] = {
     "fake": _EntryReader._read_fake,
     "effects": _EntryReader._read_effects,
     "alias_analysis": _EntryReader._read_alias_analysis,
+    "strict_autograd": _EntryReader._read_strict_autograd,
 }

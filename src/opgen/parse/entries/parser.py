@@ -115,6 +115,7 @@ def _build(draft: Draft, func: FunctionSchema, above: Node | None) -> NativeFunc
         fake=draft.fake,
         effects=draft.effects,
         alias_analysis=draft.alias_analysis,
+        strict_autograd=draft.strict_autograd,
         has_ignored_rows=len(draft.dispatch) < draft.dispatch_key_count,
         doc=_documentation(draft, above),
     )
