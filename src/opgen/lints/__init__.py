@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from opgen.diagnostics import Diagnostic, Diagnostics, Severity, known_codes
 from opgen.lints.conventions import lint_base, lint_names, lint_variants
 from opgen.lints.kernels import lint_kernels, lint_keys
-from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads
+from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads, lint_writes
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 from opgen.parse import Allow
@@ -25,13 +25,15 @@ def lint(
     diagnostics: Diagnostics,
     *,
     bases: Collection[str],
+    with_formulas: Collection[str] | None,
     traced: bool,
     several_views: bool,
 ) -> None:
     """Report violations of conventions.
 
     `tensor_keys` are the dispatch keys that tensors of the target can have, None for all. `bases` are the
-    classes that structured kernels may inherit without a header of the author's. `traced` is whether programs of the
+    classes that structured kernels may inherit without a header of the author's, and `with_formulas` the full names of
+    operators with formulas, None for a target that has no key for the others. `traced` is whether programs of the
     target are traced, as torch.compile does, and `several_views` whether operators that return more than one view can be.
     """
     lint_variants(registry.functions, diagnostics)
@@ -46,6 +48,8 @@ def lint(
             lint_kernels(f, registry, diagnostics)
     if traced:
         lint_overloads(registry.functions, diagnostics)
+    if with_formulas is not None:
+        lint_writes(registry.functions, with_formulas, diagnostics)
     lint_keys(registry, tensor_keys, diagnostics)
 
 

@@ -252,6 +252,29 @@ def _name_is_not_the_namespace(f: NativeFunction, diagnostics: Diagnostics) -> N
         diagnostics.warning("W1033", message, f.span, hint=hint)
 
 
+def lint_writes(
+    functions: Sequence[NativeFunction], with_formulas: Collection[str], diagnostics: Diagnostics
+) -> None:
+    """Report, once, existing functions that write arguments without a formula: PyTorch's autograd is not told of it."""
+    unseen = [
+        f
+        for f in functions
+        if f.has_plain_autograd
+        and f.func.is_mutable
+        and not f.has_composite_implicit_autograd_kernel
+        and not any(key.name.startswith("Autograd") for key, _ in f.dispatch)
+        and f.full_name not in with_formulas
+    ]
+    if not unseen:
+        return
+    f = unseen[0]
+    written = next(a.name for a in f.func.arguments.flat_all if a.is_write)
+    others = f", nor of what {len(unseen) - 1} more write" if len(unseen) > 1 else ""
+    message = f"autograd does not learn that '{f.func.name}' writes '{written}'{others}"
+    hint = "add 'strict_autograd: True': it counts writes, and a gradient without a formula is an error"
+    diagnostics.warning("W1038", message, f.argument_type_span(written), hint=hint)
+
+
 def lint_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
     """Report overloads of a library's operators some of whose calls go to an overload that is registered before them."""
     namespaces = dict.fromkeys(f.namespace for f in functions if f.is_library)

@@ -360,6 +360,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     effects: EffectType | None = None
     # None stands for `from_schema`.
     alias_analysis: AliasAnalysisKind | None = None
+    strict_autograd: bool = False
     # The author's documentation. Before the entry is resolved, an empty string means that it has none.
     doc: str | None = None
     # Not keys: whether backends must implement it, because not all its kernels are composite-implicit.
@@ -429,6 +430,13 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
             if k is key:
                 return kernel
         return None
+
+    @cached_property
+    def has_plain_autograd(self) -> bool:
+        """Whether autograd, without a formula, does what PyTorch does for any kernel: existing functions may rely on it."""
+        sources = {kernel.source for _, kernel in self.dispatch}
+        is_existing = KernelSource.existing in sources and KernelSource.author not in sources
+        return is_existing and not self.strict_autograd
 
     @property
     def has_composite_implicit_autograd_kernel(self) -> bool:

@@ -19,12 +19,13 @@ from opgen.pipeline.checking import (
     read_additions,
 )
 from opgen.pipeline.checking_python import check_python
-from opgen.pipeline.derivatives import check_called_functions, check_derivatives
+from opgen.pipeline.derivatives import Gradients, check_called_functions, check_derivatives
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.installed import is_backend_only
 from opgen.pipeline.loading import read_registry
 from opgen.resolve import without_reported
 from opgen.targets import TARGETS
+from opgen.targets.base import FileKind
 
 
 class Stage(IntEnum):
@@ -67,6 +68,7 @@ def survey(
     whole = None if diagnostics.has_errors else registry
     if is_stale():
         return registry
+    gradients = Gradients()
     if until >= Stage.check:
         signatures = check_target(registry, inputs, diagnostics)
         if inputs.python:
@@ -77,13 +79,15 @@ def survey(
         gradients = check_derivatives(whole, inputs, signatures, diagnostics)
         check_called_functions(gradients, inputs, diagnostics)
     if until >= Stage.lint:
-        lint(registry, inputs, diagnostics)
+        lint(registry, inputs, gradients, diagnostics)
     if not diagnostics.has_errors:
         return registry
     return without_reported(registry, diagnostics.error_spans())
 
 
-def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+def lint(
+    registry: Registry, inputs: Inputs, gradients: Gradients, diagnostics: Diagnostics
+) -> None:
     """Report violations of conventions, if there are no errors, and drop warnings that comments allow.
 
     Operators of another library, for which only a backend is generated, follow the conventions of that library.
@@ -97,6 +101,11 @@ def lint(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
             target.dispatch.tensor_keys,
             diagnostics,
             bases=target.cpp.base_headers.keys(),
+            with_formulas=(
+                {fn.func.full_name for fn in gradients.functions if fn.infos}
+                if FileKind.REGISTER_AUTOGRAD in target.plan.kinds
+                else None
+            ),
             traced=target.dispatch.functionalizes,
             several_views=target.dispatch.replaces_several_views,
         )

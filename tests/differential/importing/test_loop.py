@@ -24,6 +24,7 @@ from support.torch_extension import STRICT, build_extension, require_torch, run_
 
 SPELLINGS = HERE / "spellings"
 STABLE = HERE / "stable"
+AUTOGRAD = HERE / "autograd"
 GONE = '#include "no_registration.h"\n'
 HEADERS = f"-I{HERE} -I{sysconfig.get_path('include')}"
 
@@ -130,6 +131,25 @@ def test_functions_of_the_stable_abi_are_called_as_they_are(tmp_path: Path) -> N
     before = run_script(STABLE / "amber.py", by_hand(source, tmp_path))
     assert run_script(STABLE / "amber.py", library) == before
     assert before.count("\n") > 80
+
+
+@pytest.mark.slow
+def test_autograd_is_that_of_a_registration_by_hand(tmp_path: Path) -> None:
+    """Gradients, versions, errors, warnings and vmap are the same, of composites, functional and writing operators."""
+    require_headers()
+    require_torch()
+    source = AUTOGRAD / "ferry.cpp"
+    made = tmp_path / "ferry.yaml"
+    opgen("import", source, "--kernels-as-they-are", "-o", made)
+    (tmp_path / "kernels").mkdir()
+    kernels = source.read_text().partition("\nTORCH_LIBRARY(")[0] + "\n"
+    (tmp_path / "kernels/ferry.cpp").write_text(kernels)
+    library = build_extension(
+        made, tmp_path / "kernels", tmp_path / "tree", "-I", tmp_path, flags="-O0 -w"
+    )
+    before = run_script(AUTOGRAD / "ferry.py", by_hand(source, tmp_path))
+    assert run_script(AUTOGRAD / "ferry.py", library) == before
+    assert before.count("\n") > 100
 
 
 def by_hand(source: Path, folder: Path) -> Path:

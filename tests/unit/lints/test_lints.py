@@ -193,7 +193,7 @@ def test_one_comment_may_allow_several(tmp_path: Path) -> None:
 def test_the_page_has_every_lint_of_libraries() -> None:
     """For each lint, docs/reference/lints.md says why it exists, and what to do."""
     page = (Path(__file__).parents[3] / "docs" / "reference" / "lints.md").read_text()
-    for code in (*range(1019, 1034), 1035, 1036, 1037):
+    for code in (*range(1019, 1034), 1035, 1036, 1037, 1038):
         (row,) = [line for line in page.splitlines() if line.startswith(f"| W{code} |")]
         _, what, why, remedy = (cell.strip() for cell in row.strip("|").split(" | "))
         assert what and why and remedy
@@ -235,3 +235,44 @@ def test_operators_that_cannot_be_traced(
 def test_a_fake_can_be_traced(tmp_path: Path) -> None:
     text = "- func: lib::foo(Tensor x) -> Tensor\n  dispatch:\n    CPU: foo\n  fake: x.clone()\n"
     assert lints_of(text, tmp_path, target="torch") == []
+
+
+_EXISTING = "- func: lib::{}\n  dispatch:\n    {}: ::lib::f\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reported"),
+    [
+        pytest.param(_EXISTING.format("f(Tensor! x) -> ()", "CPU"), 1, id="writes"),
+        pytest.param(_EXISTING.format("f(Tensor x) -> Tensor", "CPU"), 0, id="pytorch-warns"),
+        pytest.param(
+            _EXISTING.format("f(Tensor! x) -> ()", "CompositeImplicitAutograd"), 0, id="composite"
+        ),
+        pytest.param(
+            _EXISTING.format("f(Tensor! x) -> ()", "CPU") + "    Autograd: ::lib::g\n",
+            0,
+            id="own-autograd",
+        ),
+        pytest.param(
+            _EXISTING.format("f(Tensor! x) -> ()", "CPU") + "  strict_autograd: True\n",
+            0,
+            id="strict",
+        ),
+        pytest.param(
+            _EXISTING.format("f(Tensor! x) -> ()", "CPU") + "    CUDA: own\n", 0, id="own-kernel"
+        ),
+    ],
+)
+def test_writes_that_autograd_does_not_notice(text: str, reported: int, tmp_path: Path) -> None:
+    """Once for a file, on the target that has the key, and only where neither author nor PyTorch says anything."""
+    twice = text + text.replace("lib::f(", "lib::h(")
+    assert lints_of(twice, tmp_path, target="torch").count("W1038") == reported
+    assert "W1038" not in lints_of(twice, tmp_path, target="torch-stable")
+
+
+def test_a_write_with_a_formula_is_not_reported(tmp_path: Path) -> None:
+    (tmp_path / "derivatives.yaml").write_text(
+        "- name: lib::f(Tensor(a!) x) -> Tensor(a!)\n  x: non_differentiable\n"
+    )
+    text = _EXISTING.format("f(Tensor(a!) x) -> Tensor(a!)", "CPU")
+    assert "W1038" not in lints_of(text, tmp_path, target="torch")

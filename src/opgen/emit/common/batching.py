@@ -33,14 +33,16 @@ def decomposes(f: NativeFunction, key: DispatchKey, layer: DispatchKey) -> bool:
 
     A CompositeImplicitAutograd kernel only calls operators. PyTorch decomposes those of ATen. For other operators that
     write an argument or return a view, PyTorch throws an error when it functionalizes them, and its vmap calls them once
-    for each element. A CompositeExplicitAutograd kernel may read memory, so it is used only where PyTorch would throw an
+    for each element: existing functions may rely on that, as those do that use autograd::Function. A CompositeExplicitAutograd kernel may read memory, so it is used only where PyTorch would throw an
     error: for views.
     """
     aliases = has_aliases(f)
     if any(f.find_kernel(rule) is not None for rule in _of_layer(layer)):
         return False
     if key is DispatchKey.CompositeImplicitAutograd:
-        return aliases or layer is DispatchKey.FuncTorchBatchedDecomposition
+        if layer is DispatchKey.FuncTorchBatchedDecomposition:
+            return not f.has_plain_autograd or f.is_view_op or not _falls_back(f)
+        return aliases
     return (
         layer is DispatchKey.FuncTorchBatchedDecomposition
         and f.is_library

@@ -98,6 +98,14 @@ def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
             refusal="",
             batching=find_batching(f),
         )
+    if f.has_plain_autograd and not (recorded or f.full_name in context.without_gradient):
+        return AutogradRow(
+            operator=str(f.func.name),
+            kernel="",
+            tracking="",
+            refusal="",
+            batching=find_batching(f),
+        )
     if f.full_name in context.without_gradient and _leaves_room_for_formula(f):
         return AutogradRow(
             operator=str(f.func.name),

@@ -129,15 +129,17 @@ def _shared_names(
 
     The usual layout has kernels of one name in unnamed namespaces, one for each device.
     """
-    named: dict[tuple[str, str], list[tuple[Entry, Row, tuple[CppFunction, ...]]]] = {}
+    named: dict[tuple[str, str], list[tuple[Entry, Row]]] = {}
     for entry in entries:
         for row in entry.rows.values():
             if row.kernel.kind is KernelKind.function and row.kernel.name is not None:
-                meant = callables.definitions(row.kernel)
                 name = (entry.namespace, row.kernel.name.base)
-                named.setdefault(name, []).append((entry, row, meant))
+                named.setdefault(name, []).append((entry, row))
     found: dict[int, tuple[str, list[CppFunction]]] = {}
-    for (_, base), some in named.items():
+    for (_, base), rows in named.items():
+        if len(rows) < 2:
+            continue
+        some = [(entry, row, callables.definitions(row.kernel)) for entry, row in rows]
         every = list({id(f): f for _, _, meant in some for f in meant}.values())
         if len({id(meant[0]) for _, _, meant in some if meant}) < 2:
             continue

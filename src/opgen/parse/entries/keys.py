@@ -122,11 +122,11 @@ KEYS: Mapping[str, Key] = {
     ),
     "autogen": Key(
         Kind.operator_names,
-        21,
+        22,
         "Variants to generate: functional or out= operators without an entry. On a structured functional operator "
         "outside of `aten`: `f.out`, or `f.out, f_`, which its kernels serve, too (opgen only).",
     ),
-    "tags": Key(Kind.tags, 18, "Properties of the operator: one tag of tags.yaml, or a list."),
+    "tags": Key(Kind.tags, 19, "Properties of the operator: one tag of tags.yaml, or a list."),
     "device_check": Key(
         Kind.choice,
         3,
@@ -157,11 +157,11 @@ KEYS: Mapping[str, Key] = {
         Kind.flag, 2, "Whether written tensors are passed as `const Tensor&`, not `Tensor&`."
     ),
     "manual_kernel_registration": Key(
-        Kind.flag, 20, "Whether only the schema is registered, and kernels are registered by hand."
+        Kind.flag, 21, "Whether only the schema is registered, and kernels are registered by hand."
     ),
     "manual_cpp_binding": Key(
         Kind.flag,
-        19,
+        20,
         "Whether the C++ function or method is written by hand. The operator is generated.",
     ),
     "fake": Key(
@@ -190,6 +190,14 @@ KEYS: Mapping[str, Key] = {
         choice=Choice(
             AliasAnalysisKind, "E0260", f"PyTorch has {', '.join(AliasAnalysisKind.__members__)}"
         ),
+    ),
+    "strict_autograd": Key(
+        Kind.flag,
+        18,
+        "Whether an operator whose functions all exist already (`::ns::fn`) has opgen's rules for autograd, not those of "
+        "PyTorch: a gradient without a formula is an error, and writes are counted. Other operators always have them "
+        "(opgen only, for target `torch`).",
+        of=Users.libraries,
     ),
     "ufunc_inner_loop": Key(
         Kind.inner_loops,
