@@ -9,7 +9,7 @@ import pytest
 
 from opgen.verify import codes
 from opgen.verify.properties import PROPERTIES
-from opgen.verify.report.pages import explain_property
+from opgen.verify.reports import explain_property
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "verify-properties.md"
 

@@ -18,7 +18,7 @@ from opgen.io.resources import documentation
 from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
 from opgen.verify.codes import NAMES
-from opgen.verify.report.pages import explain_property
+from opgen.verify.reports import explain_property
 
 # A diagnostic or a property, in any case, with or without its letter and its zeros; or a case of torchgen, as DA1, in
 # capitals, because operators have names as i0.

@@ -21,23 +21,30 @@ from opgen.pipeline.run_options import recorded_target
 from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
-from opgen.verify.report import machine
-from opgen.verify.report.pages import render_html
-from opgen.verify.report.terminal import progress_line, render_findings, render_rest
+from opgen.verify.reports import (
+    progress_line,
+    render_findings,
+    render_findings_github,
+    render_findings_sarif,
+    render_html,
+    render_json,
+    render_junit,
+    render_rest,
+)
 from opgen.verify.runner.messages import FAILED, NOT_TESTED, OperatorReport
 from opgen.verify.runner.session import Verification, VerificationError
 
 _RENDERERS = {
-    ".json": machine.render_json,
-    ".xml": machine.render_junit,
-    ".sarif": machine.render_findings_sarif,
+    ".json": render_json,
+    ".xml": render_junit,
+    ".sarif": render_findings_sarif,
     ".html": render_html,
 }
 _FORMATS = {
-    "json": machine.render_json,
-    "junit": machine.render_junit,
-    "sarif": machine.render_findings_sarif,
-    "github": machine.render_findings_github,
+    "json": render_json,
+    "junit": render_junit,
+    "sarif": render_findings_sarif,
+    "github": render_findings_github,
 }
 
 

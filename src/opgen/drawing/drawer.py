@@ -2,16 +2,95 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from opgen.drawing.choices import Choices
 from opgen.drawing.domains import EVERYTHING, Between, Domain, OneOf
-from opgen.drawing.plans import SHAPES, Plan, shape_of
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+
+
+class Choices(Protocol):
+    """A source of choices."""
+
+    def integer(self, low: int, high: int) -> int:
+        """Return an integer from `low` to `high`."""
+
+    def number(self, low: float, high: float) -> float:
+        """Return a number from `low` to `high`."""
+
+    def choice(self, choices: Sequence[Any]) -> Any:
+        """Return one of some values; the first ones are the simplest."""
+
+    def chance(self, probability: float) -> bool:
+        """Return True with this probability."""
+
+
+class RandomChoices:
+    """Independent random choices."""
+
+    def __init__(self, generator: random.Random) -> None:
+        self.random = generator
+
+    def integer(self, low: int, high: int) -> int:
+        return self.random.randint(low, high)
+
+    def number(self, low: float, high: float) -> float:
+        return self.random.uniform(low, high)
+
+    def choice(self, choices: Sequence[Any]) -> Any:
+        return self.random.choice(choices)
+
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+
+Plan: TypeAlias = dict[str, tuple[str, ...]]
+
+RANKS = (0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4)
+SHAPES = (
+    *("full",) * 8,
+    *("last",) * 3,
+    *("first",) * 2,
+    *("scalar",) * 2,
+    *("ones",) * 2,
+    *("without last", "without first"),
+    *("vector", "vector", "matrix", "any, last", "first, any", "last, any"),
+)
+
+
+def shape_of(word: str, base: Sequence[int], choices: Choices) -> tuple[int, ...]:
+    """Return the shape that a word of SHAPES stands for, if the other tensors have the shape `base`."""
+    base = tuple(base)
+    fresh = choices.integer(1, 4)
+    if word in ("full", "scalar"):
+        return base if word == "full" else ()
+    if word == "ones":
+        kept = [size if choices.chance(0.5) else 1 for size in base]
+        return tuple(kept[choices.integer(0, len(kept)) :] if choices.chance(0.5) else kept)
+    if word in ("last", "first"):
+        return base[-1:] if word == "last" else base[:1]
+    if word in ("without last", "without first"):
+        return base[:-1] if word == "without last" else base[1:]
+    ends = base or (1,)
+    return {
+        "vector": (fresh,),
+        "matrix": (fresh, choices.integer(1, 3)),
+        "any, last": (fresh, ends[-1]),
+        "first, any": (ends[0], fresh),
+        "last, any": (ends[-1], fresh),
+    }[word]
+
+
+def product(sizes: Sequence[int]) -> int:
+    """Return the number of elements of a shape."""
+    count = 1
+    for size in sizes:
+        count *= size
+    return count
 
 
 class Undrawable(Exception):

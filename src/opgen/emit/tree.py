@@ -7,10 +7,9 @@ from typing import TypeAlias
 
 from opgen.emit.common.base import GeneratedFile
 from opgen.emit.common.context import Context
-from opgen.emit.cpp.build_file import build_build_file
 from opgen.emit.cpp.composite import build_composite_kernels
 from opgen.emit.cpp.derivatives import build_derivatives
-from opgen.emit.cpp.dispatch_headers import build_dispatch_headers
+from opgen.emit.cpp.dispatch_headers import build_dispatch_headers, build_umbrellas
 from opgen.emit.cpp.functions import (
     build_functions_headers,
     build_redispatch,
@@ -23,19 +22,46 @@ from opgen.emit.cpp.operators import (
     build_register_schema,
 )
 from opgen.emit.cpp.register import build_register_keys
-from opgen.emit.cpp.umbrellas import build_umbrellas
 from opgen.emit.kernels.backend import build_backend
 from opgen.emit.kernels.formula_stubs import build_formula_stubs
-from opgen.emit.kernels.headers import build_meta_headers, build_native_headers
-from opgen.emit.kernels.selected_dtypes import build_selected_dtypes
+from opgen.emit.kernels.headers import (
+    build_meta_headers,
+    build_native_headers,
+    build_selected_dtypes,
+)
 from opgen.emit.kernels.stubs import build_stubs
 from opgen.emit.python.functions import build_python_functions
 from opgen.emit.python.module import build_python
 from opgen.emit.torch.autograd import build_register_autograd
 from opgen.emit.torch.functionalize import build_register_functionalize
 from opgen.emit.torch.twins import build_register_twins
-from opgen.emit.torch_stable.package import build_python_registrations
+from opgen.emit.torch_stable import build_python_registrations
 from opgen.targets.base import FileKind
+
+
+class BuildFile(GeneratedFile, frozen=True):
+    library: str
+    torch: str
+    extends: str
+    sources: tuple[str, ...]
+    python: bool
+    python_sources: tuple[str, ...]
+
+
+def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[GeneratedFile]:
+    """Build CMakeLists.txt for the sources among `paths`."""
+    sources = sorted(path for path in paths if path.endswith(".cpp"))
+    yield BuildFile(
+        path="CMakeLists.txt",
+        template="CMakeLists.txt.j2",
+        library=context.library.name,
+        torch=context.library.torch,
+        extends=context.library.extends or "",
+        sources=tuple(path for path in sources if not path.startswith("python/")),
+        python=context.library.python,
+        python_sources=tuple(path for path in sources if path.startswith("python/")),
+    )
+
 
 _Build: TypeAlias = Callable[[Context], Iterable[GeneratedFile]]
 

@@ -6,11 +6,17 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from opgen.drawing.choices import Choices, RandomChoices
 from opgen.drawing.domains import EVERYTHING, Between, Domain
+from opgen.drawing.drawer import (
+    RANKS,
+    Choices,
+    Plan,
+    RandomChoices,
+    Undrawable,
+    Vocabulary,
+    product,
+)
 from opgen.drawing.drawer import Drawer as SharedDrawer
-from opgen.drawing.drawer import Undrawable, Vocabulary
-from opgen.drawing.plans import RANKS, Plan, product
 from opgen.gradtest.backends import Tensors
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseType

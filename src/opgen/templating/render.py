@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from opgen.emit.common.base import GeneratedFile
-from opgen.emit.common.layout import break_long_lines
+from opgen.emit.common.base import GeneratedFile, break_long_lines
 from opgen.io.resources import compiled_templates_dir, runtime_dir
 from opgen.templating.environment import make_environment
 

@@ -15,7 +15,7 @@ from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
 from opgen.verify import domains
-from opgen.verify.report.terminal import render_terminal
+from opgen.verify.reports import render_terminal
 from opgen.verify.runner.messages import FAILED, PASSED, OperatorReport, Request
 from opgen.verify.runner.session import Verification, VerificationError, verify_request
 

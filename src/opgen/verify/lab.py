@@ -10,17 +10,213 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.verify.backends.base import Backend
-from opgen.verify.calls import layouts
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, places
+from opgen.verify.backends.base import Backend, Described
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, elements, places
+from opgen.verify.codes import NAMES
 from opgen.verify.memory.blocks import Block, Memory
 from opgen.verify.memory.guard import Guard
-from opgen.verify.property import Finding, NotApplicable, NotTested, Run
-from opgen.verify.results import Result
 from opgen.verify.subjects import Subject
+
+
+class Run(Struct, frozen=True):
+    """One call of a program that shows a finding. `lines` replace the call where it is more than a call."""
+
+    label: str
+    call: Call
+    lines: tuple[str, ...] = ()
+
+
+class Finding(Struct, frozen=True):
+    """A violated property: what is wrong, and the calls that show it."""
+
+    message: str
+    runs: tuple[Run, ...] = ()
+
+
+class NotApplicable(Exception):
+    """The property says nothing about this operator, or this call."""
+
+
+class NotTested(Exception):
+    """The property could not be tested with this call."""
+
+
+Check = Callable[["Trial"], Iterator[Finding]]
+
+
+class Property(Struct, frozen=True):
+    """One property of operators.
+
+    `needs` returns why the property says nothing about an operator, or "". `check` yields findings for one call; it throws
+    NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
+    `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
+    With `is_ordered`, the check compares results that were computed in different orders of elements.
+    `imports` are modules that PyTorch imports when the check first calls it.
+    A check takes about `cost` times as long as most: its findings are shrunk with fewer calls.
+    `refused` is "only" for a property of refused calls, "also" for one of all calls.
+    """
+
+    code: str
+    check: Check
+    needs: Callable[[Subject], str] = lambda subject: ""
+    quickly: int = 3
+    enough: int = 8
+    mode: str = "quick"
+    kinds: tuple[str, ...] = ("torch", "runtime")
+    refused: str = ""
+    cost: int = 1
+    is_ordered: bool = False
+    imports: tuple[str, ...] = ()
+    # Which calls the property is about; of an operator that accepts no such call it says nothing.
+    about: Callable[[Call], bool] = lambda call: True
+
+    @property
+    def name(self) -> str:
+        """The name on the command line and in reports: "out-agrees"."""
+        return NAMES[self.code]
+
+
+def always(subject: Subject) -> str:
+    return ""
+
+
+def describe_value(value: Any) -> str:
+    """Return a short text for a value that is no tensor."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# The distance from 1 to the next number.
+EPSILONS = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
+}
+# Two loops over the same elements may add them in another order: so many units of the last place, of the largest number
+# that can have taken part.
+_UNITS = 64
+_LEAST_SCALE = 4.0
+
+
+class Result(Struct, frozen=True):
+    """One tensor that a call returned, or wrote: `label` says which. Other results are `other`."""
+
+    label: str
+    described: Described | None = None
+    elements: Array | None = None
+    other: Any = None
+
+
+def differ(
+    found: Sequence[Result],
+    expected: Sequence[Result],
+    *,
+    exact: bool = False,
+    strides: bool = False,
+    units: float = _UNITS,
+) -> str | None:
+    """Return how results differ from what is expected, in words; None if they agree.
+
+    With `exact`, all bits of numbers are compared; else rounding may differ by some `units` of the last place.
+    """
+    if len(found) != len(expected):
+        return f"{len(found)} results, expected {len(expected)}"
+    for one, other in zip(found, expected):
+        text = differ_once(one, other, exact=exact, strides=strides, units=units)
+        if text is not None:
+            return text
+    return None
+
+
+def differ_once(
+    one: Result,
+    other: Result,
+    *,
+    exact: bool = False,
+    strides: bool = False,
+    units: float = _UNITS,
+) -> str | None:
+    label = one.label or other.label
+    a, b = one.described, other.described
+    if a is None or b is None:
+        if a is not b or not _same_values(one.other, other.other):
+            return f"{label} is {one.other!r}, expected {other.other!r}"
+        return None
+    for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+        if x != y:
+            return f"{label} has {what} {_text(x)}, expected {_text(y)}"
+    if strides and significant(a) != significant(b):
+        return f"{label} has strides {list(a.strides)}, expected {list(b.strides)}"
+    if one.elements is None or other.elements is None:
+        return None
+    return _differing(label, one.elements, other.elements, a.dtype, exact, units)
+
+
+def significant(described: Described) -> tuple[int, ...]:
+    """Return the strides of dimensions with more than one element; none for a tensor without elements."""
+    if 0 in described.shape:
+        return ()
+    return tuple(step for size, step in zip(described.shape, described.strides) if size > 1)
+
+
+def _text(value: Any) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)
+
+
+def _same_values(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float) and one != one:
+        return other != other
+    if isinstance(one, float | complex) and isinstance(other, float | complex):
+        return bool(abs(one - other) <= 1e-6 * max(abs(one), abs(other), 1))
+    return bool(one == other)
+
+
+def _differing(
+    label: str, found: Array, expected: Array, dtype: str, exact: bool, units: float
+) -> str | None:
+    if found.size == 0:
+        return None
+    wrong = wrong_elements(found, expected, dtype, exact=exact, units=units)
+    if not wrong.any():
+        return None
+    place = tuple(int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), found.shape))
+    count = int(wrong.sum())
+    where = f"element {list(place)} of {label}" if place else label
+    more = f" ({count} of {found.size} elements differ)" if count > 1 else ""
+    return f"{where} is {found[place]}, expected {expected[place]}{more}"
+
+
+def wrong_elements(
+    found: Array, expected: Array, dtype: str, *, exact: bool = False, units: float = _UNITS
+) -> Array:
+    """Return which elements differ by more than rounding. NaN equals NaN."""
+    if exact or dtype not in EPSILONS:
+        same = found == expected
+        if dtype in EPSILONS:
+            same |= np.isnan(found) & np.isnan(expected)
+        return np.asarray(~same)
+    wide = np.complex128 if dtype.startswith("complex") else np.float64
+    a, b = found.astype(wide), expected.astype(wide)
+    with np.errstate(invalid="ignore", over="ignore"):
+        magnitudes = np.abs(b)
+        finite = magnitudes[np.isfinite(magnitudes)]
+        scale = max(float(finite.max()) if finite.size else 0.0, _LEAST_SCALE)
+        near = np.abs(a - b) <= units * EPSILONS[dtype] * scale
+        same = (a == b) | near | (_is_nan(a) & _is_nan(b))
+    return np.asarray(~same)
+
+
+def _is_nan(numbers: Array) -> Array:
+    return np.asarray(np.isnan(numbers))
+
 
 # What uninitialised memory is filled with in turn, and what lies beside elements.
 PATTERNS = (0xA5, 0x3C)
@@ -81,7 +277,7 @@ class Lab:
                 return self.backend.meta(value)
             if how == "fresh":
                 return self.backend.fresh(value)
-            block = self.memory.block(value if value.layout else layouts.plain(value))
+            block = self.memory.block(value if value.layout else specs.plain(value))
             block.write(elements(value))
             outcome.blocks[place] = block
             return self.backend.over(block)
@@ -94,7 +290,7 @@ class Lab:
 
     def placed(self, spec: TensorSpec) -> Any:
         """Return a tensor in watched memory, which lasts until the next call of `run`."""
-        block = self.memory.block(spec if spec.layout else layouts.plain(spec))
+        block = self.memory.block(spec if spec.layout else specs.plain(spec))
         block.write(elements(spec))
         return self.backend.over(block)
 

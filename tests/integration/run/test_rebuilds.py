@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import opgen
-from opgen.emit.common.shards import shard_of
+from opgen.emit.common.base import shard_of
 from support.build import REPOSITORY, RUNTIME
 from support.pytorch import packaged_native_functions
 from support.rebuilds import GROUP, METHOD, Edit, Project, make_project, numbers

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from opgen.emit.common.base import cpp_string
-from opgen.emit.common.layout import WIDTH, break_long_lines, documentation_comment
+from opgen.emit.common.base import WIDTH, break_long_lines, cpp_string, documentation_comment
 from opgen.parse.entries.documentation import clean, find_bad_character
 from opgen.python.layout import docstring, with_docstring, without_docstrings
 from support.build import compilers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.emit.common.layout import break_long_lines
+from opgen.emit.common.base import break_long_lines
 
 LONG = "argument_" + "x" * 40
 

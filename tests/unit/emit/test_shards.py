@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opgen.emit.common.shards import shard_of
+from opgen.emit.common.base import shard_of
 from support.inputs import aten_inputs
 from support.trees import make_tree
 

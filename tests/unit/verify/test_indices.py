@@ -6,9 +6,12 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.indices import has_repeated_indices, with_distinct_indices
-from opgen.verify.calls.specs import TensorSpec
+from opgen.verify.calls.specs import (
+    TensorSpec,
+    elements,
+    has_repeated_indices,
+    with_distinct_indices,
+)
 
 
 def index(*values: int, shape: tuple[int, ...]) -> TensorSpec:

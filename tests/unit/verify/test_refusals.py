@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
-from opgen.verify.calls.refusals import Wishes
 from opgen.verify.calls.specs import TensorSpec
+from opgen.verify.calls.vocabulary import Wishes
 
 LINE, TABLE = TensorSpec("float32", (3,)), TensorSpec("float32", (2, 3))
 NAMES = ("input", "rois", "mask")

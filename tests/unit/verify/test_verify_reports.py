@@ -11,10 +11,9 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
+from opgen.verify import reports
 from opgen.verify.api import Report
-from opgen.verify.report import machine
-from opgen.verify.report.pages import render_html
-from opgen.verify.report.terminal import progress_line, render_terminal
+from opgen.verify.reports import progress_line, render_html, render_terminal
 from opgen.verify.runner.messages import (
     EXCLUDED,
     FAILED,
@@ -65,7 +64,7 @@ def test_the_terminal(tmp_path: Path) -> None:
 
 
 def test_json(tmp_path: Path) -> None:
-    found = json.loads(machine.render_json(verification(tmp_path)))
+    found = json.loads(reports.render_json(verification(tmp_path)))
     assert found["version"] == 1 and found["seed"] == 7
     assert found["counts"] == {
         "failed": 1,
@@ -79,7 +78,7 @@ def test_json(tmp_path: Path) -> None:
 
 
 def test_junit(tmp_path: Path) -> None:
-    root = ElementTree.fromstring(machine.render_junit(verification(tmp_path)))
+    root = ElementTree.fromstring(reports.render_junit(verification(tmp_path)))
     broken, good = root.findall("testsuite")
     assert (broken.get("tests"), broken.get("failures"), broken.get("skipped")) == ("4", "1", "2")
     assert (good.get("tests"), good.get("failures")) == ("1", "0")
@@ -90,12 +89,12 @@ def test_junit(tmp_path: Path) -> None:
 
 def test_sarif_and_github(tmp_path: Path) -> None:
     """Protects annotations of pull requests: each is at the line of its entry."""
-    log = json.loads(machine.render_findings_sarif(verification(tmp_path)))
+    log = json.loads(reports.render_findings_sarif(verification(tmp_path)))
     (result,) = log["runs"][0]["results"]
     assert result["ruleId"] == "V0113"
     region = result["locations"][0]["physicalLocation"]["region"]
     assert region["startLine"] == 2
-    (line,) = machine.render_findings_github(verification(tmp_path)).splitlines()
+    (line,) = reports.render_findings_github(verification(tmp_path)).splitlines()
     assert line.startswith("::error ") and "line=2" in line and "V0113" in line
 
 

@@ -13,9 +13,8 @@ pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 import numpy as np
 
 from opgen.verify.calls.specs import TensorSpec
-from opgen.verify.lab import Outcome
+from opgen.verify.lab import Finding, NotApplicable, Outcome
 from opgen.verify.properties import BY_NAME
-from opgen.verify.property import Finding, NotApplicable
 
 _PLACE = ("self", None)
 

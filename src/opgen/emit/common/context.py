@@ -2,30 +2,173 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.formula_files import FormulaFiles
 from opgen.autograd.kernels import has_no_gradient
-from opgen.cpp.names import cpp_name
+from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
-from opgen.emit.common.backend_kernels import collect_backend_kernels
-from opgen.emit.common.base import group_by
-from opgen.emit.common.composite_set import CompositeKernel, collect_composite_kernels
-from opgen.emit.common.kernel_set import KernelSet, collect_kernels
+from opgen.emit.common.base import Record, group_by, unique
+from opgen.emit.common.kernel_set import (
+    KernelSet,
+    StructuredKernel,
+    collect_kernels,
+    meta_class_of,
+    structured_kernel,
+)
 from opgen.emit.common.text import Speller
-from opgen.model.backend import ExternalBackend
+from opgen.model.backend import BackendStructured, ExternalBackend, StructuredRoute
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
-from opgen.model.native_function import NativeFunction
-from opgen.model.registry import Registry
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.types import CustomClassType, custom_classes
 from opgen.resolve.backend import backend_registrations
 from opgen.resolve.dispatch_tables import Registration, registrations_by_key
+from opgen.resolve.functional_forms import has_own_copy
 from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
+
+
+class ViewCopy(Record, frozen=True):
+    """`function` calls the view operator `source` and returns clones of its results."""
+
+    function: NativeFunction
+    kernel: Kernel
+    source: NativeFunction
+
+
+class FunctionalVariant(Record, frozen=True):
+    """`function` calls `source`, which is in-place or mutable, with clones of the arguments that it writes."""
+
+    function: NativeFunction
+    kernel: Kernel
+    source: NativeFunction
+
+
+class OutVariant(Record, frozen=True):
+    """`function` calls the functional `source` and copies its results into the outs."""
+
+    function: NativeFunction
+    kernel: Kernel
+    source: NativeFunction
+
+
+CompositeKernel = ViewCopy | FunctionalVariant | OutVariant
+
+
+def collect_composite_kernels(registry: Registry) -> tuple[CompositeKernel, ...]:
+    """Return the copies of views, then the generated variants, each in the order of the registry."""
+    return (
+        *(copy for group in registry.view_groups for copy in _view_copies(group)),
+        *(variant for group in registry.groups for variant in _generated_variants(group)),
+    )
+
+
+def _view_copies(group: NativeFunctionsViewGroup) -> Iterator[ViewCopy]:
+    copy = group.view_copy
+    # slice_scatter, which copies for slice_inverse, has another name than `f_copy`, and a kernel of its own.
+    if copy is None or not has_own_copy(copy, group.view):
+        return
+    kernel = copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional)
+    if kernel is not None:
+        yield ViewCopy(copy, kernel, group.view)
+
+
+def _generated_variants(group: NativeFunctionsGroup) -> Iterator[CompositeKernel]:
+    if "generated" in group.functional.tags:
+        source = _written_sibling(group)
+        yield FunctionalVariant(group.functional, _generated_kernel(group.functional), source)
+    if "generated" in group.out.tags:
+        yield OutVariant(group.out, _generated_kernel(group.out), group.functional)
+
+
+def _generated_kernel(f: NativeFunction) -> Kernel:
+    kernel = f.find_kernel(DispatchKey.CompositeExplicitAutograd)
+    assert kernel is not None, f"{f.full_name} is generated without a kernel"
+    return kernel
+
+
+def _written_sibling(group: NativeFunctionsGroup) -> NativeFunction:
+    """Return the operator that a generated functional variant calls; it always exists."""
+    sibling = group.inplace or group.mutable
+    if sibling is not None and "generated" not in sibling.tags:
+        return sibling
+    assert group.out.func.kind() is SchemaKind.out
+    return group.out
+
+
+def collect_backend_kernels(
+    backend: ExternalBackend | None,
+    spell: Speller,
+    keeps: Callable[[NativeFunction], bool],
+    header: Callable[[str], str],
+) -> KernelSet:
+    """Return the classes of `backend`; `header` returns the path of an operator's header in the extended library."""
+    if backend is None:
+        return KernelSet((), (), ())
+    own_metas = (s for s in backend.structured if s.route is StructuredRoute.own_meta_and_impl)
+    return KernelSet(
+        metas=tuple(
+            replace(
+                meta_class_of(s.group, spell, _is_kept(s, keeps)),
+                namespace=_meta_namespace(backend),
+                qualifier=f"{_meta_namespace(backend)}::",
+            )
+            for s in own_metas
+        ),
+        structured=tuple(_kernel(backend, s, spell, keeps, header) for s in backend.structured),
+        kernels=(),
+    )
+
+
+def _kernel(
+    backend: ExternalBackend,
+    kernel: BackendStructured,
+    spell: Speller,
+    keeps: Callable[[NativeFunction], bool],
+    header: Callable[[str], str],
+) -> StructuredKernel:
+    own = Kernel(kernel.name, backend.cpp_namespace, structured=True)
+    key, root = backend.forward.key, kernel.group.root_name
+    made = structured_kernel(kernel.group, key, own, spell, _is_kept(kernel, keeps))
+    match kernel.route:
+        case StructuredRoute.own_impl:
+            return replace(made, meta_header=header(f"ops/{root}_meta.h"), says_outputs=True)
+        case StructuredRoute.own_meta_and_impl:
+            struct = made.meta.rpartition("::")[2]
+            return replace(made, meta=f"{_meta_namespace(backend)}::{struct}")
+        case StructuredRoute.installed:
+            return replace(
+                made,
+                meta=_installed_class(kernel),
+                meta_header=header(f"ops/{root}_native.h"),
+                says_outputs=True,
+                is_installed=True,
+            )
+
+
+def _is_kept(kernel: BackendStructured, keeps: Callable[[NativeFunction], bool]) -> bool:
+    return any(keeps(f) for f in kernel.group.functions())
+
+
+def _meta_namespace(backend: ExternalBackend) -> str:
+    return f"{backend.cpp_namespace}::meta"
+
+
+def _installed_class(kernel: BackendStructured) -> str:
+    """Return `at::native::structured_mul_out`."""
+    assert kernel.installed is not None
+    namespace = kernel_namespace(kernel.group.primary.namespace, kernel.installed.namespace)
+    return f"{namespace}::structured_{kernel.installed.name}"
+
 
 # The source of the module of a library that has one.
 MODULE_SOURCE = "python/module.cpp"
@@ -170,3 +313,49 @@ class Context(Struct, frozen=True, dict=True):
         if self.library.backend_only:
             return ()
         return collect_composite_kernels(self.registry)
+
+
+class ClassDefinition(Record, frozen=True):
+    """The namespace of a custom class in PyTorch's registry, and the function that registers the class."""
+
+    namespace: str
+    define: str
+
+
+def type_headers(context: Context, functions: Iterable[NativeFunction]) -> tuple[str, ...]:
+    """Return the headers that declare the types in the schemas, including custom classes, with their quotes or angle brackets."""
+    functions = [f for f in functions if f.is_library]
+    texts = [
+        context.spell.spelled(context.signatures.dispatcher(f)).function_type for f in functions
+    ]
+    headers = [
+        header
+        for name, header in context.target.cpp.type_headers.items()
+        if any(re.search(rf"{re.escape(name)}\b", text) for text in texts)
+    ]
+    headers += (one.cpp.header for one in _classes(functions) if one.cpp is not None)
+    return tuple(unique(headers))
+
+
+def class_definitions(functions: Iterable[NativeFunction]) -> tuple[ClassDefinition, ...]:
+    """Return the functions that register the classes of the schemas, unless they are registered elsewhere.
+
+    Every source that registers schemas or kernels with a class requests the registration of the class first: PyTorch
+    infers types from kernels, and the order in which sources are initialised is unknown.
+    """
+    found = unique(
+        (one.class_name.partition(".")[0], one.cpp.define)
+        for one in _classes(functions)
+        if one.cpp is not None and one.cpp.define is not None
+    )
+    return tuple(ClassDefinition(namespace, define) for namespace, define in found)
+
+
+def _classes(functions: Iterable[NativeFunction]) -> Iterator[CustomClassType]:
+    for f in functions:
+        if f.is_library:
+            for type in (
+                *(a.type for a in f.func.arguments.flat_all),
+                *(r.type for r in f.func.returns),
+            ):
+                yield from custom_classes(type)

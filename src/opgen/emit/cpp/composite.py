@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from opgen._compat import assert_never
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import Binding, NativeSignature
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
-from opgen.emit.common.composite_set import CompositeKernel, FunctionalVariant, OutVariant, ViewCopy
-from opgen.emit.common.context import Context
-from opgen.emit.common.shards import sharded
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded
+from opgen.emit.common.context import (
+    CompositeKernel,
+    Context,
+    FunctionalVariant,
+    OutVariant,
+    ViewCopy,
+)
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
 

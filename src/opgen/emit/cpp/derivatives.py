@@ -32,9 +32,8 @@ from opgen.autograd.kernels import (
 )
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
-from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, unique
+from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, sharded, unique
 from opgen.emit.common.context import Context
-from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace

@@ -7,15 +7,21 @@ from itertools import groupby
 from typing import TypeAlias
 
 from opgen.cpp.names import operator_struct_name
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
-from opgen.emit.common.context import Context
-from opgen.emit.common.custom_classes import ClassDefinition, class_definitions, type_headers
-from opgen.emit.common.fakes import is_faked_in_python
-from opgen.emit.common.layout import sorted_includes
-from opgen.emit.common.shards import sharded
+from opgen.emit.common.base import (
+    Block,
+    GeneratedFile,
+    Record,
+    blocks,
+    cpp_string,
+    group_by,
+    sharded,
+    sorted_includes,
+)
+from opgen.emit.common.context import ClassDefinition, Context, class_definitions, type_headers
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.profile import operator_namespace
+from opgen.resolve.dispatch_tables import key_of_fake
 from opgen.resolve.hidden_operators import (
     HIDDEN_PREFIX,
     has_form_below,
@@ -24,7 +30,17 @@ from opgen.resolve.hidden_operators import (
     with_words,
 )
 from opgen.resolve.overload_order import by_overloads, in_order_of_registration
+from opgen.targets.base import FileKind
 from opgen.targets.releases import spell_tags
+
+
+def is_faked_in_python(context: Context, f: NativeFunction) -> bool:
+    """Return whether Python registers a fake kernel for `f`: for a `fake` line, or one that calls the library's."""
+    if f.fake is not None:
+        return True
+    calls_library = FileKind.PYTHON_REGISTRATIONS in context.target.plan.kinds
+    return calls_library and key_of_fake(context.registry, f) is not None
+
 
 # Module and context of set_python_module. PyTorch prints the context in parentheses after "you may need to import".
 _GENERATED = ('"{0}"', '"it registers the fake"')

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
-from opgen.emit.common.batching import decomposes
-from opgen.emit.common.callables import kernel_expression
-from opgen.emit.common.context import Context
-from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import sorted_includes
-from opgen.emit.common.shards import sharded
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded, sorted_includes
+from opgen.emit.common.callables import decomposes, kernel_expression
+from opgen.emit.common.context import ClassDefinition, Context, class_definitions
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.dispatch_headers import (
     direct_kernel,

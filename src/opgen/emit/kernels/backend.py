@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from opgen.cpp.signatures import DispatcherSignature
-from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.base import GeneratedFile, Record, group_by, sorted_includes
 from opgen.emit.common.context import Context
 from opgen.emit.common.kernel_set import specifier
-from opgen.emit.common.layout import sorted_includes
 from opgen.emit.common.text import SpelledSignature
 from opgen.model.backend import BackendKernel, ExternalBackend
 from opgen.model.dispatch_key import DispatchKey

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from opgen.cpp.names import kernel_namespace
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
-from opgen.emit.common.composite_set import CompositeKernel
-from opgen.emit.common.context import Context
+from opgen.emit.common.base import (
+    Block,
+    GeneratedFile,
+    Record,
+    blocks,
+    cpp_string,
+    group_by,
+    sharded,
+)
+from opgen.emit.common.context import CompositeKernel, Context
 from opgen.emit.common.kernel_set import (
     KernelOverload,
     MetaClass,
     StructuredKernel,
     UnstructuredKernel,
 )
-from opgen.emit.common.shards import sharded
 from opgen.emit.kernels.backend import BackendMember, backend_members
 from opgen.emit.kernels.formula_stubs import FormulaSkeleton, formula_skeletons
 from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs

@@ -8,21 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opgen.cpp.names import operator_struct_name, parameter_name
-from opgen.emit.common.base import GeneratedFile, Record, cpp_string
+from opgen.emit.common.base import GeneratedFile, Record, cpp_string, sharded
 from opgen.emit.common.context import MODULE_SOURCE, Context
-from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.python.calls import (
+    Part,
     PythonCalls,
+    build_parts,
     is_empty_list,
     parser_kind,
+    parts_of,
     python_calls,
     returns_self,
     selected_by,
     takes_numbers,
 )
-from opgen.emit.python.docs import PythonDocs, documentation
-from opgen.emit.python.parts import Part, build_parts, parts_of
+from opgen.emit.python.declarations import PythonDocs, documentation
 from opgen.emit.python.stub import build_python_stubs
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction

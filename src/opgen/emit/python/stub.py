@@ -13,9 +13,8 @@ from textwrap import indent
 
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.emit.common.context import Context
-from opgen.emit.python.calls import PythonCalls
+from opgen.emit.python.calls import PythonCalls, free_exports, parts_of
 from opgen.emit.python.declarations import dunder_declarations, function_declarations
-from opgen.emit.python.parts import free_exports, parts_of
 from opgen.python.layout import without_docstrings
 from opgen.python.overloads import PythonFunction
 from opgen.python.package import Declaration, package_declarations, package_imports

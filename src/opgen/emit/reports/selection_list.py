@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from opgen.emit.common.composite_set import collect_composite_kernels
+from opgen.emit.common.context import collect_composite_kernels
 from opgen.model.registry import Registry
 
 

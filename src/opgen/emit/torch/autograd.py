@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
-from opgen.emit.common.batching import CALL_FOR_EACH, boxed, find_batching, has_aliases
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded, sorted_includes
+from opgen.emit.common.callables import CALL_FOR_EACH, boxed, find_batching, has_aliases
 from opgen.emit.common.context import Context
-from opgen.emit.common.layout import sorted_includes
-from opgen.emit.common.shards import sharded
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.dispatch_key import DispatchKey

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks
-from opgen.emit.common.context import Context
-from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.shards import sharded
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded
+from opgen.emit.common.context import ClassDefinition, Context, class_definitions
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.native_function import NativeFunction

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from opgen.cpp.names import operator_struct_name
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, cpp_string, group_by
-from opgen.emit.common.context import Context
-from opgen.emit.common.custom_classes import ClassDefinition, class_definitions
-from opgen.emit.common.layout import sorted_includes
-from opgen.emit.common.shards import sharded
+from opgen.emit.common.base import (
+    Block,
+    GeneratedFile,
+    Record,
+    blocks,
+    cpp_string,
+    group_by,
+    sharded,
+    sorted_includes,
+)
+from opgen.emit.common.context import ClassDefinition, Context, class_definitions
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.emit.torch.functionalize import OF_OUT

@@ -7,8 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from opgen.verify.calls.elements import Array
-from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, Value
+from opgen.verify.calls.specs import Array, Complex, GeneratorSpec, Named, TensorSpec, Value
 from opgen.verify.memory.blocks import Block
 from opgen.verify.subjects import Subject
 

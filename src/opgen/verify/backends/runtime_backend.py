@@ -20,15 +20,16 @@ from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType
 from opgen.verify.backends.base import Described, other_value
-from opgen.verify.calls.elements import Array, elements, stored
-from opgen.verify.calls.layouts import span
 from opgen.verify.calls.specs import (
+    Array,
     TensorSpec,
     Value,
     contiguous_strides,
+    elements,
+    span,
+    stored,
 )
-from opgen.verify.memory.blocks import Block
-from opgen.verify.memory.dlpack import Lent
+from opgen.verify.memory.blocks import Block, Lent
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Subject
 

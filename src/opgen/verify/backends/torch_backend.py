@@ -23,9 +23,7 @@ from opgen.model.function_schema import FunctionSchema
 from opgen.model.schema_spelling import spell
 from opgen.parse.schema.library_parser import LibraryReader
 from opgen.verify.backends.base import Described, other_value
-from opgen.verify.calls.elements import Array, elements, stored
-from opgen.verify.calls.layouts import span
-from opgen.verify.calls.specs import TensorSpec, Value
+from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, span, stored
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import POINTWISE, Facts, Subject

@@ -15,12 +15,9 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
-from opgen.drawing.choices import RandomChoices
-from opgen.drawing.drawer import Undrawable
-from opgen.drawing.plans import Plan
-from opgen.verify.calls.refusals import Wishes
+from opgen.drawing.drawer import Plan, RandomChoices, Undrawable
 from opgen.verify.calls.specs import DTYPES, Call
-from opgen.verify.calls.vocabulary import CallDrawer
+from opgen.verify.calls.vocabulary import CallDrawer, Wishes
 from opgen.verify.lab import Lab
 from opgen.verify.subjects import Subject
 

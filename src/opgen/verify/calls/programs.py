@@ -6,10 +6,16 @@ import keyword
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.layouts import span
-from opgen.verify.calls.specs import Complex, GeneratorSpec, Named, TensorSpec, tensors
-from opgen.verify.property import Finding
+from opgen.verify.calls.specs import (
+    Complex,
+    GeneratorSpec,
+    Named,
+    TensorSpec,
+    elements,
+    span,
+    tensors,
+)
+from opgen.verify.lab import Finding
 from opgen.verify.subjects import Subject
 
 # Tensors with more elements are filled by a generator of numbers.

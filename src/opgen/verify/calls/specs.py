@@ -1,14 +1,17 @@
-"""The arguments of a call as plain data: they can be sent to another process, shrunk and printed as a program."""
+"""Calls as values: tensors with their elements and layouts, numbers, generators, and what indices they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.drawing.plans import product
+from opgen.drawing.drawer import product
 
 Shape: TypeAlias = tuple[int, ...]
 
@@ -177,3 +180,221 @@ def contiguous_strides(shape: Shape) -> Shape:
         strides.append(step)
         step *= max(size, 1)
     return tuple(reversed(strides))
+
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_SAFE_INTEGERS = {"uint8": (0, 200), "int8": (-100, 100)}
+
+
+def array_dtype(dtype: str) -> Any:
+    """Return NumPy's dtype for elements in memory; bfloat16 is stored as uint16."""
+    return np.dtype("uint16" if dtype == "bfloat16" else dtype)
+
+
+def elements(spec: TensorSpec) -> Array:
+    """Return the elements in the shape of the tensor. The array is shared: copy it before you change it."""
+    if spec.values is None:
+        return _remembered(spec.dtype, spec.shape, spec.fill, spec.rounded)
+    return _elements(spec)
+
+
+@functools.lru_cache(maxsize=256)
+def _remembered(dtype: str, shape: tuple[int, ...], fill: Fill, rounded: str) -> Array:
+    found = _elements(TensorSpec(dtype, shape, fill, rounded=rounded))
+    found.flags.writeable = False
+    return found
+
+
+def _elements(spec: TensorSpec) -> Array:
+    if spec.values is not None:
+        given = [complex(*v) if isinstance(v, tuple | list) else v for v in spec.values]
+        numbers = np.array(given, dtype=_wide(spec.dtype))
+    else:
+        numbers = _filled(spec)
+    if spec.dtype in _SAFE_INTEGERS and spec.values is None:
+        numbers = np.clip(numbers, *_SAFE_INTEGERS[spec.dtype])
+    if spec.rounded == "bfloat16":
+        numbers = rounded_to_bfloat16(numbers.astype(np.float32))
+    elif spec.rounded:
+        numbers = numbers.astype(spec.rounded)
+    if spec.dtype == "bfloat16":
+        return rounded_to_bfloat16(numbers.astype(np.float32)).reshape(spec.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return numbers.astype(spec.dtype).reshape(spec.shape)
+
+
+def _wide(dtype: str) -> Any:
+    if dtype in COMPLEX:
+        return np.complex128
+    return np.float64 if dtype in FLOATS else (np.bool_ if dtype == "bool" else np.int64)
+
+
+def _filled(spec: TensorSpec) -> Array:
+    count, fill = spec.count, spec.fill
+    if spec.dtype == "bool":
+        return np.random.default_rng(fill.seed + 1).random(count) < 0.5
+    if fill.whole or not spec.is_differentiable:
+        low, high = math.ceil(fill.low), math.floor(fill.high)
+        if spec.dtype == "uint8":
+            low, high = max(low, 0), max(high, 0)
+        if fill.seed == 0:
+            return low + np.arange(count) % (high - low + 1)
+        return np.random.default_rng(fill.seed).integers(low, max(low, high) + 1, count)
+    real = _floats(fill, count)
+    if not spec.is_complex:
+        return real
+    other = Fill(fill.seed + 7919, fill.low, fill.high)
+    return real + 1j * _floats(other, count)[::-1]
+
+
+def _floats(fill: Fill, count: int) -> Array:
+    """Return distinct numbers; the first ones of seed 0 have few digits."""
+    if fill.seed == 0 and count <= 64:
+        # Between the ends, in steps of about an eighth of the range, and not at zero.
+        steps = (np.arange(count) * 5 + 3) % 16
+        turn = np.arange(count) // 16
+        found = fill.low + (fill.high - fill.low) * (steps + 0.5 + turn / 8) / 16.5
+    else:
+        found = np.random.default_rng(fill.seed).uniform(fill.low, fill.high, count)
+    for point in fill.points:
+        near = np.abs(found - point) < fill.gap
+        away = point + fill.gap if point + fill.gap <= fill.high else point - fill.gap
+        found = np.where(near, away, found)
+    return np.asarray(found)
+
+
+def rounded_to_bfloat16(numbers: Array) -> Array:
+    """Return float32 numbers rounded to bfloat16, ties to even."""
+    bits = numbers.astype(np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.asarray(np.where(np.isnan(numbers), bits, rounded).astype(np.uint32).view(np.float32))
+
+
+def stored(numbers: Array, dtype: str) -> Array:
+    """Return elements as they are stored in memory."""
+    if dtype == "bfloat16":
+        return (np.ascontiguousarray(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return numbers.astype(array_dtype(dtype), copy=False)
+
+
+def loaded(raw: Array, dtype: str) -> Array:
+    """Return the numbers that stored elements stand for."""
+    if dtype == "bfloat16":
+        return (np.ascontiguousarray(raw).astype(np.uint32) << 16).view(np.float32)
+    return raw
+
+
+# Elements before and behind those of a view.
+_MARGIN = 3
+
+
+def span(shape: Shape, strides: Sequence[int]) -> int:
+    """Return the number of elements from the first to the last one."""
+    if 0 in shape:
+        return 0
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def laid_out(spec: TensorSpec, strides: Shape, *, offset: int = 0, behind: int = 0) -> TensorSpec:
+    """Return the tensor with these strides."""
+    count = offset + span(spec.shape, strides) + behind
+    return replace(spec, layout=Layout(strides, offset, count))
+
+
+def plain(spec: TensorSpec) -> TensorSpec:
+    """Return a dense tensor, at an address that is a multiple of 64 bytes."""
+    return laid_out(spec, contiguous_strides(spec.shape))
+
+
+def transposed(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with its dimensions in the opposite order in memory."""
+    return laid_out(spec, tuple(reversed(contiguous_strides(tuple(reversed(spec.shape))))))
+
+
+def gapped(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with a gap behind every element, and behind every row."""
+    strides: list[int] = []
+    step = 2
+    for size in reversed(spec.shape):
+        strides.append(step)
+        step = step * max(size, 1) + (2 if len(strides) == 1 else 0)
+    return laid_out(spec, tuple(reversed(strides)))
+
+
+def padded(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with dense rows, and a gap between them: a part of a wider matrix."""
+    if len(spec.shape) < 2:
+        return gapped(spec)
+    *outer, last = spec.shape
+    rows = contiguous_strides(tuple(outer))
+    return laid_out(spec, (*(step * (max(last, 1) + 2) for step in rows), 1))
+
+
+def rotated(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with its last dimension outermost in memory."""
+    if len(spec.shape) < 3:
+        return transposed(spec)
+    moved = contiguous_strides((spec.shape[-1], *spec.shape[:-1]))
+    return laid_out(spec, (*moved[1:], moved[0]))
+
+
+def shifted(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor, dense, inside of a larger storage."""
+    strides = contiguous_strides(spec.shape)
+    return laid_out(spec, strides, offset=_MARGIN, behind=_MARGIN)
+
+
+def misaligned(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor, dense, at an address that is a multiple of its element's size only."""
+    dense = plain(spec)
+    assert dense.layout is not None
+    return replace(dense, layout=replace(dense.layout, alignment=spec.itemsize))
+
+
+def expanded(spec: TensorSpec, dim: int) -> TensorSpec:
+    """Return the tensor with stride 0 along a dimension, along which its elements must be equal."""
+    sizes = tuple(1 if d == dim else size for d, size in enumerate(spec.shape))
+    strides = list(contiguous_strides(sizes))
+    strides[dim] = 0
+    return laid_out(spec, tuple(strides))
+
+
+def placed(spec: TensorSpec, place: str) -> TensorSpec:
+    """Return the tensor at the head or the tail of a page, so that reading beside it ends the process."""
+    layout = spec.layout or plain(spec).layout
+    assert layout is not None
+    return replace(spec, layout=replace(layout, place=place, alignment=spec.itemsize))
+
+
+REPEATED = "an index occurs twice, and elements are overwritten by others"
+
+
+def has_repeated_indices(call: Call) -> bool:
+    """Whether an integer tensor of the call has two equal elements."""
+    return any(_is_repeated(at(call, place)) for place in places(call))
+
+
+def with_distinct_indices(call: Call) -> Iterator[Call]:
+    """Yield calls in which no two places have the same indices. The operator may refuse them, as out of range."""
+    found = [place for place in places(call) if _is_repeated(at(call, place))]
+    yield _numbered(call, [(place, np.arange(at(call, place).count)) for place in found])
+    shape = at(call, found[0]).shape if found else ()
+    if len(found) > 1 and all(at(call, place).shape == shape for place in found):
+        # Each tensor counts along a dimension of its own: together, they are different everywhere.
+        axes = [axis for axis, size in enumerate(shape) if size > 1]
+        if len(axes) <= len(found):
+            positions = [np.indices(shape)[axis].ravel() for axis in axes]
+            positions += [positions[-1]] * (len(found) - len(axes))
+            yield _numbered(call, list(zip(found, positions)))
+
+
+def _numbered(call: Call, numbers: Sequence[tuple[Place, Array]]) -> Call:
+    """Return the call with other elements of some tensors."""
+    for place, values in numbers:
+        call = put(call, place, replace(at(call, place), values=tuple(values.tolist())))
+    return call
+
+
+def _is_repeated(spec: TensorSpec) -> bool:
+    return spec.is_integer and len(set(elements(spec).ravel().tolist())) < spec.count

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, TensorSpec, at, places, put
+from opgen.verify.calls.specs import Call, TensorSpec, at, elements, places, put
 from opgen.verify.properties.common import as_dtype, explicit
 from opgen.verify.subjects import Subject
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from opgen.verify.lab import Property
 from opgen.verify.properties import (
     dtypes,
     gradients,
@@ -15,7 +16,6 @@ from opgen.verify.properties import (
     transforms,
     variants,
 )
-from opgen.verify.property import Property
 
 PROPERTIES: tuple[Property, ...] = (
     *variants.PROPERTIES,

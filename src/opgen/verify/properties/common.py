@@ -9,23 +9,22 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.drawing.plans import product
-from opgen.verify.calls import layouts
-from opgen.verify.calls.elements import Array, elements
+from opgen.drawing.drawer import product
+from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
+    Array,
     Call,
     Fill,
     Place,
     TensorSpec,
     at,
+    elements,
     places,
     put,
     tensors,
 )
-from opgen.verify.lab import Lab, Outcome, Trial
-from opgen.verify.property import Finding, NotTested, Run
-from opgen.verify.results import Result
+from opgen.verify.lab import Finding, Lab, NotTested, Outcome, Result, Run, Trial
 from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
@@ -114,12 +113,12 @@ def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:
     """Yield layouts with other strides, each with its name."""
     if spec.count == 0 or not spec.shape:
         return
-    yield "with gaps between elements", layouts.gapped(spec)
+    yield "with gaps between elements", specs.gapped(spec)
     if len(spec.shape) > 1:
-        yield "with its dimensions in another order", layouts.transposed(spec)
-        yield "with gaps between rows", layouts.padded(spec)
+        yield "with its dimensions in another order", specs.transposed(spec)
+        yield "with gaps between rows", specs.padded(spec)
     if len(spec.shape) > 2:
-        yield "with its last dimension outermost", layouts.rotated(spec)
+        yield "with its last dimension outermost", specs.rotated(spec)
 
 
 def outcome_differs(

@@ -7,12 +7,19 @@ from collections.abc import Generator, Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, Fill, TensorSpec, put
-from opgen.verify.lab import Trial
+from opgen.verify.calls.specs import Call, Fill, TensorSpec, elements, put
+from opgen.verify.lab import (
+    EPSILONS,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Property,
+    Result,
+    Run,
+    Trial,
+    differ,
+)
 from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import EPSILONS, Result, differ
 from opgen.verify.subjects import Subject
 
 # Pairs of dtypes, and what PyTorch promotes tensors with dimensions to.

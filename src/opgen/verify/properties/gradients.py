@@ -13,11 +13,35 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import NOT_THERE, is_comparison
-from opgen.verify.calls import layouts
-from opgen.verify.calls.elements import Array, elements
-from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
-from opgen.verify.calls.specs import Call, Fill, Named, Place, TensorSpec, at, places, put
-from opgen.verify.lab import Outcome, Trial, leaves, place_text
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import (
+    REPEATED,
+    Array,
+    Call,
+    Fill,
+    Named,
+    Place,
+    TensorSpec,
+    at,
+    elements,
+    has_repeated_indices,
+    places,
+    put,
+    with_distinct_indices,
+)
+from opgen.verify.lab import (
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Result,
+    Run,
+    Trial,
+    differ,
+    leaves,
+    place_text,
+)
 from opgen.verify.properties.common import (
     GRADIENTS,
     META,
@@ -26,8 +50,6 @@ from opgen.verify.properties.common import (
     has_differentiable,
     with_sizes,
 )
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
 
 _WIDER = MappingProxyType(
@@ -547,11 +569,11 @@ def _gradient(trial: Trial, shape: tuple[int, ...], dtype: str, how: str) -> Any
     spec = explicit(TensorSpec(dtype, shape), numbers)
     if how == "expanded":
         spec = explicit(spec, np.full(shape, 0.75))
-        spec = replace(spec, layout=layouts.laid_out(spec, (0,) * len(shape)).layout)
+        spec = replace(spec, layout=specs.laid_out(spec, (0,) * len(shape)).layout)
     elif how == "with gaps":
-        spec = layouts.gapped(spec) if shape else spec
+        spec = specs.gapped(spec) if shape else spec
     elif how == "transposed":
-        spec = layouts.transposed(spec) if len(shape) > 1 else spec
+        spec = specs.transposed(spec) if len(shape) > 1 else spec
     return trial.lab.placed(spec)
 
 

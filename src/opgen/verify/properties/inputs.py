@@ -7,10 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify.calls import layouts
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, places, put
-from opgen.verify.lab import PATTERNS, Trial, place_text
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, elements, places, put
+from opgen.verify.lab import (
+    PATTERNS,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Property,
+    Result,
+    Run,
+    Trial,
+    differ,
+    place_text,
+)
 from opgen.verify.properties.common import (
     META,
     changed,
@@ -23,8 +33,6 @@ from opgen.verify.properties.common import (
     with_outs,
     with_sizes,
 )
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
 
 
@@ -93,7 +101,7 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
             numbers = elements(spec)
             same = explicit(spec, np.repeat(numbers.take([0], dim), size, dim))
             plain = put(trial.call, place, same)
-            call = put(trial.call, place, layouts.expanded(same, dim))
+            call = put(trial.call, place, specs.expanded(same, dim))
             expected = trial.run(plain)
             found = trial.run(call, "block")
             if expected.error is not None or found.error is not None:
@@ -124,12 +132,12 @@ def _elsewhere(
 
 
 def _offset(trial: Trial) -> Iterator[Finding]:
-    return _elsewhere(trial, layouts.shifted, "inputs that begin inside of their storage")
+    return _elsewhere(trial, specs.shifted, "inputs that begin inside of their storage")
 
 
 def _misaligned(trial: Trial) -> Iterator[Finding]:
     text = "inputs at addresses that are multiples of one element only"
-    return _elsewhere(trial, layouts.misaligned, text)
+    return _elsewhere(trial, specs.misaligned, text)
 
 
 def _empty(trial: Trial) -> Iterator[Finding]:
@@ -242,7 +250,7 @@ def _conjugated(trial: Trial) -> Iterator[Finding]:
             numbers = elements(spec)
             turned = explicit(spec, np.conj(numbers) if bit == "conj" else -numbers)
             # The conjugate of the conjugate is the tensor itself.
-            lazy = put(trial.call, place, replace(layouts.plain(turned), bit=bit))
+            lazy = put(trial.call, place, replace(specs.plain(turned), bit=bit))
             found = trial.run(lazy)
             if found.error is not None or trial.base.error is not None:
                 continue

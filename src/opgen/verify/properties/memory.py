@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 
 from opgen.verify.backends.base import Described
-from opgen.verify.calls import layouts
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, put
-from opgen.verify.lab import PATTERNS, Outcome, Trial, leaves, place_text
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
+from opgen.verify.lab import (
+    PATTERNS,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Run,
+    Trial,
+    differ,
+    leaves,
+    place_text,
+)
 from opgen.verify.properties.common import changed, explicit, filled_with, is_checked_value
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
 
 
@@ -36,10 +45,10 @@ def _remember(outcome: Outcome) -> None:
 def _all_layouts(trial: Trial) -> Iterator[tuple[str, Call]]:
     """Yield the call with dense tensors, and with gaps."""
     found = [place for place, _ in trial.tensors()]
-    yield "dense", changed(trial.call, found, layouts.plain)
+    yield "dense", changed(trial.call, found, specs.plain)
     if any(spec.count > 1 for _, spec in trial.tensors()):
-        yield "with gaps", changed(trial.call, found, layouts.gapped)
-        yield "inside of larger storages", changed(trial.call, found, layouts.shifted)
+        yield "with gaps", changed(trial.call, found, specs.gapped)
+        yield "inside of larger storages", changed(trial.call, found, specs.shifted)
 
 
 def _observed(trial: Trial) -> Iterator[tuple[str, Call, Outcome]]:
@@ -126,11 +135,11 @@ def _read_beyond(trial: Trial) -> Iterator[Finding]:
 
 
 def _at_the_tail(spec: TensorSpec) -> TensorSpec:
-    return layouts.placed(spec, "tail")
+    return specs.placed(spec, "tail")
 
 
 def _at_the_head(spec: TensorSpec) -> TensorSpec:
-    return layouts.placed(spec, "head")
+    return specs.placed(spec, "head")
 
 
 def _uninitialised(trial: Trial) -> Iterator[Finding]:
@@ -227,8 +236,8 @@ def _missing_alias(trial: Trial) -> Iterator[Finding]:
     found_places = [place for place, _ in trial.tensors()]
     calls = [("", trial.call)]
     if any(spec.count > 1 for _, spec in trial.tensors()):
-        calls.append((" with gaps", changed(trial.call, found_places, layouts.gapped)))
-        calls.append((" transposed", changed(trial.call, found_places, layouts.transposed)))
+        calls.append((" with gaps", changed(trial.call, found_places, specs.gapped)))
+        calls.append((" transposed", changed(trial.call, found_places, specs.transposed)))
     returns = trial.subject.schema.returns
     for how, call in calls:
         found = trial.run(call)
@@ -283,7 +292,7 @@ def _self_overlap(trial: Trial, place: Place, spec: TensorSpec) -> Iterator[Find
     numbers = elements(spec)
     same = np.repeat(numbers.take([0], dim), spec.shape[dim], dim)
     dense = put(trial.call, place, explicit(spec, same))
-    call = put(trial.call, place, layouts.expanded(explicit(spec, same), dim))
+    call = put(trial.call, place, specs.expanded(explicit(spec, same), dim))
     expected = trial.run(dense)
     found = trial.run(call, "block")
     if expected.error is not None or found.error is not None:
@@ -307,18 +316,18 @@ def _shared_with_input(trial: Trial, place: Place, spec: TensorSpec) -> Iterator
             strides = contiguous_strides(spec.shape)
             numbers = np.concatenate([elements(other).ravel(), elements(other).ravel()[:row]])
             line = explicit(spec, numbers.reshape((spec.shape[0] + 1, *spec.shape[1:])))
-            read = layouts.laid_out(other, strides, offset=0, behind=row)
-            write = layouts.laid_out(spec, strides, offset=shift, behind=row - shift)
+            read = specs.laid_out(other, strides, offset=0, behind=row)
+            write = specs.laid_out(spec, strides, offset=shift, behind=row - shift)
 
             def share(
                 outcome: Outcome,
                 line: TensorSpec = line,
-                specs: tuple[TensorSpec, TensorSpec] = (write, read),
+                pair: tuple[TensorSpec, TensorSpec] = (write, read),
                 where: tuple[Place, Place] = (place, other_place),
             ) -> None:
-                block = trial.lab.memory.block(layouts.plain(line))
+                block = trial.lab.memory.block(specs.plain(line))
                 block.write(elements(line))
-                shared = trial.backend.sharing(block, specs)
+                shared = trial.backend.sharing(block, pair)
                 for one, at_place in zip(shared, where):
                     _put_given(outcome.given, at_place, one)
 

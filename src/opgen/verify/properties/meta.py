@@ -8,9 +8,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from opgen.verify.calls import layouts
 from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put, tensors
-from opgen.verify.lab import Outcome, Trial, leaves
+from opgen.verify.lab import (
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Result,
+    Run,
+    Trial,
+    leaves,
+    significant,
+)
 from opgen.verify.properties.common import (
     META,
     TRACING,
@@ -22,8 +32,6 @@ from opgen.verify.properties.common import (
     sizes_of,
     with_sizes,
 )
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import Result, significant
 from opgen.verify.subjects import Subject
 
 # Messages that say that there is no Meta kernel, or that it would have to know elements.
@@ -464,7 +472,7 @@ def _fake(trial: Trial) -> Iterator[Finding]:
             return
 
 
-__all__ = ["PROPERTIES", "at", "is_about_meta", "layouts"]
+__all__ = ["PROPERTIES", "at", "is_about_meta"]
 
 _META = 'm.impl("f", f_meta);  // for the key Meta'
 PROPERTIES = (

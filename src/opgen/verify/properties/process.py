@@ -10,10 +10,18 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from opgen.verify.lab import Outcome, Trial, leaves
+from opgen.verify.lab import (
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Run,
+    Trial,
+    differ,
+    leaves,
+)
 from opgen.verify.properties.common import enlarged, first_line
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
 
 # Calls that are repeated to see whether memory grows, and how much of it counts for one call.

@@ -9,10 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
-from opgen.verify.lab import Trial
+from opgen.verify.lab import Finding, NotApplicable, NotTested, Property, Run, Trial, differ
 from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import differ
 from opgen.verify.subjects import Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.

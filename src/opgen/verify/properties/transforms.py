@@ -9,9 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from opgen.verify.calls.elements import elements
-from opgen.verify.calls.specs import Call, Place, TensorSpec, put
-from opgen.verify.lab import Outcome, Trial, leaves, place_text
+from opgen.verify.calls.specs import Call, Place, TensorSpec, elements, put
+from opgen.verify.lab import (
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Result,
+    Run,
+    Trial,
+    differ,
+    leaves,
+    place_text,
+    wrong_elements,
+)
 from opgen.verify.properties.common import (
     TRACING,
     as_dtype,
@@ -24,8 +36,6 @@ from opgen.verify.properties.common import (
     with_sizes,
 )
 from opgen.verify.properties.meta import is_about_meta
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import Result, differ, wrong_elements
 from opgen.verify.subjects import Subject
 
 # What PyTorch says where it does not support an operator at all.

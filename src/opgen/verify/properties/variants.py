@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
-from opgen.verify.calls import layouts
+from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
     FLOATS,
@@ -20,10 +20,18 @@ from opgen.verify.calls.specs import (
     at,
     put,
 )
-from opgen.verify.lab import Outcome, Trial
+from opgen.verify.lab import (
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Result,
+    Run,
+    Trial,
+    differ,
+)
 from opgen.verify.properties.common import changed, is_checked_value
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
-from opgen.verify.results import Result, differ
 from opgen.verify.subjects import Subject
 
 _FACTORY = "it takes no tensors: out= chooses the dtype, and is resized on purpose"
@@ -142,7 +150,7 @@ def _out_agrees(trial: Trial) -> Iterator[Finding]:
         wrong = differ(found.results, expected.results)
         if wrong:
             yield trial.finding(f"with out=, what is returned: {wrong}")
-    for how, change in (("with gaps", layouts.gapped), ("transposed", layouts.transposed)):
+    for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
         if not any(spec.count > 1 for _, spec in outs):
             break
         call = changed(trial.call, [place for place, _ in outs], change)
@@ -260,10 +268,10 @@ def _out_keeps(trial: Trial) -> Iterator[Finding]:
         raise NotTested("the result has one element")
     tried = False
     for how, change in (
-        ("dense", layouts.plain),
-        ("with gaps", layouts.gapped),
-        ("transposed", layouts.transposed),
-        ("that begins inside of its storage", layouts.shifted),
+        ("dense", specs.plain),
+        ("with gaps", specs.gapped),
+        ("transposed", specs.transposed),
+        ("that begins inside of its storage", specs.shifted),
     ):
         call = changed(trial.call, [place for place, _ in outs], change)
         before: list[Any] = []

@@ -11,16 +11,20 @@ from typing import Any
 
 from msgspec import Struct
 
-from opgen.verify.calls.indices import REPEATED, has_repeated_indices, with_distinct_indices
 from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrunk
 from opgen.verify.calls.programs import call_text, program
-from opgen.verify.calls.specs import Call, tensors
+from opgen.verify.calls.specs import (
+    REPEATED,
+    Call,
+    has_repeated_indices,
+    tensors,
+    with_distinct_indices,
+)
 from opgen.verify.calls.spoiling import spoiled
-from opgen.verify.lab import Lab, Trial
+from opgen.verify.lab import Finding, Lab, NotApplicable, NotTested, Property, Run, Trial
 from opgen.verify.properties import BY_NAME, PROPERTIES
 from opgen.verify.properties.common import with_outs
 from opgen.verify.properties.process import CRASH, HANG
-from opgen.verify.property import Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.runner.messages import (
     EXCLUDED,
     FAILED,

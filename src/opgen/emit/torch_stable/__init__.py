@@ -1,1 +1,0 @@
-"""What the Python package of a torch-stable library registers with PyTorch."""

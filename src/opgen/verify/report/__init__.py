@@ -1,1 +1,0 @@
-"""Reports of a verification: for people, for programs, for CI."""
