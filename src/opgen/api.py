@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from opgen.diagnostics import (
     Code,
@@ -67,7 +67,7 @@ from opgen.model.types import (
 )
 from opgen.pipeline import generating, linting, loading
 from opgen.pipeline.committed import write_tree
-from opgen.pipeline.inputs import MAX_SHARDS, Options, split_names
+from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Options, split_names
 from opgen.pipeline.inputs import Inputs as _Inputs
 from opgen.targets import TARGETS
 
@@ -130,33 +130,16 @@ __all__ = [
 PathLike: TypeAlias = str | os.PathLike[str]
 
 
-class Inputs(Options, frozen=True):
+class Inputs(
+    Options[PathLike, PathLike | Iterable[PathLike], str | Iterable[str]],
+    frozen=True,
+    kw_only=True,
+):
     """The files to read and the options of the command line, with the same names and defaults.
 
-    `Options` has the fields that are neither files nor lists. `yaml`, `select`, `backends` and `ignore_keys` take one value or several; `backends` and `ignore_keys` also take one
-    string with commas, as on the command line ("CPU, CUDA").
+    An option that is repeatable there takes one value or several. `backends` and `ignore_keys` also take one string with
+    commas, as on the command line ("CPU, CUDA").
     """
-
-    # The files that define the operators.
-    yaml: PathLike | Iterable[PathLike]
-    # The file that declares tags. Default: tags.yaml in the folder of a file of `yaml`, else PyTorch's tags.
-    tags: PathLike | None = None
-    # Files with the formulas of gradients. Default: each derivatives.yaml in the folder of a file of `yaml`.
-    derivatives: PathLike | Iterable[PathLike] = ()
-    # More folders that contain headers which formulas include.
-    include: PathLike | Iterable[PathLike] = ()
-    # The dispatch keys to keep, besides composite ones and those of all backends. Default: all.
-    backends: str | Iterable[str] = ()
-    # Dispatch keys whose kernels are left out.
-    ignore_keys: str | Iterable[str] = ()
-    # The manifest of the library whose Tensor class is used.
-    extends: PathLike | None = None
-    # Selective-build files: only what they select is compiled.
-    select: PathLike | Iterable[PathLike] = ()
-    # The file of an external backend.
-    backend_yaml: PathLike | None = None
-    # The C++ source that has to define every kernel of the external backend.
-    impl_path: PathLike | None = None
 
 
 def load(inputs: Inputs | PathLike | Iterable[PathLike]) -> Registry:
@@ -207,25 +190,11 @@ def _inputs(inputs: Inputs | PathLike | Iterable[PathLike]) -> _Inputs:
         raise ValueError(f"there is no target '{inputs.target}'; there are {', '.join(TARGETS)}")
     if not 1 <= inputs.shards <= MAX_SHARDS:
         raise ValueError(f"there cannot be {inputs.shards} shards, only 1 to {MAX_SHARDS}")
-    return _Inputs(
-        yaml=_paths(inputs.yaml),
-        tags=_path(inputs.tags),
-        derivatives=_paths(inputs.derivatives),
-        include=_paths(inputs.include),
-        target=inputs.target,
-        backends=_names(inputs.backends),
-        ignore_keys=_names(inputs.ignore_keys),
-        extends=_path(inputs.extends),
-        name=inputs.name,
-        select=_paths(inputs.select),
-        backend_yaml=_path(inputs.backend_yaml),
-        impl_path=_path(inputs.impl_path),
-        strict_torchgen=inputs.strict_torchgen,
-        namespace=inputs.namespace,
-        shards=inputs.shards,
-        python=inputs.python,
-        torch=inputs.torch,
-    )
+    given = {
+        name: _READERS.get(option.form, _as_it_is)(getattr(inputs, name))
+        for name, option in OPTIONS.items()
+    }
+    return _Inputs(_paths(inputs.yaml), **given)
 
 
 def _path(path: PathLike | None) -> Path | None:
@@ -237,6 +206,12 @@ def _paths(paths: PathLike | Iterable[PathLike]) -> tuple[Path, ...]:
     return (Path(paths),) if isinstance(paths, str | os.PathLike) else tuple(map(Path, paths))
 
 
-def _names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Return several names, or the names in a string with commas, as a tuple."""
-    return split_names(names) if isinstance(names, str) else tuple(names)
+def _as_it_is(value: object) -> object:
+    return value
+
+
+_READERS: Mapping[Form, Callable[[Any], Any]] = {
+    Form.path: _path,
+    Form.paths: _paths,
+    Form.names: split_names,
+}

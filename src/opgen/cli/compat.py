@@ -76,8 +76,8 @@ def compat(
     namespace, deny_warnings = settings["namespace"], settings["deny_warnings"]
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
-    before = Inputs((old,), old_tags, namespace=namespace)
-    after = Inputs((new,), tags, namespace=namespace)
+    before = Inputs((old,), tags=old_tags, namespace=namespace)
+    after = Inputs((new,), tags=tags, namespace=namespace)
     compared = compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
         print_document(_rendered(compared, wanted, report_format))

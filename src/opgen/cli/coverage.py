@@ -107,8 +107,8 @@ def coverage(
         derivatives = derivatives or installed_derivatives(target)
     inputs = Inputs(
         schemas,
-        tags,
-        derivatives,
+        tags=tags,
+        derivatives=derivatives,
         target=target,
         backend_yaml=backend,
         namespace=ATEN,

@@ -17,7 +17,7 @@ from opgen.cli.help import Argument, Choice, ProjectOption, SharedOption
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import installed
-from opgen.pipeline.inputs import MAX_SHARDS, Inputs, split_names
+from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Inputs, split_names
 from opgen.pipeline.project import Project, find_project
 from opgen.targets import TARGETS
 
@@ -54,28 +54,44 @@ _FORMER_YAML = click.option(
     "--yaml", "yaml", multiple=True, type=click.Path(path_type=Path), hidden=True
 )
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
-# The fields of `Inputs` that have the value of an option of the same name.
-_OTHER_FIELDS = frozenset(Inputs.__struct_fields__) - {
-    *("yaml", "target", "backends", "ignore_keys", "backend_yaml", "project", "overlay")
-}
-
 # Commands that may be run for files of several projects.
 _OF_FILES = ("lint", "format")
 
-shards_option = click.option(
-    "--shards",
-    type=click.IntRange(1, MAX_SHARDS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="The number of files that large sources are split into.",
-)
 
+_TYPES: Mapping[Form, Any] = {
+    Form.path: click.Path(path_type=Path),
+    Form.paths: click.Path(path_type=Path),
+    Form.names: split_names,
+    Form.number: click.IntRange(1, MAX_SHARDS),
+}
+# Options of the commands that generate a tree.
+_OF_TREES = ("shards", "python")
+_READ = "Shared options: what is read"
+
+
+def _option(
+    name: str, cls: type[click.Option], **attrs: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option of `OPTIONS` with this name."""
+    option = OPTIONS[name]
+    return click.option(
+        *option.short,
+        option.flag(name),
+        cls=cls,
+        type=Choice(sorted(TARGETS)) if name == "target" else _TYPES.get(option.form),
+        multiple=option.form is Form.paths,
+        is_flag=option.form is Form.flag,
+        default=None if option.form is Form.paths else option.default,
+        show_default=bool(option.default),
+        metavar=option.metavar,
+        help=option.help,
+        **attrs,
+    )
+
+
+shards_option = _option("shards", click.Option)
 python_option = click.option(
-    "--python/--no-python",
-    cls=ProjectOption,
-    default=False,
-    help="Also make the library a Python package.",
+    "--python/--no-python", cls=ProjectOption, default=False, help=OPTIONS["python"].help
 )
 
 
@@ -92,96 +108,8 @@ def output_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any
     )
 
 
-_input_option = functools.partial(
-    click.option, cls=SharedOption, heading="Shared options: what is read"
-)
 _report_option = functools.partial(
     click.option, cls=SharedOption, heading="Shared options: what is reported"
-)
-
-_COMMON = (
-    _input_option(
-        "--target",
-        type=Choice(sorted(TARGETS)),
-        default="runtime",
-        show_default=True,
-        help="The library whose tensors the operators use: opgen's own runtime or PyTorch.",
-    ),
-    _input_option(
-        "--torch",
-        metavar="RELEASE",
-        help="The oldest PyTorch that the library must work with (torch-stable).  [default: 2.10]",
-    ),
-    _input_option(
-        "--tags",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The tags file.  [default: tags.yaml beside the YAML, else the built-in list]",
-    ),
-    _input_option(
-        "--derivatives",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML]",
-    ),
-    _input_option(
-        "-I",
-        "--include",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        metavar="FOLDER",
-        help="A folder of headers that formulas, kernels or the YAML include; repeatable.",
-    ),
-    _input_option(
-        "--backends",
-        default="",
-        metavar="KEYS",
-        help="Keep only these dispatch keys (and composites).",
-    ),
-    _input_option(
-        "--ignore-keys", default="", metavar="KEYS", help="Drop the rows of these dispatch keys."
-    ),
-    _input_option(
-        "--extends",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The manifest of the library whose Tensor class is used.",
-    ),
-    _input_option(
-        "--select",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="A selective-build YAML: only what it selects is compiled; repeatable.",
-    ),
-    _input_option(
-        "--backend-yaml",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The YAML of an external backend, whose class and registrations are generated, too.",
-    ),
-    _input_option(
-        "--impl-path",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The C++ source that has to define every kernel of the external backend.",
-    ),
-    _input_option(
-        "--strict-torchgen",
-        is_flag=True,
-        help="Apply torchgen's rules to every operator, and reject what torchgen does not know.",
-    ),
-    _input_option(
-        "--namespace",
-        metavar="NAME",
-        help="The namespace of operators without one, in files that do not declare one.",
-    ),
-    _input_option(
-        "--name",
-        metavar="NAME",
-        help="The name of the library.  [default: the namespace, if there is only one]",
-    ),
 )
 
 
@@ -292,21 +220,14 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
 
     def with_one_project(given: Mapping[str, Any]) -> Any:
         rest = with_settings(given)
-        target, backend_yaml = rest.pop("target"), rest.pop("backend_yaml")
-        inputs = Inputs(
-            yaml=rest.pop("yaml") or (default_schema(target, backend_yaml),),
-            target=target,
-            backends=split_names(rest.pop("backends")),
-            ignore_keys=split_names(rest.pop("ignore_keys")),
-            backend_yaml=backend_yaml,
-            project=rest.pop("project"),
-            **{name: rest.pop(name) for name in _OTHER_FIELDS if name in rest},
-        )
+        yaml = rest.pop("yaml") or (default_schema(rest["target"], rest["backend_yaml"]),)
+        options = {name: rest.pop(name) for name in OPTIONS if name in rest}
+        inputs = Inputs(yaml, project=rest.pop("project"), **options)
         return command(inputs=inputs, **rest)
 
     decorated = report_options("human", "json", "github", "sarif")(with_inputs)
-    for option in reversed(_COMMON):
-        decorated = option(decorated)
+    for name in reversed([name for name in OPTIONS if name not in _OF_TREES]):
+        decorated = _option(name, SharedOption, heading=_READ)(decorated)
     return decorated
 
 

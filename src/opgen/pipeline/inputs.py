@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum, auto
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_type_hints
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.derivatives import DERIVATIVES_YAML
@@ -34,49 +35,155 @@ KERNELS_FOLDER = "kernels"
 Overlay: TypeAlias = Mapping[Path, bytes]
 
 
-class Options(Struct, frozen=True, kw_only=True):
-    """The options whose values are the same on the command line, in the Python API and in the pipeline."""
-
-    # "runtime", "torch" or "torch-stable".
-    target: str = "runtime"
-    # The name of the library. Default: the namespace of its operators.
-    name: str | None = None
-    # Apply torchgen's rules to every operator, and reject everything that torchgen does not know.
-    strict_torchgen: bool = False
-    # The namespace of operators that are written without one, in files that do not declare one.
-    namespace: str | None = None
-    # The number of source files that large sources are split into, 1 to MAX_SHARDS.
-    shards: int = 1
-    # Whether the library is a Python package, too.
-    python: bool = False
-    # For a target whose libraries serve many releases of PyTorch: the oldest; by default, the oldest that is possible.
-    torch: str | None = None
+_Path = TypeVar("_Path")
+_Paths = TypeVar("_Paths")
+_Names = TypeVar("_Names")
+# Of each type of several values.
+_NONE: Any = ()
 
 
-class Inputs(Options, frozen=True):
-    """The files that a run reads, and the options that its results depend on.
+class Form(Enum):
+    """The form of an option's value."""
 
-    `opgen.api.Inputs` explains the fields, and also takes other forms of paths and lists.
+    word = auto()
+    number = auto()
+    flag = auto()
+    path = auto()
+    paths = auto()
+    names = auto()
+
+
+class Option(Struct, frozen=True):
+    """An option of a run as the command line has it. `form` and `default` come from its field in `Options`."""
+
+    metavar: str | None
+    help: str
+    short: tuple[str, ...] = ()
+    form: Form = Form.word
+    default: Any = None
+
+    @staticmethod
+    def flag(name: str) -> str:
+        return f"--{name.replace('_', '-')}"
+
+
+class _Schemas(Struct, Generic[_Paths], frozen=True):
+    # The files that define the operators.
+    yaml: _Paths
+
+
+class Options(_Schemas[_Paths], Generic[_Path, _Paths, _Names], frozen=True, kw_only=True):
+    """The options of a run, in the order of `opgen generate --help`.
+
+    The command line, the Python API, the manifest and the settings of a project take them from here, each with its own
+    types of one path, of several paths and of several names.
     """
 
-    yaml: tuple[Path, ...]
-    tags: Path | None = None
-    derivatives: tuple[Path, ...] = ()
-    include: tuple[Path, ...] = ()
-    backends: tuple[str, ...] = ()
-    ignore_keys: tuple[str, ...] = ()
-    extends: Path | None = None
-    select: tuple[Path, ...] = ()
-    backend_yaml: Path | None = None
-    impl_path: Path | None = None
-    # Not an option: the file of the project's settings, if some of the values may be from there.
+    target: Annotated[
+        str,
+        Option(
+            None,
+            "The library whose tensors the operators use: opgen's own runtime or PyTorch.",
+        ),
+    ] = "runtime"
+    torch: Annotated[
+        str | None,
+        Option(
+            "RELEASE",
+            "The oldest PyTorch that the library must work with (torch-stable).  [default: 2.10]",
+        ),
+    ] = None
+    tags: Annotated[
+        _Path | None,
+        Option(
+            "FILE", "The tags file.  [default: tags.yaml beside the YAML, else the built-in list]"
+        ),
+    ] = None
+    derivatives: Annotated[
+        _Paths,
+        Option(
+            "FILE",
+            "A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML]",
+        ),
+    ] = _NONE
+    include: Annotated[
+        _Paths,
+        Option(
+            "FOLDER",
+            "A folder of headers that formulas, kernels or the YAML include; repeatable.",
+            ("-I",),
+        ),
+    ] = _NONE
+    backends: Annotated[
+        _Names, Option("KEYS", "Keep only these dispatch keys (and composites).")
+    ] = _NONE
+    ignore_keys: Annotated[_Names, Option("KEYS", "Drop the rows of these dispatch keys.")] = _NONE
+    extends: Annotated[
+        _Path | None, Option("FILE", "The manifest of the library whose Tensor class is used.")
+    ] = None
+    select: Annotated[
+        _Paths,
+        Option("FILE", "A selective-build YAML: only what it selects is compiled; repeatable."),
+    ] = _NONE
+    backend_yaml: Annotated[
+        _Path | None,
+        Option(
+            "FILE",
+            "The YAML of an external backend, whose class and registrations are generated, too.",
+        ),
+    ] = None
+    impl_path: Annotated[
+        _Path | None,
+        Option("FILE", "The C++ source that has to define every kernel of the external backend."),
+    ] = None
+    strict_torchgen: Annotated[
+        bool,
+        Option(
+            None,
+            "Apply torchgen's rules to every operator, and reject what torchgen does not know.",
+        ),
+    ] = False
+    namespace: Annotated[
+        str | None,
+        Option("NAME", "The namespace of operators without one, in files that do not declare one."),
+    ] = None
+    name: Annotated[
+        str | None,
+        Option("NAME", "The name of the library.  [default: the namespace, if there is only one]"),
+    ] = None
+    shards: Annotated[
+        int, Option("N", "The number of files that large sources are split into.")
+    ] = 1
+    python: Annotated[bool, Option(None, "Also make the library a Python package.")] = False
+
+
+class Inputs(Options[Path, tuple[Path, ...], tuple[str, ...]], frozen=True, kw_only=True):
+    """The files that a run reads, and the options that its results depend on."""
+
+    # The file of the project's settings, if some of the values may be from there.
     project: Path | None = None
-    # Not an option: contents that are read instead of these files.
+    # Contents that are read instead of these files.
     overlay: Overlay = field(default_factory=dict)
 
 
-def split_names(names: str) -> tuple[str, ...]:
-    """Split a list of names at its commas: "CPU, CUDA" has two."""
+def _options() -> Iterator[tuple[str, Option]]:
+    forms = {int: Form.number, bool: Form.flag, _Paths: Form.paths, _Names: Form.names}
+    hints = get_type_hints(Options, include_extras=True)
+    for one in fields(Options):
+        if one.name != "yaml":
+            type_, (option,) = hints[one.name].__origin__, hints[one.name].__metadata__
+            form = Form.path if type_ == _Path | None else forms.get(type_, Form.word)
+            yield one.name, replace(option, form=form, default=one.default)
+
+
+# All options except the files that define the operators.
+OPTIONS: Mapping[str, Option] = dict(_options())
+
+
+def split_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return several names, or those in a string with commas, as a tuple: "CPU, CUDA" has two."""
+    if not isinstance(names, str):
+        return tuple(names)
     return tuple(part.strip() for part in names.split(",") if part.strip())
 
 

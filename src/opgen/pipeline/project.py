@@ -9,7 +9,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from enum import Enum, auto
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.suggestions import did_you_mean, shorten
+from opgen.pipeline.inputs import OPTIONS, Form
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 
@@ -28,47 +28,29 @@ _NEXT_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-class SettingKind(Enum):
-    """The kind of a setting's value. Paths are relative to the folder of the file."""
-
-    word = auto()
-    path = auto()
-    paths = auto()
-    flag = auto()
-
-
-class Setting(Struct, frozen=True):
-    kind: SettingKind
-    description: str
-
-
-SETTINGS: Mapping[str, Setting] = {
-    "yaml": Setting(
-        SettingKind.paths,
-        "The schema files, of commands that name none. For other files, only `target`, `torch`, `namespace` and "
-        "`deny-warnings` hold.",
-    ),
-    "target": Setting(SettingKind.word, "`runtime`, `torch` or `torch-stable`."),
-    "torch": Setting(
-        SettingKind.word, "The oldest PyTorch that the library must work with (torch-stable)."
-    ),
-    "namespace": Setting(
-        SettingKind.word,
-        "The namespace of operators without one, in files that do not declare one.",
-    ),
-    "name": Setting(SettingKind.word, "The name of the library."),
-    "derivatives": Setting(SettingKind.paths, "The files with the formulas of gradients."),
-    "include": Setting(SettingKind.paths, "Folders of headers."),
-    "kernels": Setting(SettingKind.paths, "Sources or folders that `opgen build` compiles."),
-    "output": Setting(
-        SettingKind.path,
-        "The folder of the generated tree: `-o` of `build`, `generate` and `check`, and what `verify` loads.",
-    ),
-    "python": Setting(SettingKind.flag, "Whether the library is a Python package, too."),
-    "python-folder": Setting(
-        SettingKind.path, "A folder of your own Python files in the package (torch, torch-stable)."
-    ),
-    "deny-warnings": Setting(SettingKind.flag, "Whether a warning is also a failure."),
+# What a setting does, by its name, which is that of an option. Paths are relative to the folder of the file.
+SETTINGS: Mapping[str, str] = {
+    "yaml": "The schema files, of commands that name none. For other files, only `target`, `torch`, `namespace` and "
+    "`deny-warnings` hold.",
+    "target": "`runtime`, `torch` or `torch-stable`.",
+    "torch": "The oldest PyTorch that the library must work with (torch-stable).",
+    "namespace": "The namespace of operators without one, in files that do not declare one.",
+    "name": "The name of the library.",
+    "derivatives": "The files with the formulas of gradients.",
+    "include": "Folders of headers.",
+    "kernels": "Sources or folders that `opgen build` compiles.",
+    "output": "The folder of the generated tree: `-o` of `build`, `generate` and `check`, and what `verify` loads.",
+    "python": "Whether the library is a Python package, too.",
+    "python-folder": "A folder of your own Python files in the package (torch, torch-stable).",
+    "deny-warnings": "Whether a warning is also a failure.",
+}
+_FORMS: Mapping[str, Form] = {
+    **{name: option.form for name, option in OPTIONS.items()},
+    "yaml": Form.paths,
+    "kernels": Form.paths,
+    "output": Form.path,
+    "python-folder": Form.path,
+    "deny-warnings": Form.flag,
 }
 
 # Settings that also hold for schema files of the folder that `yaml` does not list.
@@ -193,14 +175,13 @@ def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
     found = []
     for name, value in table.items():
         key, place = reader.places(name)
-        setting = SETTINGS.get(name)
-        if setting is None:
+        if name not in SETTINGS:
             message = f"there is no setting '{shorten(name)}'"
             notes = (f"settings are {', '.join(SETTINGS)}",)
             hint = did_you_mean(name, SETTINGS)
             reader.diagnostics.error("E0925", message, key, hint=hint, notes=() if hint else notes)
             continue
-        read, expected = _convert(name, setting.kind, value, reader.folder)
+        read, expected = _convert(name, value, reader.folder)
         if read is None:
             message = f"'{name}' takes {expected}"
             hint = (
@@ -214,18 +195,19 @@ def _values(table: Mapping[str, Any], reader: _Reader) -> list[tuple[str, Any]]:
     return found
 
 
-def _convert(name: str, kind: SettingKind, value: object, folder: Path) -> tuple[Any, str]:
+def _convert(name: str, value: object, folder: Path) -> tuple[Any, str]:
     """Return the value of a setting, None if it has the wrong type, and what it takes."""
-    if kind is SettingKind.flag:
+    form = _FORMS[name]
+    if form is Form.flag:
         return (value if isinstance(value, bool) else None), "true or false"
-    if kind is SettingKind.paths:
+    if form is Form.paths:
         items = value if isinstance(value, list) else [value]
         paths = tuple(folder / str(item) for item in items if _is_text(item))
         return (paths if len(paths) == len(items) else None), "a path or a list of paths"
     if name == "target":
         return (value if value in list(TARGETS) else None), f"one of {', '.join(sorted(TARGETS))}"
     text = str(value) if _is_text(value) else None
-    if kind is SettingKind.path:
+    if form is Form.path:
         return (None if text is None else folder / text), "a path"
     return text, "a string"
 

@@ -171,7 +171,7 @@ def json_schema(
     """Return the JSON Schema of one of SCHEMAS. Entries may have the tags that the file `tags` declares."""
     match what:
         case "native_functions":
-            known = read_tags(Inputs((), tags), diagnostics)
+            known = read_tags(Inputs((), tags=tags), diagnostics)
             return build_json_schema(known, strict_torchgen=strict_torchgen)
         case "derivatives":
             return build_derivatives_schema(strict_torchgen=strict_torchgen)

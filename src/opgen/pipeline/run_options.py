@@ -7,45 +7,50 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import MANIFEST, read_manifest
-from opgen.pipeline.inputs import Inputs, folders_with_headers
+from opgen.pipeline.inputs import OPTIONS, Form, Inputs, Options, folders_with_headers
 from opgen.targets import TARGETS
 
 # An option with its value, if it has one: ("--shards", "4").
-Option: TypeAlias = tuple[str, ...]
+Words: TypeAlias = tuple[str, ...]
+
+# Options that only change what is read or checked, and those that are in the manifest under their own names.
+_NOT_RECORDED = frozenset(("tags", "impl_path", "namespace", "target", "name"))
 
 
-def options_of(inputs: Inputs) -> tuple[Option, ...]:
+class _Recorded(Options[str, tuple[str, ...], tuple[str, ...]], frozen=True, kw_only=True):
+    """The options in a manifest: files by their names, and the extended library by its own."""
+
+    yaml: tuple[str, ...] = ()
+
+
+class _Made(Struct, frozen=True):
+    """What a manifest says about the run that left it."""
+
+    target: str
+    name: str
+    options: _Recorded = _Recorded()
+
+
+def options_of(inputs: Inputs) -> tuple[Words, ...]:
     """Return every option of a run that is not the default, in the order of `opgen generate --help`."""
-    rows: tuple[tuple[str, object], ...] = (
-        ("--target", inputs.target if inputs.target != "runtime" else None),
-        ("--torch", inputs.torch),
-        ("--tags", inputs.tags),
-        *(("--derivatives", path) for path in inputs.derivatives),
-        *(("--include", folder) for folder in inputs.include),
-        ("--backends", ",".join(inputs.backends) or None),
-        ("--ignore-keys", ",".join(inputs.ignore_keys) or None),
-        ("--extends", inputs.extends),
-        *(("--select", path) for path in inputs.select),
-        ("--backend-yaml", inputs.backend_yaml),
-        ("--impl-path", inputs.impl_path),
-        ("--strict-torchgen", inputs.strict_torchgen),
-        ("--namespace", inputs.namespace),
-        ("--name", inputs.name),
-        ("--shards", inputs.shards if inputs.shards != 1 else None),
-        ("--python", inputs.python),
-    )
-    return tuple(
-        (name,) if value is True else (name, str(value))
-        for name, value in rows
-        if value is not None and value is not False
-    )
+    found: list[Words] = []
+    for name, option in OPTIONS.items():
+        value, flag = getattr(inputs, name), option.flag(name)
+        if option.form is Form.paths:
+            found += ((flag, str(path)) for path in value)
+        elif option.form is Form.flag and value:
+            found.append((flag,))
+        elif value != option.default:
+            found.append((flag, ",".join(value) if option.form is Form.names else str(value)))
+    return tuple(found)
 
 
-def options_to_type(inputs: Inputs) -> tuple[Option, ...]:
+def options_to_type(inputs: Inputs) -> tuple[Words, ...]:
     """Return the options of a run for a command line, where the project's settings replace defaults."""
     options = options_of(inputs)
     if inputs.project is None:
@@ -54,7 +59,7 @@ def options_to_type(inputs: Inputs) -> tuple[Option, ...]:
     return (*target, *options, *(() if inputs.python else (("--no-python",),)))
 
 
-def command_words(*words: str | Path, options: Iterable[Option] = ()) -> str:
+def command_words(*words: str | Path, options: Iterable[Words] = ()) -> str:
     """Return a command that a shell reads as these words and options."""
     return shlex.join([*map(str, words), *(word for option in options for word in option)])
 
@@ -65,21 +70,20 @@ def recorded_options(inputs: Inputs, extends: str | None) -> dict[str, Any]:
     Defaults are left out. A file is recorded by its name, because its folder differs from machine to machine, and
     `--extends` by the name of the extended library.
     """
-    recorded: dict[str, Any] = {
-        "backends": list(inputs.backends),
-        "backend_yaml": inputs.backend_yaml and inputs.backend_yaml.name,
-        "derivatives": [path.name for path in inputs.derivatives],
-        "extends": extends if inputs.extends is not None else None,
-        "ignore_keys": list(inputs.ignore_keys),
-        # Other folders have no effect on the tree.
-        "include": [folder.resolve().name for folder in folders_with_headers(inputs)],
-        "python": inputs.python,
-        "select": [path.name for path in inputs.select],
-        "shards": inputs.shards if inputs.shards != 1 else None,
-        "strict_torchgen": inputs.strict_torchgen,
-        "torch": inputs.torch,
-    }
-    found = {name: value for name, value in recorded.items() if value}
+    found: dict[str, object] = {}
+    for name, option in OPTIONS.items():
+        value = getattr(inputs, name)
+        if name in _NOT_RECORDED or value == option.default:
+            continue
+        if name == "include":
+            # Other folders have no effect on the tree.
+            value = [folder.resolve().name for folder in folders_with_headers(inputs)]
+        elif option.form is Form.paths:
+            value = [path.name for path in value]
+        elif option.form is Form.path:
+            value = extends if name == "extends" else value.name
+        if value:
+            found[name] = list(value) if option.form is Form.names else value
     return {"options": found} if found else {}
 
 
@@ -99,50 +103,32 @@ def inputs_recorded(
     Return None if the options are the same, or if the manifest does not record them.
     """
     names = ("options", "target", "name")
-    was, now = ([h.get(name, {}) for name in names] for h in (header, own))
-    options, target, name = was
-    if was == now or not isinstance(options, dict) or not _are_words(target, name):
+    if all(header.get(name, {}) == own.get(name, {}) for name in names):
         return None
-    files = (options.get("extends"), options.get("backend_yaml"), options.get("torch"))
-    keys = ("backends", "ignore_keys", "select", "derivatives", "include")
-    lists = [options.get(key, []) for key in keys]
-    if not all(isinstance(found, list) and _are_words(*found) for found in lists):
+    try:
+        was, now = convert(header, _Made), convert(own, _Made)
+    except ValidationError:
         return None
-    if not _are_words(*(file for file in files if file is not None)):
-        return None
-    extends, backend_yaml, torch = files
-    if extends == own.get("options", {}).get("extends"):
-        manifest = inputs.extends
-    else:
-        manifest = None if extends is None else Path(extends, MANIFEST)
-    shards = options.get("shards", 1)
     one = () if inputs.backend_yaml is None else (inputs.backend_yaml,)
-    given = (*inputs.select, *inputs.derivatives, *one)
-    by_name = {path.name: path for path in given}
+    files = {path.name: path for path in (*inputs.select, *inputs.derivatives, *one)}
     folders = {path.resolve().name: path for path in inputs.include}
-    backends, ignore_keys, select, derivatives, include = lists
-    return replace(
-        inputs,
-        target=target,
-        name=inputs.name if name == own["name"] else name,
-        backends=tuple(backends),
-        ignore_keys=tuple(ignore_keys),
-        extends=manifest,
-        select=tuple(by_name.get(file, Path(file)) for file in select),
-        derivatives=tuple(by_name.get(file, Path(file)) for file in derivatives),
-        include=tuple(folders.get(name, Path(name)) for name in include),
-        backend_yaml=(
-            None if backend_yaml is None else by_name.get(backend_yaml, Path(backend_yaml))
-        ),
-        strict_torchgen=bool(options.get("strict_torchgen", False)),
-        shards=shards if isinstance(shards, int) else 1,
-        python=bool(options.get("python", False)),
-        torch=torch,
-    )
-
-
-def _are_words(*values: object) -> bool:
-    return all(isinstance(value, str) for value in values)
+    found: dict[str, Any] = {
+        "target": was.target,
+        "name": inputs.name if was.name == now.name else was.name,
+    }
+    for name, option in OPTIONS.items():
+        if name in _NOT_RECORDED:
+            continue
+        value = getattr(was.options, name)
+        known = folders if name == "include" else files
+        if option.form is Form.paths:
+            value = tuple(known.get(word, Path(word)) for word in value)
+        elif name == "extends" and value == now.options.extends:
+            value = inputs.extends
+        elif option.form is Form.path and value is not None:
+            value = Path(value, MANIFEST) if name == "extends" else known.get(value, Path(value))
+        found[name] = value
+    return replace(inputs, **found)
 
 
 def describe_difference(was: Inputs, now: Inputs) -> str:

@@ -25,7 +25,7 @@ MOST = 13
 
 def test_lines_of_a_structured_operator() -> None:
     path = packaged_native_functions()
-    registry = load(Inputs((path,), path.parent / "tags.yaml"), Diagnostics())
+    registry = load(Inputs((path,), tags=path.parent / "tags.yaml"), Diagnostics())
     assert registry is not None
     groups = [
         group

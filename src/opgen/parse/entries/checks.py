@@ -156,7 +156,7 @@ def _methods_in_no_module(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
 
 
 def _precomputed_when_structured(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
-    if draft.is_written("precomputed") and not f.structured:
+    if not f.structured and draft.is_written("precomputed"):
         message = f"'{f.func.name}' is not structured, so nothing can be precomputed for it"
         yield Finding("E0230", message, f.spans.key("precomputed"))
 
@@ -182,7 +182,7 @@ def _replaced(f: NativeFunction, name: str, value: Span) -> Span:
 
 
 def _no_table_with_manual_registration(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
-    if draft.is_written("dispatch") and f.manual_kernel_registration:
+    if f.manual_kernel_registration and draft.is_written("dispatch"):
         message = f"kernels of '{f.func.name}' are registered by hand, so this table has no effect"
         label = (f.spans.key("manual_kernel_registration"), "because of this key")
         yield Finding("E0216", message, f.spans.key("dispatch"), (label,))
@@ -204,7 +204,7 @@ def _table_is_not_the_default(draft: Draft, f: NativeFunction) -> Iterator[Findi
 
 
 def _factories_have_a_table(draft: Draft, f: NativeFunction) -> Iterator[Finding]:
-    if draft.is_written("dispatch") or f.part_of_structured_group:
+    if f.part_of_structured_group or draft.is_written("dispatch"):
         return
     name = str(f.func.name.name)
     if name.startswith("new_") or name.endswith("_like") or f.func.is_factory:

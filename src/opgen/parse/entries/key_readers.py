@@ -112,7 +112,7 @@ class _EntryReader:
         found: Any = (
             self._choice(value, key.choice) if key.choice else _READERS[key.kind](self, value)
         )
-        if found is None or not self._is_allowed(key.of, value):
+        if found is None or (key.of is not Users.all and not self._is_allowed(key.of, value)):
             return
         if key.kind is Kind.doc:
             found = self._cleaned(found)
