@@ -158,6 +158,7 @@ def test_a_fallthrough_is_a_row(tmp_path: Path) -> None:
         ('lib.define("other::g() -> ()")', "W1170"),
         ('lib.define("g() -> ()", tags=some)', "W1160"),
         ('lib.define("g() -> ()", "SPECIAL")', "W1176"),
+        ('lib.define("g(Tensor(a!) x) -> ()", "CONSERVATIVE")', "W1176"),
         ('lib.fallback(f, "XPU")', "W1163"),
         ('torch.library.custom_op("demo::g", mutates_args=())(elsewhere)', "W1165"),
         ('torch.library.Library("../../etc", "DEF").define("g() -> ()")', "W1160"),

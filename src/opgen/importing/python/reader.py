@@ -326,6 +326,10 @@ class _ModuleReader(Struct):
         if schema.namespace and schema.namespace != namespace:
             message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
             self.problems.warn("W1170", message, span)
+        if analysis and analysis is not AliasAnalysisKind.from_schema and schema.has_annotations:
+            message = f"PyTorch refuses the alias analysis '{analysis.name}' beside annotations"
+            self.problems.warn("W1176", message, span)
+            analysis = None
         own = schema.namespace or namespace
         self.reading.registrations.append(
             Definition(own, str(schema), span, (), tags, alias_analysis=analysis)
