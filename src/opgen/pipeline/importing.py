@@ -41,7 +41,9 @@ from opgen.templating.render import Renderer
 _MOST_BYTES = 2_000_000
 _MOST_LABELS = 3
 # A Python file without any of these words registers nothing.
-_REGISTERS = re.compile(r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(")
+_REGISTERS = re.compile(
+    r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(|\bregister_\w+\(\s*[\"']"
+)
 
 
 class Imports(Struct, frozen=True):

@@ -22,7 +22,7 @@ CPP = (
 PYTHON = ("python",)
 
 # Registrations of the sources that are known only at run time; each is reported.
-HIDDEN = frozenset({"odds::looped", "tables::looped", "sketch::made_later"})
+HIDDEN = frozenset({"odds::looped", "sketch::made_later"})
 # Defined only in builds with other macros.
 NOT_BUILT = frozenset({"odds::only_never"})
 # A library in Python that ends with its `with` block.

@@ -406,3 +406,10 @@ def test_macros_that_expand_without_end_are_reported(tmp_path: Path) -> None:
     )
     found = read(tmp_path, text)
     assert (found.schemas, found.codes) == (["demo::a() -> ()"], ["W1160"])
+
+
+def test_a_kind_of_alias_analysis_that_pytorch_refuses_is_left_out(tmp_path: Path) -> None:
+    """Protects the promise that opgen accepts what import writes."""
+    schema = '"f(Tensor(a!)[] x) -> ()", c10::AliasAnalysisKind::PURE_FUNCTION'
+    found = read(tmp_path, library(f"m.def(torch::schema({schema}));"))
+    assert (found.entries["demo::f"].alias_analysis, found.codes) == (None, ["W1176"])

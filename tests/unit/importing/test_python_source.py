@@ -158,6 +158,7 @@ def test_a_fallthrough_is_a_row(tmp_path: Path) -> None:
         ('lib.define("other::g() -> ()")', "W1170"),
         ('lib.define("g() -> ()", tags=some)', "W1160"),
         ('lib.define("g() -> ()", "SPECIAL")', "W1176"),
+        ('lib.define("g(Tensor(a!) x) -> ()", "CONSERVATIVE")', "W1176"),
         ('lib.fallback(f, "XPU")', "W1163"),
         ('torch.library.custom_op("demo::g", mutates_args=())(elsewhere)', "W1165"),
         ('torch.library.Library("../../etc", "DEF").define("g() -> ()")', "W1160"),
@@ -196,3 +197,98 @@ def test_spans_count_characters() -> None:
     module = read_python(Source("a.py", 'é = "ü"; x = f("é", 1)\n'))
     call = module.assigned["x"][0].value
     assert module.span(call).text == 'f("é", 1)'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'for n in ("a", "b"):\n    lib.define(f"{n}(Tensor x) -> Tensor")',
+        'for n in NAMES:\n    schema = n + "(Tensor x) -> Tensor"\n    lib.define(schema)',
+        'for n in [*NAMES]:\n    lib.define("{}(Tensor x) -> {}".format(n, "Tensor"))',
+        'for n, kind in KINDS.items():\n    lib.define("%s(%s x) -> Tensor" % (n, kind))',
+        'for n in KINDS:\n    lib.define(f"{n}({KINDS[n]} x) -> Tensor")',
+        'for n in sorted(KINDS.keys()):\n    lib.define(n + "(Tensor x) -> Tensor")',
+        'for n in NAMES[:0] or NAMES:\n    pass\nfor n, _ in zip(NAMES, range(2)):\n    lib.define(n + "(Tensor x) -> Tensor")',
+        'for i, n in enumerate(NAMES):\n    torch.library.define(f"demo::{n}", "(Tensor x) -> Tensor")',
+        '[lib.define(n + "(Tensor x) -> Tensor") for n in NAMES]',
+        'def g():\n    for n in NAMES:\n        for t in ["Tensor"]:\n            lib.define(f"{n}({t} x) -> {t}")',
+        'for s in SCHEMAS["all"]:\n    lib.define(s)',
+        'lib.define(SCHEMAS["all"][0])\nlib.define(SCHEMAS["all"][1])',
+        'a, b = "a", "b"\nlib.define(a + "(Tensor x) -> Tensor")\nlib.define(b + "(Tensor x) -> Tensor")',
+    ],
+)
+def test_names_in_lists_and_tables(text: str, tmp_path: Path) -> None:
+    """Protects operators that are registered by a loop, or through a table of names."""
+    constants = (
+        'NAMES = ["a", "b"]\nKINDS = {"a": "Tensor", "b": "Tensor"}\n'
+        'SCHEMAS = {"all": ("a(Tensor x) -> Tensor", "b(Tensor x) -> Tensor")}\n'
+        'lib = torch.library.Library("demo", "DEF")\n'
+    )
+    found = python(tmp_path, constants + text)
+    assert found.schemas == ["demo::a(Tensor x) -> Tensor", "demo::b(Tensor x) -> Tensor"]
+    assert found.codes == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'for n in names():\n    lib.define(n + "() -> ()")',
+        'n = "g"\nfor n in names():\n    lib.define(n + "() -> ()")',
+        'for n in GROWING:\n    lib.define(n + "() -> ()")',
+        'for n in ("g", "h"):\n    if n in SKIPPED:\n        continue\n    lib.define(n + "() -> ()")',
+        'lib.define(FILLED["g"])',
+        'n = "g"\ndef register(n):\n    lib.define(n + "() -> ()")',
+        'n = "g"\nn += suffix\nlib.define(n + "() -> ()")',
+        "def register(library: torch.library.Library, schema):\n    library.define(schema)",
+        'def register(a_lib, schema):\n    a_lib.impl(schema, g, "CPU")',
+        'for n in range(1_000_000):\n    lib.define(f"f{n}() -> ()")',
+    ],
+)
+def test_names_known_only_at_run_time_are_reported(text: str, tmp_path: Path) -> None:
+    """Protects operators from vanishing, and from names that another assignment has."""
+    constants = (
+        'GROWING = ["g"]\nGROWING.append("h")\nFILLED = {"g": "g() -> ()"}\nFILLED["g"] = other\n'
+    )
+    found = python(tmp_path, constants + DEMO + text)
+    assert (found.schemas, found.codes) == (["demo::f(Tensor x) -> Tensor"], ["W1160"])
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ('lib.impl(getattr(torch.ops.demo, "f"), g)', ["W1164"]),
+        ('for n in ("f",):\n    lib.impl(getattr(torch.ops.demo, n), g)', ["W1164"]),
+        ('fake = torch.library.register_fake\n@fake("demo::f")\ndef g(x): ...', ["W1164"]),
+        ('from other import fake\n@fake("demo::f")\ndef g(x): ...', ["W1164"]),
+        ('from unseen import register_fake\n@register_fake("demo::f")\ndef g(x): ...', ["W1164"]),
+        (
+            'def same():\n    return torch.library.Library("demo", "IMPL")\nsame().impl("f", g, "CPU")',
+            ["W1164"],
+        ),
+        ("from unseen import op\nop.register_autograd(g)", ["W1160"]),
+    ],
+)
+def test_other_names_of_functions_and_operators(
+    text: str, codes: list[str], tmp_path: Path
+) -> None:
+    """Protects registrations through another name: none is left out without a word."""
+    other = "import torch.library\nfake = torch.library.register_fake\n"
+    found = python(tmp_path, DEMO + text, other=other)
+    assert (found.codes, found.schemas) == (codes, ["demo::f(Tensor x) -> Tensor"])
+
+
+def test_a_function_in_a_table_is_found(tmp_path: Path) -> None:
+    text = (
+        "def one(x: torch.Tensor) -> torch.Tensor: ...\ndef two(y: int) -> None: ...\n"
+        'for name, function in {"a": one, "b": two}.items():\n'
+        '    torch.library.custom_op(f"demo::{name}", mutates_args=())(function)\n'
+    )
+    found = python(tmp_path, text)
+    assert found.schemas == ["demo::a(Tensor x) -> Tensor", "demo::b(SymInt y) -> ()"]
+
+
+def test_long_sums_of_strings_are_read(tmp_path: Path) -> None:
+    """Protects modules whose text has more nested nodes than Python allows nested calls."""
+    total = " + ".join(['"a"'] * 2500)
+    found = python(tmp_path, f'{DEMO}names = [n for n in ("x",)]\ntext = {total}')
+    assert (found.schemas, found.codes) == (["demo::f(Tensor x) -> Tensor"], [])

@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_ANNOTATION = re.compile(r"\bTensor(?:\(|!)")
 
 
 class SchemaText(Struct, frozen=True):
@@ -36,6 +37,11 @@ class SchemaText(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.name}{self.rest}"
+
+    @property
+    def has_annotations(self) -> bool:
+        """Whether an alias is annotated, as in `Tensor(a!)`: PyTorch then accepts no kind of alias analysis."""
+        return _ANNOTATION.search(self.rest) is not None
 
 
 def find_schema(text: str) -> SchemaText | None:

@@ -43,8 +43,6 @@ _HELPER = re.compile(
     r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
 )
 _PASSED_TO = re.compile(r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?$")
-# RegisterOperators leaves the kind open, which means conservative; TorchScript refuses that beside annotations.
-_ANNOTATION = re.compile(r"\bTensor(?:\(|!)")
 _ALIAS_ANALYSIS = re.compile(r"\bAliasAnalysisKind\s*::\s*(\w+)")
 _OLDER = re.compile(
     r"\bRegisterOperators\b(?!\s*::)\s*(?:\w+\s*)?(\()?|\bMAKE_TORCH_LIBRARY(?:_IMPL)?\b"
@@ -356,8 +354,16 @@ class CppReader:
         analysis = self._alias_analysis(call)
         schema = find_schema(name_or_schema)
         if schema is not None:
-            if is_older and analysis is None and not _ANNOTATION.search(str(schema)):
+            if is_older and analysis is None and not schema.has_annotations:
                 analysis = AliasAnalysisKind.conservative
+            if (
+                analysis
+                and analysis is not AliasAnalysisKind.from_schema
+                and schema.has_annotations
+            ):
+                message = f"PyTorch refuses the alias analysis '{analysis.name}' beside annotations"
+                self._problems.warn("W1176", message, first.span)
+                analysis = None
             namespace = self._own_namespace(block, schema.namespace, first.span)
             self.reading.registrations.append(
                 Definition(

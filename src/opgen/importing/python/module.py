@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
 from opgen.importing.common.schema_text import MAX_SCHEMA
+from opgen.importing.python.loops import unroll
 
 # The most steps from an expression to its value.
 _MAX_DEPTH = 12
@@ -61,12 +62,33 @@ class PythonModule(Struct, frozen=True, eq=False):
     def dotted(self, node: ast.AST) -> str:
         """Return the full name of a name with attributes, such as `torch.library.define`; "" for other nodes."""
         parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
+        while True:
+            match node:
+                case ast.Attribute(value=owner, attr=name):
+                    parts.append(name)
+                case ast.Call(func=ast.Name(id="getattr"), args=[owner, attribute, *_]):
+                    name = self.find_string(attribute, ()) or ""
+                    parts.append(name)
+                case _:
+                    break
+            node = owner
+        if not isinstance(node, ast.Name) or not all(parts):
             return ""
-        return ".".join((self.imports.get(node.id, node.id), *reversed(parts)))
+        return ".".join((self.full_name(node.id), *reversed(parts)))
+
+    def full_name(self, name: str, depth: int = _MAX_DEPTH) -> str:
+        """Return the full name for which a name of the module stands, by an import or as `name = torch.library`."""
+        if name in self.imports or depth <= 0:
+            return self.imports.get(name, name)
+        for assigned in self.assigned.get(name, ()):
+            value = assigned.value
+            if isinstance(value, ast.Name | ast.Attribute) and not assigned.around:
+                root = ast.unparse(value).partition(".")[0]
+                rest = ast.unparse(value)[len(root) :]
+                full = f"{self.full_name(root, depth - 1)}{rest}"
+                if root != name and full.startswith("torch."):
+                    return full
+        return name
 
     def find_assigned(self, target: str, around: Around, line: int) -> Assigned | None:
         """Return the last assignment of a name before `line`: in the function around it, or else in the module."""
@@ -109,15 +131,57 @@ class PythonModule(Struct, frozen=True, eq=False):
                 return None if inner is None else inner.strip()
             case ast.Call(args=[argument]) if self.dotted(node.func).endswith("dedent"):
                 return self.find_string(argument, around, depth - 1)
-            case ast.Name() | ast.Attribute():
+            case ast.Call(func=ast.Attribute(value=owner, attr="format")):
+                return self._formatted(owner, node, around, depth)
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="lower" | "upper" as method), args=[]
+            ):
+                inner = self.find_string(owner, around, depth - 1)
+                return None if inner is None else getattr(inner, method)()
+            case ast.BinOp(op=ast.Mod(), left=left, right=right):
+                template = self.find_string(left, around, depth - 1)
+                values = right.elts if isinstance(right, ast.Tuple) else [right]
+                return self._filled(template, "%s", values, around, depth)
+            case ast.Name() | ast.Attribute() | ast.Subscript():
                 value = self.find_value(node, around)
                 return None if value is None else self.find_string(value, around, depth - 1)
             case _:
                 return None
 
+    def _formatted(self, owner: ast.expr, call: ast.Call, around: Around, depth: int) -> str | None:
+        """Return `"{} {name}".format(a, name=b)`."""
+        template = self.find_string(owner, around, depth - 1)
+        if template is None or len(call.args) + len(call.keywords) > _MAX_DEPTH:
+            return None
+        for keyword in call.keywords:
+            value = None if keyword.arg is None else self._part(keyword.value, around, depth)
+            if value is None:
+                return None
+            template = template.replace(f"{{{keyword.arg}}}", value)
+        return self._filled(template, "{}", call.args, around, depth)
+
+    def _filled(
+        self,
+        template: str | None,
+        mark: str,
+        values: Sequence[ast.expr],
+        around: Around,
+        depth: int,
+    ) -> str | None:
+        """Return a string with a value for each mark; None if it has marks of another kind."""
+        pieces = [] if template is None else template.split(mark)
+        if len(pieces) != len(values) + 1 or any(mark[0] in piece for piece in pieces):
+            return None
+        parts: list[str | None] = [pieces[0]]
+        for value, piece in zip(values, pieces[1:]):
+            parts += [self._part(value, around, depth), piece]
+        return self._join(parts)
+
     def _part(self, node: ast.expr, around: Around, depth: int) -> str | None:
         is_plain = isinstance(node, ast.FormattedValue) and node.format_spec is None
         inner = node.value if isinstance(node, ast.FormattedValue) and is_plain else node
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, int):
+            return str(inner.value)
         return self.find_string(inner, around, depth - 1)
 
     def _join(self, parts: Sequence[str | None]) -> str | None:
@@ -125,10 +189,36 @@ class PythonModule(Struct, frozen=True, eq=False):
         text = "".join(known)
         return text if len(known) == len(parts) and len(text) <= MAX_SCHEMA else None
 
-    def find_value(self, node: ast.Name | ast.Attribute, around: Around) -> ast.expr | None:
-        """Return the expression that was last assigned to a name; None if there is none."""
+    def find_value(
+        self, node: ast.Name | ast.Attribute | ast.Subscript, around: Around
+    ) -> ast.expr | None:
+        """Return the expression that was last assigned to a name, or an item of it; None if there is none."""
+        if isinstance(node, ast.Subscript):
+            return self._item(node, around)
         assigned = self.find_assigned(ast.unparse(node), around, node.lineno)
         return None if assigned is None else assigned.value
+
+    def _item(
+        self, node: ast.Subscript, around: Around, depth: int = _MAX_DEPTH
+    ) -> ast.expr | None:
+        """Return the value of `TABLE["key"]` or `LIST[0]`."""
+        owner = node.value
+        if isinstance(owner, ast.Subscript) and depth:
+            owner = self._item(owner, around, depth - 1) or owner
+        if isinstance(owner, ast.Name | ast.Attribute):
+            # A table that other code fills, too, is not known.
+            changed = f"{ast.unparse(owner)}[]"
+            found = None if changed in self.assigned else self.find_value(owner, around)
+            owner = owner if found is None else found
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if isinstance(node.slice, ast.Name):
+            key = self.find_string(node.slice, around)
+        if isinstance(owner, ast.List | ast.Tuple) and isinstance(key, int):
+            return owner.elts[key] if 0 <= key < len(owner.elts) else None
+        for name, value in zip(owner.keys, owner.values) if isinstance(owner, ast.Dict) else ():
+            if name is not None and isinstance(key, str) and self.find_string(name, around) == key:
+                return value
+        return None
 
 
 class NotPython(Exception):
@@ -145,6 +235,7 @@ def read_python(source: Source) -> PythonModule:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source.text)
+        unroll(tree)
         nodes = tuple(_walk(tree))
     except SyntaxError as error:
         line = min(max(error.lineno or 1, 1), len(source.line_starts()))
@@ -203,8 +294,14 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 def _assignments(node: ast.AST, around: Around) -> Iterator[Assigned]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            if isinstance(target, ast.Name | ast.Attribute):
-                yield Assigned(ast.unparse(target), node.value, around, node.lineno)
+            yield from _assigned(target, node.value, around, node.lineno)
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.AugAssign):
+        yield from _assigned(node.target, None, around, node.lineno)
+    elif isinstance(node, Function | ast.Lambda):
+        inner = (*around, node)
+        given = node.args
+        for one in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+            yield Assigned(one.arg, _UNKNOWN, inner, node.lineno)
     elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
         yield Assigned(ast.unparse(node.target), node.value, around, node.lineno)
     elif isinstance(node, ast.With | ast.AsyncWith):
@@ -212,6 +309,26 @@ def _assignments(node: ast.AST, around: Around) -> Iterator[Assigned]:
             if item.optional_vars is not None:
                 named = ast.unparse(item.optional_vars)
                 yield Assigned(named, item.context_expr, around, node.lineno)
+
+
+# The value of a name that is known only at run time.
+_UNKNOWN: ast.expr = ast.Constant(value=...)
+
+
+def _assigned(
+    target: ast.expr, value: ast.expr | None, around: Around, line: int
+) -> Iterator[Assigned]:
+    """Yield the names that a target has, with their values."""
+    if isinstance(target, ast.Name | ast.Attribute):
+        yield Assigned(ast.unparse(target), value or _UNKNOWN, around, line)
+    elif isinstance(target, ast.Subscript):
+        yield Assigned(f"{ast.unparse(target.value)}[]", _UNKNOWN, around, line)
+    elif isinstance(target, ast.Tuple | ast.List):
+        values: Sequence[ast.expr | None] = [None] * len(target.elts)
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            values = value.elts
+        for one, own in zip(target.elts, values):
+            yield from _assigned(one, own, around, line)
 
 
 def _is_visible(assigned: Assigned, around: Around) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from msgspec import Struct, field
 
@@ -22,6 +21,7 @@ from opgen.importing.common.registrations import (
 )
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.importing.python.module import Around, Function, PythonModule
+from opgen.importing.python.names import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 
@@ -33,24 +33,6 @@ _MODULES = (
     "torch._library.triton.",
     "torch._library.custom_ops.",
 )
-_CUSTOM_OPS = frozenset({"custom_op", "triton_op"})
-# Functions that register something in Python, with its description for messages.
-_FAKE, _META_KERNEL = "a fake kernel", "a kernel for Meta"
-_IN_PYTHON: Mapping[str, str] = MappingProxyType(
-    {
-        "register_fake": _FAKE,
-        "_register_fake": _FAKE,
-        "impl_abstract": _FAKE,
-        "register_meta": _FAKE,
-        "register_kernel": "a kernel",
-        "register_autograd": "a backward formula",
-        "register_autocast": "an autocast rule",
-        "register_vmap": "a rule for vmap",
-        "register_torch_dispatch": "a rule for __torch_dispatch__",
-    }
-)
-_METHODS = frozenset({"define", "impl", "fallback", *_IN_PYTHON})
-_HELPER = "direct_register_custom_op"
 _HELPER_ARGUMENTS = (
     *("op_name", "op_func", "mutates_args", "fake_impl", "target_lib", "dispatch_key", "tags"),
 )
@@ -115,24 +97,29 @@ class _ModuleReader(Struct):
     operators: dict[str, str] = field(default_factory=dict)
 
     def read(self, call: _Call) -> None:
-        name = call.name
+        name = self._full_name(call.name)
         method = name.rpartition(".")[2]
-        if any(isinstance(node, Function) and node.name == _HELPER for node in call.around):
+        if any(isinstance(node, Function) and node.name == HELPER for node in call.around):
             # The body of the helper is skipped: its calls are read.
             return
-        if method == _HELPER:
+        if method == HELPER:
             self._helper(call)
-        elif name.startswith(_MODULES):
+        elif name.startswith(_MODULES) or self._is_like(call, method):
             self._torch_library(call, method)
         else:
             self._method(call)
+
+    def _is_like(self, call: _Call, method: str) -> bool:
+        """Return whether a function that is not known has the name and the operator of one of torch.library."""
+        named = self._string(call.argument(0, "name"), call) if call.arguments else None
+        return method in {*CUSTOM_OPS, *IN_PYTHON} and "::" in (named or "")
 
     # Functions of torch.library
 
     def _torch_library(self, call: _Call, method: str) -> None:
         first = call.argument(0, "qualname") or call.argument(0, "op") or call.argument(0, "lib")
         library = None if first is None else self._library(first, call)
-        if method in _CUSTOM_OPS:
+        if method in CUSTOM_OPS:
             self._custom_op(call)
         elif method == "define" and library is not None:
             self._define(library, call.argument(1, "schema"), None, call)
@@ -144,8 +131,8 @@ class _ModuleReader(Struct):
             self._python_kernel(call, library, name, self._string(call.argument(2, "key"), call))
         elif method == "impl":
             self._impl_qualified(call)
-        elif method in _IN_PYTHON:
-            self._stays(call, _IN_PYTHON[method], self._operator(first, call))
+        elif method in IN_PYTHON:
+            self._stays(call, IN_PYTHON[method], self._operator(first, call))
 
     def _define_qualified(self, call: _Call) -> None:
         qualified = self._string(call.argument(0, "qualname"), call)
@@ -170,7 +157,7 @@ class _ModuleReader(Struct):
 
     def _method(self, call: _Call) -> None:
         node = call.node.func if isinstance(call.node, ast.Call) else call.node
-        if not isinstance(node, ast.Attribute) or node.attr not in _METHODS:
+        if not isinstance(node, ast.Attribute) or node.attr not in METHODS:
             return
         method = node.attr
         library = self._library(node.value, call)
@@ -185,11 +172,13 @@ class _ModuleReader(Struct):
         elif library is not None and method == "fallback":
             message = "a fallback belongs to no operator"
             self.problems.warn("W1163", message, self.module.span(call.node))
-        elif library is not None and method in _IN_PYTHON:
+        elif library is not None and method in IN_PYTHON:
             operator = self._name_in(library, call.argument(0, "op_name"), call)
-            self._stays(call, _IN_PYTHON[method], operator)
-        elif owner is not None and method in _IN_PYTHON:
-            self._stays(call, _IN_PYTHON[method], owner)
+            self._stays(call, IN_PYTHON[method], operator)
+        elif owner is not None and method in IN_PYTHON:
+            self._stays(call, IN_PYTHON[method], owner)
+        elif self._may_be_library(node.value, call) or method in IN_PYTHON:
+            self._report(call, "the library or the operator is known only at run time")
 
     def _define(
         self,
@@ -279,7 +268,7 @@ class _ModuleReader(Struct):
         namespaces = {
             library.namespace
             for module in self.modules
-            for function in module.functions.get(_HELPER, ())
+            for function in module.functions.get(HELPER, ())
             for library in _own_libraries(module, function)
         }
         if len(namespaces) == 1:
@@ -337,6 +326,10 @@ class _ModuleReader(Struct):
         if schema.namespace and schema.namespace != namespace:
             message = f"'{schema.namespace}' is not the library's namespace, '{namespace}'"
             self.problems.warn("W1170", message, span)
+        if analysis and analysis is not AliasAnalysisKind.from_schema and schema.has_annotations:
+            message = f"PyTorch refuses the alias analysis '{analysis.name}' beside annotations"
+            self.problems.warn("W1176", message, span)
+            analysis = None
         own = schema.namespace or namespace
         self.reading.registrations.append(
             Definition(own, str(schema), span, (), tags, alias_analysis=analysis)
@@ -353,7 +346,7 @@ class _ModuleReader(Struct):
         self.reading.registrations.append(Implementation(namespace, name, key, kernel, span))
 
     def _stays(self, call: _Call, what: str, operator: str | None) -> None:
-        if operator is not None and what in (_FAKE, _META_KERNEL):
+        if operator is not None and what in (FAKE, META_KERNEL):
             self.reading.fakes.append(FakeKernel(operator, self._short_span(call)))
             return
         subject = "an operator" if operator is None else f"'{operator}'"
@@ -410,8 +403,35 @@ class _ModuleReader(Struct):
             self._report(call, "a tag is known only at run time")
         return tuple(dict.fromkeys(known))
 
+    def _full_name(self, dotted: str) -> str:
+        """Return the name in torch.library for which another source's name stands: `register = torch.library.register_fake`."""
+        path, _, name = dotted.rpartition(".")
+        file = path.rpartition(".")[2]
+        for module in self.modules if file else ():
+            if module.source.path.rpartition("/")[2] in (f"{file}.py", "__init__.py"):
+                full = module.full_name(name)
+                if full.startswith(_MODULES):
+                    return full
+        return dotted
+
+    def _may_be_library(self, node: ast.expr, call: _Call) -> bool:
+        """Return whether an expression that is not known may be a library, by its name or its annotation."""
+        last = self.module.dotted(node.func if isinstance(node, ast.Call) else node)
+        name = node.id if isinstance(node, ast.Name) else ""
+        for function in call.around if name else ():
+            for one in function.args.args if isinstance(function, Function) else ():
+                if one.arg == name and one.annotation is not None:
+                    return self.module.dotted(one.annotation) in _LIBRARY
+        return "lib" in last.rpartition(".")[2].lower()
+
     def _library(self, node: ast.expr, call: _Call) -> _PythonLibrary | None:
         """Return the library that an expression evaluates to; None if it is not a known one."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            # A function that only returns a library.
+            function = self.module.find_function(node.func.id, node.lineno)
+            returned = [] if function is None else _returned(function)
+            if len(returned) == 1 and isinstance(returned[0], ast.Call):
+                return _library_of(self.module, returned[0], call.around)
         if isinstance(node, ast.Name | ast.Attribute):
             assigned = self.module.find_assigned(ast.unparse(node), call.around, call.node.lineno)
             if assigned is None:
@@ -443,7 +463,7 @@ class _ModuleReader(Struct):
             return self.operators[dotted]
         value = self.module.find_value(node, call.around) if isinstance(node, ast.Name) else None
         if isinstance(value, ast.Call) and value.args:
-            is_custom = self.module.dotted(value.func).rpartition(".")[2] in _CUSTOM_OPS
+            is_custom = self.module.dotted(value.func).rpartition(".")[2] in CUSTOM_OPS
             return self._string(value.args[0], call) if is_custom else None
         parts = dotted.split(".")
         if parts[:2] != ["torch", "ops"] or not 4 <= len(parts) <= 5:
@@ -512,6 +532,12 @@ def _own_libraries(module: PythonModule, function: Function) -> Iterator[_Python
                 library = _library_of(module, assigned.value, assigned.around)
                 if library is not None:
                     yield library
+
+
+def _returned(function: Function) -> list[ast.expr]:
+    """Return the expressions that a function returns."""
+    returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
+    return [node.value for node in returns if node.value is not None]
 
 
 def _is_none(node: ast.expr) -> bool:
