@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, unique
+from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by, unique
 from opgen.importing.common.registrations import Kernel
 from opgen.importing.entries.callables import CallableFunction, Declaration
 from opgen.importing.entries.classes import CustomClass
@@ -89,6 +90,58 @@ class KernelsHeader(GeneratedFile, frozen=True):
     yaml: str
     headers: tuple[str, ...]
     blocks: tuple[Block[KernelDeclaration], ...]
+
+
+class SnippetFunction(Record, frozen=True):
+    """The function of a snippet: it passes its arguments on to `calls`, in the file that includes the snippet."""
+
+    returns: str
+    name: str
+    types: tuple[str, ...]
+    calls: str
+
+    @property
+    def parameters(self) -> str:
+        return ", ".join(f"{type} a{i}" for i, type in enumerate(self.types))
+
+    @property
+    def arguments(self) -> str:
+        return ", ".join(f"static_cast<decltype(a{i})&&>(a{i})" for i in range(len(self.types)))
+
+
+class Snippet(GeneratedFile, frozen=True):
+    source: str
+    name: str
+    namespace: str
+    functions: tuple[SnippetFunction, ...]
+
+
+def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
+    """Build, for each source, what to include at its end for its functions that no other file can call."""
+    called = unique(
+        c.declaration
+        for c in _called(entries)
+        if c.declaration is not None and c.declaration.snippet
+    )
+    for snippet, some in group_by(called, lambda one: one.snippet).items():
+        yield Snippet(
+            path=posixpath.join(folder, snippet),
+            template="kernels.inc.j2",
+            source=some[0].source,
+            name=snippet,
+            namespace=some[0].namespace,
+            functions=tuple(_snippet_function(one) for one in some),
+        )
+
+
+def _snippet_function(one: Declaration) -> SnippetFunction:
+    signature = one.declared.signature
+    return SnippetFunction(
+        returns=str(signature.returns),
+        name=one.name,
+        types=tuple(str(parameter.type) for parameter in signature.parameters),
+        calls=one.calls,
+    )
 
 
 def build_imported(

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.emit.common.base import GeneratedFile, group_by
-from opgen.emit.imported import build_imported, build_kernels_header
+from opgen.emit.imported import build_imported, build_kernels_header, build_snippets
 from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import FakeKernel, NameAlone, Reading, Registration
 from opgen.importing.common.sources import find_sources, is_python
@@ -230,6 +230,7 @@ def _render(collected: Collected, output: str) -> Mapping[str, str]:
             files += _files(f"{output}{namespace}.yaml", own, collected)
     else:
         files += _files(output, collected.entries, collected)
+    files += build_snippets(posixpath.dirname(output), collected.entries)
     return Renderer(templates_dir() / "text").render_all(files)
 
 

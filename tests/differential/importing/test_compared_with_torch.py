@@ -157,7 +157,8 @@ def test_other_files_can_call_the_kernels_as_they_are(library: Path, tmp_path: P
     included = items[0]["include"]
     assert "all_kernels.h" in included and "ops.h" in included
     rows = [row for item in items[1:] for row in item.get("dispatch", {}).values()]
-    functions = sorted({row for row in rows if row.startswith("::")})
+    # The library has no functions of the snippets, which are for sources without registrations.
+    functions = sorted({row for row in rows if row.startswith("::") and "opgen_kernels" not in row})
     assert len(functions) > 100 and "::odds::kernels::times<float>" in functions
     lines = [f'#include "{header}"\n' for header in included]
     lines += ["void take(void*);\nvoid all() {\n"]

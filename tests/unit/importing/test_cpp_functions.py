@@ -151,8 +151,9 @@ def test_full_names(declaration: str, kernel: str, row: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("declaration", "kernel", "code"),
     [
-        ("static at::Tensor f(at::Tensor x) { }", "f", "W1171"),
-        ("namespace { at::Tensor f(at::Tensor x) { } }", "f", "W1171"),
+        ("static at::Tensor f(Options x) { }", "f", "W1171"),
+        ("namespace { struct S { static at::Tensor f(at::Tensor x) { } }; }", "S::f", "W1171"),
+        ("static at::Tensor f(int64_t x);\nstatic at::Tensor f(at::Tensor x);", "f", "W1172"),
         ("template <class T> T f(T x) { }", "&f<at::Tensor>", "W1171"),
         ("template <class T> T f(T x) { }", "&f", "W1171"),
         ("struct S { static at::Tensor f(at::Tensor x); };", "&S::f", "W1171"),
@@ -167,6 +168,53 @@ def test_functions_that_other_files_cannot_call(
 ) -> None:
     found = called(tmp_path, declaration + "\n", kernel)
     assert (found.rows("demo::op"), found.codes) == ({"CPU": ""}, [code])
+
+
+@pytest.mark.parametrize(
+    ("declaration", "kernel", "name", "calls"),
+    [
+        ("static T f(const T& x) { }", "f", "f", "::f"),
+        ("namespace { T f(const T& x) { } }", "f", "f", "::f"),
+        ("namespace a { namespace { T f(const T& x); } }", "a::f", "a_f", "::a::f"),
+        ("template <class S> T f(const T& x) { }", "&f<a::b>", "f_a_b", "::f<a::b>"),
+    ],
+)
+def test_functions_that_only_their_own_file_can_call(
+    declaration: str,
+    kernel: str,
+    name: str,
+    calls: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A snippet for the end of that file has a function for each, which the row names and the header declares; the
+    warning ends when the file includes it. Files of one name have snippets of their own.
+    """
+    monkeypatch.chdir(tmp_path)
+    text = declaration.replace("T ", "at::Tensor ").replace("T&", "at::Tensor&") + "\n"
+    rows = library(*(line.replace("{kernel}", kernel) for line in ROW))
+    for folder in ("cpu", "cuda"):
+        Path(folder).mkdir()
+    Path("cpu/k.cpp").write_text(text + rows)
+    other = f'TORCH_LIBRARY_IMPL(demo, CUDA, m) {{ m.impl("op", {kernel}); }}\n'
+    Path("cuda/k.cpp").write_text(text + other)
+    for included in (False, True):
+        diagnostics = Diagnostics()
+        made = import_operators(
+            Imports(("cpu/k.cpp", "cuda/k.cpp"), (), (), {}, True, "ops.yaml"), diagnostics
+        )
+        assert made is not None
+        assert [item.code for item in diagnostics] == ([] if included else ["W1171"] * 2)
+        for stem, key in (("cpu_k_cpp", "CPU"), ("cuda_k_cpp", "CUDA")):
+            assert f"    {key}: ::opgen_kernels::{stem}::{name}\n" in made.texts["ops.yaml"]
+            declared = f"at::Tensor {name}(const at::Tensor& x);\n"
+            header = made.texts["ops_kernels.h"].partition(f"opgen_kernels::{stem} {{\n\n")[2]
+            assert header.startswith(declared)
+            snippet = made.texts[f"{stem}.inc"]
+            assert f"at::Tensor {name}(const at::Tensor& a0) {{\n" in snippet
+            assert f"  return {calls}(static_cast<decltype(a0)&&>(a0));\n" in snippet
+            with Path(f"{stem.partition('_')[0]}/k.cpp").open("a") as file:
+                file.write(f'#include "{stem}.inc"\n')
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
@@ -28,12 +29,19 @@ class CallableFunction(Struct, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """The declaration to generate for a function that no header declares."""
+    """The declaration to generate for a function that no header declares.
+
+    If `calls` is set, the function does not exist either: it calls the function `calls`, which only the source at the path
+    `source` can do, and `snippet` is the file to include there.
+    """
 
     namespace: str
     name: str
     declared: Declared
     template: str = ""
+    calls: str = ""
+    source: str = ""
+    snippet: str = ""
 
 
 class _Uncallable(Exception):
@@ -89,8 +97,9 @@ class Callables(Struct, frozen=True):
             message = f"no given source declares '{name}'"
             raise _Uncallable("W1173", message, "also pass the header that does")
         plain = [f for f in functions if not f.instance and f.template != "<>"]
-        _check_local(name, functions)
-        _check_template(name, functions, plain)
+        problem = _find_local(name, functions) or _find_template(name, functions, plain)
+        if problem is not None:
+            return self._called_in_its_file(name, plain or functions, kernel, problem)
         self._check_overloads(name, plain)
         self._check_definitions(name, functions[0])
         full_name = f"::{functions[0].full_name}{name.template}"
@@ -106,6 +115,49 @@ class Callables(Struct, frozen=True):
             hint = "declare the class in a header, and also pass that"
             raise _Uncallable("W1171", message, hint, [first])
         return CallableFunction(full_name, declaration=self._declaration(name, first))
+
+    def _called_in_its_file(
+        self,
+        name: FunctionName,
+        functions: Sequence[CppFunction],
+        kernel: Kernel,
+        problem: _Uncallable,
+    ) -> CallableFunction:
+        """Return the function of a snippet for the file that alone can call `functions`, and tell where to include it."""
+        first = next((f for f in functions if f.is_definition), functions[0])
+        is_named = bool(name.template) or not first.template
+        if first.in_header or first.is_member or not is_named:
+            raise problem
+        self._check_overloads(name, functions)
+        try:
+            declared = spell_signature(first.signature, self.functions.names_of(first.text))
+        except UnknownName:
+            raise problem from None
+        stem = self._stem(first.text.source.path)
+        called = f"{'::'.join(first.path)}{name.template}"
+        declaration = Declaration(
+            namespace=f"opgen_kernels::{stem}",
+            name=re.sub(r"\W+", "_", called).strip("_"),
+            declared=declared,
+            calls=f"::{called}",
+            source=first.text.source.path,
+            snippet=f"{stem}.inc",
+        )
+        if f'"{declaration.snippet}"' not in first.text.source.text:
+            hint = f'write #include "{declaration.snippet}" at the end of its file'
+            self.problems.warn(
+                problem.code, str(problem), kernel.span, hint=hint, labels=problem.labels
+            )
+        full_name = f"::{declaration.namespace}::{declaration.name}"
+        return CallableFunction(full_name, declaration=declaration)
+
+    def _stem(self, path: str) -> str:
+        """Return a name for a source: its last parts by which it differs from all others, `cpu_nms_cpp`."""
+        paths = [f"/{posixpath.normpath(text.source.path)}" for text in self.texts.values()]
+        parts = posixpath.normpath(path).split("/")
+        ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+        alone = next((e for e in ends if sum(p.endswith(f"/{e}") for p in paths) < 2), path)
+        return re.sub(r"\W+", "_", alone).strip("_")
 
     def _declaration(self, name: FunctionName, function: CppFunction) -> Declaration:
         own = _template_names(function)
@@ -161,34 +213,34 @@ def definitions_of(named: Sequence[CppFunction], function: CppFunction) -> list[
     ]
 
 
-def _check_local(name: FunctionName, functions: Sequence[CppFunction]) -> None:
-    """Raise if only its own file can call the function."""
+def _find_local(name: FunctionName, functions: Sequence[CppFunction]) -> _Uncallable | None:
+    """Return the problem if only its own file can call the function."""
     if not all(f.local and not f.in_header for f in functions):
-        return
+        return None
     static = functions[0].local == "static"
     where = "static" if static else "in an unnamed namespace"
     hint = "drop 'static'" if static else "move it out of the unnamed namespace"
     message = f"'{name}' is {where}: no other file can call it"
-    raise _Uncallable("W1171", message, hint, functions)
+    return _Uncallable("W1171", message, hint, functions)
 
 
-def _check_template(
+def _find_template(
     name: FunctionName, functions: Sequence[CppFunction], plain: Sequence[CppFunction]
-) -> None:
-    """Raise if the function is a template whose instance no other file can call."""
+) -> _Uncallable | None:
+    """Return the problem if the function is a template whose instance no other file can call."""
     templates = [f for f in plain if f.template]
     if not templates or (len(templates) < len(plain) and not name.template):
-        return
+        return None
     arguments = "".join(name.template.split())
     in_header = any(f.is_definition and f.text.source.path.endswith(CPP_HEADERS) for f in templates)
     if arguments and (in_header or any(f.instance == arguments for f in functions)):
-        return
+        return None
     message = f"'{name}' is a template, and no source instantiates it"
     hint = "instantiate it explicitly: template ... f<...>(...);"
     if not arguments:
         message = f"'{name}' is a template without arguments"
         hint = "name the instance: &f<float>"
-    raise _Uncallable("W1171", message, hint, templates)
+    return _Uncallable("W1171", message, hint, templates)
 
 
 def _template_names(function: CppFunction) -> list[str]:

@@ -1,5 +1,5 @@
 // Functions whose gradients are what PyTorch makes of a registration by hand: composites with an autograd::Function,
-// kernels that call ATen's operators, and functions that write their arguments.
+// kernels that call ATen's operators, and functions that write their arguments. Some can be called by this file alone.
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -33,9 +33,12 @@ at::Tensor cube_all(const std::vector<at::Tensor>& x) { return Cube::apply(at::s
 
 at::Tensor& cube_(at::Tensor& x) { return x.copy_(Cube::apply(x)); }
 
-at::Tensor halved(const at::Tensor& x) { return x / 2; }
+static at::Tensor halved(at::Tensor x) { return x / 2; }
 
-at::Tensor doubled(const at::Tensor& x) { return x * 2; }
+template <int factor>
+at::Tensor times(const at::Tensor& x) {
+  return x * factor;
+}
 
 at::Tensor doubled_with_gradient(const at::Tensor& x) { return Cube::apply(x) * 0 + x * 2; }
 
@@ -47,6 +50,8 @@ at::Tensor raw(const at::Tensor& x) {
   }
   return result;
 }
+
+namespace {
 
 void add_out(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
   for (int64_t i = 0; i < a.numel(); ++i) {
@@ -62,6 +67,8 @@ at::Tensor& raw_(at::Tensor& x) {
   for (int64_t i = 0; i < x.numel(); ++i) x.data_ptr<float>()[i] += 1;
   return x;
 }
+
+}  // namespace
 
 at::Tensor first(const at::Tensor& x) { return x.select(0, 0); }
 
@@ -88,7 +95,7 @@ TORCH_LIBRARY(ferry, m) {
 TORCH_LIBRARY_IMPL(ferry, CompositeExplicitAutograd, m) { m.impl("halved", &ferry::halved); }
 
 TORCH_LIBRARY_IMPL(ferry, CPU, m) {
-  m.impl("doubled", &ferry::doubled);
+  m.impl("doubled", &ferry::times<2>);
   m.impl("raw", &ferry::raw);
   m.impl("add_out", &ferry::add_out);
   m.impl("fill", &ferry::fill);

@@ -1,0 +1,12 @@
+// The kernels that odds.yaml names, as their sources define them.
+// Written by opgen import.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace opgen_kernels::odds_cpp {
+
+at::Tensor odds_hidden_away(const at::Tensor& x);
+at::Tensor odds_known_here(const at::Tensor& x);
+
+}  // namespace opgen_kernels::odds_cpp
