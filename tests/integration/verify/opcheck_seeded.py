@@ -22,9 +22,9 @@ from typing import Any
 
 from seeded_libraries import HAND, build_generated, build_hand, hand_request, manifest
 
+from opgen.verify.caller import Caller, Outcome
 from opgen.verify.calls.learning import drawn_calls, learn
 from opgen.verify.calls.specs import Call, tensors
-from opgen.verify.lab import Lab, Outcome
 from opgen.verify.memory.blocks import Memory
 from opgen.verify.runner.examination import PLANS
 from opgen.verify.runner.loading import load
@@ -43,7 +43,7 @@ def check_library(request: Request, samples: int, seconds: int) -> dict[str, dic
     torch = backend.torch  # type: ignore[attr-defined]
     # A process that is forked could not use the threads of this one.
     torch.set_num_threads(1)
-    lab = Lab(backend, Memory(), None)
+    caller = Caller(backend, Memory(), None)
     groups: dict[str, list[Subject]] = {}
     for subject in subjects:
         groups.setdefault(subject.group.partition("::")[2], []).append(subject)
@@ -51,18 +51,18 @@ def check_library(request: Request, samples: int, seconds: int) -> dict[str, dic
     torch.library.opcheck(torch.ops.aten.neg.default, (torch.ones(2),))
     found = {}
     for name, members in groups.items():
-        found[name] = _in_a_process(lab, torch, members, samples, seconds)
+        found[name] = _in_a_process(caller, torch, members, samples, seconds)
         print(f"{name}: {', '.join(found[name]) or 'no finding'}", file=sys.stderr, flush=True)
     return found
 
 
 def _in_a_process(
-    lab: Lab, torch: Any, members: Sequence[Subject], samples: int, seconds: int
+    caller: Caller, torch: Any, members: Sequence[Subject], samples: int, seconds: int
 ) -> dict[str, str]:
     """Check the overloads of one operator; a process that ends is a finding, too."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_check_all, args=(lab, torch, members, samples, sender))
+    process = context.Process(target=_check_all, args=(caller, torch, members, samples, sender))
     process.start()
     sender.close()
     found: dict[str, str] = {}
@@ -79,26 +79,28 @@ def _in_a_process(
     return found
 
 
-def _check_all(lab: Lab, torch: Any, members: Sequence[Subject], samples: int, sender: Any) -> None:
+def _check_all(
+    caller: Caller, torch: Any, members: Sequence[Subject], samples: int, sender: Any
+) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     for subject in members:
-        calls = _calls(lab, subject)[:samples]
+        calls = _calls(caller, subject)[:samples]
         if not calls:
             sender.send({_UNTESTED: f"{subject.name} accepts no call"})
         for call in calls:
-            sender.send(_check(lab, torch, subject, call))
+            sender.send(_check(caller, torch, subject, call))
     sender.close()
 
 
-def _calls(lab: Lab, subject: Subject) -> list[Call]:
+def _calls(caller: Caller, subject: Subject) -> list[Call]:
     """Return calls that the operator accepts; those with most elements, of the usual dtypes, first."""
     plan = PLANS["quick"]
     drawn = subject.functional if subject.is_out and subject.functional else subject
-    learned = learn(lab, drawn, 0, plan.effort)
+    learned = learn(caller, drawn, 0, plan.effort)
     calls = drawn_calls(drawn, learned.plans, plan.cases, 0)
-    accepted = [call for call in calls if lab.run(drawn, call).error is None]
+    accepted = [call for call in calls if caller.run(drawn, call).error is None]
     return sorted(accepted, key=_plainness, reverse=True)
 
 
@@ -108,16 +110,16 @@ def _plainness(call: Call) -> tuple[int, int]:
     return usual, min((spec.count for spec in found), default=0)
 
 
-def _check(lab: Lab, torch: Any, subject: Subject, call: Call) -> dict[str, str]:
+def _check(caller: Caller, torch: Any, subject: Subject, call: Call) -> dict[str, str]:
     """Give a call to all tests of opcheck; return the messages of those that fail."""
-    given = lab.build(call, "fresh", Outcome())
+    given = caller.build(call, "fresh", Outcome())
     if subject.is_out:
         if subject.functional is None:
             return {_UNTESTED: f"{subject.name} has no functional variant"}
         returned = subject.functional.call(given)
         results = returned if isinstance(returned, tuple | list) else (returned,)
         given |= {name: torch.empty_like(r) for name, r in zip(subject.outs, results)}
-    elif not subject.written and _has_gradient(lab, torch, subject, call):
+    elif not subject.written and _has_gradient(caller, torch, subject, call):
         _require_gradients(torch, given)
     arguments = []
     for argument in subject.schema.arguments.flat_positional:
@@ -134,9 +136,9 @@ def _require_gradients(torch: Any, given: Mapping[str, Any]) -> None:
             value.requires_grad_()
 
 
-def _has_gradient(lab: Lab, torch: Any, subject: Subject, call: Call) -> bool:
+def _has_gradient(caller: Caller, torch: Any, subject: Subject, call: Call) -> bool:
     """Whether a gradient can be computed: opcheck reports a missing one as an error of aot_dispatch."""
-    given = lab.build(call, "fresh", Outcome())
+    given = caller.build(call, "fresh", Outcome())
     _require_gradients(torch, given)
     try:
         returned = subject.call(given)

@@ -17,10 +17,10 @@ pytest.importorskip("hypothesis", reason="opgen[verify] is not installed")
 
 from opgen.verify.backends.base import Described
 from opgen.verify.backends.torch_backend import parsed
+from opgen.verify.caller import Caller, Outcome
 from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrunk
+from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.specs import Call, TensorSpec
-from opgen.verify.calls.spoiling import spoiled
-from opgen.verify.lab import Lab, Outcome
 from opgen.verify.properties.common import with_outs
 from opgen.verify.runner.examination import PLANS
 from opgen.verify.subjects import Subject
@@ -29,7 +29,7 @@ SCHEMA = "pick(Tensor self, Tensor? weight, Tensor? bias, int dim=0, *, str? mod
 
 
 class Machine:
-    """Stands in for a Lab: its operator takes matrices with a vector as weight. A call takes `seconds`."""
+    """Stands in for a Caller: its operator takes matrices with a vector as weight. A call takes `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -55,9 +55,9 @@ def drawn(seed: int, seconds: float = 0.0, effort: Effort = PLANS["quick"].effor
     assert schema is not None
     subject = Subject("mylib", schema, lambda given: None)
     machine = Machine(seconds)
-    learned = learn(cast(Lab, machine), subject, seed, effort)
+    learned = learn(cast(Caller, machine), subject, seed, effort)
     calls = drawn_calls(subject, learned.plans, 10, seed)
-    changed = [c for call in calls[:3] for c in spoiled(subject, call)]
+    changed = [c for call in calls[:3] for c in with_mistakes(subject, call)]
     tried: list[Call] = []
 
     def fails(call: Call) -> bool:
@@ -102,7 +102,7 @@ def test_learning_ends_after_a_number_of_calls() -> None:
     schema = parsed(SCHEMA)
     assert schema is not None
     subject = Subject("mylib", schema, lambda given: None)
-    counts = [learn(cast(Lab, Machine(0)), subject, 0, each).drawn for each in (effort, patient)]
+    counts = [learn(cast(Caller, Machine(0)), subject, 0, each).drawn for each in (effort, patient)]
     # Each dtype of two plans comes at the end.
     assert 30 <= counts[0] < counts[1] <= 300 + 2 * 12
 
@@ -126,13 +126,13 @@ def test_learning_follows_what_refusals_say() -> None:
     schema = parsed("pool(Tensor self, Tensor weight) -> Tensor")
     assert schema is not None
     subject = Subject("mylib", schema, lambda given: None)
-    learned = learn(cast(Lab, Picky(0)), subject, 0, PLANS["quick"].effort)
+    learned = learn(cast(Caller, Picky(0)), subject, 0, PLANS["quick"].effort)
     assert learned.accepted > 10
     assert all(plan["weight"][:2] == ("K 5", "int32") for plan in learned.plans)
 
 
 class Parts:
-    """Stands in for a Lab: the functional variant returns a tensor and two parts."""
+    """Stands in for a Caller: the functional variant returns a tensor and two parts."""
 
     def __init__(self) -> None:
         self.backend = self
@@ -159,9 +159,9 @@ def test_out_arguments_follow_the_results() -> None:
     assert schema is not None and functional is not None
     subject = Subject("mylib", schema, lambda given: None)
     call = {"self": TensorSpec("float32", (4,))}
-    assert with_outs(cast(Lab, Parts()), subject, call) == call
+    assert with_outs(cast(Caller, Parts()), subject, call) == call
     subject.functional = Subject("mylib", functional, lambda given: None)
-    made = with_outs(cast(Lab, Parts()), subject, {**call, "parts": []})
+    made = with_outs(cast(Caller, Parts()), subject, {**call, "parts": []})
     assert made["first"].shape == (2,) and made["first"].dtype == "int64"
     assert [part.shape for part in made["parts"]] == [(3,), (1,)]
     assert {part.dtype for part in made["parts"]} == {"float32"}

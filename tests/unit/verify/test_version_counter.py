@@ -12,8 +12,8 @@ pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
 import numpy as np
 
+from opgen.verify.caller import Finding, NotApplicable, Outcome
 from opgen.verify.calls.specs import TensorSpec
-from opgen.verify.lab import Finding, NotApplicable, Outcome
 from opgen.verify.properties import BY_NAME
 
 _PLACE = ("self", None)

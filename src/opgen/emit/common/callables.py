@@ -8,6 +8,7 @@ from opgen._compat import assert_never
 from opgen.cpp.cpp_types import returns_references
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature
+from opgen.emit.common.base import Record
 from opgen.emit.common.context import Context
 from opgen.emit.common.kernel_set import meta_class
 from opgen.emit.common.text import operator_struct
@@ -336,9 +337,23 @@ def _self_position(f: NativeFunction) -> int:
 _RULES = (DispatchKey.FuncTorchBatched, DispatchKey.FuncTorchBatchedDecomposition)
 
 
-def boxed(function: str) -> str:
-    """Return the expression that registers the boxed function opgen::`function`."""
-    return f"torch::CppFunction::makeFromBoxedFunction<&opgen::{function}>()"
+class Kernel(Record, frozen=True, eq=True):
+    """What registers `function`: `maker<operator, &function>()`; without a maker, `function` is the whole expression."""
+
+    function: str
+    maker: str = ""
+    operator: str = ""
+
+    def __str__(self) -> str:
+        if not self.maker:
+            return self.function
+        operator = f"{self.operator}, " if self.operator else ""
+        return f"{self.maker}<{operator}&{self.function}>()"
+
+
+def boxed(function: str) -> Kernel:
+    """Return the boxed kernel opgen::`function`."""
+    return Kernel(f"opgen::{function}", "torch::CppFunction::makeFromBoxedFunction")
 
 
 CALL_FOR_EACH = boxed("call_for_each")
@@ -377,24 +392,22 @@ def decomposes(f: NativeFunction, key: DispatchKey, layer: DispatchKey) -> bool:
     )
 
 
-def find_batching(f: NativeFunction) -> str:
-    """Return the vmap kernel of `f`, which has no CompositeImplicitAutograd kernel; empty if PyTorch's fallback serves
-    it.
-    """
+def find_batching(f: NativeFunction) -> Kernel | None:
+    """Return the vmap kernel of `f`, which has no CompositeImplicitAutograd kernel; None if PyTorch's fallback serves it."""
     if any(f.find_kernel(rule) is not None for rule in _RULES):
-        return ""
+        return None
     if "inplace_view" in f.tags:
         return _REFUSE
     if not f.is_library:
-        return ""
+        return None
     arguments = f.func.arguments
     if f.is_view_op:
-        return "" if f.has_composite_explicit_autograd_kernel else _REFUSE
+        return None if f.has_composite_explicit_autograd_kernel else _REFUSE
     if arguments.out:
         return _REFUSE
     if not all(finds_tensors(a.type) for a in arguments.flat_all):
-        return ""
-    return "" if _falls_back(f) else CALL_FOR_EACH
+        return None
+    return None if _falls_back(f) else CALL_FOR_EACH
 
 
 def _falls_back(f: NativeFunction) -> bool:

@@ -245,26 +245,11 @@ def _backend_includes(context: Context, rows: tuple[Registration, ...]) -> tuple
 
 def _kernel_header(row: Registration) -> str:
     """Return the header that declares the kernel of `row`."""
-    root = row.function.root_name
-    match row.kind:
-        case (
-            RegistrationKind.backend_select
-            | RegistrationKind.meta_inplace_stub
-            | RegistrationKind.external
-            | RegistrationKind.from_functional
-            | RegistrationKind.from_out
-            | RegistrationKind.select_by_device
-            | RegistrationKind.meta_of_written
-            | RegistrationKind.fallthrough
-            | RegistrationKind.existing
-        ):
-            return f"ops/{root}_ops.h"
-        case RegistrationKind.composite_structured:
-            assert row.group is not None
-            return f"ops/{row.group.root_name}_meta.h"
-        case RegistrationKind.structured:
-            assert row.group is not None
-            suffix = "meta" if row.kernel is None else "native"
-            return f"ops/{row.group.root_name}_{suffix}.h"
-        case RegistrationKind.unstructured:
-            return f"ops/{root}_native.h"
+    group, kind = row.group, row.kind
+    if kind is RegistrationKind.unstructured:
+        return f"ops/{row.function.root_name}_native.h"
+    if kind not in (RegistrationKind.structured, RegistrationKind.composite_structured):
+        return f"ops/{row.function.root_name}_ops.h"
+    assert group is not None
+    has_kernel = kind is RegistrationKind.structured and row.kernel is not None
+    return f"ops/{group.root_name}_{'native' if has_kernel else 'meta'}.h"

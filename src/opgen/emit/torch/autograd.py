@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded, sorted_includes
-from opgen.emit.common.callables import CALL_FOR_EACH, boxed, find_batching, has_aliases
+from opgen.emit.common.callables import CALL_FOR_EACH, Kernel, boxed, find_batching, has_aliases
 from opgen.emit.common.context import Context
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -17,16 +17,16 @@ from opgen.resolve.functional_forms import find_views_of_first
 
 
 class AutogradRow(Record, frozen=True):
-    """Expressions for kernels: `kernel` for Autograd, `tracking` for ADInplaceOrView; empty if there is none.
+    """The kernels of an operator: `kernel` for Autograd, `tracking` for ADInplaceOrView.
 
     `tracking` calls `refusal` if a gradient is required; vmap calls `batching`.
     """
 
     operator: str
-    kernel: str
-    tracking: str
-    refusal: str
-    batching: str
+    batching: Kernel | None
+    kernel: Kernel | None = None
+    tracking: Kernel | None = None
+    refusal: Kernel | None = None
 
 
 class RegisterAutogradFile(GeneratedFile, frozen=True):
@@ -67,7 +67,7 @@ def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _own_includes(has_views: bool, rows: Sequence[AutogradRow]) -> tuple[str, ...]:
-    writes = any(_OF_WRITTEN in row.kernel + row.refusal for row in rows)
+    writes = any(_OF_WRITTEN in f"{row.kernel}{row.refusal}" for row in rows)
     loops = any(row.batching == CALL_FOR_EACH for row in rows)
     return sorted_includes(
         "opgen/autograd.h",
@@ -87,53 +87,25 @@ def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRow | None
 
 
 def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
+    name, batching = str(f.func.name), find_batching(f)
     recorded = f.full_name in context.recorded
     if not any(_may_hold_tensors(a.type) for a in f.func.arguments.flat_all):
-        return AutogradRow(
-            operator=str(f.func.name),
-            kernel="",
-            tracking="",
-            refusal="",
-            batching=find_batching(f),
-        )
+        return AutogradRow(name, batching)
     if f.has_plain_autograd and not (recorded or f.full_name in context.without_gradient):
-        return AutogradRow(
-            operator=str(f.func.name),
-            kernel="",
-            tracking="",
-            refusal="",
-            batching=find_batching(f),
-        )
+        return AutogradRow(name, batching)
     if f.full_name in context.without_gradient and _leaves_room_for_formula(f):
-        return AutogradRow(
-            operator=str(f.func.name),
-            kernel=_NO_GRADIENT,
-            tracking="",
-            refusal="",
-            batching=find_batching(f),
-        )
+        return AutogradRow(name, batching, _NO_GRADIENT)
     if not recorded and _leaves_room_for_formula(f):
-        return AutogradRow(
-            operator=str(f.func.name),
-            kernel="",
-            tracking=boxed("refuse_gradients"),
-            refusal=_refusal(f),
-            batching=find_batching(f),
-        )
+        return AutogradRow(name, batching, tracking=boxed("refuse_gradients"), refusal=_refusal(f))
     tracking = _tracking(f, view)
-    return AutogradRow(
-        operator=str(f.func.name),
-        kernel="" if recorded else _kernel(f, tracking),
-        tracking=tracking,
-        refusal="",
-        batching=find_batching(f),
-    )
+    return AutogradRow(name, batching, None if recorded else _kernel(f, tracking), tracking)
 
 
 _OF_WRITTEN = "autograd_of_written"
 _COUNTS_WRITES = boxed("count_writes")
 _NO_GRADIENT = boxed("call_without_gradient")
-_NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
+NOT_IMPLEMENTED = Kernel("torch::autograd::autogradNotImplementedFallback()")
+_NOT_IMPLEMENTED_VIEW = Kernel("torch::autograd::autogradNotImplementedInplaceOrViewFallback()")
 
 
 # Types whose tensors PyTorch's kernel for operators without a formula finds; those of other types would have a gradient
@@ -141,11 +113,11 @@ _NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 _FOUND_BY_PYTORCH = re.compile(r"Tensor(\?|\[\d*\]\??)?")
 
 
-def _refusal(f: NativeFunction) -> str:
+def _refusal(f: NativeFunction) -> Kernel:
     """Return the kernel of a functional operator whose gradient is an error."""
     types = [*(a.type for a in f.func.arguments.flat_all), *(r.type for r in f.func.returns)]
     found = all(not _may_hold_tensors(t) or _FOUND_BY_PYTORCH.fullmatch(str(t)) for t in types)
-    return _NOT_IMPLEMENTED if found or not f.is_library else boxed(_OF_WRITTEN)
+    return NOT_IMPLEMENTED if found or not f.is_library else boxed(_OF_WRITTEN)
 
 
 def _may_hold_tensors(type: Type) -> bool:
@@ -172,30 +144,31 @@ def _brings_formula(f: NativeFunction) -> bool:
     return any(key.name.startswith("Autograd") for key, _ in f.dispatch)
 
 
-def _kernel(f: NativeFunction, tracking: str) -> str:
+def _kernel(f: NativeFunction, tracking: Kernel | None) -> Kernel | None:
     """Return the kernel that throws when a gradient through `f` is computed; none if the author registers a formula."""
     if _brings_formula(f):
-        return ""
+        return None
     # The kernels of autograd count the writes, unless another kernel for ADInplaceOrView does.
     suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
     if f.func.arguments.out:
         return boxed(f"autograd_of_out{suffix}")
     if f.is_library and f.func.is_mutable:
         return boxed(_OF_WRITTEN + suffix)
-    return _NOT_IMPLEMENTED
+    return NOT_IMPLEMENTED
 
 
-def _tracking(f: NativeFunction, view: bool) -> str:
+def _tracking(f: NativeFunction, view: bool) -> Kernel | None:
     """Return the kernel that records views and writes for autograd."""
     if f.find_kernel(DispatchKey.ADInplaceOrView) is not None:
-        return ""
+        return None
     if view:
         several = find_views_of_first(f) if len(f.func.returns) > 1 else ()
-        return f"opgen::tracked_view<{', '.join([operator_struct(f), *map(str, several)])}>()"
+        arguments = ", ".join([operator_struct(f), *map(str, several)])
+        return Kernel(f"opgen::tracked_view<{arguments}>()")
     if f.is_library:
-        return _COUNTS_WRITES if f.func.is_mutable else ""
+        return _COUNTS_WRITES if f.func.is_mutable else None
     changes = f.is_view_op or any(a.is_write for a in f.func.arguments.flat_all)
-    return "torch::autograd::autogradNotImplementedInplaceOrViewFallback()" if changes else ""
+    return _NOT_IMPLEMENTED_VIEW if changes else None
 
 
 def _is_view(context: Context, f: NativeFunction) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -14,10 +13,6 @@ from opgen.emit.torch.twins import find_twin_rows
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.targets.base import FileKind
-
-# `torch::CppFunction::makeFromBoxedFunction<&opgen::count_writes>()` is called opgen::count_writes here.
-_BOXED = re.compile(r"torch::CppFunction::makeFromBoxedFunction<&([\w:]+)>\(\)")
-_KERNEL = re.compile(r"opgen::kernel<[\w:]+, &(.*)>\(\)")
 
 _AUTOGRAD = {
     "opgen::autograd_of_out": "there is no gradient through an out argument: tensors that require one are rejected",
@@ -61,16 +56,13 @@ def _others(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
 
 def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[OtherRegistration]:
     if row.kernel:
-        function = _plain(row.kernel)
+        function = row.kernel.function
         reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
         yield OtherRegistration("Autograd", function, reason)
-    if row.refusal:
-        yield OtherRegistration("ADInplaceOrView", _plain(row.tracking), _NO_FORMULA)
-    elif row.tracking:
+    if row.tracking:
         what = "views" if f.is_view_op else "writes"
-        yield OtherRegistration(
-            "ADInplaceOrView", _plain(row.tracking), f"reports its {what} to autograd"
-        )
+        reason = _NO_FORMULA if row.refusal else f"reports its {what} to autograd"
+        yield OtherRegistration("ADInplaceOrView", row.tracking.function, reason)
 
 
 def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
@@ -89,7 +81,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistr
             reason = "returns new tensors, which replace those that it would write"
         else:
             reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
-        yield OtherRegistration(key, _plain(function), reason)
+        yield OtherRegistration(key, function, reason)
     is_own = f.find_kernel(DispatchKey.Functionalize) is not None
     if (
         f.is_library
@@ -102,12 +94,3 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistr
 
 def _does(f: NativeFunction) -> str:
     return "copies" if f.is_view_op else "returns the values that would be written"
-
-
-def _plain(function: str) -> str:
-    """Return the name of the function in a registering expression."""
-    for pattern in (_BOXED, _KERNEL):
-        found = pattern.fullmatch(function)
-        if found is not None:
-            return found[1]
-    return function

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
     Block,
@@ -15,16 +17,16 @@ from opgen.emit.common.base import (
     sharded,
     sorted_includes,
 )
+from opgen.emit.common.callables import Kernel
 from opgen.emit.common.context import ClassDefinition, Context, class_definitions
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
+from opgen.emit.torch.autograd import NOT_IMPLEMENTED
 from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
 from opgen.targets.releases import spell_tags
-
-_NOT_IMPLEMENTED = "torch::autograd::autogradNotImplementedFallback()"
 
 
 class TwinOperator(Record, frozen=True):
@@ -43,24 +45,28 @@ class TwinOperator(Record, frozen=True):
         return cpp_string(self.schema)
 
 
+class _Class(Record, frozen=True):
+    """A class template of the runtime with its arguments; `inner` is one of them that has a name of its own."""
+
+    template: str
+    arguments: tuple[str | _Class, ...]
+    inner: _Class | None = None
+
+    def text(self, inner: str = "") -> str:
+        """Return the class in C++, with `inner` for the argument that has a name."""
+        texts = (
+            a if isinstance(a, str) else inner if inner and a is self.inner else a.text()
+            for a in self.arguments
+        )
+        return f"opgen::{self.template}<{', '.join(texts)}>"
+
+
 class TwinRow(Record, frozen=True):
-    """A function registered for one key: for the twin, or for the operator that it replaces."""
+    """A kernel registered for one key: for the twin, or for the operator that it replaces."""
 
     name: str
-    function: str
-    # The classes that `function` names, innermost first, with the names that shorten it.
-    classes: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def statement(self) -> str:
-        """The registration, after an alias for each class."""
-        lines, function, classes = [], self.function, list(self.classes)
-        while classes:
-            alias, value = classes.pop(0)
-            lines.append(f"  using {alias} = {value};")
-            function = function.replace(value, alias)
-            classes = [(outer, text.replace(value, alias)) for outer, text in classes]
-        return "\n".join([*lines, f'  m.impl("{self.name}", {function});'])
+    kernel: Kernel
+    statement: str
 
 
 class TwinTable(Record, frozen=True):
@@ -118,7 +124,9 @@ def find_twin_rows(
     """Return the hidden operators that replace `f`, and the registrations of `f` itself: keys and functions."""
     twins = [t for t in find_twins(context.registry, frozenset(OF_OUT)) if t.function is f]
     own = str(f.func.name)
-    rows = [(key, r.function) for t in twins for _, key, r in _rows(context, t) if r.name == own]
+    rows = [
+        (key, r.kernel.function) for t in twins for _, key, r in _rows(context, t) if r.name == own
+    ]
     return tuple(t.twin for t in twins), tuple(rows)
 
 
@@ -156,69 +164,69 @@ def _rows(context: Context, twin: Twin) -> Iterator[tuple[str, str, TwinRow]]:
     f, hidden = twin.function, twin.twin
 
     def kernel(
-        key: str, of: NativeFunction, kernel_class: str, member: str = "call", inner: str = ""
+        key: str, of: NativeFunction, own: _Class, member: str = "call"
     ) -> tuple[str, str, TwinRow]:
-        name = f"opgen_{of.func.name.unambiguous_name.removeprefix('opgen_')}"
-        outer = (name, kernel_class)
-        classes = ((f"{name}_functional", inner), outer) if inner else (outer,)
-        function = f"opgen::kernel<{operator_struct(of)}, &{kernel_class}::{member}>()"
-        return f.namespace, key, TwinRow(str(of.func.name), function, classes)
+        alias = f"opgen_{of.func.name.unambiguous_name.removeprefix('opgen_')}"
+        inner = f"{alias}_functional" if own.inner else ""
+        lines = [f"  using {inner} = {own.inner.text()};"] if own.inner else []
+        lines.append(f"  using {alias} = {own.text(inner)};")
+        made = Kernel(f"{own.text()}::{member}", "opgen::kernel", operator_struct(of))
+        short = replace(made, function=f"{alias}::{member}")
+        statement = "\n".join([*lines, _statement(of, short)])
+        return f.namespace, key, TwinRow(str(of.func.name), made, statement)
 
     if twin.form is TwinForm.writer:
         runs = _writer(context, twin)
         yield kernel("CompositeExplicitAutograd", hidden, runs)
         yield kernel("Autograd", hidden, runs, "call_autograd")
         yield kernel("CompositeImplicitAutograd", f, _decomposition(context, twin))
-        yield kernel(
-            "Functionalize", f, _functionalize(context, twin), inner=_functional(context, twin)
-        )
+        yield kernel("Functionalize", f, _functionalize(context, twin))
         return
     if twin.form is TwinForm.copy:
-        structs = f"{operator_struct(hidden)}, {operator_struct(f)}"
-        runs = f"opgen::ViewTwin<{structs}>"
-        structs = f"{operator_struct(f)}, {operator_struct(hidden)}"
-        replaces = f"opgen::FunctionalizeView<{structs}>"
+        structs = (operator_struct(hidden), operator_struct(f))
+        runs = _Class("ViewTwin", structs)
+        replaces = _Class("FunctionalizeView", structs[::-1])
     else:
         runs = _functional(context, twin)
         replaces = _functionalize(context, twin)
     yield kernel("CompositeExplicitAutograd", hidden, runs)
-    yield f.namespace, "Autograd", TwinRow(str(hidden.func.name), _NOT_IMPLEMENTED)
+    statement = _statement(hidden, NOT_IMPLEMENTED)
+    yield f.namespace, "Autograd", TwinRow(str(hidden.func.name), NOT_IMPLEMENTED, statement)
     yield kernel("Functionalize", f, replaces)
 
 
-def _writer(context: Context, twin: Twin) -> str:
-    structs = f"{operator_struct(twin.twin)}, {operator_struct(twin.function)}"
-    return f"opgen::WriterTwin<{structs}, {_own_results(context, twin, twin.twin)}>"
+def _statement(f: NativeFunction, kernel: Kernel) -> str:
+    return f'  m.impl("{f.func.name}", {kernel});'
 
 
-def _functional(context: Context, twin: Twin) -> str:
+def _writer(context: Context, twin: Twin) -> _Class:
+    structs = (operator_struct(twin.twin), operator_struct(twin.function))
+    return _Class("WriterTwin", (*structs, _own_results(context, twin, twin.twin)))
+
+
+def _functional(context: Context, twin: Twin) -> _Class:
     arguments = (
         operator_struct(twin.function),
         _own_results(context, twin, twin.functional),
         _sequence(context, _written(twin)),
         _signature(context, twin.functional),
     )
-    return f"opgen::FunctionalTwin<{', '.join(arguments)}>"
+    return _Class("FunctionalTwin", arguments)
 
 
-def _decomposition(context: Context, twin: Twin) -> str:
-    structs = f"{operator_struct(twin.function)}, {operator_struct(twin.twin)}"
-    return f"opgen::DecomposeToWriter<{structs}, {_sequence(context, _returned(twin))}>"
+def _decomposition(context: Context, twin: Twin) -> _Class:
+    structs = (operator_struct(twin.function), operator_struct(twin.twin))
+    return _Class("DecomposeToWriter", (*structs, _sequence(context, _returned(twin))))
 
 
-def _functionalize(context: Context, twin: Twin) -> str:
+def _functionalize(context: Context, twin: Twin) -> _Class:
     given = [str(i) for i, _ in enumerate(twin.function.func.arguments.flat_all)]
     # A writer changes its arguments in place, so it is not the functional variant.
-    called = (
-        _functional(context, twin)
-        if twin.form is TwinForm.writer
-        else operator_struct(twin.functional)
-    )
-    return (
-        f"opgen::Functionalize<{operator_struct(twin.function)}, {called}, {twin.own_count},"
-        f" {_sequence(context, given)}, {_sequence(context, _written(twin))},"
-        f" {_sequence(context, _returned(twin))}>"
-    )
+    inner = _functional(context, twin) if twin.form is TwinForm.writer else None
+    sequences = (_sequence(context, s) for s in (given, _written(twin), _returned(twin)))
+    called = inner or operator_struct(twin.functional)
+    arguments = (operator_struct(twin.function), called, str(twin.own_count), *sequences)
+    return _Class("Functionalize", arguments, inner)
 
 
 def _sequence(context: Context, items: list[str]) -> str:

@@ -16,9 +16,9 @@ from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
 from opgen.drawing.drawer import Plan, RandomChoices, Undrawable
+from opgen.verify.caller import Caller
 from opgen.verify.calls.specs import DTYPES, Call
 from opgen.verify.calls.vocabulary import CallDrawer, Wishes
-from opgen.verify.lab import Lab
 from opgen.verify.subjects import Subject
 
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
@@ -57,7 +57,7 @@ class Learned(Struct):
 
 
 def learn(
-    lab: Lab,
+    caller: Caller,
     subject: Subject,
     seed: int,
     effort: Effort,
@@ -69,7 +69,7 @@ def learn(
 
     `note` receives the number of each call. Calls whose numbers are in `skip`, or above `last`, are not made.
     """
-    learner = _Learner(lab, subject, seed, note, skip, last)
+    learner = _Learner(caller, subject, seed, note, skip, last)
     learner.explore(effort)
     learner.vary_dtypes(effort.dtypes_of)
     return learner.result()
@@ -80,14 +80,14 @@ class _Learner:
 
     def __init__(
         self,
-        lab: Lab,
+        caller: Caller,
         subject: Subject,
         seed: int,
         note: Callable[[int], None],
         skip: Sequence[int],
         last: int | None,
     ) -> None:
-        self._lab = lab
+        self._lab = caller
         self._subject = subject
         self._note = note
         self._skip = frozenset(skip)

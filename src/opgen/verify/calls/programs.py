@@ -6,6 +6,7 @@ import keyword
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opgen.verify.caller import Finding
 from opgen.verify.calls.specs import (
     Complex,
     GeneratorSpec,
@@ -15,7 +16,6 @@ from opgen.verify.calls.specs import (
     span,
     tensors,
 )
-from opgen.verify.lab import Finding
 from opgen.verify.subjects import Subject
 
 # Tensors with more elements are filled by a generator of numbers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opgen.verify.lab import Property
+from opgen.verify.caller import Property
 from opgen.verify.properties import (
     dtypes,
     gradients,

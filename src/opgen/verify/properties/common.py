@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.drawing.drawer import product
+from opgen.verify.caller import Caller, Case, Finding, NotTested, Outcome, Result, Run
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
@@ -24,7 +25,6 @@ from opgen.verify.calls.specs import (
     put,
     tensors,
 )
-from opgen.verify.lab import Finding, Lab, NotTested, Outcome, Result, Run, Trial
 from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
@@ -136,16 +136,16 @@ def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run
     return Run(one, call), Run(other, expected)
 
 
-def enlarged(trial: Trial, elements_: int) -> Call | None:
+def enlarged(case: Case, elements_: int) -> Call | None:
     """Return the call with a larger size, so that its largest tensor has about so many elements, or None.
 
     The largest size that occurs in the largest tensor grows, with all sizes that equal it. Results count, too: that of
     [9, 1] and [1, 9] grows as the square.
     """
-    call = trial.call
+    call = case.call
     shapes = [at(call, place).shape for place in places(call)]
     known = {size for shape in shapes for size in shape}
-    shapes += [r.described.shape for r in trial.base.results if r.described is not None]
+    shapes += [r.described.shape for r in case.base.results if r.described is not None]
     largest = max(shapes, key=product, default=())
     grown = [size for size in largest if size > 1 and size in known]
     if not grown or product(largest) == 0:
@@ -161,7 +161,7 @@ def enlarged(trial: Trial, elements_: int) -> Call | None:
     return with_sizes(call, {chosen: size})
 
 
-def with_outs(lab: Lab, subject: Subject, call: Mapping[str, Any]) -> Call:
+def with_outs(caller: Caller, subject: Subject, call: Mapping[str, Any]) -> Call:
     """Return the call with out arguments of the shapes and dtypes that the functional variant returns.
 
     Their elements are from 5 to 6, so that it shows which are not written. Without such a variant, the call stays as it is.
@@ -171,21 +171,21 @@ def with_outs(lab: Lab, subject: Subject, call: Mapping[str, Any]) -> Call:
     made = {name: value for name, value in call.items() if name not in subject.outs}
     if not subject.outs or functional is None:
         return dict(call)
-    found = lab.run(functional, made)
+    found = caller.run(functional, made)
     if found.error is not None:
         raise NotTested(f"the functional variant refuses it: {found.message}")
     returned = [found.returned] if len(functional.schema.returns) == 1 else list(found.returned)
     for index, (name, value) in enumerate(zip(subject.outs, returned)):
-        made[name] = _like(lab, value, Fill(index + 1, 5, 6))
+        made[name] = _like(caller, value, Fill(index + 1, 5, 6))
     return made
 
 
-def _like(lab: Lab, value: Any, fill: Fill) -> Any:
+def _like(caller: Caller, value: Any, fill: Fill) -> Any:
     if isinstance(value, list | tuple):
-        return [_like(lab, item, fill) for item in value]
-    if not lab.backend.is_tensor(value):
+        return [_like(caller, item, fill) for item in value]
+    if not caller.backend.is_tensor(value):
         raise NotTested("the result is no tensor")
-    described = lab.backend.describe(value)
+    described = caller.backend.describe(value)
     return TensorSpec(described.dtype, described.shape, fill)
 
 
@@ -205,9 +205,9 @@ def first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def is_checked_value(trial: Trial) -> bool:
+def is_checked_value(case: Case) -> bool:
     """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
-    subject = trial.subject
+    subject = case.subject
     return not (subject.is_unspecified or subject.is_random or subject.has_generator)
 
 

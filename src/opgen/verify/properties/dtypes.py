@@ -7,18 +7,18 @@ from collections.abc import Generator, Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify.calls.specs import Call, Fill, TensorSpec, elements, put
-from opgen.verify.lab import (
+from opgen.verify.caller import (
     EPSILONS,
+    Case,
     Finding,
     NotApplicable,
     NotTested,
     Property,
     Result,
     Run,
-    Trial,
     differ,
 )
+from opgen.verify.calls.specs import Call, Fill, TensorSpec, elements, put
 from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
 from opgen.verify.subjects import Subject
 
@@ -44,26 +44,26 @@ def _claims_promotion(subject: Subject) -> str:
     return ""
 
 
-def _promotion(trial: Trial) -> Iterator[Finding]:
+def _promotion(case: Case) -> Iterator[Finding]:
     # Tensors with dimensions, all of one shape: numbers and tensors without dimensions are promoted in another way.
-    call = dict(trial.call)
-    for place, spec in trial.read_only():
+    call = dict(case.call)
+    for place, spec in case.read_only():
         call = put(call, place, replace(spec, shape=(3,), values=None, layout=None))
-    trial = Trial(trial.lab, trial.subject, call, mode=trial.mode)
-    inputs = trial.read_only()
-    if not inputs or trial.base.error is not None:
+    case = Case(case.caller, case.subject, call, mode=case.mode)
+    inputs = case.read_only()
+    if not inputs or case.base.error is not None:
         raise NotTested("it refuses inputs of one shape")
     tried = False
     if len(inputs) >= 2:
         for one, other, wide in _PAIRS:
             for turned in ((one, other), (other, one)):
                 dtypes = (*turned, *(wide for _ in inputs[2:]))
-                tried |= yield from _mixed(trial, dtypes, wide)
+                tried |= yield from _mixed(case, dtypes, wide)
     for dtype in ("int64", "int32", "bool"):
-        call = dict(trial.call)
+        call = dict(case.call)
         for place, spec in inputs:
             call = put(call, place, as_dtype(spec, dtype))
-        found = trial.run(call)
+        found = case.run(call)
         if found.error is not None:
             continue
         tried = True
@@ -71,7 +71,7 @@ def _promotion(trial: Trial) -> Iterator[Finding]:
             if result.described is not None and result.described.dtype in (
                 *("float64", "float16", "bfloat16", "complex128"),
             ):
-                yield trial.finding(
+                yield case.finding(
                     f"inputs of {dtype} give {result.label} of {result.described.dtype}: floating-point results "
                     "of integers have the default dtype, float32",
                     Run("call", call),
@@ -81,22 +81,22 @@ def _promotion(trial: Trial) -> Iterator[Finding]:
         raise NotTested("it refuses other dtypes")
 
 
-def _mixed(trial: Trial, dtypes: tuple[str, ...], wide: str) -> Generator[Finding, None, bool]:
-    call, same = dict(trial.call), dict(trial.call)
-    for (place, spec), dtype in zip(trial.read_only(), dtypes):
+def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Generator[Finding, None, bool]:
+    call, same = dict(case.call), dict(case.call)
+    for (place, spec), dtype in zip(case.read_only(), dtypes):
         narrow = as_dtype(replace(spec, layout=None), dtype)
         numbers = elements(narrow)
         if dtype.startswith(("float", "bfloat")) and wide.startswith("complex"):
             numbers = numbers.astype(np.complex128)
         call = put(call, place, narrow)
         same = put(same, place, explicit(replace(narrow, dtype=wide), numbers))
-    found, expected = trial.run(call), trial.run(same)
+    found, expected = case.run(call), case.run(same)
     if found.error is not None or expected.error is not None:
         return False
     wrong = differ(found.results, expected.results)
     if wrong:
         how = f"inputs of {' and '.join(dtypes)}"
-        yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, f"all of {wide}", same))
+        yield case.finding(f"{how}: {wrong}", *two_runs(how, call, f"all of {wide}", same))
     return True
 
 
@@ -108,25 +108,25 @@ def _is_functional(subject: Subject) -> str:
     return "" if subject.schema.arguments.has_tensor_arg() else "it takes no tensors"
 
 
-def _precision(trial: Trial) -> Iterator[Finding]:
-    inputs = trial.read_only()
+def _precision(case: Case) -> Iterator[Finding]:
+    inputs = case.read_only()
     if not inputs:
         raise NotTested("the call has no tensors")
-    large = enlarged(trial, _MANY) or trial.call
+    large = enlarged(case, _MANY) or case.call
     tried = False
     for dtype in ("float16", "bfloat16"):
-        tried |= yield from _half(trial, large, dtype)
+        tried |= yield from _half(case, large, dtype)
     for dtype in ("uint8", "int8", "int16", "int32"):
-        tried |= yield from _integers(trial, large, dtype)
+        tried |= yield from _integers(case, large, dtype)
     if not tried:
         raise NotApplicable("it accepts no narrow dtypes")
 
 
-def _half(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, bool]:
+def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare float16 or bfloat16 with float64, for positive numbers: nothing cancels."""
     narrow, wide = dict(large), dict(large)
     count = 0
-    for place, spec in trial.read_only():
+    for place, spec in case.read_only():
         if not spec.is_float:
             continue
         big = _at(large, place)
@@ -137,13 +137,13 @@ def _half(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, boo
         wide = put(wide, place, replace(made, dtype="float64"))
     if not count:
         return False
-    found, expected = trial.run(narrow), trial.run(wide)
+    found, expected = case.run(narrow), case.run(wide)
     if found.error is not None or expected.error is not None:
         return False
     for one, other in zip(found.results, expected.results):
         wrong = _beyond_rounding(one, other, dtype)
         if wrong:
-            yield trial.finding(
+            yield case.finding(
                 f"inputs of {dtype}: {wrong}",
                 *two_runs(f"{dtype}", narrow, "float64", wide),
             )
@@ -178,12 +178,12 @@ def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
     )
 
 
-def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None, bool]:
+def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare narrow integers with int64, where the result is wider than the input: a sum, a product."""
     narrow, wide = dict(large), dict(large)
     limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 2_000_000_000}[dtype]
     count = 0
-    for place, spec in trial.read_only():
+    for place, spec in case.read_only():
         if not spec.is_integer and not spec.is_float:
             continue
         big = _at(large, place)
@@ -194,7 +194,7 @@ def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None,
         wide = put(wide, place, replace(made, dtype="int64"))
     if not count:
         return False
-    found, expected = trial.run(narrow), trial.run(wide)
+    found, expected = case.run(narrow), case.run(wide)
     if found.error is not None or expected.error is not None:
         return False
     for one, other in zip(found.results, expected.results):
@@ -204,7 +204,7 @@ def _integers(trial: Trial, large: Call, dtype: str) -> Generator[Finding, None,
             continue
         wrong = differ([one], [other])
         if wrong:
-            yield trial.finding(
+            yield case.finding(
                 f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
             )
             return True

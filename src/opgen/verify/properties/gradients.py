@@ -13,6 +13,19 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import NOT_THERE, is_comparison
+from opgen.verify.caller import (
+    Case,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Result,
+    Run,
+    differ,
+    leaves,
+    place_text,
+)
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     REPEATED,
@@ -28,19 +41,6 @@ from opgen.verify.calls.specs import (
     places,
     put,
     with_distinct_indices,
-)
-from opgen.verify.lab import (
-    Finding,
-    NotApplicable,
-    NotTested,
-    Outcome,
-    Property,
-    Result,
-    Run,
-    Trial,
-    differ,
-    leaves,
-    place_text,
 )
 from opgen.verify.properties.common import (
     GRADIENTS,
@@ -98,57 +98,55 @@ def _says_no(error: BaseException) -> bool:
 class _Function:
     """An operator as a function of the tensors at some places. It writes copies of them only."""
 
-    def __init__(self, trial: Trial, call: Call, chosen: Sequence[Place]) -> None:
-        self.trial = trial
+    def __init__(self, case: Case, call: Call, chosen: Sequence[Place]) -> None:
+        self.case = case
         self.call = call
         self.chosen = chosen
 
     def given(self, inputs: Sequence[Any]) -> dict[str, Any]:
-        trial = self.trial
+        case = self.case
         # Other tensors are the same in each call.
         outcome = Outcome()
-        made = trial.lab.build(self.call, "fresh", outcome)
+        made = case.caller.build(self.call, "fresh", outcome)
         for (name, index), value in zip(self.chosen, inputs):
             if index is None:
                 made[name] = value
             else:
                 made[name][index] = value
-        for name in trial.subject.written:
-            if trial.backend.is_tensor(made.get(name)):
-                made[name] = trial.backend.clone(made[name])
+        for name in case.subject.written:
+            if case.backend.is_tensor(made.get(name)):
+                made[name] = case.backend.clone(made[name])
             elif isinstance(made.get(name), list):
-                made[name] = [trial.backend.clone(value) for value in made[name]]
+                made[name] = [case.backend.clone(value) for value in made[name]]
         return made
 
     def outputs(self, *inputs: Any) -> tuple[Any, ...]:
         """Return the results with a gradient."""
-        trial = self.trial
-        trial.lab.journal()
+        case = self.case
+        case.caller.progress()
         given = self.given(inputs)
-        trial.backend.seed(0)
-        returned = trial.subject.call(given)
-        found = [value for _, value in leaves(trial.subject, returned)]
-        if not trial.subject.schema.returns:
-            found = [given[name] for name in trial.subject.written]
+        case.backend.seed(0)
+        returned = case.subject.call(given)
+        found = [value for _, value in leaves(case.subject, returned)]
+        if not case.subject.schema.returns:
+            found = [given[name] for name in case.subject.written]
         return tuple(
-            value
-            for value in found
-            if trial.backend.is_tensor(value) and _has_gradient(trial, value)
+            value for value in found if case.backend.is_tensor(value) and _has_gradient(case, value)
         )
 
 
-def _has_gradient(trial: Trial, tensor: Any) -> bool:
-    dtype = trial.backend.describe(tensor).dtype
+def _has_gradient(case: Case, tensor: Any) -> bool:
+    dtype = case.backend.describe(tensor).dtype
     return dtype.startswith(("float", "complex", "bfloat"))
 
 
-def _wide(trial: Trial, dtype: str) -> tuple[Call, list[Place]]:
+def _wide(case: Case, dtype: str) -> tuple[Call, list[Place]]:
     """Return the call with floating-point tensors of a wide dtype, and where they are. Elements are distinct."""
-    call = dict(_smaller(trial.call))
+    call = dict(_smaller(case.call))
     if any(at(call, place).count > _MOST_ELEMENTS for place in places(call)):
         raise NotTested("the tensors are too large")
     chosen = []
-    subject = trial.subject
+    subject = case.subject
     without = {*subject.domain.non_differentiable, *subject.facts.non_differentiable}
     for place in places(call):
         spec = at(call, place)
@@ -197,13 +195,13 @@ def _distinct(numbers: Any) -> Any:
     return flat.reshape(numbers.shape)
 
 
-def _prepared(trial: Trial, dtype: str) -> tuple[_Function, list[Any], tuple[Any, ...], Call]:
+def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, ...], Call]:
     """Return the operator as a function, leaves, and its outputs for them."""
-    call, chosen = _wide(trial, dtype)
-    function = _Function(trial, call, chosen)
+    call, chosen = _wide(case, dtype)
+    function = _Function(case, call, chosen)
     outcome = Outcome()
-    made = trial.lab.build(call, "fresh", outcome)
-    inputs = [trial.backend.leaf(_at(made, place)) for place in chosen]
+    made = case.caller.build(call, "fresh", outcome)
+    inputs = [case.backend.leaf(_at(made, place)) for place in chosen]
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -216,7 +214,7 @@ def _prepared(trial: Trial, dtype: str) -> tuple[_Function, list[Any], tuple[Any
     if not outputs:
         raise NotApplicable("no result can have a gradient")
     for value in outputs:
-        numbers = trial.backend.elements(value)
+        numbers = case.backend.elements(value)
         if numbers.size == 0:
             raise NotTested("the result has no elements")
         if not np.isfinite(numbers).all():
@@ -229,28 +227,28 @@ def _at(made: Mapping[str, Any], place: Place) -> Any:
     return made[name] if index is None else made[name][index]
 
 
-def _dtypes(trial: Trial) -> tuple[str, ...]:
-    if any(spec.is_complex for _, spec in trial.tensors()):
+def _dtypes(case: Case) -> tuple[str, ...]:
+    if any(spec.is_complex for _, spec in case.tensors()):
         return ("complex128",)
     return ("float64", "complex128")
 
 
-def _requires(trial: Trial, outputs: Sequence[Any]) -> bool:
-    return any(trial.backend.requires_grad(value) for value in outputs)
+def _requires(case: Case, outputs: Sequence[Any]) -> bool:
+    return any(case.backend.requires_grad(value) for value in outputs)
 
 
 def _checked(
-    trial: Trial, check: Callable[[_Function, list[Any]], None], what: str
+    case: Case, check: Callable[[_Function, list[Any]], None], what: str
 ) -> Iterator[Finding]:
     done = False
     why: Exception | None = None
-    for dtype in _dtypes(trial):
+    for dtype in _dtypes(case):
         try:
-            function, inputs, outputs, call = _prepared(trial, dtype)
+            function, inputs, outputs, call = _prepared(case, dtype)
         except (NotTested, NotApplicable) as reason:
             why = why or reason
             continue
-        if not _requires(trial, outputs):
+        if not _requires(case, outputs):
             why = why or NotApplicable("no result requires a gradient")
             continue
         try:
@@ -261,18 +259,18 @@ def _checked(
                 why = why or NotApplicable(f"it says that it has none: {first_line(error)}")
                 continue
             if not is_comparison(error):
-                problem = trial.backend.gradient_problem()
+                problem = case.backend.gradient_problem()
                 if problem:
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
-                yield trial.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
+                yield case.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
                 return
-            if not _is_stable(trial, call):
+            if not _is_stable(case, call):
                 why = why or NotTested("the result is not smooth near the call")
                 continue
-            if _is_of_repeated_indices(trial, check, function, inputs):
+            if _is_of_repeated_indices(case, check, function, inputs):
                 why = why or NotTested(REPEATED)
                 continue
-            yield trial.finding(f"the {what} is wrong: {_jacobians(error)}", Run("call", call))
+            yield case.finding(f"the {what} is wrong: {_jacobians(error)}", Run("call", call))
             return
         if _warned(caught):
             why = why or NotApplicable("PyTorch warns that it has no formula")
@@ -297,14 +295,14 @@ def _jacobians(error: BaseException) -> str:
     return " ".join(str(error).split())[:400]
 
 
-def _is_stable(trial: Trial, call: Call) -> bool:
+def _is_stable(case: Case, call: Call) -> bool:
     """Whether results move little when inputs move little: finite differences mean nothing at a jump."""
     moved = dict(call)
     for place in places(call):
         spec = at(call, place)
         if spec.is_differentiable:
             moved = put(moved, place, explicit(spec, elements(spec) + 1e-6))
-    one, other = trial.run(call), trial.run(moved)
+    one, other = case.run(call), case.run(moved)
     if one.error is not None or other.error is not None:
         return False
     for a, b in zip(one.everything, other.everything):
@@ -320,7 +318,7 @@ def _is_stable(trial: Trial, call: Call) -> bool:
 
 
 def _is_of_repeated_indices(
-    trial: Trial,
+    case: Case,
     check: Callable[[_Function, list[Any]], None],
     function: _Function,
     inputs: Sequence[Any],
@@ -329,41 +327,39 @@ def _is_of_repeated_indices(
 
     A gradient that is too small is a defect: an operator that reads an element twice adds up both gradients.
     """
-    if not has_repeated_indices(function.call) or not _is_too_large(trial, function, inputs):
+    if not has_repeated_indices(function.call) or not _is_too_large(case, function, inputs):
         return False
     for call in with_distinct_indices(function.call):
-        if trial.run(call).error is None:
+        if case.run(call).error is None:
             try:
                 with _quiet():
-                    check(_Function(trial, call, function.chosen), list(inputs))
+                    check(_Function(case, call, function.chosen), list(inputs))
             except Exception:
                 return False
     return True
 
 
-def _is_too_large(trial: Trial, function: _Function, inputs: Sequence[Any]) -> bool:
+def _is_too_large(case: Case, function: _Function, inputs: Sequence[Any]) -> bool:
     """Whether no element of the gradient is smaller than by finite differences."""
     try:
         outputs = function.outputs(*inputs)
-        weights = [_weights(trial, value) for value in outputs]
-        found = trial.backend.gradients(outputs, inputs, weights)
+        weights = [_weights(case, value) for value in outputs]
+        found = case.backend.gradients(outputs, inputs, weights)
     except Exception:
         return False
-    scales = [trial.backend.elements(value) for value in weights]
+    scales = [case.backend.elements(value) for value in weights]
     for place, gradient in zip(function.chosen, found):
-        slopes = _numeric_gradient(trial, function.call, place, scales)
+        slopes = _numeric_gradient(case, function.call, place, scales)
         if slopes is None or gradient is None:
             return False
         signs = np.sign(slopes)
-        larger = trial.backend.elements(gradient).real.ravel() * signs - slopes * signs
+        larger = case.backend.elements(gradient).real.ravel() * signs - slopes * signs
         if (larger < -1e-3 * (1 + np.abs(slopes))).any():
             return False
     return True
 
 
-def _numeric_gradient(
-    trial: Trial, call: Call, place: Place, scales: Sequence[Any]
-) -> Array | None:
+def _numeric_gradient(case: Case, call: Call, place: Place, scales: Sequence[Any]) -> Array | None:
     """Return the derivative of the weighted results by the real part of each element of an input, or None if there is none."""
     spec = at(call, place)
     slopes = np.zeros(spec.count)
@@ -373,7 +369,7 @@ def _numeric_gradient(
         for moved in (step, -step):
             numbers = elements(spec).copy()
             numbers.ravel()[index] += moved
-            outcome = trial.run(put(call, place, explicit(spec, numbers)))
+            outcome = case.run(put(call, place, explicit(spec, numbers)))
             made = outcome.results or outcome.written
             results.append([r.elements for r in made if r.elements is not None])
         pairs = [(a, b) for a, b in zip(*results) if a.dtype.kind in "fc"]
@@ -384,45 +380,45 @@ def _numeric_gradient(
     return slopes
 
 
-def _backward(trial: Trial) -> Iterator[Finding]:
+def _backward(case: Case) -> Iterator[Finding]:
     yield from _checked(
-        trial,
-        lambda f, inputs: trial.backend.gradcheck(f.outputs, inputs, forward=False),
+        case,
+        lambda f, inputs: case.backend.gradcheck(f.outputs, inputs, forward=False),
         "gradient",
     )
 
 
-def _forward(trial: Trial) -> Iterator[Finding]:
+def _forward(case: Case) -> Iterator[Finding]:
     yield from _checked(
-        trial,
-        lambda f, inputs: trial.backend.gradcheck(f.outputs, inputs, forward=True),
+        case,
+        lambda f, inputs: case.backend.gradcheck(f.outputs, inputs, forward=True),
         "forward gradient",
     )
 
 
-def _second(trial: Trial) -> Iterator[Finding]:
+def _second(case: Case) -> Iterator[Finding]:
     yield from _checked(
-        trial,
-        lambda f, inputs: trial.backend.gradgradcheck(f.outputs, inputs),
+        case,
+        lambda f, inputs: case.backend.gradgradcheck(f.outputs, inputs),
         "gradient of the gradient",
     )
 
 
-def _silent_zero(trial: Trial) -> Iterator[Finding]:
-    function, inputs, _, call = _prepared(trial, "float64")
+def _silent_zero(case: Case) -> Iterator[Finding]:
+    function, inputs, _, call = _prepared(case, "float64")
     for index, place in enumerate(function.chosen):
         # One input at a time requires a gradient.
         given = [
-            value if i == index else _without_gradient(trial, value)
+            value if i == index else _without_gradient(case, value)
             for i, value in enumerate(inputs)
         ]
         try:
             with _quiet() as caught:
                 outputs = function.outputs(*given)
-                wanted = [v for v in outputs if trial.backend.requires_grad(v)]
+                wanted = [v for v in outputs if case.backend.requires_grad(v)]
                 if wanted:
-                    weights = [_weights(trial, v) for v in wanted]
-                    (gradient,) = trial.backend.gradients(wanted, [given[index]], weights)
+                    weights = [_weights(case, v) for v in wanted]
+                    (gradient,) = case.backend.gradients(wanted, [given[index]], weights)
                 else:
                     gradient = None
         except Exception as error:
@@ -431,10 +427,10 @@ def _silent_zero(trial: Trial) -> Iterator[Finding]:
             raise NotTested(f"the gradient fails: {first_line(error)}") from None
         if _warned(caught):
             raise NotApplicable("PyTorch warns that it has no formula")
-        if gradient is not None and np.any(trial.backend.elements(gradient)):
+        if gradient is not None and np.any(case.backend.elements(gradient)):
             continue
-        if _depends(trial, call, place):
-            yield trial.finding(
+        if _depends(case, call, place):
+            yield case.finding(
                 f"the result depends on {place_text(place)}, and its gradient is "
                 f"{'zero' if gradient is not None else 'not there'}, without an error",
                 Run("call", call),
@@ -442,27 +438,27 @@ def _silent_zero(trial: Trial) -> Iterator[Finding]:
             return
 
 
-def _without_gradient(trial: Trial, tensor: Any) -> Any:
+def _without_gradient(case: Case, tensor: Any) -> Any:
     return tensor.detach()
 
 
-def _weights(trial: Trial, tensor: Any) -> Any:
-    described = trial.backend.describe(tensor)
+def _weights(case: Case, tensor: Any) -> Any:
+    described = case.backend.describe(tensor)
     count = int(np.prod(described.shape)) if described.shape else 1
     numbers = (0.5 + 0.25 * np.arange(count)).reshape(described.shape)
     spec = TensorSpec(described.dtype, described.shape)
-    return trial.backend.fresh(explicit(spec, numbers))
+    return case.backend.fresh(explicit(spec, numbers))
 
 
-def _depends(trial: Trial, call: Call, place: Place) -> bool:
+def _depends(case: Case, call: Call, place: Place) -> bool:
     """Whether floating-point results move, little, when an input moves little: the numeric derivative is not zero."""
     spec = at(call, place)
     numbers = elements(spec)
     step = 1e-4
-    base = trial.run(call)
+    base = case.run(call)
     slopes = []
     for size in (step, step / 2):
-        moved = trial.run(put(call, place, explicit(spec, numbers + size)))
+        moved = case.run(put(call, place, explicit(spec, numbers + size)))
         if moved.error is not None or base.error is not None:
             return False
         slopes.append(_slope(base, moved, size))
@@ -483,23 +479,23 @@ def _slope(base: Outcome, moved: Outcome, step: float) -> float | None:
     return most
 
 
-def _integer_gradient(trial: Trial) -> Iterator[Finding]:
-    call, chosen = _wide(trial, "float64")
-    function = _Function(trial, call, chosen)
-    made = trial.lab.build(call, "fresh", Outcome())
-    inputs = [trial.backend.leaf(_at(made, place)) for place in chosen]
+def _integer_gradient(case: Case) -> Iterator[Finding]:
+    call, chosen = _wide(case, "float64")
+    function = _Function(case, call, chosen)
+    made = case.caller.build(call, "fresh", Outcome())
+    inputs = [case.backend.leaf(_at(made, place)) for place in chosen]
     try:
-        returned = trial.subject.call(function.given(inputs))
+        returned = case.subject.call(function.given(inputs))
     except Exception as error:
         raise NotTested(f"it refuses float64: {first_line(error)}") from None
     tried = False
-    for label, value in leaves(trial.subject, returned):
-        if not trial.backend.is_tensor(value) or _has_gradient(trial, value):
+    for label, value in leaves(case.subject, returned):
+        if not case.backend.is_tensor(value) or _has_gradient(case, value):
             continue
         tried = True
-        if trial.backend.requires_grad(value):
-            yield trial.finding(
-                f"{label} has dtype {trial.backend.describe(value).dtype} and requires a gradient",
+        if case.backend.requires_grad(value):
+            yield case.finding(
+                f"{label} has dtype {case.backend.describe(value).dtype} and requires a gradient",
                 Run("call", call),
             )
             return
@@ -507,63 +503,63 @@ def _integer_gradient(trial: Trial) -> Iterator[Finding]:
         raise NotApplicable("no result has integers")
 
 
-def _gradient_strides(trial: Trial) -> Iterator[Finding]:
-    function, inputs, outputs, call = _prepared(trial, "float64")
-    wanted = [i for i, v in enumerate(outputs) if trial.backend.requires_grad(v)]
+def _gradient_strides(case: Case) -> Iterator[Finding]:
+    function, inputs, outputs, call = _prepared(case, "float64")
+    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
     if not wanted:
         raise NotApplicable("no result requires a gradient")
     variants: list[tuple[str, list[Any]]] = []
-    shapes = [trial.backend.describe(outputs[i]) for i in wanted]
+    shapes = [case.backend.describe(outputs[i]) for i in wanted]
     if all(np.prod(d.shape) < 2 for d in shapes):
         raise NotTested("the result has one element")
     for how in ("dense", "expanded", "with gaps", "transposed"):
-        made = [_gradient(trial, d.shape, d.dtype, how) for d in shapes]
+        made = [_gradient(case, d.shape, d.dtype, how) for d in shapes]
         variants.append((how, made))
     expected: dict[str, list[Any]] = {}
     for how, weights in variants:
         try:
             with _quiet() as caught:
                 fresh = function.outputs(*inputs)
-                found = trial.backend.gradients([fresh[i] for i in wanted], inputs, weights)
+                found = case.backend.gradients([fresh[i] for i in wanted], inputs, weights)
         except Exception as error:
             if how == "dense":
                 if _says_no(error):
                     raise NotApplicable("it says that it has no gradient") from None
                 raise NotTested(f"the gradient fails: {first_line(error)}") from None
-            yield trial.finding(
+            yield case.finding(
                 f"a gradient that is {how} is refused: {first_line(error)}", Run("call", call)
             )
             return
         if _warned(caught):
             raise NotApplicable("PyTorch warns that it has no formula")
-        numbers = [None if g is None else trial.backend.elements(g).copy() for g in found]
+        numbers = [None if g is None else case.backend.elements(g).copy() for g in found]
         expected[how] = numbers
         # Expanded gradients have equal elements: their dense copies are the second variant.
         base = (
             expected["dense"]
             if how != "expanded"
-            else _expanded_base(trial, function, inputs, wanted, shapes)
+            else _expanded_base(case, function, inputs, wanted, shapes)
         )
         for place, one, other in zip(function.chosen, numbers, base):
             if one is None or other is None:
                 continue
-            wrong = differ([_result(trial, one)], [_result(trial, other)])
+            wrong = differ([_result(case, one)], [_result(case, other)])
             if wrong:
-                yield trial.finding(
+                yield case.finding(
                     f"the gradient of {place_text(place)} differs if the incoming gradient is {how}: {wrong}",
                     Run("call", call),
                 )
                 return
 
 
-def _result(trial: Trial, numbers: Any) -> Result:
+def _result(case: Case, numbers: Any) -> Result:
     from_dtype = str(numbers.dtype)
     spec = TensorSpec(from_dtype, tuple(numbers.shape))
-    described = trial.backend.describe(trial.backend.fresh(replace(spec, fill=Fill())))
+    described = case.backend.describe(case.backend.fresh(replace(spec, fill=Fill())))
     return Result("the gradient", described, numbers)
 
 
-def _gradient(trial: Trial, shape: tuple[int, ...], dtype: str, how: str) -> Any:
+def _gradient(case: Case, shape: tuple[int, ...], dtype: str, how: str) -> Any:
     count = int(np.prod(shape)) if shape else 1
     numbers = (0.5 + 0.25 * np.arange(count)).reshape(shape)
     spec = explicit(TensorSpec(dtype, shape), numbers)
@@ -574,50 +570,50 @@ def _gradient(trial: Trial, shape: tuple[int, ...], dtype: str, how: str) -> Any
         spec = specs.gapped(spec) if shape else spec
     elif how == "transposed":
         spec = specs.transposed(spec) if len(shape) > 1 else spec
-    return trial.lab.placed(spec)
+    return case.caller.placed(spec)
 
 
 def _expanded_base(
-    trial: Trial, function: _Function, inputs: list[Any], wanted: list[int], shapes: Sequence[Any]
+    case: Case, function: _Function, inputs: list[Any], wanted: list[int], shapes: Sequence[Any]
 ) -> list[Any]:
     weights = [
-        trial.backend.fresh(explicit(TensorSpec(d.dtype, d.shape), np.full(d.shape, 0.75)))
+        case.backend.fresh(explicit(TensorSpec(d.dtype, d.shape), np.full(d.shape, 0.75)))
         for d in shapes
     ]
     fresh = function.outputs(*inputs)
-    found = trial.backend.gradients([fresh[i] for i in wanted], inputs, weights)
-    return [None if g is None else trial.backend.elements(g).copy() for g in found]
+    found = case.backend.gradients([fresh[i] for i in wanted], inputs, weights)
+    return [None if g is None else case.backend.elements(g).copy() for g in found]
 
 
 def _writes(subject: Subject) -> str:
     return "" if subject.written else "it writes no arguments"
 
 
-def _version(trial: Trial) -> Iterator[Finding]:
+def _version(case: Case) -> Iterator[Finding]:
     versions: dict[Place, int] = {}
     contents: dict[Place, tuple[Any, ...]] = {}
 
     def content(tensor: Any) -> tuple[Any, ...]:
-        return tuple(trial.backend.describe(tensor).shape), trial.backend.elements(tensor).tobytes()
+        return tuple(case.backend.describe(tensor).shape), case.backend.elements(tensor).tobytes()
 
     def look(outcome: Outcome) -> None:
-        for place, _ in trial.written():
+        for place, _ in case.written():
             tensor = _at(outcome.given, place)
-            versions[place], contents[place] = trial.backend.version(tensor), content(tensor)
+            versions[place], contents[place] = case.backend.version(tensor), content(tensor)
 
-    found = trial.run(prepare=look)
+    found = case.run(prepare=look)
     if found.error is not None:
         raise NotTested("it refuses the call")
     is_changed = False
-    for place, _ in trial.written():
+    for place, _ in case.written():
         tensor = _at(found.given, place)
         if content(tensor) == contents[place]:
             # An operator that has nothing to do may return at once.
             continue
         is_changed = True
-        now = trial.backend.version(tensor)
+        now = case.backend.version(tensor)
         if now == versions[place]:
-            yield trial.finding(
+            yield case.finding(
                 f"writes {place_text(place)}, and its version counter stays at {now}: autograd does not notice "
                 "that a saved tensor has changed"
             )

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, elements, places, put
-from opgen.verify.lab import (
+from opgen.verify.caller import (
     PATTERNS,
+    Case,
     Finding,
     NotApplicable,
     NotTested,
     Property,
     Result,
     Run,
-    Trial,
     differ,
     place_text,
 )
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, elements, places, put
 from opgen.verify.properties.common import (
     META,
     changed,
@@ -48,41 +48,41 @@ def _compares_tensors(subject: Subject) -> str:
     return _takes_tensors(subject)
 
 
-def _inputs(trial: Trial) -> list[tuple[Place, TensorSpec]]:
+def _inputs(case: Case) -> list[tuple[Place, TensorSpec]]:
     """Return all tensors but out arguments."""
-    return [(p, s) for p, s in trial.tensors() if p[0] not in trial.subject.outs]
+    return [(p, s) for p, s in case.tensors() if p[0] not in case.subject.outs]
 
 
-def _compare(trial: Trial, call: Call, how: str) -> Finding | None:
+def _compare(case: Case, call: Call, how: str) -> Finding | None:
     """Compare a call with the same call of dense tensors. An error of the operator is no finding."""
-    found = trial.run(call, "block")
-    if found.error is not None or trial.base.error is not None:
+    found = case.run(call, "block")
+    if found.error is not None or case.base.error is not None:
         return None
-    wrong = outcome_differs(found, trial.base, differ)
+    wrong = outcome_differs(found, case.base, differ)
     if wrong is None:
         return None
-    return trial.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", dense(trial.call)))
+    return case.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", dense(case.call)))
 
 
-def _strided(trial: Trial) -> Iterator[Finding]:
+def _strided(case: Case) -> Iterator[Finding]:
     tried = False
-    inputs = _inputs(trial)
+    inputs = _inputs(case)
     names: dict[str, None] = {}
     for _, spec in inputs:
         names.update(dict.fromkeys(name for name, _ in layout_variants(spec)))
     for name in names:
         groups: list[Sequence[Place]] = [[p for p, _ in inputs]]
-        if trial.mode != "quick" and len(inputs) > 1:
+        if case.mode != "quick" and len(inputs) > 1:
             groups += [[p] for p, _ in inputs]
         for group in groups:
-            call = dict(trial.call)
+            call = dict(case.call)
             for place in group:
-                variant = dict(layout_variants(at(trial.call, place))).get(name)
+                variant = dict(layout_variants(at(case.call, place))).get(name)
                 if variant is not None:
                     call = put(call, place, variant)
             tried = True
             which = "inputs" if len(group) > 1 else place_text(group[0])
-            finding = _compare(trial, call, f"{which} {name}")
+            finding = _compare(case, call, f"{which} {name}")
             if finding:
                 yield finding
                 return
@@ -90,20 +90,20 @@ def _strided(trial: Trial) -> Iterator[Finding]:
         raise NotTested("no input has a dimension")
 
 
-def _expanded(trial: Trial) -> Iterator[Finding]:
+def _expanded(case: Case) -> Iterator[Finding]:
     tried = refused = False
-    if not trial.read_only():
+    if not case.read_only():
         raise NotApplicable("no tensor is only read")
-    for place, spec in trial.read_only():
+    for place, spec in case.read_only():
         for dim, size in enumerate(spec.shape):
             if size < 2 or spec.count == 0:
                 continue
             numbers = elements(spec)
             same = explicit(spec, np.repeat(numbers.take([0], dim), size, dim))
-            plain = put(trial.call, place, same)
-            call = put(trial.call, place, specs.expanded(same, dim))
-            expected = trial.run(plain)
-            found = trial.run(call, "block")
+            plain = put(case.call, place, same)
+            call = put(case.call, place, specs.expanded(same, dim))
+            expected = case.run(plain)
+            found = case.run(call, "block")
             if expected.error is not None or found.error is not None:
                 refused = refused or expected.error is None
                 continue
@@ -111,7 +111,7 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
             wrong = outcome_differs(found, expected, differ)
             if wrong:
                 how = f"{place_text(place)} expanded along dimension {dim}"
-                yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", plain))
+                yield case.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", plain))
                 return
     if refused and not tried:
         raise NotApplicable("it refuses expanded inputs")
@@ -120,52 +120,50 @@ def _expanded(trial: Trial) -> Iterator[Finding]:
 
 
 def _elsewhere(
-    trial: Trial, moved: Callable[[TensorSpec], TensorSpec], text: str
+    case: Case, moved: Callable[[TensorSpec], TensorSpec], text: str
 ) -> Iterator[Finding]:
     """Compare a call whose inputs lie at other places with the call that was drawn."""
-    places = [place for place, _ in _inputs(trial)]
+    places = [place for place, _ in _inputs(case)]
     if not places:
         raise NotTested("the call has no tensors")
-    finding = _compare(trial, changed(trial.call, places, moved), text)
+    finding = _compare(case, changed(case.call, places, moved), text)
     if finding:
         yield finding
 
 
-def _offset(trial: Trial) -> Iterator[Finding]:
-    return _elsewhere(trial, specs.shifted, "inputs that begin inside of their storage")
+def _offset(case: Case) -> Iterator[Finding]:
+    return _elsewhere(case, specs.shifted, "inputs that begin inside of their storage")
 
 
-def _misaligned(trial: Trial) -> Iterator[Finding]:
+def _misaligned(case: Case) -> Iterator[Finding]:
     text = "inputs at addresses that are multiples of one element only"
-    return _elsewhere(trial, specs.misaligned, text)
+    return _elsewhere(case, specs.misaligned, text)
 
 
-def _empty(trial: Trial) -> Iterator[Finding]:
-    sizes = {size for _, spec in _inputs(trial) for size in spec.shape}
+def _empty(case: Case) -> Iterator[Finding]:
+    sizes = {size for _, spec in _inputs(case) for size in spec.shape}
     tried = False
     for size in sorted(sizes):
-        call = with_sizes(trial.call, {size: 0})
-        if trial.subject.outs:
+        call = with_sizes(case.call, {size: 0})
+        if case.subject.outs:
             try:
-                call = with_outs(trial.lab, trial.subject, call)
+                call = with_outs(case.caller, case.subject, call)
             except NotTested:
                 continue
-        found = trial.run(call)
+        found = case.run(call)
         if found.error is not None:
             continue
         tried = True
         how = f"with size 0 in place of {size}"
-        if trial.subject.facts.has_meta and not trial.subject.is_random:
-            yield from _as_meta_says(trial, call, found.results, how)
-        yield from _written_everywhere(trial, call, how)
+        if case.subject.facts.has_meta and not case.subject.is_random:
+            yield from _as_meta_says(case, call, found.results, how)
+        yield from _written_everywhere(case, call, how)
     if not tried:
         raise NotApplicable("it refuses inputs without elements")
 
 
-def _as_meta_says(
-    trial: Trial, call: Call, results: Sequence[Result], how: str
-) -> Iterator[Finding]:
-    meta = trial.run(call, "meta")
+def _as_meta_says(case: Case, call: Call, results: Sequence[Result], how: str) -> Iterator[Finding]:
+    meta = case.run(call, "meta")
     if meta.error is not None:
         return
     for one, other in zip(results, meta.results):
@@ -174,7 +172,7 @@ def _as_meta_says(
         a = (one.described.shape, one.described.dtype)
         b = (other.described.shape, other.described.dtype)
         if a != b:
-            yield trial.finding(
+            yield case.finding(
                 f"{how}, {one.label} has shape {list(a[0])} and dtype {a[1]}; "
                 f"Meta says {list(b[0])} and {b[1]}",
                 Run(how, call),
@@ -182,40 +180,40 @@ def _as_meta_says(
             return
 
 
-def _written_everywhere(trial: Trial, call: Call, how: str) -> Iterator[Finding]:
-    guard = trial.lab.guard
+def _written_everywhere(case: Case, call: Call, how: str) -> Iterator[Finding]:
+    guard = case.caller.guard
     if guard is None:
         return
     outcomes = []
     for pattern in PATTERNS:
         guard.bytes_(pattern, PATTERNS[0])
-        outcomes.append(trial.run(call, watch=True))
+        outcomes.append(case.run(call, watch=True))
     guard.bytes_(*PATTERNS)
     if all(o.error is None for o in outcomes):
         wrong = differ(outcomes[0].everything, outcomes[1].everything, exact=True)
         if wrong:
-            yield trial.finding(
+            yield case.finding(
                 f"{how}, the result depends on memory that was not written: {wrong}", Run(how, call)
             )
 
 
-def _scalar(trial: Trial) -> Iterator[Finding]:
-    if not _inputs(trial):
+def _scalar(case: Case) -> Iterator[Finding]:
+    if not _inputs(case):
         raise NotTested("the call has no tensors")
 
     def single(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
         whole = spec if spec.values else replace(spec, shape=(1,), values=None)
         return explicit(spec, elements(whole).ravel()[:1].reshape(shape))
 
-    found_places = [p for p, _ in trial.tensors()]
-    line = changed(trial.call, found_places, lambda s: single(s, (1,)))
-    point = changed(trial.call, found_places, lambda s: single(s, ()))
-    if trial.subject.outs:
+    found_places = [p for p, _ in case.tensors()]
+    line = changed(case.call, found_places, lambda s: single(s, (1,)))
+    point = changed(case.call, found_places, lambda s: single(s, ()))
+    if case.subject.outs:
         try:
-            line, point = (with_outs(trial.lab, trial.subject, c) for c in (line, point))
+            line, point = (with_outs(case.caller, case.subject, c) for c in (line, point))
         except NotTested:
             raise NotApplicable("it refuses inputs without dimensions") from None
-    expected, found = trial.run(line), trial.run(point)
+    expected, found = case.run(line), case.run(point)
     if expected.error is not None or found.error is not None:
         raise NotApplicable("it refuses inputs without dimensions")
     pairs = list(zip(found.everything, expected.everything))
@@ -228,7 +226,7 @@ def _scalar(trial: Trial) -> Iterator[Finding]:
         wrong = differ([flat[0]], [flat[1]])
         if wrong:
             how = "inputs without dimensions"
-            yield trial.finding(
+            yield case.finding(
                 f"{how}: {wrong}", *two_runs(how, point, "inputs of one element", line)
             )
             return
@@ -241,24 +239,24 @@ def replace_elements(result: Result) -> Result:
     return Result(result.label, replace(result.described, shape=flat.shape), flat)
 
 
-def _conjugated(trial: Trial) -> Iterator[Finding]:
+def _conjugated(case: Case) -> Iterator[Finding]:
     tried = False
-    for place, spec in trial.read_only():
+    for place, spec in case.read_only():
         bits = ["conj"] if spec.is_complex else []
         bits += ["neg"] if spec.is_differentiable else []
         for bit in bits:
             numbers = elements(spec)
             turned = explicit(spec, np.conj(numbers) if bit == "conj" else -numbers)
             # The conjugate of the conjugate is the tensor itself.
-            lazy = put(trial.call, place, replace(specs.plain(turned), bit=bit))
-            found = trial.run(lazy)
-            if found.error is not None or trial.base.error is not None:
+            lazy = put(case.call, place, replace(specs.plain(turned), bit=bit))
+            found = case.run(lazy)
+            if found.error is not None or case.base.error is not None:
                 continue
             tried = True
-            wrong = outcome_differs(found, trial.base, differ)
+            wrong = outcome_differs(found, case.base, differ)
             if wrong:
                 how = f"{place_text(place)} {'conjugated' if bit == 'conj' else 'negated'} lazily"
-                yield trial.finding(f"{how}: {wrong}", *two_runs(how, lazy, "plain", trial.call))
+                yield case.finding(f"{how}: {wrong}", *two_runs(how, lazy, "plain", case.call))
                 return
     if not tried:
         raise NotApplicable("no input that is only read can be conjugated or negated")
@@ -286,12 +284,12 @@ _SHAPES = (
 )
 
 
-def _broadcasting(trial: Trial) -> Iterator[Finding]:
-    inputs = [(p, s) for p, s in _inputs(trial)]
+def _broadcasting(case: Case) -> Iterator[Finding]:
+    inputs = [(p, s) for p, s in _inputs(case)]
     if len(inputs) < 2:
         raise NotTested("the call has one tensor")
-    functional = not trial.subject.written
-    shapes = _SHAPES if trial.mode != "quick" else _SHAPES[trial.number % 3 :: 3]
+    functional = not case.subject.written
+    shapes = _SHAPES if case.mode != "quick" else _SHAPES[case.number % 3 :: 3]
     if len({spec.dtype for _, spec in inputs}) > 1:
         # A tensor without dimensions promotes less than the same number expanded.
         shapes = tuple(pair for pair in shapes if () not in pair)
@@ -300,19 +298,19 @@ def _broadcasting(trial: Trial) -> Iterator[Finding]:
         accepted: dict[bool, str] = {}
         for turned in (False, True) if functional else (False,):
             large, small = pair[::-1] if turned else pair
-            call = dict(trial.call)
+            call = dict(case.call)
             for index, (place, spec) in enumerate(inputs):
                 shape = large if index == 0 else small
                 call = put(call, place, replace(spec, shape=shape, values=None, layout=None))
             whole = np.broadcast_shapes(large, small)
             if not functional and whole != large:
                 continue
-            if trial.subject.outs:
+            if case.subject.outs:
                 try:
-                    call = with_outs(trial.lab, trial.subject, call)
+                    call = with_outs(case.caller, case.subject, call)
                 except NotTested:
                     continue
-            found = trial.run(call)
+            found = case.run(call)
             accepted[turned] = "" if found.error is None else found.message
             if found.error is not None:
                 continue
@@ -322,18 +320,18 @@ def _broadcasting(trial: Trial) -> Iterator[Finding]:
                 own = at(call, place)
                 grown = np.broadcast_to(elements(own), whole)
                 plain = put(plain, place, explicit(own, np.ascontiguousarray(grown)))
-            expected = trial.run(plain)
+            expected = case.run(plain)
             if expected.error is not None:
                 continue
             wrong = outcome_differs(found, expected, differ)
             if wrong:
                 how = f"shapes {list(large)} and {list(small)}"
-                yield trial.finding(f"{how}: {wrong}", *two_runs(how, call, "expanded", plain))
+                yield case.finding(f"{how}: {wrong}", *two_runs(how, call, "expanded", plain))
                 return
         if len(accepted) == 2 and bool(accepted[False]) != bool(accepted[True]):
             one, other = (pair[::-1], pair) if accepted[False] else (pair, pair[::-1])
             refusal = accepted[False] or accepted[True]
-            yield trial.finding(
+            yield case.finding(
                 f"accepts shapes {list(one[0])} and {list(one[1])}, and refuses "
                 f"{list(other[0])} and {list(other[1])}: {refusal}"
             )

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from opgen.verify.backends.base import Described
-from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
-from opgen.verify.lab import (
+from opgen.verify.caller import (
     PATTERNS,
+    Case,
     Finding,
     NotApplicable,
     NotTested,
     Outcome,
     Property,
     Run,
-    Trial,
     differ,
     leaves,
     place_text,
 )
+from opgen.verify.calls import specs
+from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
 from opgen.verify.properties.common import changed, explicit, filled_with, is_checked_value
 from opgen.verify.subjects import Subject
 
@@ -42,41 +42,41 @@ def _remember(outcome: Outcome) -> None:
         block.remember()
 
 
-def _all_layouts(trial: Trial) -> Iterator[tuple[str, Call]]:
+def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
     """Yield the call with dense tensors, and with gaps."""
-    found = [place for place, _ in trial.tensors()]
-    yield "dense", changed(trial.call, found, specs.plain)
-    if any(spec.count > 1 for _, spec in trial.tensors()):
-        yield "with gaps", changed(trial.call, found, specs.gapped)
-        yield "inside of larger storages", changed(trial.call, found, specs.shifted)
+    found = [place for place, _ in case.tensors()]
+    yield "dense", changed(case.call, found, specs.plain)
+    if any(spec.count > 1 for _, spec in case.tensors()):
+        yield "with gaps", changed(case.call, found, specs.gapped)
+        yield "inside of larger storages", changed(case.call, found, specs.shifted)
 
 
-def _observed(trial: Trial) -> Iterator[tuple[str, Call, Outcome]]:
-    for how, call in _all_layouts(trial):
-        found = trial.run(call, "block", prepare=_remember)
+def _observed(case: Case) -> Iterator[tuple[str, Call, Outcome]]:
+    for how, call in _all_layouts(case):
+        found = case.run(call, "block", prepare=_remember)
         if found.error is None:
             yield how, call, found
 
 
-def _undeclared_write(trial: Trial) -> Iterator[Finding]:
-    if not trial.read_only():
+def _undeclared_write(case: Case) -> Iterator[Finding]:
+    if not case.read_only():
         raise NotApplicable("the schema marks every tensor as written")
-    for how, call, found in _observed(trial):
+    for how, call, found in _observed(case):
         for place, block in found.blocks.items():
-            if place[0] not in trial.subject.written and block.changes().elements:
-                yield trial.finding(
+            if place[0] not in case.subject.written and block.changes().elements:
+                yield case.finding(
                     f"writes {place_text(place)} ({how}), which the schema does not mark as written",
                     Run("call", call),
                 )
                 return
 
 
-def _write_between(trial: Trial) -> Iterator[Finding]:
-    for how, call, found in _observed(trial):
+def _write_between(case: Case) -> Iterator[Finding]:
+    for how, call, found in _observed(case):
         for place, block in found.blocks.items():
             between = block.changes().between
             if between is not None:
-                yield trial.finding(
+                yield case.finding(
                     f"writes byte {between} of the storage of {place_text(place)} ({how}), which is part of "
                     "none of its elements",
                     Run("call", call),
@@ -84,33 +84,33 @@ def _write_between(trial: Trial) -> Iterator[Finding]:
                 return
 
 
-def _write_beyond(trial: Trial) -> Iterator[Finding]:
-    for how, call, found in _observed(trial):
+def _write_beyond(case: Case) -> Iterator[Finding]:
+    for how, call, found in _observed(case):
         for place, block in found.blocks.items():
             beyond = block.changes().beyond
             if beyond is not None:
                 side = "before" if beyond < 0 else "behind"
-                yield trial.finding(
+                yield case.finding(
                     f"writes byte {abs(beyond)} {side} the storage of {place_text(place)} ({how})",
                     Run("call", call),
                 )
                 return
-    guard = trial.lab.guard
+    guard = case.caller.guard
     if guard is None:
         return
-    kept = trial.run(watch=True)
+    kept = case.run(watch=True)
     text = guard.check()
     del kept
     if text is not None:
-        yield trial.finding(f"writes {text} that it has allocated")
+        yield case.finding(f"writes {text} that it has allocated")
 
 
-def _read_beyond(trial: Trial) -> Iterator[Finding]:
-    if not is_checked_value(trial):
+def _read_beyond(case: Case) -> Iterator[Finding]:
+    if not is_checked_value(case):
         raise NotApplicable("its elements are not specified")
-    if not trial.tensors():
+    if not case.tensors():
         raise NotApplicable("the call has no tensors")
-    for how, call in _all_layouts(trial):
+    for how, call in _all_layouts(case):
         outcomes = []
         for pattern in PATTERNS:
 
@@ -118,20 +118,20 @@ def _read_beyond(trial: Trial) -> Iterator[Finding]:
                 for block in outcome.blocks.values():
                     block.fill_around(pattern)
 
-            outcomes.append(trial.run(call, "block", prepare=mark))
+            outcomes.append(case.run(call, "block", prepare=mark))
         one, other = outcomes
         if one.error is None and other.error is None:
             wrong = differ(one.everything, other.everything, exact=True)
             if wrong:
-                yield trial.finding(
+                yield case.finding(
                     f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
                     Run("call", call),
                 )
                 return
     # Where the memory ends, reading further ends the process.
-    found_places = [p for p, _ in trial.tensors()]
-    trial.run(changed(trial.call, found_places, _at_the_tail), "block")
-    trial.run(changed(trial.call, found_places, _at_the_head), "block")
+    found_places = [p for p, _ in case.tensors()]
+    case.run(changed(case.call, found_places, _at_the_tail), "block")
+    case.run(changed(case.call, found_places, _at_the_head), "block")
 
 
 def _at_the_tail(spec: TensorSpec) -> TensorSpec:
@@ -142,40 +142,40 @@ def _at_the_head(spec: TensorSpec) -> TensorSpec:
     return specs.placed(spec, "head")
 
 
-def _uninitialised(trial: Trial) -> Iterator[Finding]:
-    if not is_checked_value(trial):
+def _uninitialised(case: Case) -> Iterator[Finding]:
+    if not is_checked_value(case):
         raise NotApplicable("its elements are not specified")
-    guard = trial.lab.guard
+    guard = case.caller.guard
     if guard is None:
         raise NotTested("memory is not watched: install a C compiler")
     outcomes = []
     for pattern in PATTERNS:
         guard.bytes_(pattern, PATTERNS[0])
-        outcomes.append(trial.run(watch=True))
+        outcomes.append(case.run(watch=True))
     guard.bytes_(*PATTERNS)
     one, other = outcomes
     if one.error is None and other.error is None:
         wrong = differ(one.everything, other.everything, exact=True)
         if wrong:
-            yield trial.finding(f"the result depends on memory that was not written: {wrong}")
+            yield case.finding(f"the result depends on memory that was not written: {wrong}")
             return
-    if trial.subject.outs:
-        outs = [place for place, _ in trial.tensors() if place[0] in trial.subject.outs]
-        other_outs = changed(trial.call, outs, lambda spec: filled_with(spec, 0))
-        found = trial.run(other_outs)
-        if found.error is None and trial.base.error is None:
-            wrong = differ(found.everything, trial.base.everything)
+    if case.subject.outs:
+        outs = [place for place, _ in case.tensors() if place[0] in case.subject.outs]
+        other_outs = changed(case.call, outs, lambda spec: filled_with(spec, 0))
+        found = case.run(other_outs)
+        if found.error is None and case.base.error is None:
+            wrong = differ(found.everything, case.base.everything)
             if wrong:
-                yield trial.finding(f"the result depends on what out contained before: {wrong}")
+                yield case.finding(f"the result depends on what out contained before: {wrong}")
 
 
 def _sharing(one: Described, other: Described) -> bool:
     return one.storage != 0 and one.storage == other.storage
 
 
-def _arguments(trial: Trial, outcome: Outcome) -> Iterator[tuple[Place, Described]]:
-    for place, _ in trial.tensors():
-        yield place, trial.backend.describe(at(outcome.given, place))
+def _arguments(case: Case, outcome: Outcome) -> Iterator[tuple[Place, Described]]:
+    for place, _ in case.tensors():
+        yield place, case.backend.describe(at(outcome.given, place))
 
 
 def _letters(annotation: Any) -> set[str]:
@@ -184,39 +184,39 @@ def _letters(annotation: Any) -> set[str]:
     return set(annotation.alias_set) | (_letters(annotation.inner) if annotation.inner else set())
 
 
-def _undeclared_alias(trial: Trial) -> Iterator[Finding]:
-    returns = trial.subject.schema.returns
-    for call in (trial.call, _with_simple_numbers(trial)):
-        found = trial.run(call)
+def _undeclared_alias(case: Case) -> Iterator[Finding]:
+    returns = case.subject.schema.returns
+    for call in (case.call, _with_simple_numbers(case)):
+        found = case.run(call)
         if found.error is not None:
             continue
         values = [found.returned] if len(returns) == 1 else list(found.returned or ())
-        annotations = {a.name: _letters(a.annotation) for a in trial.subject.arguments}
-        given = list(_arguments(trial, found))
+        annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
+        given = list(_arguments(case, found))
         for declared, value in zip(returns, values):
             allowed = _letters(declared.annotation)
             for item in value if isinstance(value, list | tuple) else [value]:
-                if not trial.backend.is_tensor(item):
+                if not case.backend.is_tensor(item):
                     continue
-                described = trial.backend.describe(item)
+                described = case.backend.describe(item)
                 if described.device != "cpu" or described.storage_bytes == 0:
                     continue
                 for place, argument in given:
                     letters = annotations[place[0]]
                     permitted = "*" in allowed or (allowed & letters)
                     if _sharing(described, argument) and not permitted:
-                        yield trial.finding(
+                        yield case.finding(
                             f"the result shares memory with {place_text(place)}; the schema does not say so",
                             Run("call", call),
                         )
                         return
 
 
-def _with_simple_numbers(trial: Trial) -> Call:
+def _with_simple_numbers(case: Case) -> Call:
     """Return the call with the numbers for which there may be nothing to do: 1 for floats, and the whole size."""
-    made: Call = dict(trial.call)
-    largest = max((s.shape[0] for _, s in trial.tensors() if s.shape), default=1)
-    for name, value in trial.call.items():
+    made: Call = dict(case.call)
+    largest = max((s.shape[0] for _, s in case.tensors() if s.shape), default=1)
+    for name, value in case.call.items():
         if isinstance(value, float):
             made[name] = 1.0
         elif isinstance(value, int) and not isinstance(value, bool):
@@ -232,19 +232,19 @@ def _aliasing(subject: Subject) -> str:
     return ""
 
 
-def _missing_alias(trial: Trial) -> Iterator[Finding]:
-    found_places = [place for place, _ in trial.tensors()]
-    calls = [("", trial.call)]
-    if any(spec.count > 1 for _, spec in trial.tensors()):
-        calls.append((" with gaps", changed(trial.call, found_places, specs.gapped)))
-        calls.append((" transposed", changed(trial.call, found_places, specs.transposed)))
-    returns = trial.subject.schema.returns
+def _missing_alias(case: Case) -> Iterator[Finding]:
+    found_places = [place for place, _ in case.tensors()]
+    calls = [("", case.call)]
+    if any(spec.count > 1 for _, spec in case.tensors()):
+        calls.append((" with gaps", changed(case.call, found_places, specs.gapped)))
+        calls.append((" transposed", changed(case.call, found_places, specs.transposed)))
+    returns = case.subject.schema.returns
     for how, call in calls:
-        found = trial.run(call)
+        found = case.run(call)
         if found.error is not None:
             continue
         values = [found.returned] if len(returns) == 1 else list(found.returned or ())
-        given = list(_arguments(trial, found))
+        given = list(_arguments(case, found))
         for index, (declared, value) in enumerate(zip(returns, values)):
             letters = _letters(declared.annotation)
             if not letters or "*" in letters:
@@ -252,63 +252,63 @@ def _missing_alias(trial: Trial) -> Iterator[Finding]:
             bases = [
                 (place, d)
                 for place, d in given
-                for a in trial.subject.arguments
+                for a in case.subject.arguments
                 if a.name == place[0] and letters & _letters(a.annotation)
             ]
             for item in value if isinstance(value, list | tuple) else [value]:
-                if not trial.backend.is_tensor(item) or not bases:
+                if not case.backend.is_tensor(item) or not bases:
                     continue
-                described = trial.backend.describe(item)
+                described = case.backend.describe(item)
                 if described.device != "cpu":
                     continue
                 if 0 in described.shape or all(0 in d.shape for _, d in bases):
                     continue
                 if not any(_sharing(described, d) for _, d in bases):
                     names = ", ".join(place_text(p) for p, _ in bases)
-                    yield trial.finding(
+                    yield case.finding(
                         f"result {index} does not share memory with {names}{how}, as the schema says",
                         Run("call", call),
                     )
                     return
 
 
-def _overlap(trial: Trial) -> Iterator[Finding]:
-    if not is_checked_value(trial):
+def _overlap(case: Case) -> Iterator[Finding]:
+    if not is_checked_value(case):
         raise NotApplicable("its elements are not specified")
-    written = [(p, s) for p, s in trial.written() if s.count > 1]
+    written = [(p, s) for p, s in case.written() if s.count > 1]
     if not written:
         raise NotTested("what is written has one element")
-    base = trial.base
+    base = case.base
     if base.error is not None:
         raise NotTested("it refuses the call")
     place, spec = written[0]
-    yield from _self_overlap(trial, place, spec)
-    yield from _shared_with_input(trial, place, spec)
+    yield from _self_overlap(case, place, spec)
+    yield from _shared_with_input(case, place, spec)
 
 
-def _self_overlap(trial: Trial, place: Place, spec: TensorSpec) -> Iterator[Finding]:
+def _self_overlap(case: Case, place: Place, spec: TensorSpec) -> Iterator[Finding]:
     """The written tensor is expanded: its elements along a dimension are the same memory."""
     dim = next(d for d, size in enumerate(spec.shape) if size > 1)
     numbers = elements(spec)
     same = np.repeat(numbers.take([0], dim), spec.shape[dim], dim)
-    dense = put(trial.call, place, explicit(spec, same))
-    call = put(trial.call, place, specs.expanded(explicit(spec, same), dim))
-    expected = trial.run(dense)
-    found = trial.run(call, "block")
+    dense = put(case.call, place, explicit(spec, same))
+    call = put(case.call, place, specs.expanded(explicit(spec, same), dim))
+    expected = case.run(dense)
+    found = case.run(call, "block")
     if expected.error is not None or found.error is not None:
         return
     wrong = differ(found.written, expected.written)
     if wrong:
-        yield trial.finding(
+        yield case.finding(
             f"writes {place_text(place)}, whose elements share memory, without refusing it: {wrong}",
             Run("expanded", call),
             Run("dense", dense),
         )
 
 
-def _shared_with_input(trial: Trial, place: Place, spec: TensorSpec) -> Iterator[Finding]:
+def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[Finding]:
     """An input lies on the memory of the written tensor, shifted by one row, or not."""
-    for other_place, other in trial.read_only():
+    for other_place, other in case.read_only():
         if (other.shape, other.dtype) != (spec.shape, spec.dtype):
             continue
         row = spec.count // spec.shape[0]
@@ -325,28 +325,28 @@ def _shared_with_input(trial: Trial, place: Place, spec: TensorSpec) -> Iterator
                 pair: tuple[TensorSpec, TensorSpec] = (write, read),
                 where: tuple[Place, Place] = (place, other_place),
             ) -> None:
-                block = trial.lab.memory.block(specs.plain(line))
+                block = case.caller.memory.block(specs.plain(line))
                 block.write(elements(line))
-                shared = trial.backend.sharing(block, pair)
+                shared = case.backend.sharing(block, pair)
                 for one, at_place in zip(shared, where):
                     _put_given(outcome.given, at_place, one)
 
-            found = trial.run(prepare=share)
+            found = case.run(prepare=share)
             if found.error is not None:
                 continue
             # The same elements without shared memory.
             inputs = put(
-                trial.call, other_place, explicit(other, numbers[: spec.count].reshape(spec.shape))
+                case.call, other_place, explicit(other, numbers[: spec.count].reshape(spec.shape))
             )
             own = numbers[shift : shift + spec.count].reshape(spec.shape)
             apart = put(inputs, place, explicit(spec, own))
-            expected = trial.run(apart)
+            expected = case.run(apart)
             if expected.error is not None:
                 continue
             wrong = differ(found.written[:1], expected.written[:1])
             if wrong:
                 what = "begins one row behind" if shift else "is the same memory as"
-                yield trial.finding(
+                yield case.finding(
                     f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: {wrong}",
                     Run("the same elements in memory of their own", apart),
                 )
@@ -361,30 +361,30 @@ def _put_given(given: dict[str, Any], place: Place, tensor: Any) -> None:
         given[name][index] = tensor
 
 
-def _exception_safe(trial: Trial) -> Iterator[Finding]:
+def _exception_safe(case: Case) -> Iterator[Finding]:
     shapes: dict[Place, Any] = {}
 
     def look(outcome: Outcome) -> None:
         _remember(outcome)
-        for place, _ in trial.tensors():
-            shapes[place] = trial.backend.describe(at(outcome.given, place))
+        for place, _ in case.tensors():
+            shapes[place] = case.backend.describe(at(outcome.given, place))
 
-    found = trial.run(how="block", prepare=look)
+    found = case.run(how="block", prepare=look)
     if found.error is None:
         raise NotTested("the call is accepted")
     for place, block in found.blocks.items():
-        if place[0] in trial.subject.outs:
+        if place[0] in case.subject.outs:
             # As in PyTorch, what out= contains after a failure is not specified.
             continue
         changes = block.changes()
         if changes.elements or changes.between is not None:
-            yield trial.finding(
+            yield case.finding(
                 f"refuses the call ({found.message}), after it has written {place_text(place)}"
             )
             return
-        now = trial.backend.describe(at(found.given, place))
+        now = case.backend.describe(at(found.given, place))
         if (now.shape, now.strides) != (shapes[place].shape, shapes[place].strides):
-            yield trial.finding(
+            yield case.finding(
                 f"refuses the call ({found.message}), after it has resized {place_text(place)}"
             )
             return

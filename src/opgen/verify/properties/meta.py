@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put, tensors
-from opgen.verify.lab import (
+from opgen.verify.caller import (
+    Case,
     Finding,
     NotApplicable,
     NotTested,
@@ -17,10 +17,10 @@ from opgen.verify.lab import (
     Property,
     Result,
     Run,
-    Trial,
     leaves,
     significant,
 )
+from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, at, places, put, tensors
 from opgen.verify.properties.common import (
     META,
     TRACING,
@@ -73,9 +73,9 @@ def is_about_meta(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or any(words in text for words in _NO_META)
 
 
-def _meta(trial: Trial, call: Call) -> tuple[Result, ...]:
+def _meta(case: Case, call: Call) -> tuple[Result, ...]:
     """Return what Meta says about a call."""
-    found = trial.run(call, "meta")
+    found = case.run(call, "meta")
     if found.error is None:
         return found.results
     if is_about_meta(found.error):
@@ -83,10 +83,10 @@ def _meta(trial: Trial, call: Call) -> tuple[Result, ...]:
     raise NotTested(f"Meta refuses it: {found.message}")
 
 
-def _pairs(trial: Trial, call: Call, found: Outcome) -> Iterator[tuple[Result, Result]]:
+def _pairs(case: Case, call: Call, found: Outcome) -> Iterator[tuple[Result, Result]]:
     if found.error is not None:
         raise NotTested("it refuses the call")
-    meta = _meta(trial, call)
+    meta = _meta(case, call)
     if len(meta) != len(found.results):
         return
     for one, other in zip(found.results, meta):
@@ -94,42 +94,42 @@ def _pairs(trial: Trial, call: Call, found: Outcome) -> Iterator[tuple[Result, R
             yield one, other
 
 
-def _meta_shape(trial: Trial) -> Iterator[Finding]:
-    found = trial.base
-    for one, other in _pairs(trial, trial.call, found):
+def _meta_shape(case: Case) -> Iterator[Finding]:
+    found = case.base
+    for one, other in _pairs(case, case.call, found):
         assert one.described is not None and other.described is not None
         if one.described.shape != other.described.shape:
-            yield trial.finding(
+            yield case.finding(
                 f"{one.label} has shape {list(one.described.shape)}; Meta says {list(other.described.shape)}"
             )
             return
-    if len(found.results) != len(_meta(trial, trial.call)):
-        yield trial.finding(
-            f"returns {len(found.results)} tensors; Meta returns {len(_meta(trial, trial.call))}"
+    if len(found.results) != len(_meta(case, case.call)):
+        yield case.finding(
+            f"returns {len(found.results)} tensors; Meta returns {len(_meta(case, case.call))}"
         )
 
 
-def _meta_dtype(trial: Trial) -> Iterator[Finding]:
+def _meta_dtype(case: Case) -> Iterator[Finding]:
     """For every dtype of the tensors that have the dtype of the first one."""
-    first = next((spec.dtype for _, spec in trial.tensors()), "")
+    first = next((spec.dtype for _, spec in case.tensors()), "")
     tried = False
     for dtype in (first, *(d for d in DTYPES if d != first)):
-        call = trial.call
+        call = case.call
         if dtype != first:
-            same = [place for place, spec in trial.tensors() if spec.dtype == first]
+            same = [place for place, spec in case.tensors() if spec.dtype == first]
             call = changed(call, same, lambda spec, dtype=dtype: as_dtype(spec, dtype))  # type: ignore[misc]
-        found = trial.base if dtype == first else trial.run(call)
+        found = case.base if dtype == first else case.run(call)
         if found.error is not None:
             continue
         try:
-            pairs = list(_pairs(trial, call, found))
+            pairs = list(_pairs(case, call, found))
         except NotTested:
             continue
         tried = True
         for one, other in pairs:
             assert one.described is not None and other.described is not None
             if one.described.dtype != other.described.dtype:
-                yield trial.finding(
+                yield case.finding(
                     f"{one.label} has dtype {one.described.dtype}; Meta says {other.described.dtype}",
                     Run("call", call),
                 )
@@ -138,27 +138,27 @@ def _meta_dtype(trial: Trial) -> Iterator[Finding]:
         raise NotTested("Meta refuses every dtype")
 
 
-def _meta_strides(trial: Trial) -> Iterator[Finding]:
-    calls = [("dense inputs", trial.call)]
+def _meta_strides(case: Case) -> Iterator[Finding]:
+    calls = [("dense inputs", case.call)]
     names: dict[str, None] = {}
-    for _, spec in trial.read_only():
+    for _, spec in case.read_only():
         names.update(dict.fromkeys(name for name, _ in layout_variants(spec)))
     for name in names:
-        call = dict(trial.call)
-        for place, spec in trial.tensors():
+        call = dict(case.call)
+        for place, spec in case.tensors():
             variant = dict(layout_variants(spec)).get(name)
-            if variant is not None and place[0] not in trial.subject.outs:
+            if variant is not None and place[0] not in case.subject.outs:
                 call = put(call, place, variant)
         calls.append((f"inputs {name}", call))
     for how, call in calls:
         try:
-            found = trial.base if call is trial.call else trial.run(call)
-            pairs = list(_pairs(trial, call, found))
+            found = case.base if call is case.call else case.run(call)
+            pairs = list(_pairs(case, call, found))
         except NotImplementedError:
             # A package without as_strided.
             continue
         except NotTested:
-            if call is trial.call:
+            if call is case.call:
                 raise
             continue
         for one, other in pairs:
@@ -166,7 +166,7 @@ def _meta_strides(trial: Trial) -> Iterator[Finding]:
             if one.described.shape != other.described.shape:
                 continue
             if significant(one.described) != significant(other.described):
-                yield trial.finding(
+                yield case.finding(
                     f"{how}: {one.label} has strides {list(one.described.strides)}; "
                     f"Meta says {list(other.described.strides)}",
                     Run(how, call),
@@ -185,13 +185,13 @@ def _other_elements(call: Call) -> Iterator[Call]:
     )
 
 
-def _meta_refuses(trial: Trial) -> Iterator[Finding]:
-    real = trial.run()
-    meta = trial.run(how="meta")
+def _meta_refuses(case: Case) -> Iterator[Finding]:
+    real = case.run()
+    meta = case.run(how="meta")
     if real.error is None and meta.error is not None:
         if is_about_meta(meta.error):
             raise NotApplicable("Meta cannot know the result")
-        yield trial.finding(f"Meta refuses what the kernel accepts: {meta.message}")
+        yield case.finding(f"Meta refuses what the kernel accepts: {meta.message}")
         return
     if real.error is None or meta.error is not None:
         return
@@ -202,19 +202,19 @@ def _meta_refuses(trial: Trial) -> Iterator[Finding]:
         raise NotTested("a number does not fit into the dtype")
     if isinstance(real.error, MemoryError):
         raise NotTested("there is not enough memory")
-    is_made = trial.subject.domain.make is not None
-    if is_made and any(spec.is_integer for spec in tensors(trial.call)):
+    is_made = case.subject.domain.make is not None
+    if is_made and any(spec.is_integer for spec in tensors(case.call)):
         raise NotTested("the kernel may refuse it for an index")
-    for other in () if is_made else _other_elements(trial.call):
-        if trial.run(other).error is None:
+    for other in () if is_made else _other_elements(case.call):
+        if case.run(other).error is None:
             raise NotTested("the kernel refuses it for its elements")
-    yield trial.finding(f"Meta accepts what the kernel refuses: {real.message}")
+    yield case.finding(f"Meta accepts what the kernel refuses: {real.message}")
 
 
 # Symbols.
 
 
-def _torch(trial: Trial) -> Any:
+def _torch(case: Case) -> Any:
     return importlib.import_module("torch")
 
 
@@ -229,16 +229,16 @@ def _is_traceable(subject: Subject) -> str:
 class _Symbols:
     """Fake tensors whose sizes are symbols, one for each size above 1 of a call."""
 
-    def __init__(self, trial: Trial, *, backed: bool) -> None:
+    def __init__(self, case: Case, *, backed: bool) -> None:
         shapes: Any = importlib.import_module("torch.fx.experimental.symbolic_shapes")
         fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
         self.env = shapes.ShapeEnv()
         self.mode = fake.FakeTensorMode(shape_env=self.env, allow_non_fake_inputs=False)
-        self.torch = _torch(trial)
+        self.torch = _torch(case)
         self.sympy: Any = importlib.import_module("sympy")
         self.symbols: dict[int, Any] = {}
         source: Any = importlib.import_module("torch._dynamo.source").ConstantSource
-        for size in sizes_of(trial.call) if backed else ():
+        for size in sizes_of(case.call) if backed else ():
             name = f"size_{size}"
             symbol = self.env.create_symbol(
                 size,
@@ -289,41 +289,41 @@ class _Symbols:
         }
 
 
-def _can_change(trial: Trial, size: int) -> bool:
+def _can_change(case: Case, size: int) -> bool:
     """Whether the kernel accepts another size in the place of this one: a box may have 4 numbers, and no others."""
     calls = [
-        with_sizes(trial.call, {size: other}) for other in (size + 1, size + 2, size - 1, 2 * size)
+        with_sizes(case.call, {size: other}) for other in (size + 1, size + 2, size - 1, 2 * size)
     ]
-    return any(trial.run(call).error is None for call in calls)
+    return any(case.run(call).error is None for call in calls)
 
 
-def _symbolic(trial: Trial) -> Iterator[Finding]:
-    sizes = sizes_of(trial.call)
-    if not sizes or trial.base.error is not None:
+def _symbolic(case: Case) -> Iterator[Finding]:
+    sizes = sizes_of(case.call)
+    if not sizes or case.base.error is not None:
         raise NotTested("no size is above 1")
-    symbols = _Symbols(trial, backed=True)
+    symbols = _Symbols(case, backed=True)
     try:
         with symbols.mode:
-            given = {n: symbols.value(trial.backend, v) for n, v in trial.call.items()}
-            returned = trial.subject.call(given)
+            given = {n: symbols.value(case.backend, v) for n, v in case.call.items()}
+            returned = case.subject.call(given)
     except Exception as error:
         if is_about_meta(error):
             if "Cannot call sizes() on tensor with symbolic" in str(error):
-                yield trial.finding(f"sizes cannot be symbols: {first_line(error)}")
+                yield case.finding(f"sizes cannot be symbols: {first_line(error)}")
                 return
             raise NotApplicable("Meta cannot know the result") from None
         if "symbolic sizes" in str(error):
-            yield trial.finding(f"sizes cannot be symbols: {first_line(error)}")
+            yield case.finding(f"sizes cannot be symbols: {first_line(error)}")
             return
         raise NotTested(f"Meta refuses it: {first_line(error)}") from None
     for size, symint in symbols.symbols.items():
         fixed = symbols.env.replacements.get(symint.node._expr)
         if fixed is not None and fixed.is_number:
-            if not _can_change(trial, size):
+            if not _can_change(case, size):
                 raise NotApplicable(f"it takes no other size than {size}")
-            yield trial.finding(
+            yield case.finding(
                 f"size {fixed} is specialized: a graph for sizes {sizes} works for no others",
-                Run("traced", trial.call),
+                Run("traced", case.call),
             )
             return
     tried = 0
@@ -340,28 +340,28 @@ def _symbolic(trial: Trial) -> Iterator[Finding]:
                     and not isinstance(expr, symbols.sympy.Ne)
                 )
             ]
-        if not broken and tried >= (2 if trial.mode == "quick" else 4):
+        if not broken and tried >= (2 if case.mode == "quick" else 4):
             continue
-        call = with_sizes(trial.call, other)
-        real = trial.run(call)
+        call = with_sizes(case.call, other)
+        real = case.run(call)
         if real.error is not None:
             continue
         tried += 1
         named = ", ".join(f"{a} becomes {b}" for a, b in other.items())
         if broken:
-            yield trial.finding(
+            yield case.finding(
                 f"a graph for sizes {sizes} does not work for others ({named}): it is specialized by {broken[0]}",
-                Run("traced", trial.call),
+                Run("traced", case.call),
                 Run("with other sizes", call),
             )
             return
-        yield from _symbolic_results(trial, symbols, returned, real, other, named, call)
+        yield from _symbolic_results(case, symbols, returned, real, other, named, call)
     if not tried:
         raise NotTested("no other sizes are accepted")
 
 
 def _symbolic_results(
-    trial: Trial,
+    case: Case,
     symbols: _Symbols,
     returned: Any,
     real: Outcome,
@@ -369,8 +369,8 @@ def _symbolic_results(
     named: str,
     call: Call,
 ) -> Iterator[Finding]:
-    for (label, traced), result in zip(leaves(trial.subject, returned), real.results):
-        if result.described is None or not trial.backend.is_tensor(traced):
+    for (label, traced), result in zip(leaves(case.subject, returned), real.results):
+        if result.described is None or not case.backend.is_tensor(traced):
             continue
         try:
             shape = tuple(symbols.at(size, other) for size in traced.shape)
@@ -378,19 +378,19 @@ def _symbolic_results(
         except (TypeError, ValueError):
             continue
         if shape != result.described.shape:
-            yield trial.finding(
+            yield case.finding(
                 f"traced with symbols, {label} has shape {list(shape)} ({named}); "
                 f"the kernel returns {list(result.described.shape)}",
-                Run("traced", trial.call),
+                Run("traced", case.call),
                 Run("with other sizes", call),
             )
             return
         described = replace(result.described, strides=strides)
         if significant(described) != significant(result.described):
-            yield trial.finding(
+            yield case.finding(
                 f"traced with symbols, {label} has strides {list(strides)} ({named}); "
                 f"the kernel returns {list(result.described.strides)}",
-                Run("traced", trial.call),
+                Run("traced", case.call),
                 Run("with other sizes", call),
             )
             return
@@ -407,65 +407,65 @@ def _other_sizes(sizes: list[int]) -> Iterator[dict[int, int]]:
         yield {size: first + 3 * (len(sizes) - 1 - index) for index, size in enumerate(sizes)}
 
 
-def _unbacked(trial: Trial) -> Iterator[Finding]:
-    if not sizes_of(trial.call):
+def _unbacked(case: Case) -> Iterator[Finding]:
+    if not sizes_of(case.call):
         raise NotTested("no size is above 1")
-    symbols = _Symbols(trial, backed=False)
+    symbols = _Symbols(case, backed=False)
     try:
         with symbols.mode:
-            given = {n: symbols.value(trial.backend, v) for n, v in trial.call.items()}
-            trial.subject.call(given)
+            given = {n: symbols.value(case.backend, v) for n, v in case.call.items()}
+            case.subject.call(given)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         if "GuardOnDataDependent" in text or "Could not guard on data-dependent" in text:
-            yield trial.finding(f"asks about a size that depends on data: {first_line(error)}")
+            yield case.finding(f"asks about a size that depends on data: {first_line(error)}")
             return
         if "symbolic sizes" in text:
-            yield trial.finding(f"sizes cannot be symbols: {first_line(error)}")
+            yield case.finding(f"sizes cannot be symbols: {first_line(error)}")
             return
         if is_about_meta(error):
             raise NotApplicable("Meta cannot know the result") from None
         raise NotTested(f"Meta refuses it: {first_line(error)}") from None
 
 
-def _fake(trial: Trial) -> Iterator[Finding]:
-    if trial.base.error is not None:
+def _fake(case: Case) -> Iterator[Finding]:
+    if case.base.error is not None:
         raise NotTested("it refuses the call")
     fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
     mode = fake.FakeTensorMode(allow_non_fake_inputs=False)
 
     def value(value: Any) -> Any:
         if isinstance(value, TensorSpec):
-            return mode.from_tensor(trial.backend.fresh(value))
+            return mode.from_tensor(case.backend.fresh(value))
         if isinstance(value, list | tuple):
             return [value_(item) for item in value]
-        return trial.backend.other(value)
+        return case.backend.other(value)
 
     value_: Callable[[Any], Any] = value
     try:
         with mode:
-            returned = trial.subject.call({n: value(v) for n, v in trial.call.items()})
+            returned = case.subject.call({n: value(v) for n, v in case.call.items()})
     except Exception as error:
         if is_about_meta(error):
             raise NotApplicable("a fake cannot know the result") from None
-        yield trial.finding(f"fake tensors are refused: {first_line(error)}")
+        yield case.finding(f"fake tensors are refused: {first_line(error)}")
         return
-    for (label, item), real in zip(leaves(trial.subject, returned), trial.base.results):
-        if real.described is None or not trial.backend.is_tensor(item):
+    for (label, item), real in zip(leaves(case.subject, returned), case.base.results):
+        if real.described is None or not case.backend.is_tensor(item):
             continue
-        described = trial.backend.describe(item)
+        described = case.backend.describe(item)
         for what, one, other in (
             ("shape", described.shape, real.described.shape),
             ("dtype", described.dtype, real.described.dtype),
             ("device", described.device, real.described.device),
         ):
             if one != other:
-                yield trial.finding(
+                yield case.finding(
                     f"{label} of a fake call has {what} {one}; the real one has {other}"
                 )
                 return
         if significant(described) != significant(real.described):
-            yield trial.finding(
+            yield case.finding(
                 f"{label} of a fake call has strides {list(described.strides)}; "
                 f"the real one has {list(real.described.strides)}"
             )

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from opgen.verify.lab import (
+from opgen.verify.caller import (
+    Case,
     Finding,
     NotApplicable,
     NotTested,
     Outcome,
     Property,
     Run,
-    Trial,
     differ,
     leaves,
 )
@@ -36,40 +36,40 @@ def _returns_tensors(subject: Subject) -> str:
     return "" if subject.returns_tensors else "it returns no tensors"
 
 
-def _copying(trial: Trial) -> Iterator[Finding]:
-    if trial.base.error is not None:
+def _copying(case: Case) -> Iterator[Finding]:
+    if case.base.error is not None:
         raise NotTested("it refuses the call")
-    found = trial.run()
+    found = case.run()
     if found.error is not None:
         raise NotTested("it refuses the call")
-    backend = trial.backend
-    for label, value in leaves(trial.subject, found.returned):
+    backend = case.backend
+    for label, value in leaves(case.subject, found.returned):
         if not backend.is_tensor(value):
             continue
-        before = trial.lab.result(label, value)
+        before = case.caller.result(label, value)
         for what, copy in (
             ("a deep copy", backend.copied),
             ("what is read from a pickle", backend.pickled),
         ):
             try:
-                after = trial.lab.result(label, copy(value))
+                after = case.caller.result(label, copy(value))
             except Exception as error:
-                yield trial.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
+                yield case.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
                 return
             wrong = differ([after], [before], exact=True, strides=True)
             if wrong:
-                yield trial.finding(f"{what}: {wrong}")
+                yield case.finding(f"{what}: {wrong}")
                 return
 
 
-def _gil(trial: Trial) -> Iterator[Finding]:
+def _gil(case: Case) -> Iterator[Finding]:
     """A thread that counts gets on while the operator works."""
     for count in _GIL_ELEMENTS:
-        call = enlarged(trial, count)
+        call = enlarged(case, count)
         if call is None:
             raise NotTested("no size can grow")
-        given = trial.lab.build(call, "fresh", Outcome())
-        if trial.subject.outs:
+        given = case.caller.build(call, "fresh", Outcome())
+        if case.subject.outs:
             raise NotTested("the functional variant is tested")
         counted = [0]
         done = threading.Event()
@@ -88,10 +88,10 @@ def _gil(trial: Trial) -> Iterator[Finding]:
             spent = []
             for _ in range(4):
                 time.sleep(0.002)
-                trial.lab.journal()
+                case.caller.progress()
                 before, begun = counted[0], time.perf_counter()
                 try:
-                    trial.subject.call(given)
+                    case.subject.call(given)
                 except Exception as error:
                     raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
                 spent.append(time.perf_counter() - begun)
@@ -104,7 +104,7 @@ def _gil(trial: Trial) -> Iterator[Finding]:
             continue
         # Getting the GIL back takes a switch interval, in which the other thread counts once or twice.
         if max(steps) <= 3:
-            yield trial.finding(
+            yield case.finding(
                 f"a call of {min(spent) * 1e3:.0f} ms lets no other thread of Python run",
                 Run("call", call),
             )
@@ -147,17 +147,17 @@ def _bytes_in_use() -> int:
     return int(found.uordblks + found.hblkhd)
 
 
-def _memory(trial: Trial) -> Iterator[Finding]:
+def _memory(case: Case) -> Iterator[Finding]:
     # PyTorch's tensors are blocks of the C library; the runtime keeps small ones in pools.
-    guard = trial.lab.guard if trial.backend.kind == "runtime" else None
-    lab, subject = trial.lab, trial.subject
-    if trial.base.error is not None:
+    guard = case.caller.guard if case.backend.kind == "runtime" else None
+    caller, subject = case.caller, case.subject
+    if case.base.error is not None:
         raise NotTested("it refuses the call")
 
     def repeat(times: int) -> None:
         for _ in range(times):
-            lab.journal()
-            given = lab.build(trial.call, "fresh", Outcome())
+            caller.progress()
+            given = caller.build(case.call, "fresh", Outcome())
             returned = subject.call(given)
             del given, returned
 
@@ -168,37 +168,37 @@ def _memory(trial: Trial) -> Iterator[Finding]:
     for _ in range(3):
         used = _bytes_in_use()
         if guard is not None:
-            trial.backend.watch_memory(True)
+            case.backend.watch_memory(True)
             live = guard.live_blocks()
         try:
             repeat(_REPEATED)
         finally:
             if guard is not None:
-                trial.backend.watch_memory(False)
+                case.backend.watch_memory(False)
         if guard is not None:
             blocks.append(guard.live_blocks() - live)
         grown.append(_bytes_in_use() - used)
     if blocks and min(blocks) >= _REPEATED - 2:
-        yield trial.finding(f"{_REPEATED} calls leave {min(blocks)} tensors behind")
+        yield case.finding(f"{_REPEATED} calls leave {min(blocks)} tensors behind")
     elif min(grown) >= _GROWTH * _REPEATED:
-        yield trial.finding(f"{_REPEATED} calls leave {min(grown)} bytes behind")
+        yield case.finding(f"{_REPEATED} calls leave {min(grown)} bytes behind")
 
 
 _INTERNAL = ("INTERNAL ASSERT FAILED", "unknown exception", "Caught an unknown", "internal error")
 
 
-def _internal_error(trial: Trial) -> Iterator[Finding]:
-    found = trial.run()
+def _internal_error(case: Case) -> Iterator[Finding]:
+    found = case.run()
     if found.error is None:
         return
     text = f"{type(found.error).__name__}: {found.error}"
     if isinstance(found.error, SystemError) or any(words in text for words in _INTERNAL):
-        yield trial.finding(f"refuses a call by a failed assertion: {found.message}")
+        yield case.finding(f"refuses a call by a failed assertion: {found.message}")
 
 
-def _nothing(trial: Trial) -> Iterator[Finding]:
+def _nothing(case: Case) -> Iterator[Finding]:
     """The runner reports processes that end, and calls that do not."""
-    trial.run()
+    case.run()
     yield from ()
 
 

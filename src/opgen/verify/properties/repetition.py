@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.verify.caller import Case, Finding, NotApplicable, NotTested, Property, Run, differ
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
-from opgen.verify.lab import Finding, NotApplicable, NotTested, Property, Run, Trial, differ
 from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
 from opgen.verify.subjects import Subject
 
@@ -25,54 +25,54 @@ def _deterministic(subject: Subject) -> str:
     return "its elements are not specified" if subject.is_unspecified else ""
 
 
-def _threads(trial: Trial) -> Iterator[Finding]:
-    if trial.backend.threads() == 0:
+def _threads(case: Case) -> Iterator[Finding]:
+    if case.backend.threads() == 0:
         raise NotTested("the number of threads cannot be set")
-    call = _enlarged(trial, _LARGE[trial.mode])
-    before = trial.backend.threads()
+    call = _enlarged(case, _LARGE[case.mode])
+    before = case.backend.threads()
     try:
-        trial.backend.set_threads(1)
-        expected = trial.run(call)
+        case.backend.set_threads(1)
+        expected = case.run(call)
         if expected.error is not None:
             raise NotTested("it refuses large inputs")
         for count in (_THREADS, 3):
-            trial.backend.set_threads(count)
-            for _ in range(_TIMES if trial.mode != "quick" else 2):
-                found = trial.run(call)
+            case.backend.set_threads(count)
+            for _ in range(_TIMES if case.mode != "quick" else 2):
+                found = case.run(call)
                 wrong = found.message if found.error else outcome_differs(found, expected, differ)
                 if wrong:
-                    yield trial.finding(
+                    yield case.finding(
                         f"with {count} threads, {wrong}",
                         Run(f"with {count} threads", call, (f"@threads {count}",)),
                         Run("with 1 thread", call, ("@threads 1",)),
                     )
                     return
     finally:
-        trial.backend.set_threads(before)
+        case.backend.set_threads(before)
 
 
-def _enlarged(trial: Trial, count: int) -> Call:
+def _enlarged(case: Case, count: int) -> Call:
     """Return the call with larger tensors; those of out arguments follow."""
-    large = enlarged(trial, count)
+    large = enlarged(case, count)
     if large is None:
         raise NotTested("no size can grow")
-    return with_outs(trial.lab, trial.subject, large)
+    return with_outs(case.caller, case.subject, large)
 
 
-def _repeatable(trial: Trial) -> Iterator[Finding]:
-    one = trial.base
+def _repeatable(case: Case) -> Iterator[Finding]:
+    one = case.base
     # A call with other elements in between: the operator may keep something.
-    trial.run(each_tensor(trial.call, _other))
-    two = trial.run()
+    case.run(each_tensor(case.call, _other))
+    two = case.run()
     if one.error is not None or two.error is not None:
         if (one.error is None) != (two.error is None):
-            yield trial.finding(
+            yield case.finding(
                 f"the same call is sometimes refused: {(one if one.error else two).message}"
             )
         return
     wrong = outcome_differs(two, one, differ, exact=True)
     if wrong:
-        yield trial.finding(f"the same call, again: {wrong}")
+        yield case.finding(f"the same call, again: {wrong}")
 
 
 def _other(spec: TensorSpec) -> TensorSpec:
@@ -81,21 +81,21 @@ def _other(spec: TensorSpec) -> TensorSpec:
     return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 17))
 
 
-def _undeclared_random(trial: Trial) -> Iterator[Finding]:
-    before = trial.run(seed=1)
-    state = trial.backend.random_state()
-    trial.backend.seed(1)
-    untouched = trial.backend.random_state()
-    after = trial.run(seed=2)
+def _undeclared_random(case: Case) -> Iterator[Finding]:
+    before = case.run(seed=1)
+    state = case.backend.random_state()
+    case.backend.seed(1)
+    untouched = case.backend.random_state()
+    after = case.run(seed=2)
     if before.error is not None or after.error is not None:
         raise NotTested("it refuses the call")
     wrong = outcome_differs(after, before, differ, exact=True)
     if wrong:
-        yield trial.finding(
+        yield case.finding(
             f"the result depends on the seed, and the operator does not have the tag nondeterministic_seeded: {wrong}"
         )
     elif state != untouched:
-        yield trial.finding(
+        yield case.finding(
             "the default generator has moved on, and the operator does not have the tag nondeterministic_seeded"
         )
 
@@ -106,97 +106,97 @@ def _random(subject: Subject) -> str:
     return "its elements are not specified" if subject.is_unspecified else ""
 
 
-def _generator(trial: Trial) -> Iterator[Finding]:
-    names = [a.name for a in trial.subject.arguments if a.type.is_generator_like()]
+def _generator(case: Case) -> Iterator[Finding]:
+    names = [a.name for a in case.subject.arguments if a.type.is_generator_like()]
     if not names:
-        yield from _seeded(trial)
+        yield from _seeded(case)
         return
     name = names[0]
 
     def with_seed(seed: int) -> Call:
-        return {**trial.call, name: GeneratorSpec(seed)}
+        return {**case.call, name: GeneratorSpec(seed)}
 
-    one = trial.run(with_seed(5), seed=1)
-    state = trial.backend.random_state()
-    trial.backend.seed(1)
-    untouched = trial.backend.random_state()
-    again = trial.run(with_seed(5), seed=2)
-    other = trial.run(with_seed(6), seed=1)
+    one = case.run(with_seed(5), seed=1)
+    state = case.backend.random_state()
+    case.backend.seed(1)
+    untouched = case.backend.random_state()
+    again = case.run(with_seed(5), seed=2)
+    other = case.run(with_seed(6), seed=1)
     if one.error is not None or again.error is not None or other.error is not None:
         raise NotTested("it refuses a generator")
     wrong = outcome_differs(again, one, differ, exact=True)
     if wrong:
-        yield trial.finding(
+        yield case.finding(
             f"a generator with the same seed gives another result, if the default one has another seed: {wrong}",
             Run("with a generator", with_seed(5)),
         )
         return
     if state != untouched:
-        yield trial.finding(
+        yield case.finding(
             "a generator is passed, and the default one has moved on, too",
             Run("call", with_seed(5)),
         )
         return
     many = max((r.elements.size for r in one.everything if r.elements is not None), default=0)
     if many >= 8 and outcome_differs(other, one, differ, exact=True) is None:
-        if _is_constant(trial, with_seed):
+        if _is_constant(case, with_seed):
             raise NotTested("the result does not depend on random numbers for these arguments")
-        yield trial.finding(
+        yield case.finding(
             "generators with other seeds give the same result", Run("call", with_seed(5))
         )
 
 
-def _is_constant(trial: Trial, with_seed: Any) -> bool:
+def _is_constant(case: Case, with_seed: Any) -> bool:
     """Whether the result is the same for many seeds, and without a generator: a probability of 0."""
-    results = [trial.run(with_seed(seed), seed=seed) for seed in (11, 12, 13)]
-    name = next(a.name for a in trial.subject.arguments if a.type.is_generator_like())
-    without = {**trial.call, name: None}
-    results += [trial.run(without, seed=seed) for seed in (1, 2)]
+    results = [case.run(with_seed(seed), seed=seed) for seed in (11, 12, 13)]
+    name = next(a.name for a in case.subject.arguments if a.type.is_generator_like())
+    without = {**case.call, name: None}
+    results += [case.run(without, seed=seed) for seed in (1, 2)]
     first = results[0]
     return all(
         r.error is None and outcome_differs(r, first, differ, exact=True) is None for r in results
     )
 
 
-def _seeded(trial: Trial) -> Iterator[Finding]:
-    one, again = trial.run(seed=3), trial.run(seed=3)
+def _seeded(case: Case) -> Iterator[Finding]:
+    one, again = case.run(seed=3), case.run(seed=3)
     if one.error is not None or again.error is not None:
         raise NotTested("it refuses the call")
     wrong = outcome_differs(again, one, differ, exact=True)
     if wrong:
-        yield trial.finding(f"the same seed gives another result: {wrong}")
+        yield case.finding(f"the same seed gives another result: {wrong}")
 
 
-def _concurrent(trial: Trial) -> Iterator[Finding]:
+def _concurrent(case: Case) -> Iterator[Finding]:
     try:
-        large = _enlarged(trial, _LONG)
+        large = _enlarged(case, _LONG)
     except NotTested:
-        large = trial.call
+        large = case.call
     calls = [large, _with_other_numbers(each_tensor(large, _other))]
-    expected = [trial.run(call) for call in calls]
+    expected = [case.run(call) for call in calls]
     if any(e.error is not None for e in expected):
         raise NotTested("it refuses large inputs")
-    lab = trial.lab
-    rounds = 3 if trial.mode == "quick" else 6
+    caller = case.caller
+    rounds = 3 if case.mode == "quick" else 6
     outcomes: dict[int, list[Any]] = {0: [], 1: []}
     barrier = threading.Barrier(2)
     given: list[list[Any]] = []
     for call in calls:
         outcome = expected[0].__class__()
-        given.append([lab.build(call, "fresh", outcome) for _ in range(rounds)])
+        given.append([caller.build(call, "fresh", outcome) for _ in range(rounds)])
 
     def work(index: int) -> None:
         for arguments in given[index]:
             barrier.wait(20)
-            lab.journal()
+            caller.progress()
             try:
-                returned = trial.subject.call(arguments)
+                returned = case.subject.call(arguments)
             except Exception as error:
                 outcomes[index].append(error)
                 continue
             results = [
-                *lab.results(trial.subject, returned),
-                *lab._written(trial.subject, arguments, True),
+                *caller.results(case.subject, returned),
+                *caller._written(case.subject, arguments, True),
             ]
             outcomes[index].append(results)
 
@@ -213,7 +213,7 @@ def _concurrent(trial: Trial) -> Iterator[Finding]:
                 else differ(results, alone.everything)
             )
             if wrong:
-                yield trial.finding(
+                yield case.finding(
                     f"during a call in another thread, {wrong}",
                     Run("in one thread", call),
                     Run("in another thread", calls[1 - index]),

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from opgen.verify.calls.specs import Call, Place, TensorSpec, elements, put
-from opgen.verify.lab import (
+from opgen.verify.caller import (
+    Case,
     Finding,
     NotApplicable,
     NotTested,
@@ -18,12 +18,12 @@ from opgen.verify.lab import (
     Property,
     Result,
     Run,
-    Trial,
     differ,
     leaves,
     place_text,
     wrong_elements,
 )
+from opgen.verify.calls.specs import Call, Place, TensorSpec, elements, put
 from opgen.verify.properties.common import (
     TRACING,
     as_dtype,
@@ -71,30 +71,30 @@ def _unsupported(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or any(words in text for words in _UNSUPPORTED)
 
 
-def _vmap(trial: Trial) -> Iterator[Finding]:
-    chosen = [(p, s) for p, s in trial.tensors() if p[1] is None]
-    if not chosen or trial.base.error is not None:
+def _vmap(case: Case) -> Iterator[Finding]:
+    chosen = [(p, s) for p, s in case.tensors() if p[1] is None]
+    if not chosen or case.base.error is not None:
         raise NotTested("the call has no tensors")
     tried = False
-    for batched, dim in _ways(chosen, trial.mode):
+    for batched, dim in _ways(chosen, case.mode):
         stacks: dict[Place, list[TensorSpec]] = {}
         for place, spec in batched:
             # The same elements in another order stay in the domain of the operator.
             stacks[place] = [spec, reordered(spec)]
         alone = []
         for index in (0, 1):
-            call = dict(trial.call)
+            call = dict(case.call)
             for place, specs in stacks.items():
                 call = put(call, place, specs[index])
-            alone.append((call, trial.run(call)))
+            alone.append((call, case.run(call)))
         if any(found.error is not None for _, found in alone):
             continue
         try:
-            found = _mapped(trial, stacks, dim)
+            found = _mapped(case, stacks, dim)
         except Exception as error:
             if _unsupported(error):
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
-            yield trial.finding(f"vmap fails: {first_line(error)}")
+            yield case.finding(f"vmap fails: {first_line(error)}")
             return
         tried = True
         for index, (call, one) in enumerate(alone):
@@ -102,7 +102,7 @@ def _vmap(trial: Trial) -> Iterator[Finding]:
             wrong = differ(rows, one.results)
             if wrong:
                 names = ", ".join(place_text(p) for p in stacks)
-                yield trial.finding(
+                yield case.finding(
                     f"vmap over dimension {dim} of {names}, example {index}: {wrong}",
                     Run("alone", call),
                 )
@@ -123,28 +123,28 @@ def _ways(
             yield [one], 0
 
 
-def _mapped(trial: Trial, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
+def _mapped(case: Case, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
     outcome = Outcome()
-    given = trial.lab.build(trial.call, "fresh", outcome)
+    given = case.caller.build(case.call, "fresh", outcome)
     batches = []
     for specs in stacks.values():
         numbers = np.stack(
             [elements(s) for s in specs], axis=dim if dim >= 0 else len(specs[0].shape)
         )
-        batches.append(trial.backend.fresh(explicit(specs[0], numbers)))
+        batches.append(case.backend.fresh(explicit(specs[0], numbers)))
     names = [place[0] for place in stacks]
 
     def one(*examples: Any) -> Any:
-        returned = trial.subject.call({**given, **dict(zip(names, examples))})
-        return tuple(v for _, v in leaves(trial.subject, returned) if trial.backend.is_tensor(v))
+        returned = case.subject.call({**given, **dict(zip(names, examples))})
+        return tuple(v for _, v in leaves(case.subject, returned) if case.backend.is_tensor(v))
 
-    trial.backend.seed(0)
+    case.backend.seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = trial.backend.vmap(one, [dim] * len(batches))(*batches)
+        found = case.backend.vmap(one, [dim] * len(batches))(*batches)
     values = found if isinstance(found, tuple) else (found,)
-    labels = [r.label for r in trial.base.results if r.described is not None]
-    return [trial.lab.result(label, value) for label, value in zip(labels, values)]
+    labels = [r.label for r in case.base.results if r.described is not None]
+    return [case.caller.result(label, value) for label, value in zip(labels, values)]
 
 
 def _row(result: Result, index: int) -> Result:
@@ -162,16 +162,16 @@ def _row(result: Result, index: int) -> Result:
 # Programs.
 
 
-def _program(trial: Trial, call: Call) -> tuple[Callable[..., Any], list[Any], list[str]]:
+def _program(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[str]]:
     """Return a program that calls the operator on copies of its tensors, and what it takes.
 
     It returns what the operator returns, and what it has written.
     """
-    subject = trial.subject
+    subject = case.subject
     torch: Any = importlib.import_module("torch")
     outcome = Outcome()
-    given = trial.lab.build(call, "fresh", outcome)
-    names = [name for name in given if _holds_tensors(trial, given[name])]
+    given = case.caller.build(call, "fresh", outcome)
+    names = [name for name in given if _holds_tensors(case, given[name])]
     constant = {name: value for name, value in given.items() if name not in names}
     written = [name for name in subject.written if name in names]
 
@@ -190,42 +190,42 @@ def _program(trial: Trial, call: Call) -> tuple[Callable[..., Any], list[Any], l
     return program, [given[name] for name in names], names
 
 
-def _holds_tensors(trial: Trial, value: Any) -> bool:
+def _holds_tensors(case: Case, value: Any) -> bool:
     if isinstance(value, list):
-        return bool(value) and all(trial.backend.is_tensor(item) for item in value)
-    return trial.backend.is_tensor(value)
+        return bool(value) and all(case.backend.is_tensor(item) for item in value)
+    return case.backend.is_tensor(value)
 
 
-def _results(trial: Trial, values: Sequence[Any]) -> list[Result]:
-    return [trial.lab.result(f"result {index}", value) for index, value in enumerate(values)]
+def _results(case: Case, values: Sequence[Any]) -> list[Result]:
+    return [case.caller.result(f"result {index}", value) for index, value in enumerate(values)]
 
 
-def _eager(trial: Trial, call: Call) -> tuple[Callable[..., Any], list[Any], list[Result]]:
-    program, inputs, _ = _program(trial, call)
-    trial.backend.seed(0)
+def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[Result]]:
+    program, inputs, _ = _program(case, call)
+    case.backend.seed(0)
     try:
         values = program(*inputs)
     except Exception as error:
         raise NotTested(f"the program fails: {first_line(error)}") from None
     if not values:
         raise NotApplicable("the program returns no tensors")
-    return program, inputs, _results(trial, values)
+    return program, inputs, _results(case, values)
 
 
-def _functionalized(trial: Trial) -> Iterator[Finding]:
+def _functionalized(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
-    program, inputs, expected = _eager(trial, trial.call)
-    trial.backend.seed(0)
+    program, inputs, expected = _eager(case, case.call)
+    case.backend.seed(0)
     try:
         values = torch.func.functionalize(program)(*inputs)
     except Exception as error:
         if _unsupported(error):
             raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
-        yield trial.finding(f"a functionalized program fails: {first_line(error)}")
+        yield case.finding(f"a functionalized program fails: {first_line(error)}")
         return
-    wrong = differ(_results(trial, values), expected)
+    wrong = differ(_results(case, values), expected)
     if wrong:
-        yield trial.finding(f"a functionalized program: {wrong}")
+        yield case.finding(f"a functionalized program: {wrong}")
 
 
 def _compilable(subject: Subject) -> str:
@@ -238,49 +238,49 @@ def _compilable(subject: Subject) -> str:
     return _plain_tensors(subject)
 
 
-def _compiled(trial: Trial) -> Iterator[Finding]:
+def _compiled(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
-    backend = "inductor" if trial.mode == "thorough" else "aot_eager_decomp_partition"
-    program, inputs, expected = _eager(trial, trial.call)
+    backend = "inductor" if case.mode == "thorough" else "aot_eager_decomp_partition"
+    program, inputs, expected = _eager(case, case.call)
     torch._dynamo.reset()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
-            trial.backend.seed(0)
+            case.backend.seed(0)
             values = compiled(*inputs)
-            wrong = differ(_results(trial, values), expected)
+            wrong = differ(_results(case, values), expected)
             if wrong:
-                yield trial.finding(f"compiled by {backend}: {wrong}")
+                yield case.finding(f"compiled by {backend}: {wrong}")
                 return
-            yield from _compiled_again(trial, compiled, backend)
+            yield from _compiled_again(case, compiled, backend)
     except Exception as error:
         if _unsupported(error) or is_about_meta(error):
             raise NotApplicable(f"PyTorch does not compile it: {first_line(error)}") from None
-        yield trial.finding(f"it cannot be compiled by {backend}: {first_line(error)}")
+        yield case.finding(f"it cannot be compiled by {backend}: {first_line(error)}")
     finally:
         torch._dynamo.reset()
 
 
-def _compiled_again(trial: Trial, compiled: Any, backend: str) -> Iterator[Finding]:
+def _compiled_again(case: Case, compiled: Any, backend: str) -> Iterator[Finding]:
     """Call the compiled program with other sizes."""
-    sizes = {size: size + 2 for size in sizes_of(trial.call)}
+    sizes = {size: size + 2 for size in sizes_of(case.call)}
     if not sizes:
         return
-    call = with_sizes(trial.call, sizes)
+    call = with_sizes(case.call, sizes)
     try:
-        _, inputs, expected = _eager(trial, call)
+        _, inputs, expected = _eager(case, call)
     except NotTested:
         return
-    trial.backend.seed(0)
-    wrong = differ(_results(trial, compiled(*inputs)), expected)
+    case.backend.seed(0)
+    wrong = differ(_results(case, compiled(*inputs)), expected)
     if wrong:
-        yield trial.finding(f"compiled by {backend}, with other sizes: {wrong}", Run("call", call))
+        yield case.finding(f"compiled by {backend}, with other sizes: {wrong}", Run("call", call))
 
 
-def _exported(trial: Trial) -> Iterator[Finding]:
+def _exported(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
-    program, inputs, expected = _eager(trial, trial.call)
+    program, inputs, expected = _eager(case, case.call)
 
     class Model(torch.nn.Module):  # type: ignore[misc]
         def forward(self, *tensors: Any) -> Any:
@@ -290,7 +290,7 @@ def _exported(trial: Trial) -> Iterator[Finding]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exported = torch.export.export(Model(), tuple(inputs), strict=False)
-            trial.backend.seed(0)
+            case.backend.seed(0)
             values = exported.module()(*inputs)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
@@ -298,11 +298,11 @@ def _exported(trial: Trial) -> Iterator[Finding]:
             raise NotApplicable(f"PyTorch does not export it: {first_line(error)}") from None
         if "DynamicOutputShape" in text:
             raise NotApplicable("the shape of its result depends on data") from None
-        yield trial.finding(f"it cannot be exported: {first_line(error)}")
+        yield case.finding(f"it cannot be exported: {first_line(error)}")
         return
-    wrong = differ(_results(trial, values), expected)
+    wrong = differ(_results(case, values), expected)
     if wrong:
-        yield trial.finding(f"exported: {wrong}")
+        yield case.finding(f"exported: {wrong}")
 
 
 def _autocastable(subject: Subject) -> str:
@@ -313,25 +313,25 @@ def _autocastable(subject: Subject) -> str:
     return _plain_tensors(subject)
 
 
-def _autocast(trial: Trial) -> Iterator[Finding]:
+def _autocast(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
-    call = _in_float32(trial)
-    base = trial.base if call is trial.call else trial.run(call)
+    call = _in_float32(case)
+    base = case.base if call is case.call else case.run(call)
     if base.error is not None:
         raise NotTested("it refuses float32")
-    given = trial.lab.build(call, "fresh", Outcome())
-    trial.backend.seed(0)
+    given = case.caller.build(call, "fresh", Outcome())
+    case.backend.seed(0)
     try:
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            returned = trial.subject.call(given)
+            returned = case.subject.call(given)
     except Exception as error:
-        yield trial.finding(f"under autocast, it fails: {first_line(error)}", Run("call", call))
+        yield case.finding(f"under autocast, it fails: {first_line(error)}", Run("call", call))
         return
-    for one, other in zip(trial.lab.results(trial.subject, returned), base.results):
+    for one, other in zip(case.caller.results(case.subject, returned), base.results):
         if one.described is None or other.described is None or one.elements is None:
             continue
         if other.elements is None or one.described.shape != other.described.shape:
-            yield trial.finding(f"under autocast, {one.label} has another shape", Run("call", call))
+            yield case.finding(f"under autocast, {one.label} has another shape", Run("call", call))
             return
         narrow = one.described.dtype != other.described.dtype
         dtype = "bfloat16" if narrow else other.described.dtype
@@ -344,7 +344,7 @@ def _autocast(trial: Trial) -> Iterator[Finding]:
             ):
                 continue
             place = int(wrong.ravel().argmax())
-            yield trial.finding(
+            yield case.finding(
                 f"under autocast, {one.label} is {one.elements.ravel()[place]}, "
                 f"expected {other.elements.ravel()[place]}",
                 Run("call", call),
@@ -352,13 +352,13 @@ def _autocast(trial: Trial) -> Iterator[Finding]:
             return
 
 
-def _in_float32(trial: Trial) -> Call:
+def _in_float32(case: Case) -> Call:
     """Return the call with a tensor of float32: autocast leaves calls without one alone."""
-    found = trial.tensors()
+    found = case.tensors()
     if any(spec.dtype == "float32" for _, spec in found):
-        return trial.call
+        return case.call
     same = [place for place, spec in found if spec.dtype == found[0][1].dtype]
-    return changed(trial.call, same, lambda spec: as_dtype(spec, "float32"))
+    return changed(case.call, same, lambda spec: as_dtype(spec, "float32"))
 
 
 PROPERTIES = (

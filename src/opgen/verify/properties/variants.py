@@ -8,6 +8,17 @@ from typing import Any
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
+from opgen.verify.caller import (
+    Case,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Result,
+    Run,
+    differ,
+)
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
@@ -19,17 +30,6 @@ from opgen.verify.calls.specs import (
     TensorSpec,
     at,
     put,
-)
-from opgen.verify.lab import (
-    Finding,
-    NotApplicable,
-    NotTested,
-    Outcome,
-    Property,
-    Result,
-    Run,
-    Trial,
-    differ,
 )
 from opgen.verify.properties.common import changed, is_checked_value
 from opgen.verify.subjects import Subject
@@ -71,22 +71,22 @@ def _resizes_out(subject: Subject) -> str:
     return "" if any(a.type.is_tensor_like() for a in inputs) else _FACTORY
 
 
-def _functional(trial: Trial) -> Outcome:
+def _functional(case: Case) -> Outcome:
     """Return what the functional variant does in the same call."""
-    functional = trial.subject.functional
+    functional = case.subject.functional
     assert functional is not None
-    call = {n: v for n, v in trial.call.items() if n not in trial.subject.outs}
-    found = trial.lab.run(functional, call)
+    call = {n: v for n, v in case.call.items() if n not in case.subject.outs}
+    found = case.caller.run(functional, call)
     if found.error is not None:
         raise NotTested(f"the functional variant refuses it: {found.message}")
     return found
 
 
-def _inplace_agrees(trial: Trial) -> Iterator[Finding]:
-    if not is_checked_value(trial):
+def _inplace_agrees(case: Case) -> Iterator[Finding]:
+    if not is_checked_value(case):
         raise NotApplicable("its elements are not specified")
-    expected = _functional(trial).results
-    found = trial.base.results if trial.subject.schema.returns else trial.base.written
+    expected = _functional(case).results
+    found = case.base.results if case.subject.schema.returns else case.base.written
     same = [
         (a.described and (a.described.shape, a.described.dtype))
         == (b.described and (b.described.shape, b.described.dtype))
@@ -96,15 +96,15 @@ def _inplace_agrees(trial: Trial) -> Iterator[Finding]:
         raise NotApplicable("the functional variant returns another shape or dtype")
     wrong = differ(_labelled(found, "self"), expected[: len(found)])
     if wrong:
-        yield trial.finding(
+        yield case.finding(
             f"in place, {wrong}",
-            Run("in place", trial.call),
-            Run("functional", trial.call, _functional_lines(trial)),
+            Run("in place", case.call),
+            Run("functional", case.call, _functional_lines(case)),
         )
 
 
-def _functional_lines(trial: Trial) -> tuple[str, ...]:
-    functional = trial.subject.functional
+def _functional_lines(case: Case) -> tuple[str, ...]:
+    functional = case.subject.functional
     assert functional is not None
     return (f"@call {functional.spelling}",)
 
@@ -113,50 +113,50 @@ def _labelled(results: tuple[Result, ...], label: str) -> list[Result]:
     return [replace(r, label=label if len(results) == 1 else r.label) for r in results]
 
 
-def _outs(trial: Trial) -> list[tuple[Place, TensorSpec]]:
-    found = [(p, spec) for p, spec in trial.tensors() if p[0] in trial.subject.outs]
+def _outs(case: Case) -> list[tuple[Place, TensorSpec]]:
+    found = [(p, spec) for p, spec in case.tensors() if p[0] in case.subject.outs]
     if not found:
         raise NotTested("the list of out arguments is empty")
     return found
 
 
 def _compare_outs(
-    trial: Trial, call: Call, found: Outcome, expected: Outcome, how: str
+    case: Case, call: Call, found: Outcome, expected: Outcome, how: str
 ) -> Iterator[Finding]:
     wrong = differ(found.written, expected.results)
     if wrong:
-        yield trial.finding(
+        yield case.finding(
             f"with out= {how}, {wrong}",
             Run("with out=", call),
-            Run("functional", call, _functional_lines(trial)),
+            Run("functional", call, _functional_lines(case)),
         )
 
 
-def _out_agrees(trial: Trial) -> Iterator[Finding]:
-    if not is_checked_value(trial):
+def _out_agrees(case: Case) -> Iterator[Finding]:
+    if not is_checked_value(case):
         raise NotApplicable("its elements are not specified")
-    expected = _functional(trial)
-    outs = _outs(trial)
-    found = trial.base
+    expected = _functional(case)
+    outs = _outs(case)
+    found = case.base
     if found.error is not None:
-        yield trial.finding(
+        yield case.finding(
             f"refuses an out argument of the right shape and dtype: {found.message}",
-            Run("with out=", trial.call),
-            Run("functional", trial.call, _functional_lines(trial)),
+            Run("with out=", case.call),
+            Run("functional", case.call, _functional_lines(case)),
         )
         return
-    yield from _compare_outs(trial, trial.call, found, expected, "of the right shape")
+    yield from _compare_outs(case, case.call, found, expected, "of the right shape")
     if len(found.results) == len(found.written):
         wrong = differ(found.results, expected.results)
         if wrong:
-            yield trial.finding(f"with out=, what is returned: {wrong}")
+            yield case.finding(f"with out=, what is returned: {wrong}")
     for how, change in (("with gaps", specs.gapped), ("transposed", specs.transposed)):
         if not any(spec.count > 1 for _, spec in outs):
             break
-        call = changed(trial.call, [place for place, _ in outs], change)
-        strided = trial.run(call, "block")
+        call = changed(case.call, [place for place, _ in outs], change)
+        strided = case.run(call, "block")
         if strided.error is None:
-            yield from _compare_outs(trial, call, strided, expected, how)
+            yield from _compare_outs(case, call, strided, expected, how)
 
 
 def _without_elements(spec: TensorSpec) -> TensorSpec:
@@ -171,27 +171,27 @@ def _misshapen(spec: TensorSpec) -> TensorSpec:
 _OTHER_SHAPES = (("without elements", _without_elements), ("of another shape", _misshapen))
 
 
-def _out_resizes(trial: Trial) -> Iterator[Finding]:
-    expected = _functional(trial)
-    outs = _outs(trial)
+def _out_resizes(case: Case) -> Iterator[Finding]:
+    expected = _functional(case)
+    outs = _outs(case)
     tried = False
     for how, change in _OTHER_SHAPES:
-        call = changed(trial.call, [place for place, _ in outs], change)
-        found = trial.run(call)
+        call = changed(case.call, [place for place, _ in outs], change)
+        found = case.run(call)
         if found.error is not None:
             continue
         tried = True
         for one, other in zip(found.written, expected.results):
             assert one.described is not None and other.described is not None
             if one.described.shape != other.described.shape:
-                yield trial.finding(
+                yield case.finding(
                     f"out {how} is left with shape {list(one.described.shape)}, "
                     f"the result has {list(other.described.shape)}",
                     Run("with out= of another shape", call),
                 )
                 return
-        if is_checked_value(trial):
-            yield from _compare_outs(trial, call, found, expected, how)
+        if is_checked_value(case):
+            yield from _compare_outs(case, call, found, expected, how)
     if not tried:
         raise NotApplicable("it refuses out arguments of another shape")
 
@@ -200,17 +200,17 @@ def _says_resized(found: Outcome) -> bool:
     return any("resize" in text for text in found.warned)
 
 
-def _out_warns(trial: Trial) -> Iterator[Finding]:
-    outs = _outs(trial)
-    right = trial.run(warn=True)
+def _out_warns(case: Case) -> Iterator[Finding]:
+    outs = _outs(case)
+    right = case.run(warn=True)
     if right.error is None and _says_resized(right):
-        yield trial.finding("warns of a resize, although out has the right shape")
-    empty = changed(trial.call, [place for place, _ in outs], _without_elements)
-    found = trial.run(empty, warn=True)
+        yield case.finding("warns of a resize, although out has the right shape")
+    empty = changed(case.call, [place for place, _ in outs], _without_elements)
+    found = case.run(empty, warn=True)
     if found.error is None and _says_resized(found):
-        yield trial.finding("warns of the resize of an out without elements", Run("call", empty))
-    other = changed(trial.call, [place for place, _ in outs], _misshapen)
-    found = trial.run(other, warn=True)
+        yield case.finding("warns of the resize of an out without elements", Run("call", empty))
+    other = changed(case.call, [place for place, _ in outs], _misshapen)
+    found = case.run(other, warn=True)
     if found.error is not None:
         raise NotApplicable("it refuses out arguments of another shape")
     resized = any(
@@ -218,7 +218,7 @@ def _out_warns(trial: Trial) -> Iterator[Finding]:
         for result, (_, spec) in zip(found.written, outs)
     )
     if resized and not _says_resized(found):
-        yield trial.finding(
+        yield case.finding(
             "resizes an out that has elements, without a warning", Run("call", other)
         )
 
@@ -231,10 +231,10 @@ def _refused_dtype(dtype: str) -> str | None:
     return "bool" if dtype in INTEGERS else None
 
 
-def _out_refuses(trial: Trial) -> Iterator[Finding]:
-    if not trial.base.written or trial.base.error is not None:
+def _out_refuses(case: Case) -> Iterator[Finding]:
+    if not case.base.written or case.base.error is not None:
         raise NotTested("it refuses an out argument of the right dtype")
-    outs = _outs(trial)
+    outs = _outs(case)
     tried = False
     for place, spec in outs:
         dtype = _refused_dtype(spec.dtype)
@@ -242,14 +242,14 @@ def _out_refuses(trial: Trial) -> Iterator[Finding]:
             continue
         tried = True
         wrong = replace(spec, dtype=dtype, fill=Fill(3, 0, 4))
-        call = put(trial.call, place, wrong)
-        found = trial.run(call, "block", prepare=_remember)
+        call = put(case.call, place, wrong)
+        found = case.run(call, "block", prepare=_remember)
         if found.error is None:
-            yield trial.finding(
+            yield case.finding(
                 f"writes a result of {spec.dtype} to out of {dtype}", Run("call", call)
             )
         elif any(block.changes().elements for block in found.blocks.values()):
-            yield trial.finding(
+            yield case.finding(
                 f"refuses out of {dtype}, after it has written to an argument", Run("call", call)
             )
     if not tried:
@@ -261,9 +261,9 @@ def _remember(outcome: Outcome) -> None:
         block.remember()
 
 
-def _out_keeps(trial: Trial) -> Iterator[Finding]:
-    expected = _functional(trial)
-    outs = _outs(trial)
+def _out_keeps(case: Case) -> Iterator[Finding]:
+    expected = _functional(case)
+    outs = _outs(case)
     if not any(spec.count > 1 for _, spec in outs):
         raise NotTested("the result has one element")
     tried = False
@@ -273,34 +273,34 @@ def _out_keeps(trial: Trial) -> Iterator[Finding]:
         ("transposed", specs.transposed),
         ("that begins inside of its storage", specs.shifted),
     ):
-        call = changed(trial.call, [place for place, _ in outs], change)
+        call = changed(case.call, [place for place, _ in outs], change)
         before: list[Any] = []
 
         def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            kept += [trial.backend.describe(at(outcome.given, place)) for place, _ in outs]
+            kept += [case.backend.describe(at(outcome.given, place)) for place, _ in outs]
 
-        found = trial.run(call, "block", prepare=look)
+        found = case.run(call, "block", prepare=look)
         if found.error is not None:
             continue
         tried = True
         for was, now in zip(before, found.written):
             assert now.described is not None
             if was.storage != now.described.storage:
-                yield trial.finding(f"gives out, {how}, other memory", Run("call", call))
+                yield case.finding(f"gives out, {how}, other memory", Run("call", call))
                 return
             if (was.shape, was.strides, was.offset) != (
                 *(now.described.shape, now.described.strides, now.described.offset),
             ):
-                yield trial.finding(
+                yield case.finding(
                     f"out, {how}, had strides {list(was.strides)} and offset {was.offset}, and has "
                     f"{list(now.described.strides)} and {now.described.offset} after the call",
                     Run("call", call),
                 )
                 return
-        if is_checked_value(trial):
+        if is_checked_value(case):
             wrong = differ(found.written, expected.results)
             if wrong:
-                yield trial.finding(f"out, {how}: {wrong}", Run("call", call))
+                yield case.finding(f"out, {how}: {wrong}", Run("call", call))
     if not tried:
         raise NotTested("it refuses every out argument")
 
@@ -316,30 +316,30 @@ def _writes_tensors(subject: Subject) -> str:
     return ""
 
 
-def _inplace_keeps(trial: Trial) -> Iterator[Finding]:
-    calls = [("", trial.call)]
-    first = next((p for p, _ in trial.written()), None)
+def _inplace_keeps(case: Case) -> Iterator[Finding]:
+    calls = [("", case.call)]
+    first = next((p for p, _ in case.written()), None)
     if first is None:
         raise NotTested("no tensor is written")
-    shape = at(trial.call, first).shape
-    for place, spec in trial.read_only():
+    shape = at(case.call, first).shape
+    for place, spec in case.read_only():
         # The result would be larger than what is written.
         larger = replace(spec, shape=(2, *shape), values=None, layout=None)
-        calls.append((f" with {place[0]} of shape {[2, *shape]}", put(trial.call, place, larger)))
+        calls.append((f" with {place[0]} of shape {[2, *shape]}", put(case.call, place, larger)))
         wider = {"float32": "float64", "int64": "float32", "int32": "float32"}.get(spec.dtype)
         if wider is not None:
             calls.append(
-                (f" with {place[0]} of {wider}", put(trial.call, place, replace(spec, dtype=wider)))
+                (f" with {place[0]} of {wider}", put(case.call, place, replace(spec, dtype=wider)))
             )
     for how, call in calls:
         before: list[Any] = []
 
         def look(outcome: Outcome, kept: list[Any] = before) -> None:
-            for name, index in (p for p, _ in trial.written()):
+            for name, index in (p for p, _ in case.written()):
                 value = outcome.given[name]
-                kept.append(trial.backend.describe(value if index is None else value[index]))
+                kept.append(case.backend.describe(value if index is None else value[index]))
 
-        found = trial.run(call, prepare=look)
+        found = case.run(call, prepare=look)
         if found.error is not None:
             continue
         for was, now in zip(before, found.written):
@@ -347,7 +347,7 @@ def _inplace_keeps(trial: Trial) -> Iterator[Finding]:
             one = (was.shape, was.strides, was.dtype)
             other = (now.described.shape, now.described.strides, now.described.dtype)
             if one != other:
-                yield trial.finding(
+                yield case.finding(
                     f"{now.label} was {was}, and is {now.described} after the call{how}",
                     Run("call", call),
                 )

@@ -11,7 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from opgen.verify.caller import Caller, Case, Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrunk
+from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.programs import call_text, program
 from opgen.verify.calls.specs import (
     REPEATED,
@@ -20,8 +22,6 @@ from opgen.verify.calls.specs import (
     tensors,
     with_distinct_indices,
 )
-from opgen.verify.calls.spoiling import spoiled
-from opgen.verify.lab import Finding, Lab, NotApplicable, NotTested, Property, Run, Trial
 from opgen.verify.properties import BY_NAME, PROPERTIES
 from opgen.verify.properties.common import with_outs
 from opgen.verify.properties.process import CRASH, HANG
@@ -59,14 +59,14 @@ PLANS = {
 # Calls that end the process are left out; after so many outside of checks, or so many in all, the operator is given up.
 _MOST_CRASHES_OF_CALLS, MOST_CRASHES = 8, 24
 _MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
-_SPOILED_OF = 4
+_MISTAKES_OF = 4
 # After so many mistakes that end the process, no others are made: the operator does not check its arguments.
 _MOST_FATAL_MISTAKES = 3
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
 
 
-class Journal:
+class Position:
     """Where this process stands, in memory that its parent reads: the parent sees it when the process has ended."""
 
     def __init__(
@@ -94,20 +94,20 @@ class Examination:
 
     def __init__(
         self,
-        lab: Lab,
+        caller: Caller,
         mode: str,
         seed: int,
         properties: Sequence[str],
-        journal: Journal,
+        position: Position,
         send: Callable[[Any], None],
     ) -> None:
-        self.lab = lab
+        self.caller = caller
         self.mode = mode
         self.seed = seed
         self.plan = PLANS[mode]
-        self.journal = journal
+        self.position = position
         self.send = send
-        self.properties = chosen_properties(lab.backend.kind, mode, properties)
+        self.properties = chosen_properties(caller.backend.kind, mode, properties)
         self._learned: dict[int, Learned] = {}
         self._told: set[str] = set()
 
@@ -117,7 +117,7 @@ class Examination:
         try:
             self._examine(subject, crashes, done)
         except Exception as error:
-            # Not the operator's, which calls of the lab keep: the verdicts that are there stay.
+            # The operator's own errors are results of its calls: this one is opgen's. The verdicts that are there stay.
             report = OperatorReport(
                 subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
             )
@@ -136,7 +136,7 @@ class Examination:
         if subject.facts.untestable:
             self._leave_out(report, done, subject.facts.untestable)
             return
-        self.lab.is_cautious = bool(mine)
+        self.caller.is_cautious = bool(mine)
         hangs = sum(crash.kind == HANG for crash in mine)
         of_calls = sum(crash.stage != "check" for crash in mine)
         if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
@@ -211,11 +211,11 @@ class Examination:
             return known
         skip = [crash.number for crash in crashes if crash.stage == "learn"]
         learned = learn(
-            self.lab,
+            self.caller,
             subject.functional if subject.is_out and subject.functional else subject,
             self.seed,
             self.plan.effort,
-            lambda number: self.journal.at(subject.name, "learn", number),
+            lambda number: self.position.at(subject.name, "learn", number),
             skip,
             # With what was learned until then, the others can be checked.
             max(skip) if len(skip) >= _MOST_CRASHES_OF_LEARNING else None,
@@ -235,30 +235,28 @@ class Examination:
 
     def _cases(
         self, subject: Subject, learned: Learned, crashes: Sequence[Crash]
-    ) -> tuple[list[Trial], list[Trial]]:
+    ) -> tuple[list[Case], list[Case]]:
         skip = {crash.number for crash in crashes if crash.stage == "base"}
-        accepted: list[Trial] = []
-        refused: list[Trial] = []
+        accepted: list[Case] = []
+        refused: list[Case] = []
         calls = self._drawn(subject, learned)
         for number, call in enumerate(calls):
             if number in skip:
                 continue
-            self.journal.at(subject.name, "base", number)
+            self.position.at(subject.name, "base", number)
             try:
-                made = with_outs(self.lab, subject, call)
-                trial = Trial(self.lab, subject, made, number=number, mode=self.mode)
-                error = trial.base.error
+                made = with_outs(self.caller, subject, call)
+                case = Case(self.caller, subject, made, number=number, mode=self.mode)
+                error = case.base.error
             except (NotTested, MemoryError):
                 continue
             if error is None or (subject.is_out and subject.functional is not None):
-                accepted.append(trial)
+                accepted.append(case)
             else:
-                refused.append(Trial(self.lab, subject, made, refused=True, mode=self.mode))
-        accepted.sort(key=lambda trial: -_richness(trial.call))
+                refused.append(Case(self.caller, subject, made, refused=True, mode=self.mode))
+        accepted.sort(key=lambda case: -_richness(case.call))
         number = len(calls)
-        mistakes = [call for call, _ in learned.refused]
-        for trial in accepted[:_SPOILED_OF]:
-            mistakes += list(spoiled(subject, trial.call))[: self.plan.refused]
+        mistakes = self._mistakes(subject, learned, accepted)
         if sum(crash > number for crash in skip) >= _MOST_FATAL_MISTAKES:
             mistakes = []
         for call in mistakes[: 3 * self.plan.refused]:
@@ -267,23 +265,30 @@ class Examination:
                 break
             if number in skip:
                 continue
-            self.journal.at(subject.name, "base", number)
+            self.position.at(subject.name, "base", number)
             try:
                 made = (
                     call
                     if all(n in call for n in subject.outs)
-                    else with_outs(self.lab, subject, call)
+                    else with_outs(self.caller, subject, call)
                 )
-                trial = Trial(self.lab, subject, made, refused=True, number=number, mode=self.mode)
-                error = trial.base.error
+                case = Case(self.caller, subject, made, refused=True, number=number, mode=self.mode)
+                error = case.base.error
             except (NotTested, MemoryError):
                 continue
             if error is not None:
-                refused.append(trial)
+                refused.append(case)
         return accepted, refused
 
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
         return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+
+    def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
+        """Return calls that kernels should refuse. A crash is remembered by its place in this list."""
+        calls = [call for call, _ in learned.refused]
+        for case in accepted[:_MISTAKES_OF]:
+            calls += list(with_mistakes(subject, case.call))[: self.plan.refused]
+        return calls
 
     # Verdicts.
 
@@ -292,8 +297,8 @@ class Examination:
         subject: Subject,
         place: int,
         property_: Property,
-        accepted: list[Trial],
-        refused: list[Trial],
+        accepted: list[Case],
+        refused: list[Case],
         why: str,
         ended: dict[str, list[Finding]],
         learned: Learned,
@@ -307,36 +312,36 @@ class Examination:
         if name in ended:
             shown = tuple(self._shown(subject, f, False) for f in ended[name][:3])
             return Verdict(name, FAILED, len(shown), findings=shown)
-        trials = _trials(property_, accepted, refused)
-        if not trials and property_.refused == "only" and accepted:
+        cases = _cases_for(property_, accepted, refused)
+        if not cases and property_.refused == "only" and accepted:
             return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
-        if not trials:
+        if not cases:
             return Verdict(name, NOT_TESTED, reason=why)
-        if not any(property_.about(trial.call) for trial in trials):
+        if not any(property_.about(case.call) for case in cases):
             return Verdict(
-                name, NOT_APPLICABLE, reason="it says nothing about the calls that are accepted"
+                name, NOT_APPLICABLE, reason="it does not apply to the calls that are accepted"
             )
-        return self._checked(subject, property_, trials, learned)
+        return self._checked(subject, property_, cases, learned)
 
     def _checked(
-        self, subject: Subject, property_: Property, trials: list[Trial], learned: Learned
+        self, subject: Subject, property_: Property, cases: list[Case], learned: Learned
     ) -> Verdict:
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
             self.mode, property_.enough
         )
         count = 0
-        # After so many trials that say nothing, the others will not say more.
+        # After so many cases without a verdict, the others will not say more.
         left = max(3 * enough, 6)
         inapplicable: Counter[str] = Counter()
         untested: Counter[str] = Counter()
-        for index, trial in enumerate(trials):
+        for index, case in enumerate(cases):
             if count >= enough or left <= 0:
                 break
-            if not property_.about(trial.call):
+            if not property_.about(case.call):
                 continue
-            self.journal.at(subject.name, "check", index, property_.name)
+            self.position.at(subject.name, "check", index, property_.name)
             try:
-                finding = _find_violation(property_, trial)
+                finding = _find_violation(property_, case)
             except NotApplicable as reason:
                 inapplicable[str(reason)] += 1
                 left -= 1
@@ -354,7 +359,7 @@ class Examination:
                 continue
             count += 1
             if finding is not None:
-                return self._failed(subject, property_, trial, finding, learned, count)
+                return self._failed(subject, property_, case, finding, learned, count)
         if count:
             return Verdict(property_.name, PASSED, count)
         if inapplicable:
@@ -366,22 +371,22 @@ class Examination:
         self,
         subject: Subject,
         property_: Property,
-        trial: Trial,
+        case: Case,
         finding: Finding,
         learned: Learned,
         count: int,
     ) -> Verdict:
         best, is_shrunk, name = finding, False, property_.name
-        if not trial.refused:
-            # In case that a smaller call ends the process.
+        if not case.refused:
+            # It stays if a smaller call ends the process.
             self._tell(Verdict(name, FAILED, count, findings=(self._shown(subject, best, False),)))
-            self.journal.at(subject.name, "shrink", trial.number, name)
+            self.position.at(subject.name, "shrink", case.number, name)
             found: list[Finding] = []
 
             def fails(call: Call) -> bool:
                 try:
-                    made = with_outs(self.lab, subject, call)
-                    again = Trial(self.lab, subject, made, number=trial.number, mode=self.mode)
+                    made = with_outs(self.caller, subject, call)
+                    again = Case(self.caller, subject, made, number=case.number, mode=self.mode)
                     if again.base.error is not None and not subject.is_out:
                         return False
                     finding = _find_violation(property_, again)
@@ -408,7 +413,7 @@ class Examination:
 
     def _shown(self, subject: Subject, finding: Finding, is_shrunk: bool) -> Shown:
         call = finding.runs[0].call if finding.runs else {}
-        text = program(subject, self.lab.backend.head, finding, self.lab.backend.kind)
+        text = program(subject, self.caller.backend.head, finding, self.caller.backend.kind)
         return Shown(finding.message, call_text(call), text, is_shrunk)
 
     # Processes that ended.
@@ -418,8 +423,8 @@ class Examination:
         subject: Subject,
         crashes: Sequence[Crash],
         learned: Learned,
-        accepted: list[Trial],
-        refused: list[Trial],
+        accepted: list[Case],
+        refused: list[Case],
     ) -> dict[str, list[Finding]]:
         """Return findings for what ended the processes before this one, by the properties that they violate."""
         found: dict[str, list[Finding]] = {}
@@ -438,8 +443,8 @@ class Examination:
         subject: Subject,
         crash: Crash,
         learned: Learned,
-        accepted: list[Trial],
-        refused: list[Trial],
+        accepted: list[Case],
+        refused: list[Case],
     ) -> Call | None:
         if crash.stage == "learn":
             return learned.crashed.get(crash.number)
@@ -447,30 +452,27 @@ class Examination:
             calls = self._drawn(subject, learned)
             if crash.number < len(calls):
                 return calls[crash.number]
-            number = len(calls)
-            mistakes = [call for call, _ in learned.refused]
-            for trial in accepted[:_SPOILED_OF]:
-                mistakes += list(spoiled(subject, trial.call))[: self.plan.refused]
-            place = crash.number - number - 1
+            mistakes = self._mistakes(subject, learned, accepted)
+            place = crash.number - len(calls) - 1
             return mistakes[place] if 0 <= place < len(mistakes) else None
         property_ = BY_NAME.get(crash.property)
         if property_ is None:
             return None
-        trials = _trials(property_, accepted, refused)
-        return trials[crash.number].call if crash.number < len(trials) else None
+        cases = _cases_for(property_, accepted, refused)
+        return cases[crash.number].call if crash.number < len(cases) else None
 
 
-def _find_violation(property_: Property, trial: Trial) -> Finding | None:
+def _find_violation(property_: Property, case: Case) -> Finding | None:
     """Check one call; return what is wrong, or None.
 
     Raises NotTested also if the result depends on the order in which elements are visited, because an index occurs
-    twice: the property says nothing about it, unless it is violated with different indices, too.
+    twice: the property does not apply to it, unless it is violated with different indices, too.
     """
-    finding = next(property_.check(trial), None)
-    if finding is None or not property_.is_ordered or not has_repeated_indices(trial.call):
+    finding = next(property_.check(case), None)
+    if finding is None or not property_.is_ordered or not has_repeated_indices(case.call):
         return finding
-    for call in with_distinct_indices(trial.call):
-        again = Trial(trial.lab, trial.subject, call, number=trial.number, mode=trial.mode)
+    for call in with_distinct_indices(case.call):
+        again = Case(case.caller, case.subject, call, number=case.number, mode=case.mode)
         if again.base.error is None:
             found = next(property_.check(again), None)
             if found is not None:
@@ -478,21 +480,21 @@ def _find_violation(property_: Property, trial: Trial) -> Finding | None:
     raise NotTested(REPEATED)
 
 
-def _trials(property_: Property, accepted: list[Trial], refused: list[Trial]) -> list[Trial]:
+def _cases_for(property_: Property, accepted: list[Case], refused: list[Case]) -> list[Case]:
     """Return the calls that a property is about."""
     if property_.refused == "only":
         return refused
     return [*refused, *accepted] if property_.refused else accepted
 
 
-def _has_no_function(subject: Subject, accepted: Sequence[Trial]) -> bool:
+def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
     """Whether every call of an overload with out= fails because Python has no such function."""
     return (
         subject.is_out
         and bool(accepted)
         and all(
-            isinstance(trial.base.error, TypeError) and _NO_SIGNATURE in str(trial.base.error)
-            for trial in accepted
+            isinstance(case.base.error, TypeError) and _NO_SIGNATURE in str(case.base.error)
+            for case in accepted
         )
     )
 

@@ -30,15 +30,15 @@ from typing import Any
 import msgspec
 
 from opgen.io.lifetime import end_with, has_ended, kill_group, reap
+from opgen.verify.caller import Caller
 from opgen.verify.domains import DomainsError
-from opgen.verify.lab import Lab
 from opgen.verify.memory.blocks import Memory
 from opgen.verify.memory.guard import Guard
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.examination import (
     MOST_CRASHES,
     Examination,
-    Journal,
+    Position,
     chosen_properties,
     signal_name,
 )
@@ -232,11 +232,11 @@ class Worker:
             board = self.board
             if self.guard is not None:
                 self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
-            lab = Lab(self.backend, self.memory, self.guard, board.tick)
-            journal = Journal(board.write_place, board.tick)
+            caller = Caller(self.backend, self.memory, self.guard, board.tick)
+            position = Position(board.write_place, board.tick)
             request = self.request
             examination = Examination(
-                lab, request.mode, request.seed, request.properties, journal, send
+                caller, request.mode, request.seed, request.properties, position, send
             )
             for subject in members:
                 known = reports.get(subject.name)

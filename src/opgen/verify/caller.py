@@ -39,20 +39,20 @@ class Finding(Struct, frozen=True):
 
 
 class NotApplicable(Exception):
-    """The property says nothing about this operator, or this call."""
+    """The property does not apply to this operator, or this call."""
 
 
 class NotTested(Exception):
     """The property could not be tested with this call."""
 
 
-Check = Callable[["Trial"], Iterator[Finding]]
+Check = Callable[["Case"], Iterator[Finding]]
 
 
 class Property(Struct, frozen=True):
     """One property of operators.
 
-    `needs` returns why the property says nothing about an operator, or "". `check` yields findings for one call; it throws
+    `needs` returns why the property does not apply to an operator, or "". `check` yields findings for one call; it throws
     NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
     `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
     With `is_ordered`, the check compares results that were computed in different orders of elements.
@@ -246,20 +246,20 @@ class Outcome:
         return lines[0] if lines else type(self.error).__name__
 
 
-class Lab:
-    """Calls operators of a backend. It calls `journal()` before every call."""
+class Caller:
+    """Calls operators of a backend. It calls `progress()` before every call."""
 
     def __init__(
         self,
         backend: Backend,
         memory: Memory,
         guard: Guard | None,
-        journal: Callable[[], None] = lambda: None,
+        progress: Callable[[], None] = lambda: None,
     ) -> None:
         self.backend = backend
         self.memory = memory
         self.guard = guard
-        self.journal = journal
+        self.progress = progress
         # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
         self.is_cautious = False
 
@@ -320,7 +320,7 @@ class Lab:
             prepare(outcome)
         backend = self.backend
         backend.seed(seed)
-        self.journal()
+        self.progress()
         if watch:
             backend.watch_memory(True)
         try:
@@ -408,12 +408,12 @@ def _warned() -> Iterator[list[str]]:
             found += [str(each.message) for each in caught]
 
 
-class Trial:
+class Case:
     """One call, of which a property is checked: the operator accepts it, unless `refused`."""
 
     def __init__(
         self,
-        lab: Lab,
+        caller: Caller,
         subject: Subject,
         call: Call,
         *,
@@ -421,7 +421,7 @@ class Trial:
         number: int = 0,
         mode: str = "default",
     ) -> None:
-        self.lab = lab
+        self.caller = caller
         self.subject = subject
         self.call = call
         self.refused = refused
@@ -431,20 +431,20 @@ class Trial:
 
     @property
     def backend(self) -> Backend:
-        return self.lab.backend
+        return self.caller.backend
 
     @property
     def base(self) -> Outcome:
         """The outcome of the call with dense tensors in memory of their own."""
         if self._base is None:
-            self._base = self.lab.run(self.subject, self.call)
+            self._base = self.caller.run(self.subject, self.call)
         return self._base
 
     def run(
         self, call: Mapping[str, Any] | None = None, how: str = "fresh", **options: Any
     ) -> Outcome:
         """Call the operator."""
-        return self.lab.run(self.subject, self.call if call is None else call, how, **options)
+        return self.caller.run(self.subject, self.call if call is None else call, how, **options)
 
     def tensors(self) -> list[tuple[Place, TensorSpec]]:
         """Return the tensors of the call with their places."""

@@ -1,4 +1,4 @@
-"""Change a call that is accepted in one place, so that it is refused, or nearly: the arguments of mistakes."""
+"""Change a call that is accepted in one place, so that it is refused, or nearly: calls with a mistake."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS = (-1, 0, -3, 7, 1000)
 _DTYPES = ("float32", "int64", "bool", "complex64")
 
 
-def spoiled(subject: Subject, call: Call) -> Iterator[Call]:
+def with_mistakes(subject: Subject, call: Call) -> Iterator[Call]:
     """Yield changed calls, those first that kernels check least."""
     nullable = [a.name for a in subject.arguments if a.type.is_nullable()]
     found = list(places(call))
