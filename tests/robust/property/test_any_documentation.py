@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from opgen.emit.common.base import cpp_string
 from opgen.emit.common.layout import WIDTH, break_long_lines, documentation_comment
-from opgen.parse.entries.documentation import clean, find_bad_character
+from opgen.parse.entries.doc_comments import clean, find_bad_character
 from opgen.python.layout import docstring, with_docstring, without_docstrings
 from support.build import compilers
 from support.inputs import aten_inputs
