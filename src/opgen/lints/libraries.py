@@ -16,7 +16,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.out_slips import shared_letters
 from opgen.model.registry import Registry
 from opgen.model.types import BaseType, Type
-from opgen.parse.entries.checks import explain_random
+from opgen.parse.entries.rules import explain_random
 from opgen.resolve.dispatch_tables import first_backend_key, lacks_fake, selects_backend
 from opgen.resolve.functional_forms import finds_tensors, views_first_argument
 from opgen.resolve.overload_order import by_overloads, in_order_of_registration, taken_calls

@@ -1,4 +1,4 @@
-"""An entry while its keys are read: filled by `key_readers`, checked by `checks`."""
+"""An entry while its keys are read: filled by `key_readers`, checked by `rules`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN, Profile
 from opgen.model.schema_spelling import Blank, Spelling
 from opgen.model.tags import TagSet
-from opgen.parse.entries import edits as entry_edits
+from opgen.parse.entries import key_edits
 from opgen.parse.entries.header import FileHeader
 from opgen.parse.schema.reader import SchemaCache
 from opgen.parse.yaml.nodes import MappingNode, ScalarNode, SequenceNode
@@ -93,16 +93,16 @@ class NodeSpans(Struct, frozen=True):
         return self.schema(0, max(length, self.schema_start) - self.schema_start)
 
     def add_key(self, text: str) -> Edit | None:
-        """Return an edit as `edits.add_key` does."""
-        return entry_edits.add_key(self.node, text)
+        """Return an edit as `key_edits.add_key` does."""
+        return key_edits.add_key(self.node, text)
 
     def remove_key(self, name: str) -> Edit | None:
-        """Return an edit as `edits.remove_key` does."""
-        return entry_edits.remove_key(self.node, name)
+        """Return an edit as `key_edits.remove_key` does."""
+        return key_edits.remove_key(self.node, name)
 
     def add_tag(self, tag: str) -> Edit | None:
-        """Return an edit as `edits.add_tag` does."""
-        return entry_edits.add_tag(self.node, tag)
+        """Return an edit as `key_edits.add_tag` does."""
+        return key_edits.add_tag(self.node, tag)
 
     def misplaced_blanks(self) -> tuple[Edit, ...]:
         """Return edits that give the schema its canonical white space; line ends are kept."""

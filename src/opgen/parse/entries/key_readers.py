@@ -40,12 +40,8 @@ from opgen.model.native_function import (
 from opgen.model.profile import ATEN, Profile
 from opgen.model.schema_spelling import Spelling, spell
 from opgen.model.tags import TagSet
-from opgen.parse.entries import edits as entry_edits
-from opgen.parse.entries.documentation import clean, find_bad_character
-from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
-from opgen.parse.entries.fake_expression import find_fake_problem
-from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
-from opgen.parse.entries.slips import (
+from opgen.parse.entries import key_edits
+from opgen.parse.entries.advice import (
     Advice,
     advise_on_dispatch_key,
     advise_on_kernel,
@@ -55,6 +51,10 @@ from opgen.parse.entries.slips import (
     advise_on_table,
     list_names,
 )
+from opgen.parse.entries.doc_comments import clean, find_bad_character
+from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
+from opgen.parse.entries.fake_expression import find_fake_problem
+from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
 from opgen.parse.schema.library_parser import LibraryReader
 from opgen.parse.schema.parser import SchemaReader, check_namespace
 from opgen.parse.schema.slips import find_slip
@@ -238,7 +238,7 @@ class _EntryReader:
         if node.value == stripped or KEYS[self._key].kind is Kind.any_string:
             return node
         message = "this string includes the line end after it"
-        hint, fix = "write '>-' or '|-'", entry_edits.strip_line_end(node)
+        hint, fix = "write '>-' or '|-'", key_edits.strip_line_end(node)
         self._error("E0302", message, node.span, hint=hint, fix=fix)
         return replace(node, value=stripped)
 

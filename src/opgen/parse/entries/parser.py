@@ -17,10 +17,10 @@ from opgen.model.function_schema import OperatorName, SchemaKind
 from opgen.model.invalid_entries import InvalidEntry
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.profile import Profile
-from opgen.parse.entries.checks import check_entry
-from opgen.parse.entries.documentation import comment_documentation
+from opgen.parse.entries.doc_comments import comment_documentation
 from opgen.parse.entries.draft import Draft, EntryContext, default_kernel_name
 from opgen.parse.entries.key_readers import read_keys
+from opgen.parse.entries.rules import check_entry
 from opgen.parse.schema.parser import SchemaReader
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, describe
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.parse.entries.documentation import comment_start
+from opgen.parse.entries.doc_comments import comment_start
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 
 _MARK = "opgen: allow"
