@@ -159,7 +159,9 @@ SLIPS: tuple[Slip, ...] = (
         "two_commas", "f(Tensor self, «», int n) -> Tensor", "is missing here", "remove the ','"
     ),
     _schema("point", "f(Tensor self«. »int n) -> Tensor", "a comma is missing", "write ', '", ", "),
-    _schema("open_list", "f(Tensor self, «int[2» n) -> Tensor", "is not a type", "'int[2]'"),
+    _schema(
+        "open_list", "f(Tensor self, «int[2» n) -> Tensor", "is not a type", "'int[2]'", "int[2]"
+    ),
     _schema(
         "comment_inside",
         "f(Tensor self, int n «# times»\n    ) -> Tensor",

@@ -40,7 +40,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import Profile
 from opgen.model.registry import Registry
-from opgen.model.schema_spelling import spell
+from opgen.parse import parse_function_schema
 
 # The gradients of an operator by dispatch key.
 Infos: TypeAlias = dict[str, DifferentiabilityInfo]
@@ -216,12 +216,15 @@ class _Builder(Struct):
     def _find(self, written: re.Match[str], namespace: str | None) -> NativeFunction | None:
         """Return the operator of a schema. Outside of torchgen's profile, white space is free, and its name is enough."""
         schema, is_name = written["schema"], written["arguments"] is None
+        parsed = None
         for f in self._by_name.get(written["operator"], []):
             if namespace in (None, f.namespace):
                 if str(f.func) == schema:
                     return f
                 is_library = f.func.profile is Profile.library
-                if is_library and (is_name or str(f.func) == spell(schema).text):
+                if is_library and parsed is None and not is_name:
+                    parsed = parse_function_schema(schema, Diagnostics(), profile=f.func.profile)
+                if is_library and (is_name or str(f.func) == str(parsed)):
                     return f
         return None
 

@@ -234,8 +234,9 @@ class TensorOptionsArguments(Struct, frozen=True):
         return (self.dtype, self.layout, self.device, self.pin_memory)
 
 
-class Arguments(Struct, frozen=True, cache_hash=True):
-    """Arguments by their roles. The fields are in the order of the schema."""
+class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
+    """Arguments by their roles. The fields are in the order of the schema. As those of an Argument, hash and text are
+    cached."""
 
     pre_self_positional: tuple[Argument, ...]
     self_arg: SelfArgument | None
@@ -356,6 +357,10 @@ class Arguments(Struct, frozen=True, cache_hash=True):
         return replace(self, out=outs)
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return ", ".join(self._parts())
 
     def _parts(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from opgen.model.schema_spelling import spell
+from opgen.importing.common.canonical_schema import canonical
 
 # The most characters of a schema. PyTorch's longest has 492.
 MAX_SCHEMA = 60_000
@@ -58,8 +58,8 @@ def find_schema(text: str) -> SchemaText | None:
     if len(tokens) == closing + 2 or not _are_balanced(tokens[closing + 2 :]):
         return None
     *namespace, name = "".join(tokens[:end]).split("::")
-    canonical = spell(text).text
-    return SchemaText("::".join(namespace), name, canonical[canonical.index("(") :])
+    spelled = canonical(text)
+    return SchemaText("::".join(namespace), name, spelled[spelled.index("(") :])
 
 
 def find_name(text: str) -> tuple[str, str] | None:

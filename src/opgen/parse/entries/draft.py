@@ -13,24 +13,24 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN, Profile
-from opgen.model.schema_spelling import Blank, Spelling
 from opgen.model.tags import TagSet
 from opgen.parse.entries import key_edits
 from opgen.parse.entries.header import FileHeader
-from opgen.parse.schema.reader import SchemaCache
+from opgen.parse.schema.grammar import SchemaCache
+from opgen.parse.schema.text import align, misplaced_blanks
 from opgen.parse.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 
 class NodeSpans(Struct, frozen=True):
     """The spans of an entry's parts, looked up in its nodes on demand.
 
-    `schema_start` is the offset of the schema in the value of `func`, after the namespace. If the schema may be written
-    in any spelling, `spelling` maps it to the canonical one, and `schema_start` is an offset in that.
+    `canonical` is the canonical text of the value of `func`; empty if that is how it is written. `schema_start` is the
+    offset in it of the schema, after the namespace.
     """
 
     node: MappingNode
     schema_start: int = 0
-    spelling: Spelling | None = None
+    canonical: str = ""
 
     def __repr__(self) -> str:
         return f"NodeSpans({self.node.source!r}, {self.node.start})"
@@ -79,8 +79,10 @@ class NodeSpans(Struct, frozen=True):
         if not isinstance(func, ScalarNode):
             return self.node.span
         start, end = self.schema_start + start, self.schema_start + end
-        if self.spelling is not None:
-            start, end = self.spelling.written(start, end)
+        if self.canonical:
+            places = align(self.canonical, func.value)
+            begin = places[start]
+            start, end = begin, max(begin, places[end - 1] + 1) if end > start else begin
         return func.part(start, end)
 
     def schema_name(self) -> Span:
@@ -88,7 +90,7 @@ class NodeSpans(Struct, frozen=True):
         func = self.node.get("func")
         if not isinstance(func, ScalarNode):
             return self.node.span
-        text = func.value if self.spelling is None else self.spelling.text
+        text = self.canonical or func.value
         length = text.find("(", self.schema_start)
         return self.schema(0, max(length, self.schema_start) - self.schema_start)
 
@@ -107,17 +109,19 @@ class NodeSpans(Struct, frozen=True):
     def misplaced_blanks(self) -> tuple[Edit, ...]:
         """Return edits that give the schema its canonical white space; line ends are kept."""
         func = self.node.get("func")
-        if self.spelling is None or not isinstance(func, ScalarNode):
+        if not self.canonical or not isinstance(func, ScalarNode):
             return ()
         # The line ends of a block scalar are the author's layout of a long schema.
-        blanks = [b for b in self.spelling.blanks if "\n" not in func.value[b.start : b.end]]
+        text = func.value
+        blanks = [
+            b for b in misplaced_blanks(self.canonical, text) if "\n" not in text[b[0] : b[1]]
+        ]
         if not blanks:
             return ()
-        start, end = blanks[0].start, blanks[-1].end
-        whole = func.part(start, end)
-        if whole.text == func.value[start:end]:
-            return (Edit(whole, _spaced(func.value, blanks)),)
-        edits = (Edit(func.part(b.start, b.end), b.replacement) for b in blanks)
+        whole = func.part(blanks[0][0], blanks[-1][1])
+        if whole.text == text[blanks[0][0] : blanks[-1][1]]:
+            return (Edit(whole, _spaced(text, blanks)),)
+        edits = (Edit(func.part(start, end), blank) for start, end, blank in blanks)
         return tuple(edit for edit in edits if not edit.span.text.strip())
 
     def _dispatch_row(self, key: DispatchKey) -> tuple[Span, Span] | None:
@@ -131,11 +135,11 @@ class NodeSpans(Struct, frozen=True):
         return None
 
 
-def _spaced(text: str, blanks: Sequence[Blank]) -> str:
+def _spaced(text: str, blanks: Sequence[tuple[int, int, str]]) -> str:
     """Return `text` from the first of `blanks` to the last, with each blank replaced."""
-    parts = [blanks[0].replacement]
-    for before, after in pairwise(blanks):
-        parts += (text[before.end : after.start], after.replacement)
+    parts = [blanks[0][2]]
+    for (_, end, _), (start, _, blank) in pairwise(blanks):
+        parts += (text[end:start], blank)
     return "".join(parts)
 
 

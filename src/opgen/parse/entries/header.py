@@ -14,7 +14,8 @@ from opgen.model.backend import WrittenName
 from opgen.model.cpp_identifier import is_cpp_name
 from opgen.model.types import CppClass
 from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS
-from opgen.parse.schema.parser import SchemaReader, check_namespace
+from opgen.parse.schema.names import is_namespace
+from opgen.parse.schema.text import SchemaText
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from opgen.parse.yaml.values import ValueReader
 
@@ -113,8 +114,8 @@ def _namespace(reader: ValueReader) -> str | None:
         return _IN_PLACE if is_misspelt else None
     if reader.name("namespace") is None or not isinstance(node, ScalarNode):
         return _IN_PLACE
-    text = SchemaReader(node.value, reader.diagnostics, node.part)
-    return node.value if check_namespace(text, node.value, 0) else _IN_PLACE
+    text = SchemaText(node.value, reader.diagnostics, node.part)
+    return node.value if is_namespace(text, node.value, 0) else _IN_PLACE
 
 
 def read_includes(reader: ValueReader) -> Iterator[str]:

@@ -38,7 +38,6 @@ from opgen.model.native_function import (
     Variant,
 )
 from opgen.model.profile import ATEN, Profile
-from opgen.model.schema_spelling import Spelling, spell
 from opgen.model.tags import TagSet
 from opgen.parse.entries import key_edits
 from opgen.parse.entries.advice import (
@@ -55,9 +54,10 @@ from opgen.parse.entries.doc_comments import clean, find_bad_character
 from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
 from opgen.parse.entries.fake_expression import find_fake_problem
 from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
-from opgen.parse.schema.library_parser import LibraryReader
-from opgen.parse.schema.parser import SchemaReader, check_namespace
+from opgen.parse.schema.grammar import SchemaReader
+from opgen.parse.schema.names import is_namespace
 from opgen.parse.schema.slips import find_slip
+from opgen.parse.schema.text import SchemaText, without_comments
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
 _MAX_KERNEL_NAMESPACES = 2
@@ -250,30 +250,24 @@ class _EntryReader:
         return None if found is None else found.value
 
     def _schema_reader(
-        self, node: ScalarNode, offset: int = 0, errors: Diagnostics | None = None
+        self,
+        node: ScalarNode,
+        offset: int = 0,
+        errors: Diagnostics | None = None,
+        profile: Profile = Profile.torchgen,
     ) -> SchemaReader:
+        """Return a parser of the text of `node` from `offset`."""
+
         def locate(start: int, end: int) -> Span:
             return node.part(start + offset, end + offset)
 
-        diagnostics = self._context.diagnostics if errors is None else errors
-        return SchemaReader(node.value[offset:], diagnostics, locate, self._context.cache)
-
-    def _library_reader(
-        self,
-        node: ScalarNode,
-        spelling: Spelling,
-        offset: int,
-        errors: Diagnostics | None = None,
-    ) -> LibraryReader:
-        """Return a parser of the schema that begins at `offset` of the canonical spelling of `node`."""
-
-        def locate(start: int, end: int) -> Span:
-            return node.part(*spelling.written(start + offset, end + offset))
-
         context = self._context
-        text, cache = spelling.text[offset:], context.cache.library
         diagnostics = context.diagnostics if errors is None else errors
-        return LibraryReader(text, diagnostics, locate, cache, context.header.classes)
+        text = node.value[offset:]
+        if profile is Profile.library:
+            text = without_comments(text)
+        at = SchemaText(text, diagnostics, locate)
+        return SchemaReader(at, profile, context.cache, context.header.classes)
 
     def _operator_name(self, node: ScalarNode, start: int, end: int) -> OperatorName | None:
         text = node.value[start:end]
@@ -293,37 +287,37 @@ class _EntryReader:
     def _read_schema(self, value: Node) -> None:
         if not self._is_string(value) or not isinstance(value, ScalarNode):
             return
-        spelling = None
-        if self._context.profile(_written_namespace(value.value, self._context.namespace)) is (
-            Profile.library
-        ):
-            spelling = spell(value.value)
-            if self._report_folded_comment(value, spelling):
-                return
-        node = value if spelling is not None else self._string(value)
+        name = without_comments(value.value).partition("(")[0]
+        written, colons, _ = name.rpartition("::")
+        namespace = written.strip() if colons else self._context.namespace
+        profile = self._context.profile(namespace)
+        is_library = profile is Profile.library
+        if is_library and self._report_folded_comment(value):
+            return
+        node = value if is_library else self._string(value)
         assert node is not None
-        text = node.value if spelling is None else spelling.text
-        namespace, colons, _ = text.partition("(")[0].rpartition("::")
-        offset = len(namespace) + len(colons)
+        offset = len(written) + len(colons)
         self.draft.namespace = self._context.namespace
-        if colons and not self._is_namespace(namespace, node, spelling):
+        if colons and not self._is_namespace(node, written):
             self.draft.bad.add("func")
         elif colons:
             self.draft.namespace = namespace
-        self.draft.spans = NodeSpans(self.draft.spans.node, offset, spelling)
+        self.draft.spans = NodeSpans(self.draft.spans.node, offset)
+        self.draft.profile = profile
         errors = Diagnostics(most=self._context.diagnostics.most)
         try:
-            if spelling is None:
-                func = self._schema_reader(node, offset, errors).schema()
-            else:
-                self.draft.profile = Profile.library
-                func = self._library_reader(node, spelling, offset, errors).schema()
+            func = self._schema_reader(node, offset, errors, profile).schema()
         except TooManyErrors:
             self._context.diagnostics.extend(errors.errors())
             raise
         self._report_schema(node, errors)
         if "func" not in self.draft.bad:
             self.draft.func = func
+        if func is not None and is_library:
+            before = f"{namespace}::" if colons else ""
+            canonical = f"{before}{func}"
+            if canonical != node.value:
+                self.draft.spans = NodeSpans(self.draft.spans.node, len(before), canonical)
 
     def _report_schema(self, node: ScalarNode, errors: Diagnostics) -> None:
         """Report what is wrong with the schema `node`: the cause of `errors` if it is known, or else these."""
@@ -342,28 +336,27 @@ class _EntryReader:
         fix = None if slip.replacement is None or not is_written else Edit(span, slip.replacement)
         self._error(slip.code, slip.message, span, labels=labels, hint=slip.hint, fix=fix)
 
-    def _report_folded_comment(self, node: ScalarNode, spelling: Spelling) -> bool:
+    def _report_folded_comment(self, node: ScalarNode) -> bool:
         """Report a comment in a folded scalar, where it would include all following lines."""
-        if not spelling.comments or node.style != ">":
+        plain = without_comments(node.value)
+        differences = (i for i, sign in enumerate(node.value) if sign == "#" != plain[i])
+        start = next(differences, -1)
+        if start < 0 or node.style != ">":
             return False
-        start = spelling.comments[0][0]
         message = "in a folded string, a comment includes everything after '#'"
         hint = "move the comment out of the string, or write '|-' instead of '>-'"
         self._error("E0324", message, node.part(start, start + 1), hint=hint)
         return True
 
-    def _is_namespace(self, namespace: str, node: ScalarNode, spelling: Spelling | None) -> bool:
+    def _is_namespace(self, node: ScalarNode, written: str) -> bool:
+        namespace = written.strip()
+        start = written.index(namespace)
         if "::" in namespace.strip(":"):
             message = "an operator is in at most one namespace"
-            span = node.part(0, len(namespace))
-            self._error("E0303", message, span)
+            self._error("E0303", message, node.part(start, start + len(namespace)))
             return False
-        reader = (
-            self._schema_reader(node)
-            if spelling is None
-            else self._library_reader(node, spelling, 0)
-        )
-        return check_namespace(reader, namespace, 0)
+        text = SchemaText(node.value, self._context.diagnostics, node.part)
+        return is_namespace(text, namespace, start)
 
     def _read_variants(self, value: Node) -> frozenset[Variant] | None:
         if isinstance(value, SequenceNode):
@@ -659,7 +652,7 @@ class _EntryReader:
                 message = "only the last item can be without ' -> '"
                 self._error("E0231", message, node.span)
             else:
-                add = self._precomputed_arguments(node, 0)
+                add = self._precomputed_arguments(node, 0, "")
         return Precompute(tuple(replace.items()), add) if value.items else None
 
     def _add_replacement(
@@ -667,10 +660,6 @@ class _EntryReader:
     ) -> None:
         name, start = node.value[: arrow[0]], arrow[1]
         span = node.part(0, len(name))
-        is_loose = node.value[slice(*arrow)] != " -> "
-        if is_loose and name and start < len(node.value):
-            self._schema_reader(node).report_arrow(*arrow)
-            self.draft.bad.add(self._key)
         if not is_identifier(name):
             message = f"'{shorten(name)}' is not the name of an argument"
             if not name:
@@ -681,22 +670,27 @@ class _EntryReader:
         elif "->" in node.value[start:]:
             self._error("E0231", "a second '->'", node.part(start, len(node.value)))
         else:
-            replace[name] = self._precomputed_arguments(node, start)
+            replace[name] = self._precomputed_arguments(node, start, f"{name} -> ")
 
-    def _precomputed_arguments(self, node: ScalarNode, start: int) -> tuple[Argument, ...]:
+    def _precomputed_arguments(
+        self, node: ScalarNode, start: int, before: str
+    ) -> tuple[Argument, ...]:
+        """Parse the arguments from `start`. The right text before them is `before`."""
         reader = self._schema_reader(node)
-        arguments = []
         stop = len(node.value)
-        for begin, end in tuple(reader.pieces(start, stop)) or ((start, stop),):
-            argument = reader.argument(begin, end)
-            if argument is None:
-                self.draft.bad.add(self._key)
-            elif argument.name.upper() == argument.name:
+        places = reader.pieces(start, stop) or ((start, stop),)
+        arguments = [reader.argument(*place) for place in places]
+        found = tuple(a for a in arguments if a is not None)
+        for argument, place in zip(arguments, places):
+            if argument is not None and argument.name.upper() == argument.name:
                 message = f"'{argument.name}' has no lower-case letter"
-                self._error("E0232", message, node.part(begin, end))
-            else:
-                arguments.append(argument)
-        return tuple(arguments)
+                self._error("E0232", message, node.part(*place))
+        is_exact = len(found) == len(arguments) and reader.is_exact(
+            f"{before}{', '.join(map(str, found))}"
+        )
+        if not is_exact:
+            self.draft.bad.add(self._key)
+        return found
 
 
 def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
@@ -704,12 +698,6 @@ def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
     unused = [name for name in KEYS if node.get(name) is None]
     advice = advise_on_key(key.value, node, unused)
     return None if advice is None else advice.meant
-
-
-def _written_namespace(schema: str, default: str) -> str:
-    """Return the namespace before the operator's name; without one, `default`."""
-    namespace, colons, _ = schema.partition("(")[0].rpartition("::")
-    return namespace.strip() if colons else default
 
 
 def _is_module_name(text: str) -> bool:

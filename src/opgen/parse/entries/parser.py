@@ -21,7 +21,8 @@ from opgen.parse.entries.doc_comments import comment_documentation
 from opgen.parse.entries.draft import Draft, EntryContext, default_kernel_name
 from opgen.parse.entries.key_readers import read_keys
 from opgen.parse.entries.rules import check_entry
-from opgen.parse.schema.parser import SchemaReader
+from opgen.parse.schema.grammar import SchemaReader
+from opgen.parse.schema.text import SchemaText
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, describe
 
 _IMPLICIT = DispatchKey.CompositeImplicitAutograd
@@ -79,7 +80,8 @@ def _invalid_entry(draft: Draft) -> InvalidEntry | None:
 
 def _parse_name(text: str, is_library: bool) -> OperatorName | None:
     # Its errors have been reported.
-    return SchemaReader(text, Diagnostics()).operator_name(0, len(text), allow_out=is_library)
+    at = SchemaText(text, Diagnostics())
+    return SchemaReader(at).operator_name(0, len(text), allow_out=is_library)
 
 
 def _completed(f: NativeFunction, draft: Draft, above: Node | None) -> NativeFunction:

@@ -20,8 +20,8 @@ from opgen.parse.entries.header import DERIVATIVES_KEYS, SchemaFile, split_heade
 from opgen.parse.entries.parser import parse_entry, to_invalid_entry
 from opgen.parse.files.namespace import default_namespaces
 from opgen.parse.files.other_kinds import report_derivatives, report_other_kind
-from opgen.parse.schema.keywords import KEYWORDS
-from opgen.parse.schema.reader import SchemaCache
+from opgen.parse.schema.grammar import SchemaCache
+from opgen.parse.schema.names import KEYWORDS
 from opgen.parse.yaml.nodes import MappingNode, Node, SequenceNode, compose
 
 # The entries of a file that are looked at to recognise its kind.

@@ -1,26 +1,14 @@
-"""Assign roles (self, tensor options, out) to the arguments of a library's schema.
-
-PyTorch's runtime parser has no roles: an operator of any name may write any argument. An operator with the form of
-torchgen's out or in-place variant is treated as one. Any other operator that writes arguments is `mutable`.
-"""
+"""Assign roles to the arguments of an operator: self, tensor options, out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from opgen.model.function_schema import (
-    AUGMENTED_ASSIGNMENT_NAMES,
-    TENSOR,
-    TENSOR_LIST,
     Argument,
     Arguments,
-    BaseOperatorName,
-    Return,
     SelfArgument,
     TensorOptionsArguments,
-    may_alias,
 )
 from opgen.model.types import BaseTy, BaseType, OptionalType
 
@@ -30,8 +18,29 @@ _OPTION_TYPES = (
     ("device", BaseTy.Device),
     ("pin_memory", BaseTy.bool),
 )
-# The suffix of the functional form of an operator that writes its arguments.
-_FUNCTIONAL = "_functional"
+
+
+def arguments_in_roles(
+    positional: Sequence[Argument],
+    keyword: Sequence[Argument],
+    outs: int,
+    *,
+    has_options: bool = True,
+) -> Arguments:
+    """Assign a role to each argument; the last `outs` keyword arguments are out arguments."""
+    values = tuple(positional)
+    plain, out = keyword[: len(keyword) - outs], keyword[len(keyword) - outs :]
+    before, options, after = _split_options(plain) if has_options else (tuple(plain), None, ())
+    self_at = next((i for i, a in enumerate(values) if a.name == "self"), None)
+    return Arguments(
+        pre_self_positional=values[:self_at] if self_at is not None else (),
+        self_arg=None if self_at is None else SelfArgument(values[self_at]),
+        post_self_positional=values[self_at + 1 :] if self_at is not None else values,
+        pre_tensor_options_kwarg_only=before,
+        tensor_options=options,
+        post_tensor_options_kwarg_only=after,
+        out=tuple(out),
+    )
 
 
 def option_starts(keyword: Sequence[Argument]) -> list[int]:
@@ -39,7 +48,7 @@ def option_starts(keyword: Sequence[Argument]) -> list[int]:
     return [i for i in range(len(keyword) - 3) if _are_options(tuple(keyword[i : i + 4]))]
 
 
-def split_options(
+def _split_options(
     keyword: Sequence[Argument],
 ) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
     """Split keyword arguments: those before the tensor options, the options, and those after them."""
@@ -56,105 +65,3 @@ def _are_options(arguments: tuple[Argument, ...]) -> bool:
         a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
         for a, (name, ty) in zip(arguments, _OPTION_TYPES)
     )
-
-
-def _are_optional(keyword: Sequence[Argument]) -> bool:
-    """Return whether the first tensor options, if there are any, are all optional, as in a TensorOptions."""
-    start = next(iter(option_starts(keyword)), len(keyword))
-    return all(isinstance(a.type, OptionalType) for a in keyword[start : start + 4])
-
-
-def distinct(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
-    """Rename arguments so that all names differ: PyTorch's parser accepts two of one name."""
-    names = {a.name for a in arguments}
-    if len(names) == len(arguments):
-        return tuple(arguments)
-    seen: set[str] = set()
-    renamed = []
-    for a in arguments:
-        if a.name in seen:
-            number = next(i for i in range(1, len(arguments) + 1) if f"{a.name}_{i}" not in names)
-            names.add(f"{a.name}_{number}")
-            renamed.append(replace(a, name=f"{a.name}_{number}", written=a.name))
-        else:
-            renamed.append(a)
-        seen.add(a.name)
-    return tuple(renamed)
-
-
-def arguments_in_roles(
-    positional: Sequence[Argument], keyword: Sequence[Argument], returns: Sequence[Return]
-) -> Arguments:
-    """Assign a role to each argument. There are out arguments only if the operator is an out variant."""
-    outs = _out_count(keyword, returns)
-    plain, out = keyword[: len(keyword) - outs], keyword[len(keyword) - outs :]
-    names = {a.name for a in (*positional, *keyword)}
-    has_options = not outs and "options" not in names and _are_optional(plain)
-    before, options, after = split_options(plain) if has_options else (tuple(plain), None, ())
-    self_at = next((i for i, a in enumerate(positional) if a.name == "self"), None)
-    return Arguments(
-        pre_self_positional=tuple(positional[:self_at]) if self_at is not None else (),
-        self_arg=None if self_at is None else SelfArgument(positional[self_at]),
-        post_self_positional=tuple(
-            positional[self_at + 1 :] if self_at is not None else positional
-        ),
-        pre_tensor_options_kwarg_only=before,
-        tensor_options=options,
-        post_tensor_options_kwarg_only=after,
-        out=tuple(out),
-    )
-
-
-def _out_count(keyword: Sequence[Argument], returns: Sequence[Return]) -> int:
-    """Count the out arguments, which are the last keyword arguments; 0 if the operator is not an out variant.
-
-    In an out variant, either all of them are tensors, and the operator returns exactly these in order; or some are
-    lists, and it returns nothing.
-    """
-    outs: list[Argument] = []
-    for a in reversed(keyword):
-        if not a.is_write or a.type not in (TENSOR, TENSOR_LIST) or a.default is not None:
-            break
-        outs.insert(0, a)
-    if any(a.is_write for a in keyword[: len(keyword) - len(outs)]) or option_starts(keyword):
-        return 0
-    if any(a.type != TENSOR for a in outs):
-        return 0 if returns else len(outs)
-    if len(outs) != len(returns):
-        return 0
-    same = (may_alias(a.annotation, r.annotation) for a, r in zip(outs, returns))
-    return len(outs) if all(same) else 0
-
-
-def base_name(text: str, arguments: Arguments, returns: Sequence[Return]) -> BaseOperatorName:
-    """Parse the base name `text` of an operator.
-
-    A prefix or suffix such as `_` or `__i...__` is a mark only if the arguments and returns agree with it.
-    """
-    dunder = text[2:-2] if len(text) > 4 and text.startswith("__") and text.endswith("__") else ""
-    is_inplace = _is_inplace(arguments, returns)
-    if dunder and "__" not in dunder:
-        if is_inplace and dunder[:1] == "i" and dunder[1:] in AUGMENTED_ASSIGNMENT_NAMES:
-            return BaseOperatorName(dunder[1:], inplace=True, dunder_method=True)
-        if not is_inplace and dunder[:1] != "i":
-            return BaseOperatorName(dunder, inplace=False, dunder_method=True)
-        return BaseOperatorName(text, inplace=False, dunder_method=False)
-    if is_inplace and text.endswith("_") and text.strip("_"):
-        return BaseOperatorName(text[:-1], inplace=True, dunder_method=False)
-    writes = any(a.is_write for a in arguments.flat_all)
-    if text.endswith(_FUNCTIONAL) and text != _FUNCTIONAL and not writes:
-        base = text[: -len(_FUNCTIONAL)]
-        return BaseOperatorName(base, inplace=False, dunder_method=False, functional_overload=True)
-    return BaseOperatorName(text, inplace=False, dunder_method=False)
-
-
-def _is_inplace(arguments: Arguments, returns: Sequence[Return]) -> bool:
-    """Return whether the operator writes only self, and returns only self, or nothing if self is a list."""
-    if arguments.self_arg is None:
-        return False
-    target = arguments.self_arg.argument
-    if not target.is_write or sum(a.is_write for a in arguments.flat_all) > 1:
-        return False
-    if target.type == TENSOR:
-        return len(returns) == 1 and may_alias(target.annotation, returns[0].annotation)
-    return target.type == TENSOR_LIST and not returns

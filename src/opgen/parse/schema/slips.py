@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from opgen.diagnostics.suggestions import shorten
 from opgen.parse.schema.foreign_types import SCHEMA_NAMES, foreign_type
-from opgen.parse.schema.scanning import is_open, skip_quoted
 
 
 class Slip(Struct, frozen=True):
@@ -149,10 +148,10 @@ def _unclosed(text: str) -> Slip | None:
     """Find an argument list that is not closed."""
     opening = text.find("(")
     # An open quote or bracket is reported as such.
-    if opening < 0 or is_open(f"={text[opening:]}"):
+    if opening < 0 or _is_open(f"={text[opening:]}"):
         return None
     depth = 0
-    for at in skip_quoted(text, opening, len(text)):
+    for at in _skip_quoted(text, opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
         if depth == 0:
             return None
@@ -291,7 +290,7 @@ def _arguments(text: str) -> Iterator[_Range]:
     if opening < 0:
         return
     depth, begin = 1, opening + 1
-    for at in skip_quoted(text, begin, len(text)):
+    for at in _skip_quoted(text, begin, len(text)):
         character = text[at]
         is_arrow = character == ">" and text[at - 1] == "-"
         depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1}.get(character, 0)
@@ -306,7 +305,47 @@ def _arguments(text: str) -> Iterator[_Range]:
 
 def _outside(text: str) -> Iterator[int]:
     """Yield the positions outside of quotes."""
-    return skip_quoted(text, 0, len(text))
+    return _skip_quoted(text, 0, len(text))
+
+
+def _skip_quoted(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the positions between `start` and `end` that are not inside quotes."""
+    position = start
+    while position < end:
+        if text[position] in "\"'":
+            position = _quote_end(text, position, end)
+        else:
+            yield position
+            position += 1
+
+
+def _quote_end(text: str, start: int, end: int) -> int:
+    """Return the position after the quoted string that begins at `start`; `end + 1` if it is not closed."""
+    position = start + 1
+    while position < end:
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == text[start]:
+            return position + 1
+        position += 1
+    return end + 1
+
+
+def _is_open(text: str) -> bool:
+    """Return whether parentheses of an argument, or quotes or brackets of its default, are not closed."""
+    declaration, equals, _ = text.partition("=")
+    # '<' opens a list of types in C++, '[' one in Python. They are reported as such.
+    if any(declaration.count(a) > declaration.count(b) for a, b in ("()", "[]", "<>")):
+        return True
+    depth = 0
+    reached = len(declaration) + len(equals)
+    while reached < len(text):
+        if text[reached] in "\"'":
+            reached = _quote_end(text, reached, len(text))
+            continue
+        depth += {"[": 1, "]": -1}.get(text[reached], 0)
+        reached += 1
+    return depth > 0 or reached > len(text)
 
 
 def _at(text: str, sign: str) -> Iterator[int]:

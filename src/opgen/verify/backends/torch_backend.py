@@ -20,8 +20,8 @@ from opgen.diagnostics import Diagnostics
 from opgen.gradtest.backends import TorchTensors
 from opgen.model.cpp_identifier import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
-from opgen.model.schema_spelling import spell
-from opgen.parse.schema.library_parser import LibraryReader
+from opgen.model.profile import Profile
+from opgen.parse import parse_function_schema
 from opgen.verify.backends.base import Described, other_value
 from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, span, stored
 from opgen.verify.memory.blocks import Block
@@ -335,4 +335,4 @@ def _load_line(name: str) -> str:
 
 def parsed(text: str) -> FunctionSchema | None:
     """Parse a schema, without its namespace, as PyTorch prints it; None if it has names that C++ or opgen do not allow."""
-    return LibraryReader(spell(text).text, Diagnostics()).schema()
+    return parse_function_schema(text, Diagnostics(), profile=Profile.library)

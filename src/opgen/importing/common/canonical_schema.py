@@ -1,4 +1,4 @@
-"""Convert a schema as written to its canonical spelling, and keep the place of each part.
+"""Convert a schema as written to its canonical spelling, whatever its types are.
 
 PyTorch's runtime parser skips white space between tokens, and comments. The canonical spelling has one space after each
 comma, between a type and a name, and on each side of an arrow, and none elsewhere. It leaves out what that parser
@@ -9,7 +9,6 @@ Source: `torch._C.parse_schema` of PyTorch 2.13, by trial.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 from msgspec import Struct
 
@@ -35,93 +34,17 @@ class _Token(Struct, frozen=True):
     is_word: bool
 
 
-class Blank(Struct, frozen=True):
-    """White space that differs from the canonical spelling: the characters `start` to `end` of the written schema."""
-
-    start: int
-    end: int
-    replacement: str
-
-
-class Spelling(Struct, frozen=True):
-    """The canonical `text` of a schema, the white space that differs from it, and the places of comments.
-
-    `places` are, for each token, where it begins in `text`, where it was written, and its length.
-    """
-
-    text: str
-    blanks: tuple[Blank, ...]
-    comments: tuple[tuple[int, int], ...]
-    places: tuple[tuple[int, int, int], ...]
-
-    def written(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place in the written schema of the characters `start` to `end` of `text`."""
-        begin = self._written(start)
-        return begin, max(begin, self._written(end - 1) + 1) if end > start else begin
-
-    def _written(self, at: int) -> int:
-        if not self.places:
-            return at
-        index = max(bisect_right(self.places, (at, 10**9, 0)) - 1, 0)
-        begin, written, length = self.places[index]
-        # A place between two tokens is right after the first one.
-        return written + min(max(at - begin, 0), length)
-
-
-def spell(written: str) -> Spelling:
+def canonical(written: str) -> str:
     """Return the canonical spelling of `written`, even if that is not a valid schema."""
-    tokens, comments = _tokens(written)
-    kept = _without_double_optional(_without_bare_stars(_without_return_parentheses(tokens)))
+    tokens = _without_bare_stars(_without_return_parentheses(_tokens(written)))
     parts: list[str] = []
-    places: list[tuple[int, int, int]] = []
-    blanks: list[Blank] = []
-    length = 0
     state = _Place()
     before: _Token | None = None
-    for token in kept:
-        gap = "" if before is None else state.between(before, token)
-        _compare(written, before, token, gap, state, blanks)
-        parts += (gap, token.text)
-        length += len(gap)
-        places.append((length, token.start, len(token.text)))
-        length += len(token.text)
+    for token in _without_double_optional(tokens):
+        parts += ("" if before is None else state.between(before, token), token.text)
         state.enter(token)
         before = token
-    if len(kept) < len(tokens):
-        # Tokens that PyTorch's parser ignores may stay, with canonical white space.
-        blanks = _blanks(written, tokens)
-    end = tokens[-1].end if tokens else 0
-    if tokens and end < len(written) and not written[end:].strip():
-        blanks.append(Blank(end, len(written), ""))
-    return Spelling("".join(parts), tuple(blanks), tuple(comments), tuple(places))
-
-
-def _blanks(written: str, tokens: list[_Token]) -> list[Blank]:
-    """Return the white space between `tokens` that differs from the canonical spelling."""
-    blanks: list[Blank] = []
-    state = _Place()
-    before: _Token | None = None
-    for token in tokens:
-        gap = "" if before is None else state.between(before, token)
-        _compare(written, before, token, gap, state, blanks)
-        state.enter(token)
-        before = token
-    return blanks
-
-
-def _compare(
-    written: str,
-    before: _Token | None,
-    token: _Token,
-    gap: str,
-    state: _Place,
-    blanks: list[Blank],
-) -> None:
-    """Record the white space between two tokens, if it is not `gap` and matters."""
-    start = 0 if before is None else before.end
-    given = written[start : token.start]
-    if given != gap and not given.strip() and not state.is_in_list:
-        blanks.append(Blank(start, token.start, gap))
+    return "".join(parts)
 
 
 class _Place:
@@ -133,11 +56,6 @@ class _Place:
         self._depth = 0
         self._brackets = 0
         self._in_default = False
-
-    @property
-    def is_in_list(self) -> bool:
-        """Return whether the reader is inside of a list that is a default: `[0, 1]` and `[0,1]` are both usual."""
-        return self._brackets > 0
 
     def enter(self, token: _Token) -> None:
         """Advance past `token`."""
@@ -161,7 +79,7 @@ class _Place:
         if self._in_default and before.end < after.start and _is_value(before) and _is_value(after):
             # Two values, which PyTorch's parser rejects, must not become one.
             return " "
-        if self.is_in_list:
+        if self._brackets > 0:
             return ""
         if "->" in (before.text, after.text) or before.text == ",":
             return "" if after.text in (",", ")") and before.text == "," else " "
@@ -179,17 +97,12 @@ def _is_value(token: _Token) -> bool:
     return token.is_word or token.text == "."
 
 
-def _tokens(text: str) -> tuple[list[_Token], list[tuple[int, int]]]:
-    tokens: list[_Token] = []
-    comments: list[tuple[int, int]] = []
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup
-        if kind == "comment":
-            comments.append(match.span())
-        elif kind != "blank":
-            is_word = kind in ("word", "number", "text")
-            tokens.append(_Token(match.group(), match.start(), match.end(), is_word))
-    return tokens, comments
+def _tokens(text: str) -> list[_Token]:
+    return [
+        _Token(match[0], match.start(), match.end(), match.lastgroup != "sign")
+        for match in _TOKEN.finditer(text)
+        if match.lastgroup not in ("blank", "comment")
+    ]
 
 
 def _without_return_parentheses(tokens: list[_Token]) -> list[_Token]:
