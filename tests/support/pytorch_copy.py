@@ -14,7 +14,7 @@ import yaml
 
 from opgen.autograd.formula import read_formula
 from opgen.autograd.formula_checks import called_functions
-from opgen.autograd.helpers import HELPERS
+from opgen.autograd.formula_words import HELPERS
 from support.aten_slice import native_functions
 
 NAMESPACE = "mine"

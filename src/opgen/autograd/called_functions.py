@@ -10,7 +10,7 @@ from msgspec import Struct
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
 from opgen.autograd.formula import Formula, Node, read_formula
 from opgen.autograd.formula_checks import called_functions, called_members
-from opgen.autograd.helpers import HELPERS
+from opgen.autograd.formula_words import HELPERS
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import DispatcherSignature
