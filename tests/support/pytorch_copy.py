@@ -12,8 +12,9 @@ from typing import Any
 
 import yaml
 
+from opgen.autograd.formula import read_formula
 from opgen.autograd.formula_checks import called_functions
-from opgen.autograd.helpers import HELPERS
+from opgen.autograd.formula_words import HELPERS
 from support.aten_slice import native_functions
 
 NAMESPACE = "mine"
@@ -99,10 +100,10 @@ def _moved(entry: dict[str, Any]) -> dict[str, Any]:
 def called_in(derivatives: Path) -> frozenset[str]:
     """Return the names of functions that formulas call, without those that opgen declares for formulas."""
     return frozenset(
-        call[0]
+        call.text
         for formula in formulas_of(derivatives)
-        for call in called_functions(formula, ())
-        if call[0] not in HELPERS
+        for call in called_functions(read_formula(formula))
+        if call.text not in HELPERS
     )
 
 

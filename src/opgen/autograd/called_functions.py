@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
+from opgen.autograd.formula import Formula, Node, read_formula
 from opgen.autograd.formula_checks import called_functions, called_members
-from opgen.autograd.formula_text import parts
-from opgen.autograd.helpers import HELPERS
+from opgen.autograd.formula_words import HELPERS
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import DispatcherSignature
@@ -24,28 +24,30 @@ from opgen.model.profile import operator_namespace
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
-# An argument that is a symbolic size, or a list of them.
-_SYMBOLS = re.compile(r"\w+(\.|->)sym_(sizes\(\)|strides\(\)|numel\(\)|size\([^()]*\))")
+# What an argument reads if it is a symbolic size, or a list of them.
+_SYMBOLS = frozenset(("sym_sizes", "sym_strides", "sym_numel", "sym_size"))
 
 
 class Call(Struct, frozen=True):
     """A call of a function in a formula that is no operator, and no function that opgen declares for formulas.
 
-    The formula is that of `row`, among the gradients `info`. `match` is what is called in its text, and `name` the name of
-    the function that generated code calls.
+    The formula is that of `row`, among the gradients `info`. `node` is the call, and `name` the name of the function that
+    generated code calls.
     """
 
     info: DifferentiabilityInfo
     row: FormulaRow
-    match: re.Match[str]
+    node: Node
     name: str
 
     @property
-    def passed(self) -> tuple[str, ...] | None:
-        """The arguments of the call; None if they are not known."""
-        text = self.row.formula.text
-        found = parts(text[text.index("(", self.match.end()) + 1 :])
-        return None if found is None else found.texts
+    def formula(self) -> Formula:
+        return read_formula(self.row.formula.text)
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The arguments of the call."""
+        return tuple(map(self.formula.text_of, self.node.parts))
 
     @property
     def is_forward(self) -> bool:
@@ -55,7 +57,7 @@ class Call(Struct, frozen=True):
 
     @property
     def span(self) -> Span:
-        return self.row.formula.place.part(*self.match.span())
+        return _place(self.row, self.node)
 
 
 def calls_of_functions(
@@ -69,10 +71,10 @@ def calls_of_functions(
     for info in _infos(functions):
         namespace = operator_namespace(info.func.namespace)
         for row in _rows(info.entry):
-            for match in called_functions(row.formula.text, ("at", namespace)):
-                name = match[0] if symint_overloads else match[0].removesuffix("_symint")
+            for node in called_functions(read_formula(row.formula.text), ("at", namespace)):
+                name = node.text if symint_overloads else node.text.removesuffix("_symint")
                 if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
-                    yield Call(info, row, match, name)
+                    yield Call(info, row, node, name)
 
 
 def method_names(functions: Iterable[DifferentiableFunction]) -> frozenset[str]:
@@ -97,8 +99,8 @@ def warn_of_unknown_members(
     seen: set[str] = set()
     for info in _infos(fn for fn in functions if fn.func.is_library):
         for row in _rows(info.entry):
-            for match in called_members(row.formula.text):
-                name = match[0]
+            for node in called_members(read_formula(row.formula.text)):
+                name = node.text
                 plain = name.removesuffix("_symint")
                 if name not in seen and plain not in methods and plain not in members:
                     seen.add(name)
@@ -106,8 +108,7 @@ def warn_of_unknown_members(
                     hint = known.did_you_mean(plain) or "call a function instead"
                     if owns_tensor and hint == "call a function instead":
                         hint += ", or give an operator of this name 'variants: method'"
-                    span = row.formula.place.part(*match.span())
-                    diagnostics.warning("W1243", message, span, hint=hint)
+                    diagnostics.warning("W1243", message, _place(row, node), hint=hint)
 
 
 def warn_of_plain_sizes(
@@ -120,18 +121,27 @@ def warn_of_plain_sizes(
     for info in _infos(fn for fn in functions if fn.func.is_library):
         namespace = operator_namespace(info.func.namespace)
         for row in _rows(info.entry):
-            text = row.formula.text
-            for match in (*called_functions(text, ("at", namespace)), *called_members(text)):
-                name = match[0]
-                found = parts(text[text.index("(", match.end()) + 1 :])
-                given = () if found is None else found.texts
-                if name.endswith("_symint") or not any(map(_SYMBOLS.fullmatch, given)):
+            formula = read_formula(row.formula.text)
+            functions_called = called_functions(formula, ("at", namespace))
+            for node in (*functions_called, *called_members(formula)):
+                name = node.text
+                given = node.parts if node.kind == "call" else node.parts[1:]
+                if name.endswith("_symint") or not any(map(_is_symbol, given)):
                     continue
                 if name in own or needs_symint(name):
                     message = f"nothing declares '{name}' for symbolic sizes"
-                    span = row.formula.place.part(*match.span())
+                    span = _place(row, node)
                     hint = f"write '{name}_symint'"
                     diagnostics.warning("W1243", message, span, hint=hint)
+
+
+def _is_symbol(node: Node) -> bool:
+    return node.kind == "method" and node.text in _SYMBOLS and node.parts[0].kind == "name"
+
+
+def _place(row: FormulaRow, node: Node) -> Span:
+    """Return the place of the name of what is called."""
+    return row.formula.place.part(node.at, node.at + len(node.text))
 
 
 def operator_names(functions: Sequence[DifferentiableFunction]) -> frozenset[str]:
@@ -161,8 +171,7 @@ def warn_of_undeclared(
             continue
         message, notes = f"nothing declares the function '{call.name}'", []
         hint = known.did_you_mean(call.name)
-        text = call.row.formula.text
-        if hint is None and not text[: call.match.start()].rstrip().endswith("at::"):
+        if hint is None and call.node.scope != "at":
             hint = "declare it in a header, and name that in 'include'"
             guess = _declaration(call, spelling)
             namespace = operator_namespace(call.info.func.namespace)
@@ -189,17 +198,15 @@ def _rows(entry: DerivativeEntry) -> Iterator[FormulaRow]:
 
 def _declaration(call: Call, spelling: TypeSpelling) -> str:
     """Return a declaration of the function, with the types of what the formula passes as far as they are known."""
-    info, row, match = call.info, call.row, call.match
-    text = row.formula.text
-    given = call.passed or ()
+    info, row = call.info, call.row
     context = TypeContext.of(info.func)
     arguments = DispatcherSignature.from_native_function(info.func).arguments()
     types = {b.name: spell(b.type, spelling) for b in arguments}
     for name, value in zip(_outputs(info), info.func.func.returns):
         types[name] = f"const {spell(type_of_return(info.func, value, context), spelling)}&"
     tensor = types.get(row.names[0].text, _TENSOR)
-    parameters = (_parameter(text, types, tensor) for text in given)
-    whole = text[: match.start()].strip() in ("", f"{operator_namespace(info.func.namespace)}::")
+    parameters = (_parameter(text, types, tensor) for text in call.passed)
+    whole = call.formula.tree == call.node
     number = len(row.names) if whole else 1
     plain = tensor.removeprefix("const ").removesuffix("&").rstrip()
     returned = f"std::tuple<{', '.join([plain] * number)}>" if number > 1 else plain

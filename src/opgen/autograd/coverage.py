@@ -93,8 +93,8 @@ class GradientTable:
     def _lacking(self, fn: DifferentiableFunction) -> Iterator[str]:
         info = fn.infos.get(self._key) or fn.infos.get(DEFAULT_KEY)
         for derivative in () if info is None else info.derivatives:
-            text = derivative.original_formula
-            for call in (*called_functions(text, ("at",)), *called_members(text)):
-                name = _SUFFIXES.sub("", call[0])
+            formula = derivative.original_formula
+            for call in (*called_functions(formula, ("at",)), *called_members(formula)):
+                name = _SUFFIXES.sub("", call.text)
                 if name in self._missing:
                     yield self._missing[name]

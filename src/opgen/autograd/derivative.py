@@ -7,6 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from opgen.autograd.formula import Formula
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import CType
 from opgen.model.derivatives import DerivativeEntry, TextPlace, WrittenFormula
@@ -33,8 +34,8 @@ class Derivative(Struct, frozen=True):
     """
 
     var_names: tuple[str, ...]
-    formula: str
-    original_formula: str
+    formula: Formula
+    original_formula: Formula
     saved_inputs: tuple[SavedAttribute, ...]
     saved_outputs: tuple[SavedAttribute, ...]
     named_gradients: frozenset[str]
@@ -51,7 +52,7 @@ class ForwardDerivative(Struct, frozen=True):
 
     var_names: tuple[str, ...]
     var_types: tuple[Type, ...]
-    formula: str
+    formula: Formula
     place: TextPlace
     required_inputs_fw_grad: tuple[str, ...] = ()
     required_inputs_primal: tuple[str, ...] = ()

@@ -14,13 +14,17 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
-from opgen.autograd.formula_checks import check_names, names_of_backward, names_of_forward
-from opgen.autograd.formula_slips import check_expression
-from opgen.autograd.formula_text import count, find, gradient_indices, uses
+from opgen.autograd.formula import Formula, read_formula
+from opgen.autograd.formula_checks import (
+    check_expression,
+    check_names,
+    names_of_backward,
+    names_of_forward,
+)
 from opgen.autograd.forward_formulas import forward_derivative, with_inputs
 from opgen.autograd.result_checks import check_mask, check_results
 from opgen.autograd.row_checks import GradientNumbers, check_differentiable, check_rows
-from opgen.autograd.saved_attributes import save_variables, strides_read
+from opgen.autograd.saved_attributes import save_variables
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Binding, Signatures
@@ -63,11 +67,12 @@ KEYS = (
 )
 # Names that generated code declares in addition to the arguments.
 _OWN_NAMES = ("grad_input_mask", "result")
-_INTEGER_READ = (
-    (re.compile(r"(?:\.|->)sizes\(\)"), ".sizes()", "sym_sizes()"),
-    (re.compile(r"(?:\.|->)size\((-?\d+)\)"), ".size(i)", "sym_size(i)"),
-    (re.compile(r"(?:\.|->)strides\(\)"), ".strides()", "sym_strides()"),
-)
+# Attributes that would make sizes plain numbers, and what to write.
+_OF_INTEGERS = {
+    "sizes": (".sizes()", "sym_sizes()"),
+    "size": (".size(i)", "sym_size(i)"),
+    "strides": (".strides()", "sym_strides()"),
+}
 
 
 def derive_infos(
@@ -399,36 +404,39 @@ class _Builder(Struct):
             check_names(row.formula, known, self.diagnostics, is_complete=is_complete)
 
     def _derivative(self, operator: _Operator, row: FormulaRow) -> Derivative:
-        written, place = row.formula.text, row.formula.place
+        written, place = read_formula(row.formula.text), row.formula.place
         names = tuple(name.text for name in row.names)
         known = {b.name for b in operator.parameters} | {name for name, _ in operator.outputs}
         self._check_reads(written, place, names, known)
-        formula, inputs = save_variables(written, operator.variables)
-        formula, outputs = save_variables(formula, operator.outputs)
-        for index in gradient_indices(formula):
+        formula, inputs, outputs = save_variables(written, operator.variables, operator.outputs)
+        for index, node in written.items("grads"):
             if index >= len(operator.outputs):
                 message = f"'{operator.func.full_name}' has no output {index}"
-                start = written.find(f"grads[{index}]")
-                span = place.part(start, start + len(f"grads[{index}]"))
-                self._error("E1217", message, span)
-        named = frozenset(n for n in operator.available_named_gradients if uses(formula, n))
+                self._error("E1217", message, place.part(node.start, node.end))
+        named = frozenset(n for n in operator.available_named_gradients if formula.uses(n))
         return Derivative(names, formula, written, inputs, outputs, named, place)
 
     def _check_reads(
-        self, formula: str, place: TextPlace, names: tuple[str, ...], known: set[str]
+        self, formula: Formula, place: TextPlace, names: tuple[str, ...], known: set[str]
     ) -> None:
         """Report attributes that would make sizes plain numbers, and strides that are not there to be saved."""
-        if "size" not in formula and "strides" not in formula:
-            return
-        for pattern, text, instead in _INTEGER_READ:
-            for match in pattern.finditer(formula):
+        for node in formula.calls("method"):
+            read, of = node.text, node.parts[0]
+            given = "".join(formula.text_of(part) for part in node.parts[1:])
+            is_plain = given.lstrip("-").isdigit() if read == "size" else not given
+            if read in _OF_INTEGERS and is_plain:
+                text, instead = _OF_INTEGERS[read]
                 message = f"a formula cannot use '{text}', which makes sizes plain numbers"
-                span = place.part(*match.span())
+                span = place.part(of.end, node.end)
                 self._error("E1218", message, span, hint=f"write '{instead}'")
-        for match in strides_read(formula):
-            if match[1] in known and names != (match[1],):
-                message = f"the strides of '{match[1]}' can be used only in the formula of its own gradient"
-                self._error("E1219", message, place.part(*match.span()))
+            if (
+                read == "sym_strides"
+                and of.kind == "name"
+                and of.text in known
+                and names != (of.text,)
+            ):
+                message = f"the strides of '{of.text}' can be used only in the formula of its own gradient"
+                self._error("E1219", message, place.part(node.start, node.end))
 
     def _check_overlap(
         self, wanted: set[str], without: Iterable[WrittenName], table: FormulaTable
@@ -450,8 +458,8 @@ class _Builder(Struct):
 
         They would compile, and be wrong where only some outputs have a gradient.
         """
-        single = next((d for d in derivatives if uses(d.formula, "grad")), None)
-        listed = next((d for d in derivatives if uses(d.formula, "grads")), None)
+        single = next((d for d in derivatives if d.formula.uses("grad")), None)
+        listed = next((d for d in derivatives if d.formula.uses("grads")), None)
         named = next((d for d in derivatives if d.named_gradients), None)
         if single is not None and listed is not None:
             message = "these formulas mix 'grad' and 'grads'"
@@ -468,8 +476,8 @@ class _Builder(Struct):
             labels = ((_span_of(named, name), f"'{name}'"),)
             self._error("E1221", message, _span_of(other, word), labels=labels)
             return
-        indices = [index for d in derivatives for index in gradient_indices(d.formula)]
-        uses_list = sum(count(d.formula, "grads") for d in derivatives)
+        indices = [index for d in derivatives for index, _ in d.formula.items("grads")]
+        uses_list = sum(len([*d.formula.find_all("grads")]) for d in derivatives)
         if listed is not None and len(indices) == uses_list and set(indices) == {0}:
             message = "these formulas use no gradient but 'grads[0]'"
             hint = "write 'grad' if the first output is the only one with a gradient"
@@ -478,5 +486,5 @@ class _Builder(Struct):
 
 def _span_of(derivative: Derivative, name: str) -> Span:
     """Return the place of the first use of a name in a formula."""
-    found = find(derivative.original_formula, name)
+    found = derivative.original_formula.find(name)
     return derivative.place.span if found is None else derivative.place.part(*found)

@@ -14,6 +14,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
 )
 from opgen.autograd.differentiability import Infos
+from opgen.autograd.formula import read_formula
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.cpp.cpp_types import argument_type
 from opgen.cpp.signatures import Binding
@@ -120,7 +121,7 @@ class _Deriver:
         )
 
     def _derivative(self, written: Derivative) -> Derivative:
-        formula = written.formula.replace("grad", "grads[i]").replace("result", "result[i]")
+        formula = written.formula.text.replace("grad", "grads[i]").replace("result", "result[i]")
         inputs = []
         for saved in written.saved_inputs:
             theirs = saved.expr.split(".")[0]
@@ -134,11 +135,17 @@ class _Deriver:
         )
         names = tuple(self.arguments[name].name for name in written.var_names)
         return Derivative(
-            names, formula, written.formula, tuple(inputs), outputs, frozenset(), written.place
+            names,
+            read_formula(formula),
+            written.formula,
+            tuple(inputs),
+            outputs,
+            frozenset(),
+            written.place,
         )
 
     def _forward(self, written: ForwardDerivative) -> ForwardDerivative:
-        formula = written.formula.replace("result", "result[i]")
+        formula = written.formula.text.replace("result", "result[i]")
         names, types = list(written.var_names), list(written.var_types)
         tangents, primals = (
             list(written.required_inputs_fw_grad),
@@ -161,7 +168,7 @@ class _Deriver:
         return ForwardDerivative(
             tuple(names),
             tuple(types),
-            formula,
+            read_formula(formula),
             written.place,
             tuple(tangents),
             tuple(primals),

@@ -157,7 +157,8 @@ class Formula(Struct, frozen=True, dict=True):
 
     def replace(self, edits: Iterable[tuple[int, int, str]]) -> Formula:
         """Return the formula with other text for characters `start` to `end`."""
-        text, done = [], 0
+        text: list[str] = []
+        done = 0
         for start, end, new in sorted(edits):
             text += (self.text[done:start], new)
             done = end
@@ -197,7 +198,7 @@ class _Reader:
             self.problem = self._unexpected()
 
     def _expressions(self) -> tuple[Node, ...]:
-        found = []
+        found: list[Node] = []
         while self.at < self.end:
             start, depth = self.at, self.depth
             if found and self.problem is None:
@@ -293,8 +294,9 @@ class _Reader:
                 left = self._node("index", sign, left.start, at, (left, index))
                 continue
             name = self._name()
-            given, opening = self._arguments("(") if self._peek() == "(" else (None, 0)
-            kind, parts = ("member", (left,)) if given is None else ("method", (left, *given))
+            kind = "method" if self._peek() == "(" else "member"
+            given, opening = self._arguments("(") if kind == "method" else ((), 0)
+            parts = (left, *given)
             left = self._node(kind, name[0], left.start, name.start(), parts, sign, opening=opening)
         return left
 
@@ -327,9 +329,9 @@ class _Reader:
             return self._node("text", "", start, start, tuple(self._literals()), levels=0)
         if sign == "(":
             self.at += 1
-            parts = (self._expression(_ANY),)
+            inner = self._expression(_ANY)
             self._take(")")
-            return self._node("parens", sign, start, start, parts, levels=0)
+            return self._node("parens", sign, start, start, (inner,), levels=0)
         if sign == "{":
             parts, _ = self._arguments("{")
             return self._node("braces", sign, start, start, parts)

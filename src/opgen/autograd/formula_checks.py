@@ -1,42 +1,25 @@
-"""Report names in formulas that nothing declares, which the C++ compiler would find otherwise.
+"""Report formulas that are no expressions of C++, and names that nothing declares.
 
-Only names that stand for a value are looked up: not functions, members and types, which may come from any header. A name
+One target translates formulas to Python, others compile them. Only names that stand for a value are looked up: not functions, members and types, which may come from any header. A name
 that resembles none of the known ones may be a constant from a header, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from opgen.autograd.formula_text import ALTERNATIVE_TOKENS, has_lambda
+from opgen.autograd.formula import ALTERNATIVES, Formula, Node, Token, read_formula
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import WrittenFormula
 from opgen.model.native_function import NativeFunction
 
-_TOKEN = re.compile(
-    r"""/\*.*?\*/ | //[^\n]* | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*'
-    | (?P<name>[A-Za-z_]\w*) | \d[\w.]* | -> | :: | \S""",
-    re.VERBOSE | re.DOTALL,
-)
-# Words that are no members, functions or types, and others, such as words in comments.
-_PERHAPS_VALUES = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*\b(?!\s*(?:\(|::|<|\{))")
-_BEFORE_MEMBERS = (".", "->", "::")
-_AFTER_FUNCTIONS_AND_TYPES = ("(", "::", "<", "{")
 # Keywords of C++ in places where a name is also possible.
-_WORDS = frozenset(
-    (
-        *("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this"),
-        *ALTERNATIVE_TOKENS,
-        "new",
-    )
-)
+_WORDS = frozenset(("true", "false", "nullptr", "auto", "return", "const", "sizeof", "this", "new"))
 # Short names resemble everything, and constants have names such as kEps, EPS and Eps.
 _MAY_BE_CONSTANT = re.compile(r"\w\w?$|k[A-Z]|[A-Z]")
 _IS_CONSTANT = re.compile(r"k[A-Z]|[A-Z]|nullopt$")
-# A type between `<` and `>`.
-_IN_TEMPLATE = re.compile(r"<[^<>()]*>")
 # Words that are followed by a parenthesis, but are not functions: keywords and types of C++.
 _NO_FUNCTIONS = frozenset(
     (
@@ -97,68 +80,107 @@ def check_names(
 
     If the list `is_complete`, except for constants of headers, report all others.
     """
-    # In most formulas, every word that may be a value is one.
-    if all(word in known or word in _WORDS for word in _PERHAPS_VALUES.findall(formula.text)):
+    read = read_formula(formula.text)
+    if read.has_lambda or read.names.issubset(known):
         return
-    in_templates = {
-        i for found in _IN_TEMPLATE.finditer(formula.text) for i in range(*found.span())
-    }
-    for match in _values(formula.text):
-        word = match[0]
-        is_type = word in _NO_FUNCTIONS or match.start() in in_templates
-        is_unknown = is_complete and not is_type and not _IS_CONSTANT.match(word)
-        if word in known or word in _WORDS or (_MAY_BE_CONSTANT.match(word) and not is_unknown):
+    for node in read.nodes:
+        word = node.text
+        if node.kind != "name" or node.scope or word in known or word in _WORDS:
             continue
-        hint = did_you_mean(word, known)
+        is_unknown = is_complete and word not in _NO_FUNCTIONS and not _IS_CONSTANT.match(word)
+        hint = (
+            None if _MAY_BE_CONSTANT.match(word) and not is_unknown else did_you_mean(word, known)
+        )
         if hint is not None or is_unknown:
-            message = f"nothing declares '{shorten(match[0])}'"
-            span = formula.place.part(*match.span())
-            diagnostics.error("E1231", message, span, hint=hint)
-
-
-def _tokens(formula: str) -> list[re.Match[str]]:
-    """Return the parts of a formula without comments; none if it has a lambda, which declares names of its own."""
-    tokens = [m for m in _TOKEN.finditer(formula) if not m[0].startswith(("/*", "//"))]
-    return [] if has_lambda(m[0] for m in tokens) else tokens
+            message = f"nothing declares '{shorten(word)}'"
+            diagnostics.error("E1231", message, formula.place.part(node.at, node.end), hint=hint)
 
 
 def called_functions(
-    formula: str, namespaces: Sequence[str], *, numbers: bool = False
-) -> Iterator[re.Match[str]]:
-    """Yield the names of functions that are called without a namespace, or in one of `namespaces`.
+    formula: Formula, namespaces: Collection[str] = (), *, numbers: bool = False
+) -> Iterator[Node]:
+    """Yield the functions that are called without a namespace, or in one of `namespaces`.
 
     With `numbers`, functions of numbers are among them. None if the formula has a lambda. Types, which begin with a capital, are left out.
     """
-    tokens = _tokens(formula)
-    texts = ["", "", "", *(m[0] for m in tokens), ""]
     left_out = _NO_FUNCTIONS if numbers else _NO_FUNCTIONS | NUMBER_FUNCTIONS
-    for i, match in enumerate(tokens, 3):
-        before, scope = texts[i - 1], texts[i - 2]
-        is_free = before not in _BEFORE_MEMBERS
-        is_scoped = before == "::" and scope in namespaces and texts[i - 3] not in ("::", ".", "->")
-        is_name = match["name"] and not match[0][0].isupper() and match[0] not in left_out
-        if is_name and texts[i + 1] == "(" and (is_free or is_scoped):
-            yield match
+    for node in () if formula.has_lambda else formula.calls():
+        is_free = not node.scope or node.scope in namespaces
+        if is_free and not node.text[0].isupper() and node.text not in left_out:
+            yield node
 
 
-def called_members(formula: str) -> Iterator[re.Match[str]]:
-    """Yield the names of members that are called, as `f` in `x.f()`. None if the formula has a lambda.
+def called_members(formula: Formula) -> Iterator[Node]:
+    """Yield the members that are called, as `f` in `x.f()`. None if the formula has a lambda.
 
     What a function returns a pointer to may be of any class, so members of these are left out.
     """
-    tokens = _tokens(formula)
-    texts = ["", "", *(m[0] for m in tokens), ""]
-    for i, match in enumerate(tokens, 2):
-        is_member = texts[i - 1] == "." or (texts[i - 1] == "->" and texts[i - 2] != ")")
-        if match["name"] and is_member and texts[i + 1] == "(":
-            yield match
+    for node in () if formula.has_lambda else formula.calls("method"):
+        if node.scope == "." or node.parts[0].kind in ("name", "index", "member"):
+            yield node
 
 
-def _values(formula: str) -> Iterator[re.Match[str]]:
-    """Yield the names that stand for a value; none if the formula has a lambda."""
-    tokens = _tokens(formula)
-    texts = ["", *(m[0] for m in tokens), ""]
-    for i, match in enumerate(tokens, 1):
-        is_member = texts[i - 1] in _BEFORE_MEMBERS
-        if match["name"] and not is_member and texts[i + 1] not in _AFTER_FUNCTIONS_AND_TYPES:
-            yield match
+# Signs after which an operand follows.
+_OPEN_ENDED = frozenset(
+    ("+", "-", "*", "/", "%", ",", ".", "->", "::", "&&", "||", "?", ":", "==", "!=", "<=", ">=")
+)
+# What replaces Python's words. `and`, `or` and `not` are words of C++, too.
+_OF_PYTHON = {
+    "None": "'std::nullopt'; or 'Tensor()' for no gradient",
+    "True": "'true'",
+    "False": "'false'",
+    "if": "'condition ? a : b'",
+    "else": "'condition ? a : b'",
+    "lambda": "a function in a header, which 'include' names",
+    "return": "the value alone",
+}
+_OF_SIGNS = {
+    "**": "a product, or 'pow(x, 2)'",
+    ";": "one expression, or call a function in a header, which 'include' names",
+    "@": "'matmul(a, b)'",
+}
+
+
+def check_expression(
+    formula: WrittenFormula, values: Sequence[str], diagnostics: Diagnostics
+) -> None:
+    """Report the first part of a formula that no expression of C++ has. `values` are what formulas can name.
+
+    Lambdas contain statements, which are left to the compiler.
+    """
+    read = read_formula(formula.text)
+    if read.has_lambda:
+        return
+    found = next(_slips(formula.text, read.tokens, values), None)
+    if found is not None:
+        start, end, message, hint = found
+        diagnostics.error("E1246", message, formula.place.part(start, end), hint=hint)
+
+
+def _slips(
+    text: str, tokens: Sequence[Token], values: Sequence[str]
+) -> Iterator[tuple[int, int, str, str | None]]:
+    """Yield words and signs of Python, and operands without an operator."""
+    if not tokens:
+        yield 0, len(text), "the formula has no expression", None
+        return
+    for i, match in enumerate(tokens):
+        token = match[0]
+        word = _OF_PYTHON.get(token) or _OF_SIGNS.get(token)
+        is_member = i > 0 and tokens[i - 1][0] in (".", "->", "::")
+        if word is not None and not is_member and token not in values:
+            yield *match.span(), f"'{token}' is not part of a C++ expression", f"write {word}"
+        if i > 0 and _is_operand(match) and tokens[i - 1][0] in values:
+            yield *match.span(), f"no operator stands before '{token}'", None
+    last = tokens[-1]
+    if last[0] in _OPEN_ENDED:
+        yield *last.span(), f"nothing follows this '{last[0]}'", None
+    divided = re.search(r"//\s*(\w[\w.]*)\s*$", text)
+    if divided is not None and (divided[1] in values or divided[1][0].isdigit()):
+        start = divided.start()
+        yield start, start + 2, "'//' begins a comment in C++", "write '/'"
+
+
+def _is_operand(match: Token) -> bool:
+    is_word = match["name"] is not None and match[0] not in ALTERNATIVES
+    return is_word or match["number"] is not None

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
-from opgen.autograd.formula_text import find, uses, with_name
+from opgen.autograd.formula import Formula, read_formula
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import I_TENSOR_LIST_REF, TENSOR_LIST, ConstRef
 from opgen.diagnostics import Diagnostics
@@ -22,7 +22,6 @@ from opgen.model.profile import operator_namespace
 from opgen.model.types import Type
 
 _RESULT = re.compile(r"result(\d+)")
-_METHOD_CALL = re.compile(r"self_t\.(\w*)\((.*)\)", re.DOTALL)
 _ELEMENT_WISE, _LINEAR = "auto_element_wise", "auto_linear"
 FOREACH = "_foreach_"
 
@@ -34,7 +33,8 @@ def forward_derivative(
     names = tuple(name.text for name in row.names)
     types = _output_types(f, names)
     if types:
-        return ForwardDerivative(names, types, row.formula.text, row.formula.place)
+        formula = read_formula(row.formula.text)
+        return ForwardDerivative(names, types, formula, row.formula.place)
     message = f"'{shorten(names[0])}' is neither an argument nor an output of '{f.full_name}'"
     outputs = [r.name for r in f.func.returns if r.name is not None]
     if not outputs and len(f.func.returns) == 1:
@@ -74,12 +74,12 @@ def with_inputs(
             continue
         formula = written.formula
         tangents = _inputs_used(formula, inputs, "_t")
-        if formula == _ELEMENT_WISE:
+        if formula.text == _ELEMENT_WISE:
             if not _check_element_wise(f, written, inputs, derivatives, forward, diagnostics):
                 continue
             formula = _element_wise(inputs[0].name, derivatives[0])
             tangents = tuple(arguments)
-        elif formula == _LINEAR:
+        elif formula.text == _LINEAR:
             if not _check_linear(f, written, inputs, forward, diagnostics):
                 continue
             tangents = tuple(b.name for b in inputs)
@@ -104,8 +104,8 @@ def _names_of_inputs(f: NativeFunction, inputs: Sequence[Binding]) -> list[str]:
     return [b.name for b in inputs if b.type not in lists]
 
 
-def _inputs_used(formula: str, inputs: Sequence[Binding], postfix: str) -> tuple[str, ...]:
-    return tuple(b.name for b in inputs if uses(formula, b.name + postfix))
+def _inputs_used(formula: Formula, inputs: Sequence[Binding], postfix: str) -> tuple[str, ...]:
+    return tuple(b.name for b in inputs if formula.uses(b.name + postfix))
 
 
 def _check_names(
@@ -116,7 +116,7 @@ def _check_names(
 ) -> bool:
     formula, right = written.formula, True
     for name in _names_of_inputs(f, inputs):
-        found = find(formula, name)
+        found = formula.find(name)
         if found is not None:
             right = False
             message = f"'{name}' is ambiguous in a forward formula"
@@ -169,23 +169,25 @@ def _check_linear(
     return False
 
 
-def _element_wise(name: str, derivative: Derivative) -> str:
+def _element_wise(name: str, derivative: Derivative) -> Formula:
     """Return the forward formula of an operator that computes each element from one element.
 
     Its Jacobian is diagonal, so the tangent is the conjugate of the gradient at the conjugate of the tangent.
     """
-    formula = with_name(derivative.original_formula, "grad", f"{name}_t.conj()")
-    return f"({with_name(formula, name, f'{name}_p')}).conj()"
+    formula = derivative.original_formula.with_name("grad", f"{name}_t.conj()")
+    return read_formula(f"({formula.with_name(name, f'{name}_p').text}).conj()")
 
 
-def _linear(f: NativeFunction, name: str, arguments: Sequence[str], tangents: Sequence[str]) -> str:
+def _linear(
+    f: NativeFunction, name: str, arguments: Sequence[str], tangents: Sequence[str]
+) -> Formula:
     """Return a call of the operator with the tangents as its arguments."""
     given = [f"{a}_t" if a in tangents else a for a in arguments]
     if f.func.has_symint():
         name += "_symint"
     if Variant.function in f.variants:
-        return f"{operator_namespace(f.namespace)}::{name}({', '.join(given)})"
-    return f"{given[0]}.{name}({', '.join(given[1:])})"
+        return read_formula(f"{operator_namespace(f.namespace)}::{name}({', '.join(given)})")
+    return read_formula(f"{given[0]}.{name}({', '.join(given[1:])})")
 
 
 def inplace_derivative(
@@ -204,23 +206,23 @@ def inplace_derivative(
         diagnostics.error("E1230", message, info.forward_derivatives[1].place.span)
         return ()
     formula = written.formula
-    if uses(formula, "self_p"):
+    if formula.uses("self_p"):
         if is_own:
-            found = find(formula, "self_p")
+            found = formula.find("self_p")
             span = written.place.span if found is None else written.place.part(*found)
             message = f"'{f.full_name}' has overwritten 'self' when this formula runs"
             hint = "use 'result', or 'original_self_p' for the value before"
             diagnostics.error("E1227", message, span, hint=hint)
             return ()
-        formula = with_name(formula, "self_p", "original_self_p")
-        formula = with_name(formula, "self_t", "original_self_t")
-    formula = with_name(formula, "result", "self_p")
+        formula = formula.with_name("self_p", "original_self_p")
+        formula = formula.with_name("self_t", "original_self_t")
+    formula = formula.with_name("result", "self_p")
     primals = written.required_inputs_primal
-    if uses(formula, "self_p"):
+    if formula.uses("self_p"):
         primals = (*primals, "self")
     if not is_own:
         formula = _written_in_place(formula, info.name)
-    reads_original = uses(formula, "original_self_p") or uses(formula, "original_self_t")
+    reads_original = formula.uses("original_self_p") or formula.uses("original_self_t")
     return (
         replace(
             written,
@@ -233,21 +235,12 @@ def inplace_derivative(
     )
 
 
-def _written_in_place(formula: str, name: str) -> str:
+def _written_in_place(formula: Formula, name: str) -> Formula:
     """Return a formula that writes the tangent of `self` if there is one."""
-    match = _METHOD_CALL.fullmatch(formula)
-    if match is not None and match[1] == name and _stays_open(match[2]):
-        written = f"self_t_raw.{name}_({match[2]})"
+    text, tree = formula.text, formula.tree
+    is_call = tree is not None and tree.kind == "method" and tree.scope == "."
+    if tree is not None and is_call and tree.text == name and tree.parts[0].is_name("self_t"):
+        written = f"self_t_raw.{name}_{text[tree.opening :]}"
     else:
-        written = f"self_t_raw.copy_({formula})"
-    return f"self_t_raw.defined() ? {written} : {formula}"
-
-
-def _stays_open(arguments: str) -> bool:
-    """Return whether no `)` in the text closes a `(` before it."""
-    depth = 1
-    for character in arguments:
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return False
-    return True
+        written = f"self_t_raw.copy_({text})"
+    return read_formula(f"self_t_raw.defined() ? {written} : {text}")

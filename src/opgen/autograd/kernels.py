@@ -10,7 +10,6 @@ from functools import cache
 
 from opgen import data
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.formula_text import uses
 from opgen.cpp.names import cpp_name, native_name, return_names
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import SchemaKind
@@ -131,4 +130,4 @@ def differentiable_outputs(fn: DifferentiableFunction, key: str = DEFAULT_KEY) -
 
 
 def _uses_single_gradient(info: DifferentiabilityInfo) -> bool:
-    return any(uses(d.formula, "grad") for d in info.derivatives)
+    return any(d.formula.uses("grad") for d in info.derivatives)

@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from msgspec import Struct
 
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.formula_text import uses
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
 from opgen.autograd.python_formulas import (
@@ -134,7 +133,7 @@ class _Builder:
                 decides = self._text(condition.text, self._of_arguments())
             gradients = []
             for derivative in info.derivatives:
-                place, at = derivative.place, len(derivative.original_formula)
+                place, at = derivative.place, len(derivative.original_formula.text)
                 gradients.append(self._gradient(derivative))
         except NotPython as error:
             whole = info.derivatives[0].original_formula if at == 0 else None
@@ -182,14 +181,14 @@ class _Builder:
         numbers = tuple(self.inputs.index(name) for name in derivative.var_names)
         mask = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
         values = {**self._of_formulas(), _MASK: f"[{mask}]"}
-        text = self._text(derivative.formula, values)
+        text = self._text(derivative.formula.text, values)
         if _is_foreach(self.info):
             text = f"[{text} for {_INDEX} in range(len({_CALL}.grads))]"
         return PythonGradient(numbers, text)
 
     def _locals(self) -> Iterator[str]:
         formulas = [d.formula for d in self.info.derivatives]
-        if any(uses(formula, "grad") for formula in formulas) and not _is_foreach(self.info):
+        if any(formula.uses("grad") for formula in formulas) and not _is_foreach(self.info):
             yield f"grad = {_CALL}.grads[0]"
         names = [r.name for r in self.info.func.func.returns]
         for name in sorted(self.info.used_named_gradients):

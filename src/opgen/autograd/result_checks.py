@@ -5,10 +5,9 @@ torchgen's profile has other rules: `grad` is the gradient of the first of sever
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from opgen.autograd.formula_text import find, uses
+from opgen.autograd.formula import read_formula
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.diagnostics import Diagnostics, Span
 from opgen.model.derivatives import DerivativeEntry, FormulaRow, FormulaTable
@@ -16,19 +15,18 @@ from opgen.model.function_schema import Return
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseType, Type
 
-_MASK_ITEM = re.compile(r"(?<!\w)grad_input_mask\s*\[\s*(\d+)\s*\]")
-_NUMBERED = re.compile(r"(?<!\w)grads\s*\[")
-
 
 def check_mask(row: FormulaRow, diagnostics: Diagnostics) -> None:
     """Report `grad_input_mask[i]` that is not there: it has an item for each name of the key."""
-    for match in _MASK_ITEM.finditer(row.formula.text):
+    for index, node in read_formula(row.formula.text).items("grad_input_mask"):
         count = len(row.names)
-        if int(match[1]) >= count:
+        if index >= count:
             has = "one item" if count == 1 else f"{count} items"
             message = f"'grad_input_mask' has {has}, one for each name of the key '{row.key}'"
             hint = "count from 0, in the order of the names"
-            diagnostics.error("E1239", message, row.formula.place.part(*match.span()), hint=hint)
+            diagnostics.error(
+                "E1239", message, row.formula.place.part(node.start, node.end), hint=hint
+            )
 
 
 def check_results(
@@ -93,16 +91,14 @@ def _check_gradients(
         return
     names = [f"grad_{r.name}" for r in results if r.name is not None]
     for row in rows:
-        text, place = row.formula.text, row.formula.place
+        found, place = read_formula(row.formula.text).find("grad"), row.formula.place
         if has_list:
             span = _single_use(row, ["grad", *names])
             if span is not None:
                 message = f"'{f.full_name}' returns a list of tensors, each of which has a gradient"
                 hint = "write 'grads', the list of all gradients"
                 diagnostics.error("E1244", message, span, hint=hint)
-        elif uses(text, "grad"):
-            found = find(text, "grad")
-            assert found is not None
+        elif found is not None:
             first = results[0].name or f"result{f.func.returns.index(results[0])}"
             message = f"'grad' is the gradient of '{first}' alone, and '{f.full_name}' has {len(results)} results"
             flags = ", ".join(str(r is results[0]) for r in f.func.returns)
@@ -115,11 +111,11 @@ def _check_gradients(
 
 def _single_use(row: FormulaRow, names: Sequence[str]) -> Span | None:
     """Return the place of a gradient that is not the list of all."""
-    text, place = row.formula.text, row.formula.place
-    numbered = _NUMBERED.search(text)
-    if numbered is not None:
-        return place.part(numbered.start(), text.find("]", numbered.start()) + 1 or numbered.end())
-    found = next((find(text, name) for name in names if uses(text, name)), None)
+    formula, place = read_formula(row.formula.text), row.formula.place
+    for node in formula.nodes:
+        if node.kind == "index" and node.parts[0].is_name("grads"):
+            return place.part(node.start, node.end)
+    found = next(filter(None, map(formula.find, names)), None)
     return None if found is None else place.part(*found)
 
 

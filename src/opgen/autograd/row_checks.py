@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from opgen.autograd.formula_text import find, gradient_indices, parts, uses
+from opgen.autograd.formula import Node, read_formula
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.model.derivatives import FormulaRow
 from opgen.model.native_function import NativeFunction
-
-_CALL = re.compile(r"(?:(?P<namespace>\w+)::)?(?P<name>\w+)\s*(?P<open>\()(?P<rest>.*)", re.DOTALL)
-_TUPLE = re.compile(
-    r"(?:(?:::)?std::(?:make_tuple|forward_as_tuple)\s*\(|\{)(?P<rest>.*)", re.DOTALL
-)
 
 
 def check_rows(f: NativeFunction, rows: Sequence[FormulaRow], diagnostics: Diagnostics) -> None:
@@ -70,22 +64,20 @@ def check_differentiable(
     arguments = {a.name for a in f.func.arguments.flat_all}
     without = [f"grad_{r.name}" for r, flag in zip(f.func.returns, flags) if r.name and not flag]
     for row in rows:
-        text, place = row.formula.text, row.formula.place
+        formula, place = read_formula(row.formula.text), row.formula.place
         for output in row.names:
             position = numbers.get(output.text)
             if position is not None and not flags[position] and row.names[0].text not in arguments:
                 message = f"'output_differentiability' says that '{output.text}' has no gradient, and so no tangent"
                 diagnostics.error("E1236", message, output.span, hint="remove the row")
         for name in without:
-            if uses(text, name):
-                found = find(text, name)
-                assert found is not None
+            found = formula.find(name)
+            if found is not None:
                 message = f"'output_differentiability' says that '{name[5:]}' has no gradient"
                 diagnostics.error("E1236", message, place.part(*found))
-        for index in gradient_indices(text):
+        for index, node in formula.items("grads"):
             if having <= index < len(f.func.returns):
-                start = text.find(f"grads[{index}]")
-                span = place.part(start, start + len(f"grads[{index}]"))
+                span = place.part(node.start, node.end)
                 verb = "has" if having == 1 else "have"
                 message = (
                     f"{having} of {len(flags)} outputs {verb} a gradient, and this would be another"
@@ -104,7 +96,8 @@ class GradientNumbers:
     def check(self, f: NativeFunction, row: FormulaRow, diagnostics: Diagnostics) -> None:
         """Report a formula that computes more or fewer gradients than its key has names."""
         wanted = len(row.names)
-        number = self._of(row.formula.text.strip(), wanted)
+        tree = read_formula(row.formula.text).tree
+        number = None if tree is None else self._of(tree, wanted)
         if number is None or number == wanted:
             return
         computed = "one value" if number == 1 else f"{number} values"
@@ -112,20 +105,16 @@ class GradientNumbers:
         message = f"this formula has {computed}, and its key {names}: '{shorten(row.key)}'"
         diagnostics.error("E1235", message, row.formula.place.span)
 
-    def _of(self, formula: str, wanted: int) -> int | None:
+    def _of(self, tree: Node, wanted: int) -> int | None:
         """Return the number; None if it is not known, or may be the one that is wanted."""
-        match = _TUPLE.fullmatch(formula)
-        if match is not None:
-            found = parts(match["rest"])
-            return None if found is None or found.after.strip() else len(found.texts)
-        match = _CALL.fullmatch(formula)
-        if match is None:
+        scope = tree.scope.removeprefix("::")
+        is_tuple = scope == "std" and tree.text in ("make_tuple", "forward_as_tuple")
+        if tree.kind == "braces" or (tree.kind == "call" and is_tuple):
+            return len(tree.parts)
+        if tree.kind != "call" or "::" in tree.scope or tree.template is not None:
             return None
-        numbers = self._returned().get(match["name"].removesuffix("_symint"), set())
-        if len(numbers) != 1 or wanted in numbers:
-            return None
-        found = parts(match["rest"])
-        return None if found is None or found.after.strip() else next(iter(numbers))
+        numbers = self._returned().get(tree.text.removesuffix("_symint"), set())
+        return next(iter(numbers)) if len(numbers) == 1 and wanted not in numbers else None
 
     def _returned(self) -> Mapping[str, set[int]]:
         """Return the numbers of outputs of all functions of a name."""

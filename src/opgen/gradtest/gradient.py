@@ -337,7 +337,7 @@ def _inputs(info: DifferentiabilityInfo) -> tuple[str, ...]:
     without = {
         name
         for derivative in info.derivatives
-        if derivative.original_formula.strip().startswith("not_implemented(")
+        if derivative.original_formula.text.strip().startswith("not_implemented(")
         for name in derivative.var_names
     }
     return tuple(b.name for b in info.args_with_derivatives if b.name not in without)

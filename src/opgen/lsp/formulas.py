@@ -13,12 +13,12 @@ from opgen.autograd.formula_words import (
     FORMULA_HEADER_KEYS,
     FORMULA_KEYS,
     FORWARD_FORMS,
+    HELPERS,
     backward_values,
     describe_key,
     describe_word,
     forward_values,
 )
-from opgen.autograd.helpers import HELPERS
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Span
 from opgen.lsp.completion import CompletionKind, Suggestion

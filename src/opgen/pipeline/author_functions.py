@@ -10,7 +10,6 @@ from msgspec import Struct
 from opgen.autograd.called_functions import Call, calls_of_functions
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.formula_files import AuthorFunction
-from opgen.autograd.formula_text import parts
 from opgen.diagnostics import Source
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.grammar import Grammar
@@ -110,10 +109,10 @@ def _may_be_stub(f: CppFunction) -> bool:
     return not is_noexcept and _NOT_FOR_STUBS.search(head) is None
 
 
-def _takes(f: CppFunction, passed: Sequence[str] | None) -> bool:
+def _takes(f: CppFunction, passed: Sequence[str]) -> bool:
     """Return whether a function takes as many arguments as a call passes."""
     most = len(f.signature.parameters)
     opening = f.text.masked.index("(", f.span.end)
-    written = parts(f.text.masked[opening + 1 :])
-    with_default = most if written is None else sum("=" in text for text in written.texts)
-    return passed is None or most - with_default <= len(passed) <= most
+    closing = f.text.find_closing(opening)
+    with_default = most if closing is None else f.text.masked.count("=", opening, closing)
+    return most - with_default <= len(passed) <= most

@@ -21,8 +21,8 @@ from opgen.autograd.derivative import (
     ForwardDerivative,
     SavedAttribute,
 )
+from opgen.autograd.formula import Formula, Node, names_of, read_formula
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
-from opgen.autograd.formula_text import count, uses, uses_any, words_of
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import (
     AutogradKernel,
@@ -30,6 +30,7 @@ from opgen.autograd.kernels import (
     differentiable_outputs,
     writes_without_formula,
 )
+from opgen.autograd.saved_attributes import OPTIONAL_STRING, optional_string
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, sharded, unique
@@ -46,25 +47,15 @@ from opgen.targets.base import FileKind
 # The parameter by which formulas reach the node. No argument of an operator may have this name.
 _CALL = "opgen_call"
 _MASK, _RETAIN = "grad_input_mask", "retain_variables"
-# A called function: `at::add(` or `add(`, but not a member.
-_CALLED = re.compile(r"(?<![\w.>:])(?:(\w+)::)?(\w+)\s*\(")
 # What forward formulas read of an argument. They may compute in place in a tangent.
 _OF_FORWARD = (
     ("_p", f"const auto {{}} = {_CALL}.primal({{}});"),
     ("_t", f"auto {{}} = {_CALL}.tangent({{}});"),
 )
 _WRAP = "wrap_opt_if"
-_WRAPPED = re.compile(rf"{_WRAP}\(\s*(\w+)\s*,\s*{_MASK}\[(\d+)\]\s*\)")
-_NOT_IMPLEMENTED = re.compile(r"\s*not_implemented(_list)?\s*\(")
+_NOT_IMPLEMENTED = ("not_implemented", "not_implemented_list")
 # The type of optional sizes, as torchgen spells it.
 _SIZES = "std::optional<c10::SymIntArrayRef>"
-# What torchgen writes for an optional string: a conditional expression without parentheses.
-_STRING = re.compile(
-    r"(\w+)\.has_value\(\) \? std::optional<std::string_view>\(\1\.value\(\)\) : std::nullopt"
-)
-_STRING_MARK = ".has_value() ? std::optional<std::string_view>("
-# The suffix of a function that takes symbolic sizes.
-_SYMINT = re.compile(r"_symint(?=\s*\()")
 # Headers that expressions of saved values need.
 _HEADERS_OF_SAVED = (("at::sparse_csr::", "ATen/SparseCsrTensorUtils.h"),)
 # The suffixes of the forms of an operator's function.
@@ -104,13 +95,15 @@ class SavedField(Record, frozen=True):
 class FormulaCall(Record, frozen=True):
     """A formula, what is done with its value, and its place.
 
-    `condition` says when it is needed, `locals` are the values that only it uses.
+    `condition` says when it is needed, `locals` are the values that only it uses. `called` are the functions that it calls,
+    except those of namespaces other than its own and ATen's.
     """
 
     condition: str
     locals: tuple[str, ...]
     start: str
     formula: str
+    called: frozenset[str]
     file: str
     line: int
     after: str
@@ -222,7 +215,12 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
     for name, some in sharded("Derivatives", wanted, _root_of_nodes, count):
         outs = tuple(_outs(context, some))
         made = tuple(_nodes(context, some))
-        called = {name for ns, node in made for name in _called_functions(ns, node)}
+        called = {
+            name
+            for _, node in made
+            for call in (*node.backward, *node.forward)
+            for name in call.called
+        }
         own = _roots_of(context, called)
         yield DerivativesSource(
             path=f"src/{name}.cpp",
@@ -252,9 +250,6 @@ def _roots_of(context: Context, names: Iterable[str]) -> list[str]:
 def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -> Iterator[Nodes]:
     for block in blocks(made):
         namespace = block.namespace.partition("::")[0]
-        formulas = [
-            call.formula for node in block.items for call in (*node.backward, *node.forward)
-        ]
         own = {
             name
             for of, names in context.cpp_names.items()
@@ -262,10 +257,11 @@ def _blocks_of_nodes(context: Context, made: Iterable[tuple[str, NodeStruct]]) -
             for name in names & NUMBER_FUNCTIONS
         }
         called = {
-            match[0]
-            for formula in formulas
-            if uses_any(formula, own)
-            for match in called_functions(formula, (), numbers=True)
+            function.text
+            for node in block.items
+            for call in (*node.backward, *node.forward)
+            if not own.isdisjoint(call.called)
+            for function in called_functions(read_formula(call.formula), numbers=True)
         }
         functions = tuple(NumberFunction(name, namespace) for name in sorted(called & own))
         yield Nodes(block.namespace, functions, block.items)
@@ -414,15 +410,6 @@ def _returns_more(f: NativeFunction) -> bool:
     return len(written) > 1 or any(name not in written for name in f.func.aliased_return_names())
 
 
-def _called_functions(namespace: str, node: NodeStruct) -> Iterator[str]:
-    """Yield the functions that the formulas of a node call, except those of namespaces other than its own and ATen's."""
-    known = (None, "at", namespace.partition("::")[0])
-    for call in (*node.backward, *node.forward):
-        for match in _CALLED.finditer(call.formula):
-            if match[1] in known:
-                yield match[2].removesuffix("_symint")
-
-
 class _NodeBuilder(Struct, dict=True):
     """Builds the struct of the node that records `fn` for `key`."""
 
@@ -474,7 +461,7 @@ class _NodeBuilder(Struct, dict=True):
         if self.is_foreach:
             of_forward += [call.start for call in forward]
         locals = () if self.is_foreach else tuple(self._forward_locals())
-        words = words_of((*of_forward, *locals))
+        words = names_of((*of_forward, *locals))
         condition = info.output_differentiability_condition
         return NodeStruct(
             comment=self.context.spell.schema(f),
@@ -487,20 +474,22 @@ class _NodeBuilder(Struct, dict=True):
             saves_self=self._saves_self(),
             reads_self="self_p" in words or "original_self_p" in words,
             fields=fields,
-            parameters=_parameters(self.arguments, words_of(spelled)),
-            output_parameters=_parameters(self.outputs, words_of(saved)),
+            parameters=_parameters(self.arguments, names_of(spelled)),
+            output_parameters=_parameters(self.outputs, names_of(saved)),
             gradients=tuple(self._gradients()),
             backward=backward,
             forward_parameters=_parameters((*self.arguments, *self.outputs), words),
             forward_locals=locals,
             forward=forward,
             condition_parameters=_parameters(
-                self.arguments, words_of([condition.text] if condition is not None else [])
+                self.arguments, names_of([condition.text] if condition is not None else [])
             ),
             condition=(
                 None
                 if condition is None
-                else self._call(condition.text, condition.place, start="return ", after=";")
+                else self._call(
+                    read_formula(condition.text), condition.place, start="return ", after=";"
+                )
             ),
         )
 
@@ -517,7 +506,7 @@ class _NodeBuilder(Struct, dict=True):
     def _reads_several(self) -> bool:
         """Return whether a formula uses gradients by number or name, of which some may be undefined."""
         return not self.is_foreach and any(
-            uses(d.formula, "grads") or d.named_gradients for d in self.info.derivatives
+            d.formula.uses("grads") or d.named_gradients for d in self.info.derivatives
         )
 
     # What is saved.
@@ -558,7 +547,7 @@ class _NodeBuilder(Struct, dict=True):
     def _gradients(self) -> Iterator[str]:
         """Yield the gradients of outputs that formulas have names for."""
         formulas = [d.formula for d in self.info.derivatives]
-        if any(uses(formula, "grad") for formula in formulas) and not self.is_foreach:
+        if any(formula.uses("grad") for formula in formulas) and not self.is_foreach:
             yield "    const auto& grad = grads[0];"
         for name in sorted(self.info.used_named_gradients):
             number = self.with_gradient.index(name.removeprefix("grad_"))
@@ -566,13 +555,15 @@ class _NodeBuilder(Struct, dict=True):
 
     def _each_without_formula(self, derivative: Derivative) -> Iterator[Derivative]:
         """Give each input of `self, other: not_implemented("f")` its own error: the function returns no tuple."""
-        if len(derivative.var_names) == 1 or not _NOT_IMPLEMENTED.match(derivative.formula):
+        formula = derivative.formula
+        tree = formula.tree
+        if len(derivative.var_names) == 1 or tree is None or not _is_not_implemented(tree):
             yield derivative
             return
         for name in derivative.var_names:
-            function = "not_implemented_list(" if name in self._lists else "not_implemented("
-            formula = _NOT_IMPLEMENTED.sub(function, derivative.formula, count=1)
-            yield msgspec.structs.replace(derivative, var_names=(name,), formula=formula)
+            function = _NOT_IMPLEMENTED[name in self._lists]
+            written = formula.replace([(tree.at, tree.opening, function)])
+            yield msgspec.structs.replace(derivative, var_names=(name,), formula=written)
 
     def _backward(self, derivative: Derivative) -> FormulaCall:
         names = derivative.var_names
@@ -580,10 +571,10 @@ class _NodeBuilder(Struct, dict=True):
         is_list = names[0] in self._lists
         give, after = _giver(numbers, is_list=is_list), ");"
         locals = []
-        if uses(derivative.formula, _MASK):
+        if derivative.formula.uses(_MASK):
             values = ", ".join(f"{_CALL}.computes({i})" for i in numbers)
             locals.append(f"const ::std::array<bool, {len(names)}> {_MASK}{{{values}}};")
-        if uses(derivative.formula, _RETAIN):
+        if derivative.formula.uses(_RETAIN):
             locals.append(f"const bool {_RETAIN} = {_CALL}.{_RETAIN}();")
         if self.is_foreach:
             give = f"{_CALL}.give_each<{numbers[0]}>(grads.size(), [&](::std::size_t i) -> Tensor {{ if (!grads[i].defined()) return Tensor(); return "
@@ -598,7 +589,7 @@ class _NodeBuilder(Struct, dict=True):
         )
 
     def _forward_locals(self) -> Iterator[str]:
-        words = words_of(d.formula for d in self.info.forward_derivatives)
+        words = names_of(d.formula.text for d in self.info.forward_derivatives)
         for name in self.arguments:
             for suffix, value in _OF_FORWARD:
                 if name + suffix in words:
@@ -609,7 +600,7 @@ class _NodeBuilder(Struct, dict=True):
 
     def _forward(self, derivative: ForwardDerivative) -> FormulaCall:
         tangents = [n for n in derivative.required_inputs_fw_grad if n in self.arguments]
-        tangents += [n for n in self.inputs if n not in tangents and uses(derivative.formula, n)]
+        tangents += [n for n in self.inputs if n not in tangents and derivative.formula.uses(n)]
         given = ", ".join(tangents or self.inputs)
         names = return_names(self.info.func)
         flags = self.with_gradient
@@ -621,7 +612,7 @@ class _NodeBuilder(Struct, dict=True):
             for name in self.arguments:
                 item = f"{name}[i]" if name in lists else name
                 for suffix, value in _OF_FORWARD:
-                    if uses(derivative.formula, name + suffix):
+                    if derivative.formula.uses(name + suffix):
                         locals.append(value.format(f"{name}{suffix}", item))
             items = ", ".join(f"{n}[i]" if n in lists else n for n in tangents)
             start = f"{_CALL}.give_each<0>(result.size(), [&](::std::size_t i) -> Tensor {{ if (!{_CALL}.has_tangent({items})) return Tensor(); {' '.join(locals)} return "
@@ -641,29 +632,28 @@ class _NodeBuilder(Struct, dict=True):
         flat = self.info.func.func.arguments.flat_all
         return frozenset(a.name for a in flat if a.type.is_list_like() is not None)
 
-    def _with_own_operators(self, formula: str) -> str:
-        """Write the namespace before calls of the library's own operators, and of its author's functions.
+    def _edits(self, formula: Formula) -> Iterator[tuple[int, int, str]]:
+        """Yield what C++ of the target has in place of parts of a formula.
 
-        ATen may have functions of the same names, which C++ finds by the types of the arguments: `clone(self)` would be
-        ambiguous.
+        Calls of the library's own operators and of its author's functions have their namespace: ATen may have functions of
+        the same names, which C++ finds by the types of the arguments, so `clone(self)` would be ambiguous.
         """
         f = self.info.func
-        if not f.is_library:
-            return formula
-        own = self.context.cpp_names[f.namespace]
         namespace = operator_namespace(f.namespace)
-        parts: list[str] = []
-        done = 0
-        for call in called_functions(formula, ()):
-            is_declared = (namespace, call[0]) in self.context.formula_files.declared
-            if is_declared or _OVERLOAD.sub("", call[0]) in own:
-                parts += (formula[done : call.start()], f"{namespace}::")
-                done = call.start()
-        return "".join((*parts, formula[done:]))
+        for node in formula.nodes:
+            if node.kind in ("call", "method") and not self.context.target.cpp.symint_overloads:
+                end = node.at + len(node.text)
+                if node.text.endswith("_symint"):
+                    yield end - len("_symint"), end, ""
+        own = self.context.cpp_names[f.namespace] if f.is_library else ()
+        for call in called_functions(formula) if f.is_library else ():
+            is_declared = (namespace, call.text) in self.context.formula_files.declared
+            if is_declared or _OVERLOAD.sub("", call.text) in own:
+                yield call.at, call.at, f"{namespace}::"
 
     def _call(
         self,
-        formula: str,
+        formula: Formula,
         place: TextPlace,
         *,
         start: str,
@@ -674,17 +664,21 @@ class _NodeBuilder(Struct, dict=True):
         # The formula begins in the column that it has in its file, so that compilers mark the right characters.
         first = place.part(0, 1)
         source, location = first.source, first.source.location(first.start)
-        # The marks, because the patterns take longer than all else here.
-        if _STRING_MARK in formula:
-            formula = _STRING.sub(r"(\g<0>)", formula)
-        formula = self._with_own_operators(formula)
-        if "_symint" in formula and not self.context.target.cpp.symint_overloads:
-            formula = _SYMINT.sub("", formula)
+        text = formula.replace(self._edits(formula)).text
+        for saved in self.info.all_saved_inputs:
+            # What torchgen writes for an optional string has no parentheses.
+            if saved.type == OPTIONAL_STRING:
+                written = optional_string(saved.name)
+                text = text.replace(written, f"({written})")
+        known = ("", "at", operator_namespace(self.info.func.namespace))
         return FormulaCall(
             condition=condition,
             locals=tuple(locals),
             start=start.rstrip(),
-            formula=f"{' ' * (location.column - 1)}{formula.strip()}",
+            formula=f"{' ' * (location.column - 1)}{text.strip()}",
+            called=frozenset(
+                node.text.removesuffix("_symint") for node in formula.calls() if node.scope in known
+            ),
             file=cpp_string(self.context.formula_files.short_names[source.path]),
             line=location.line,
             after=after,
@@ -720,14 +714,17 @@ def _reads(derivative: Derivative, attribute: SavedAttribute, is_output: bool) -
     return any(s.name == attribute.name for s in saved)
 
 
-def _only_if(name: str, formula: str) -> int | None:
+def _only_if(name: str, formula: Formula) -> int | None:
     """Return the index i of `wrap_opt_if(name, grad_input_mask[i])`, if the formula reads the name there alone."""
-    if _WRAP not in formula:
+    if _WRAP not in formula.text or len([*formula.find_all(name)]) != 1:
         return None
-    for found in _WRAPPED.finditer(formula):
-        if found[1] == name and count(formula, name) == 1:
-            return int(found[2])
-    return None
+    calls = (node for node in formula.calls() if node.text == _WRAP and len(node.parts) == 2)
+    wrapped = [node.parts[1] for node in calls if node.parts[0].is_name(name)]
+    return next((number for number, node in formula.items(_MASK) if node in wrapped), None)
+
+
+def _is_not_implemented(tree: Node) -> bool:
+    return tree.kind == "call" and not tree.scope and tree.text in _NOT_IMPLEMENTED
 
 
 def _output_number(name: str, names: Sequence[str], with_gradient: Sequence[str]) -> int:

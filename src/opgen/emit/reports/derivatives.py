@@ -80,8 +80,8 @@ def _info(
 def _formula(derivative: Derivative, spelling: TypeSpelling) -> Row:
     return {
         "of": list(derivative.var_names),
-        "formula": derivative.formula,
-        "written": derivative.original_formula,
+        "formula": derivative.formula.text,
+        "written": derivative.original_formula.text,
         "saved_inputs": _attributes(derivative.saved_inputs, spelling),
         "saved_outputs": _attributes(derivative.saved_outputs, spelling),
         "named_gradients": sorted(derivative.named_gradients),
@@ -92,7 +92,7 @@ def _forward(derivative: ForwardDerivative) -> Row:
     return {
         "of": list(derivative.var_names),
         "types": [str(type) for type in derivative.var_types],
-        "formula": derivative.formula,
+        "formula": derivative.formula.text,
         "tangents": sorted(derivative.required_inputs_fw_grad),
         "primals": sorted(derivative.required_inputs_primal),
         "original_self": derivative.required_original_self_value,

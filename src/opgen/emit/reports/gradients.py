@@ -69,7 +69,7 @@ def _rows(fn: DifferentiableFunction, key: str, spelling: TypeSpelling) -> Itera
         yield "formulas", f"those of {info.func.full_name}"
     for derivative in info.derivatives:
         names = ", ".join(derivative.var_names)
-        yield from _formula(names, derivative.original_formula, derivative.place)
+        yield from _formula(names, derivative.original_formula.text, derivative.place)
     yield from _without_gradient(info)
     yield from _saved(info, info.all_saved_inputs, spelling)
     yield from _saved(info, info.all_saved_outputs, spelling)
@@ -125,6 +125,6 @@ def _forward(forward: Iterable[ForwardDerivative], info: DifferentiabilityInfo) 
     for derivative in forward:
         found = True
         names = ", ".join(derivative.var_names)
-        yield from _formula(f"{names}_t", derivative.formula, derivative.place)
+        yield from _formula(f"{names}_t", derivative.formula.text, derivative.place)
     if not found and info.has_derivatives:
         yield "forward", "no formula: a tangent of an argument is an error"
