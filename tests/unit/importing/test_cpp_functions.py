@@ -81,13 +81,16 @@ def test_no_schema(declaration: str, tmp_path: Path) -> None:
         ("&::a::b::f", "(Tensor _0) -> ()"),
         ("[](at::Tensor x) -> bool { return x.defined(); }", "(Tensor _0) -> bool _0"),
         ("[](at::Tensor x) { [] { return 1; }(); }", "(Tensor _0) -> ()"),
+        ("[](at::Tensor x) { return alias::g(x); }", "(Tensor _0) -> int _0"),
+        ("[](at::Tensor x) { return b::h(x); /* it */ }", "(Tensor _0) -> Tensor _0"),
     ],
 )
 def test_names_and_lambdas(kernel: str, schema: str, tmp_path: Path) -> None:
     declarations = (
         "struct S { static void f(int64_t); };\ntemplate <typename T> at::Tensor t(const T& x);\n"
         "namespace a { namespace b { void f(at::Tensor); } }\nnamespace b { void f(at::Tensor); }\n"
-        "namespace alias = a::b;\n"
+        "namespace alias = a::b;\nnamespace a::b { using Count = int64_t; Count g(at::Tensor); }\n"
+        "namespace b { const at::Tensor& h(const at::Tensor&); }\n"
     )
     found = inferred(tmp_path, declarations, kernel)
     assert found.entries["demo::op"].schema == f"op{schema}"

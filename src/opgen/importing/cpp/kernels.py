@@ -7,10 +7,12 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.importing.common.cpp_types import CppType
 from opgen.importing.common.registrations import FunctionName, Kernel, KernelKind
 from opgen.importing.cpp.calls import Argument, callee, named_children
 from opgen.importing.cpp.constants import Constants
 from opgen.importing.cpp.declarations import read_lambda
+from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Node, Piece
 from opgen.model.native_function import FALLTHROUGH
 
@@ -43,6 +45,7 @@ class KernelReader(Struct, frozen=True):
     """Reads kernels, through constants and macros."""
 
     constants: Constants
+    functions: Functions
 
     def read(self, argument: Argument) -> RegisteredKernel:
         """Return the kernel of an argument. Its kind is `unknown` if it is known only at run time."""
@@ -58,6 +61,8 @@ class KernelReader(Struct, frozen=True):
             return _cast(self._read(piece, inner, whole, depth - 1), is_cast)
         if node.type == "lambda_expression":
             signature = read_lambda(piece, node)
+            if signature is not None and signature.returns is None:
+                signature = replace(signature, returns=self._returned(piece, node))
             kernel = Kernel(KernelKind.unnamed, "a lambda", whole.span, signature=signature)
             return RegisteredKernel(kernel)
         if node.type in _NAMES:
@@ -65,6 +70,31 @@ class KernelReader(Struct, frozen=True):
         if node.type == "call_expression":
             return self._called(piece, node, whole, depth)
         return _unknown(whole)
+
+    def _returned(self, piece: Piece, node: Node) -> CppType | None:
+        """Return the type of a lambda that only returns the result of a function; None for others."""
+        body = node.child_by_field_name("body")
+        statements = [] if body is None else named_children(body)
+        values = named_children(statements[0]) if len(statements) == 1 else []
+        if len(values) != 1 or statements[0].type != "return_statement":
+            return None
+        called = values[0].child_by_field_name("function")
+        is_call = values[0].type == "call_expression" and called is not None
+        name = find_function_name(piece.code(called)) if is_call and called is not None else None
+        if name is None:
+            return None
+        text = piece.excerpt.text
+        found = self.functions.find(name, text, piece.start(node))
+        types = set()
+        for function in found:
+            returns = function.signature.returns
+            if returns is None or function.template:
+                return None
+            aliases = self.functions.names_of(function.text).aliases
+            # `auto`, as PyTorch's compiler deduces it, has no reference.
+            resolved = aliases.resolved(returns)
+            types.add(replace(resolved, is_const=False, mark=resolved.mark.replace("&", "")))
+        return types.pop() if len(types) == 1 else None
 
     def _named(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
         written = piece.code(node)

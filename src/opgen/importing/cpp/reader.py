@@ -23,6 +23,7 @@ from opgen.importing.common.registrations import (
 from opgen.importing.common.schema_text import find_name, find_schema
 from opgen.importing.cpp.calls import Argument, Call, read_brackets, read_chain
 from opgen.importing.cpp.constants import Constants, canonical_key
+from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.includes import Includes
 from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
 from opgen.importing.cpp.lexing import read_cpp
@@ -108,7 +109,7 @@ class CppReader:
         self._texts = texts
         self._macros = constants.macros
         self._constants = constants
-        self._kernels = KernelReader(constants)
+        self._kernels = KernelReader(constants, Functions(texts, constants.grammar))
         self._namespace = namespace
         self._problems = problems
         self._opening = self._macros.opening()
