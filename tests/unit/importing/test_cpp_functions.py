@@ -180,6 +180,8 @@ def test_functions_that_other_files_cannot_call(
         ("namespace { T f(const T& x) { } }", "f", "f", "::f"),
         ("namespace a { namespace { T f(const T& x); } }", "a::f", "a_f", "::a::f"),
         ("template <class S> T f(const T& x) { }", "&f<a::b>", "f_a_b", "::f<a::b>"),
+        # `std::tuple` alone is no type.
+        ("static std::tuple<> f(const T& x) { }", "f", "f", "::f"),
     ],
 )
 def test_functions_that_only_their_own_file_can_call(
@@ -210,11 +212,12 @@ def test_functions_that_only_their_own_file_can_call(
         assert [item.code for item in diagnostics] == ([] if included else ["W1171"] * 2)
         for stem, key in (("cpu_k_cpp", "CPU"), ("cuda_k_cpp", "CUDA")):
             assert f"    {key}: ::opgen_kernels::{stem}::{name}\n" in made.texts["ops.yaml"]
-            declared = f"at::Tensor {name}(const at::Tensor& x);\n"
+            returned = "std::tuple<>" if "tuple" in declaration else "at::Tensor"
+            declared = f"{returned} {name}(const at::Tensor& x);\n"
             header = made.texts["ops_kernels.h"].partition(f"opgen_kernels::{stem} {{\n\n")[2]
             assert header.startswith(declared)
             snippet = made.texts[f"{stem}.inc"]
-            assert f"at::Tensor {name}(const at::Tensor& a0) {{\n" in snippet
+            assert f"\n{returned} {name}(const at::Tensor& a0) {{\n" in snippet
             assert f"  return {calls}(static_cast<decltype(a0)&&>(a0));\n" in snippet
             with Path(f"{stem.partition('_')[0]}/k.cpp").open("a") as file:
                 file.write(f'#include "{stem}.inc"\n')

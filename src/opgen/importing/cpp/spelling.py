@@ -114,7 +114,10 @@ class _Speller(Struct, frozen=True):
         if "[]" in resolved.mark or resolved.name in ("auto", "..."):
             raise UnknownName(str(type_))
         arguments = tuple(self.spell(argument) for argument in resolved.arguments)
-        return replace(resolved, name=self._name(resolved.name), arguments=arguments)
+        name = self._name(resolved.name)
+        if name == "std::tuple" and not arguments:
+            name = "std::tuple<>"
+        return replace(resolved, name=name, arguments=arguments)
 
     def _name(self, name: str) -> str:
         name = name.removeprefix("::")
