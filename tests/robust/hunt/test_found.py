@@ -533,7 +533,9 @@ def test_arguments_that_were_taken_or_refused_wrongly(m: ModuleType) -> None:
 
 @pytest.mark.slow
 @pytest.mark.whole_library
-@pytest.mark.parametrize("name", ["upsample_nearest1d", "upsample_nearest2d", "upsample_bilinear2d"])
+@pytest.mark.parametrize(
+    "name", ["upsample_nearest1d", "upsample_nearest2d", "upsample_bilinear2d"]
+)
 def test_no_elements_take_no_places(m: ModuleType, name: str) -> None:
     """Protects memory and time: tables of the positions took 17 GiB, or minutes, for a result without elements."""
     size = (2**31 - 1,) if name.endswith("1d") else (2**31 - 1, 3)

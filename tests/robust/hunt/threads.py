@@ -169,7 +169,9 @@ def locking(
     generator = m.Generator()
     defines = ctypes.CDLL(registers).hunt_register
     threads = runtime["_ZN5opgen15set_num_threadsEi"]
-    defines.restype = threads.restype = None
+    set_dtype = runtime["_ZN5opgen17set_default_dtypeENS_10ScalarTypeE"]
+    default_dtype = runtime["_ZN5opgen17get_default_dtypeEv"]()
+    defines.restype = threads.restype = set_dtype.restype = None
     runtime.opgen_operators.restype = runtime.opgen_operator_table.restype = ctypes.c_void_p
     runtime.opgen_value_free.argtypes = [ctypes.c_void_p]
 
@@ -244,6 +246,7 @@ def locking(
         "register": defines,
         "list of operators": listed,
         "set_num_threads": lambda: (threads(1), threads(_POOL)),
+        "default dtype": lambda: set_dtype(default_dtype),
         "print": lambda: repr(x[:3]),
         "print options": lambda: m.set_printoptions(precision=4),
         "default generator": lambda: m.manual_seed(3),
@@ -256,7 +259,7 @@ def locking(
         "autocast": cast,
         "anomaly": anomaly,
         "graph": lambda: summed(m.record_graph(lambda t: t * t, x).replay(x)),
-        "vmap": lambda: summed(m.vmap(lambda t: t * 2)(x)),
+        "vmap": lambda: summed(m.vmap(lambda t: t * 2)(x[:2])),
         "table": lambda: len(m.dump_table("mul.Tensor")) > 0,
         "copy": lambda: summed(copy.deepcopy(x)),
         "pickle": lambda: summed(pickle.loads(pickle.dumps(x))),
@@ -290,19 +293,15 @@ class Pairs:
         return run
 
     def run(self, chosen: random.Random, ends: float) -> None:
-        """Run pairs until the time is over."""
+        """Run each pair of functions that take locks, then pairs with plans until the time is over."""
         locks = list(self.locks.items())
         pairs = list(itertools.combinations_with_replacement(locks, 2))
         chosen.shuffle(pairs)
         for first, second in pairs:
-            if time.monotonic() > ends:
-                return
             self.pair(first, second)
         called: set[str] = set()
-        while self.plans and time.monotonic() < ends:
+        while self.plans:
             for plan in chosen.sample(self.plans, len(self.plans)):
-                if time.monotonic() > ends:
-                    return
                 one = (described(plan), self.call(plan))
                 other = chosen.choice(self.plans)
                 self.pair(one, one, times=2)
@@ -310,6 +309,8 @@ class Pairs:
                 self.pair(one, (described(other), self.call(other)), times=2)
                 called.add(plan.operator)
                 self.counts["overloads"] = len(called)
+                if time.monotonic() > ends:
+                    return
 
     def pair(self, *both: Any, times: int = 4) -> None:
         alone = [(work(), work()) for _, work in both]
@@ -358,7 +359,7 @@ def run_here(
     plans = pickle.loads(Path(file).read_bytes())
     ends = time.monotonic() + seconds
     if number % 2:
-        faulthandler.dump_traceback_later(seconds * 10 + 60, exit=True)
+        faulthandler.dump_traceback_later(seconds * 10 + 600, exit=True)
         sys.setswitchinterval(1e-6)
         chosen = random.Random(number)
         locks = locking(module, library, registers, chosen.choice((4, 40_000)))
@@ -391,7 +392,7 @@ def hunt_threads(build: Any, findings: Any, plans: list[Plan], *, seconds: float
             *(build.packages, build.runtime, build.registers, file),
             *(str(findings.rounds), str(span)),
         )
-        code, said, printed = build.child(command, timeout_s=span * 10 + 120)
+        code, said, printed = build.child(command, timeout_s=span * 10 + 720)
         counted = json.loads(printed.splitlines()[-1]) if printed else {}
         findings.calls["threads"] += counted.get("calls", 0)
         findings.accepted["threads"] += counted.get("accepted", 0)
