@@ -24,6 +24,7 @@ from opgen.model.profile import operator_namespace
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
+_OF_PYTORCH = ("at", "c10", "torch")
 # An argument that is a symbolic size, or a list of them.
 _SYMBOLS = re.compile(r"\w+(\.|->)sym_(sizes\(\)|strides\(\)|numel\(\)|size\([^()]*\))")
 
@@ -131,6 +132,33 @@ def warn_of_plain_sizes(
                     message = f"nothing declares '{name}' for symbolic sizes"
                     span = row.formula.place.part(*match.span())
                     hint = f"write '{name}_symint'"
+                    diagnostics.warning("W1243", message, span, hint=hint)
+
+
+def warn_of_unknown_operators(
+    nodes: Iterable[tuple[DifferentiabilityInfo, Collection[str]]],
+    operators: Collection[str],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report functions and methods that formulas in Python call as operators, and that are not among `operators`; each once.
+
+    `nodes` are gradients, and the names of the operators of PyTorch that their formulas call.
+    """
+    known = Vocabulary(sorted(operators))
+    seen: set[str] = set()
+    for info, called in nodes:
+        unknown = {name for name in called if name not in operators}
+        namespaces = (*_OF_PYTORCH, operator_namespace(info.func.namespace))
+        for row in _rows(info.entry) if unknown else ():
+            text = row.formula.text
+            matches = (*called_functions(text, namespaces, numbers=True), *called_members(text))
+            for match in sorted(matches, key=re.Match.start):
+                name = match[0].removesuffix("_symint")
+                if name in unknown and name not in seen:
+                    seen.add(name)
+                    message = f"neither PyTorch nor the library has an operator '{name}'"
+                    hint = known.did_you_mean(name) or "make it an operator of the library"
+                    span = row.formula.place.part(*match.span())
                     diagnostics.warning("W1243", message, span, hint=hint)
 
 
