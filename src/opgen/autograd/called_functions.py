@@ -24,6 +24,7 @@ from opgen.model.profile import operator_namespace
 
 _SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
+_OF_PYTORCH = ("at", "c10", "torch")
 # What an argument reads if it is a symbolic size, or a list of them.
 _SYMBOLS = frozenset(("sym_sizes", "sym_strides", "sym_numel", "sym_size"))
 
@@ -133,6 +134,32 @@ def warn_of_plain_sizes(
                     span = _place(row, node)
                     hint = f"write '{name}_symint'"
                     diagnostics.warning("W1243", message, span, hint=hint)
+
+
+def warn_of_unknown_operators(
+    nodes: Iterable[tuple[DifferentiabilityInfo, Collection[str]]],
+    operators: Collection[str],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report functions and methods that formulas in Python call as operators, and that are not among `operators`; each once.
+
+    `nodes` are gradients, and the names of the operators of PyTorch that their formulas call.
+    """
+    known = Vocabulary(sorted(operators))
+    seen: set[str] = set()
+    for info, called in nodes:
+        unknown = {name for name in called if name not in operators}
+        namespaces = (*_OF_PYTORCH, operator_namespace(info.func.namespace))
+        for row in _rows(info.entry) if unknown else ():
+            formula = read_formula(row.formula.text)
+            calls = (*called_functions(formula, namespaces, numbers=True), *called_members(formula))
+            for node in sorted(calls, key=lambda node: node.at):
+                name = node.text.removesuffix("_symint")
+                if name in unknown and name not in seen:
+                    seen.add(name)
+                    message = f"neither PyTorch nor the library has an operator '{name}'"
+                    hint = known.did_you_mean(name) or "make it an operator of the library"
+                    diagnostics.warning("W1243", message, _place(row, node), hint=hint)
 
 
 def _is_symbol(node: Node) -> bool:

@@ -102,6 +102,13 @@ class DeclaredFunctions:
         return any((top / header).is_file() for top in (*tops, *filter(None, [installed])))
 
 
+def aten_operators() -> frozenset[str]:
+    """Return the names of PyTorch's operators; none if it is not installed."""
+    installed = installed_include("torch")
+    headers = () if installed is None else (installed / "ATen" / "ops").glob("*.h")
+    return frozenset(path.stem for path in headers)
+
+
 @cache
 def _words_below(top: Path) -> frozenset[str]:
     return frozenset(word for path in top.rglob("*.h") for word in _words(path))

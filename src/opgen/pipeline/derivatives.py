@@ -13,6 +13,7 @@ from opgen.autograd.called_functions import (
     warn_of_plain_sizes,
     warn_of_undeclared,
     warn_of_unknown_members,
+    warn_of_unknown_operators,
 )
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.differentiability import derive_infos
@@ -24,12 +25,12 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.model.derivatives import DerivativesFile
 from opgen.model.registry import Registry
 from opgen.parse import parse_derivatives
-from opgen.pipeline.declared_functions import DeclaredFunctions
+from opgen.pipeline.declared_functions import DeclaredFunctions, aten_operators
 from opgen.pipeline.inputs import Inputs, derivatives_paths
 from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
-from opgen.targets.unsupported import report_formulas_without_python
+from opgen.targets.unsupported import operators_of_pytorch, report_formulas_without_python
 
 
 class Gradients(Struct, frozen=True):
@@ -75,12 +76,15 @@ def check_derivatives(
 
 
 def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report functions of formulas that no header declares.
+    """Report functions of formulas that no header declares, or of formulas in Python that are no operators.
 
     Generated files do not depend on the contents of these headers, so `opgen generate` does not do this.
     """
-    # Formulas in Python are checked when they are derived.
     is_cpp = FileKind.DERIVATIVES in TARGETS[inputs.target].plan.kinds
+    in_python = FileKind.PYTHON_REGISTRATIONS in TARGETS[inputs.target].plan.kinds
+    if in_python and inputs.extends is None and (operators := aten_operators()):
+        nodes = operators_of_pytorch(gradients.functions, gradients.files.declared)
+        warn_of_unknown_operators(nodes, operators, diagnostics)
     if is_cpp and any(fn.func.is_library and fn.infos for fn in gradients.functions):
         declared = DeclaredFunctions(inputs, gradients.files.includes)
         cpp = TARGETS[inputs.target].cpp

@@ -6,13 +6,13 @@ Functionalization replaces operators that write their arguments, and views, by o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from keyword import iskeyword
 
 from opgen import data
-from opgen.autograd.derivative import DifferentiableFunction
-from opgen.autograd.python_nodes import Refusal, python_node, recorded_info
+from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
+from opgen.autograd.python_nodes import PythonNode, Refusal, python_node, recorded_info
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.model.backend import BackendFile, ExternalBackend
@@ -234,9 +234,6 @@ def report_formulas_without_python(
     diagnostics: Diagnostics,
 ) -> None:
     """Report the formulas that have no form in Python. `declared` are the functions of the author's headers."""
-    own: dict[str, set[str]] = {}
-    for fn in functions:
-        own.setdefault(fn.func.namespace, set()).add(str(cpp_name(fn.func.func)))
     reported = set()
     for fn in functions:
         for key, info in fn.infos.items():
@@ -244,14 +241,33 @@ def report_formulas_without_python(
                 message = f"target {target.name} has no formulas for {key} alone"
                 hint = "write one formula for all backends, without 'dispatch'"
                 diagnostics.error("E1309", message, info.derivatives[0].place.span, hint=hint)
-        found = recorded_info(fn)
-        if found is None or id(found) in reported:
-            continue
-        node = python_node(fn, found, own[fn.func.namespace], declared)
-        if isinstance(node, Refusal):
-            reported.add(id(found))
+    for info, node in _nodes(functions, declared):
+        if isinstance(node, Refusal) and id(info) not in reported:
+            reported.add(id(info))
             hint = "make what it computes an operator of the library, and call that"
             diagnostics.error("E1309", node.message, node.span, hint=hint)
+
+
+def operators_of_pytorch(
+    functions: Sequence[DifferentiableFunction], declared: AbstractSet[tuple[str, str]]
+) -> Iterator[tuple[DifferentiabilityInfo, frozenset[str]]]:
+    """Yield the gradients that Python records, each with the names of PyTorch's operators that its formulas call."""
+    for info, node in _nodes(functions, declared):
+        if not isinstance(node, Refusal):
+            called = (name.partition(".") for name in node.functions)
+            yield info, frozenset(name for scope, _, name in called if scope == "aten")
+
+
+def _nodes(
+    functions: Sequence[DifferentiableFunction], declared: AbstractSet[tuple[str, str]]
+) -> Iterator[tuple[DifferentiabilityInfo, PythonNode | Refusal]]:
+    own: dict[str, set[str]] = {}
+    for fn in functions:
+        own.setdefault(fn.func.namespace, set()).add(str(cpp_name(fn.func.func)))
+    for fn in functions:
+        info = recorded_info(fn)
+        if info is not None:
+            yield info, python_node(fn, info, own[fn.func.namespace], declared)
 
 
 def _report_types(f: NativeFunction, release: Release, diagnostics: Diagnostics) -> None:

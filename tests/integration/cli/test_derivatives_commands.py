@@ -119,6 +119,33 @@ def test_dump_prints_what_is_derived(library: Opgen) -> None:
     assert nodes["mylib::scaled_mul_"] == ["ScaledMulBackward0"] and nodes["mylib::plain"] == []
 
 
+def test_formulas_in_python_call_operators(
+    library: Opgen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects authors for torch-stable from an error of the first backward pass: a misspelt function or method. Nothing is
+    known of PyTorch's operators without it.
+    """
+    Path("ops.yaml").write_text(
+        "- func: mylib::f(Tensor self) -> Tensor\n  dispatch:\n    CPU: f\n"
+    )
+    Path("derivatives.yaml").write_text(
+        "- name: mylib::f\n"
+        "  self: f(grad).flipp({0}) + at::sinn(grad).to(self.scalar_type()) + grad.sum_to_size(self.sym_sizes())\n"
+    )
+    headers = tmp_path / "include" / "ATen" / "ops"
+    headers.mkdir(parents=True)
+    for name in ("flip", "sin", "to", "sum_to_size"):
+        (headers / f"{name}.h").touch()
+    where = "opgen.pipeline.declared_functions.installed_include"
+    monkeypatch.setattr(where, {"torch": tmp_path / "include"}.get)
+    said = library("lint", "ops.yaml", "--target", "torch-stable").output
+    assert said.count("W1243") == 4, said  # each has a note, too
+    assert "has an operator 'flipp'" in said and "has an operator 'sinn'" in said
+    assert "did you mean 'flip'?" in said
+    monkeypatch.setattr(where, lambda target: None)
+    assert "W1243" not in library("lint", "ops.yaml", "--target", "torch-stable").output
+
+
 @pytest.mark.parametrize("target", ["runtime", "torch"])
 def test_methods_are_looked_for_in_the_classes_of_the_target(library: Opgen, target: str) -> None:
     """On target runtime, class Tensor has the operators of the library that are methods, and few others."""
