@@ -183,7 +183,7 @@ def strings(value: object, field: str = "") -> Iterator[tuple[str, str]]:
     else:
         # Every target spells a dispatch key as in YAML.
         assert isinstance(
-            value, (bool, int, DispatchKey)
+            value, (bool, int, DispatchKey, type(None))
         ), f"{field} of a generated file is a {type(value).__name__}"
 
 

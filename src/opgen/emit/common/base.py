@@ -119,7 +119,7 @@ class Record(Struct, frozen=True, eq=False):
 class GeneratedFile(Record, frozen=True):
     """One file: its path in the tree (posix) and the template that makes it.
 
-    A subclass adds the fields that its template reads: `str`, `bool`, `int`, and tuples of records. A template whose name
+    A subclass adds the fields that its template reads: `str`, `bool`, `int`, records, and tuples of them. A template whose name
     does not end in `.j2` is a file of the runtime, by its path there, and is copied.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -77,11 +78,13 @@ class Backend(Protocol):
 
     def version(self, tensor: Any) -> int:
         """Return how often the tensor has been written."""
+        return int(tensor._version)
 
     # Around calls.
 
     def refusal(self, error: BaseException) -> bool:
         """Return whether the exception is one that kernels refuse calls with."""
+        return isinstance(error, Exception)
 
     def seed(self, seed: int) -> None:
         """Seed the default generator."""
@@ -104,7 +107,8 @@ class Backend(Protocol):
     def clone(self, tensor: Any) -> Any:
         """Return a copy, which has the history of the tensor."""
 
-    def requires_grad(self, tensor: Any) -> bool: ...
+    def requires_grad(self, tensor: Any) -> bool:
+        return bool(tensor.requires_grad)
 
     def gradients(
         self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
@@ -134,3 +138,4 @@ class Backend(Protocol):
 
     def copied(self, tensor: Any) -> Any:
         """Return a deep copy."""
+        return copy.deepcopy(tensor)

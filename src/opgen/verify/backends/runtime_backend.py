@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import ctypes
 import importlib
 import pickle
@@ -19,7 +18,7 @@ from opgen.gradtest.backends import PackageTensors
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import BaseTy, BaseType
-from opgen.verify.backends.base import Described, other_value
+from opgen.verify.backends.base import Backend, Described, other_value
 from opgen.verify.calls.specs import (
     Array,
     TensorSpec,
@@ -37,7 +36,7 @@ _TENSOR = BaseType(BaseTy.Tensor)
 _RUNTIME = re.compile(r"\S*libopgen_runtime\.so\S*")
 
 
-class RuntimeBackend:
+class RuntimeBackend(Backend):
     """A package of target runtime. `functions` are the entries of its schema files."""
 
     kind = "runtime"
@@ -172,13 +171,7 @@ class RuntimeBackend:
         found: Array = np.asarray(tensor.detach())
         return found
 
-    def version(self, tensor: Any) -> int:
-        return int(tensor._version)
-
     # Around calls.
-
-    def refusal(self, error: BaseException) -> bool:
-        return isinstance(error, Exception)
 
     def seed(self, seed: int) -> None:
         self.module.manual_seed(seed)
@@ -208,9 +201,6 @@ class RuntimeBackend:
 
     def clone(self, tensor: Any) -> Any:
         return self._tensors.clone(tensor)
-
-    def requires_grad(self, tensor: Any) -> bool:
-        return bool(tensor.requires_grad)
 
     def gradients(
         self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
@@ -242,9 +232,6 @@ class RuntimeBackend:
 
     def pickled(self, tensor: Any) -> Any:
         return pickle.loads(pickle.dumps(tensor, protocol=5))
-
-    def copied(self, tensor: Any) -> Any:
-        return copy.deepcopy(tensor)
 
 
 def _caller(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import importlib
 import io
 import os
@@ -22,7 +21,7 @@ from opgen.model.cpp_identifier import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
-from opgen.verify.backends.base import Described, other_value
+from opgen.verify.backends.base import Backend, Described, other_value
 from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, span, stored
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
@@ -34,7 +33,7 @@ _FRESH = re.compile(r"\(\$\d+(!?)(?: -> )?\)")
 _HIDDEN = ("opgen_writer_", "opgen_functional_", "opgen_copy_")
 
 
-class TorchBackend:
+class TorchBackend(Backend):
     """PyTorch, with the operators of some namespaces."""
 
     kind = "torch"
@@ -243,13 +242,7 @@ class TorchBackend:
         found: Array = tensor.numpy()
         return found
 
-    def version(self, tensor: Any) -> int:
-        return int(tensor._version)
-
     # Around calls.
-
-    def refusal(self, error: BaseException) -> bool:
-        return isinstance(error, Exception)
 
     def seed(self, seed: int) -> None:
         self._generator.manual_seed(seed)
@@ -274,9 +267,6 @@ class TorchBackend:
 
     def clone(self, tensor: Any) -> Any:
         return tensor.clone()
-
-    def requires_grad(self, tensor: Any) -> bool:
-        return bool(tensor.requires_grad)
 
     def gradients(
         self, outputs: Sequence[Any], inputs: Sequence[Any], weights: Sequence[Any]
@@ -320,9 +310,6 @@ class TorchBackend:
         if not self.torch.equal(read, again) and not read.isnan().any():
             raise RuntimeError("torch.save and pickle differ")
         return read
-
-    def copied(self, tensor: Any) -> Any:
-        return copy.deepcopy(tensor)
 
 
 def _load_line(name: str) -> str:
