@@ -8,7 +8,7 @@ from opgen.parse.files.native_functions import Parsed, parse_entries, parse_nati
 from opgen.parse.files.selective import parse_selective
 from opgen.parse.files.tags import builtin_tags, parse_tags
 from opgen.parse.schema.grammar import SchemaCache, parse_function_schema
-from opgen.parse.yaml.decoding import decode_source
+from opgen.parse.yaml.nodes import decode_source
 
 # The code for missing or superfluous white space in a schema.
 SPACING = "E0302"

@@ -27,6 +27,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MARK = re.compile(rf"{_QUOTED}|->|[()\[\]<>,]", re.DOTALL)
+# A part without a comma whose brackets are closed.
+_PLAIN = re.compile(r"(?:[^,()\[\]<>\"']|\([^,()\[\]<>\"']*\)|\[[0-9]*\])*")
 _IGNORED = re.compile(rf"({_QUOTED})|\#[^\n]*|\\\r?\n", re.DOTALL)
 _CLOSING = {")": "(", "]": "[", ">": "<"}
 
@@ -122,9 +124,10 @@ class SchemaText:
         while True:
             comma = self.text.find(", ", start, end)
             stop = end if comma < 0 else comma
-            if self.text[start:stop] not in known:
+            is_known = self.text[start:stop] in known
+            if not is_known and _PLAIN.fullmatch(self.text, start, stop) is None:
                 break
-            yield start, stop
+            yield self.trimmed(start, stop)
             if stop == end:
                 return
             start = stop + 2

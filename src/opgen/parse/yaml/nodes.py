@@ -6,6 +6,7 @@ tag, deep nesting does not recurse, and duplicate keys, aliases and merge keys a
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -417,3 +418,19 @@ class _Composer(Struct):
 def _first_word(source: Source, start: int) -> Span:
     word = re.compile(r"\S*").match(source.text, start)
     return Span(source, start, word.end() if word is not None else start)
+
+
+def decode_source(path: str, content: bytes, diagnostics: Diagnostics) -> Source:
+    """Decode a file as UTF-8, with or without a byte order mark.
+
+    Invalid bytes are reported (E0101) and replaced by U+FFFD. The digest is that of `content`.
+    """
+    digest = hashlib.sha256(content).hexdigest()
+    try:
+        return Source(path, content.decode("utf-8-sig"), digest)
+    except UnicodeDecodeError as error:
+        before = len(content[: error.start].decode("utf-8-sig", errors="replace"))
+        source = Source(path, content.decode("utf-8-sig", errors="replace"), digest)
+        message = f"not UTF-8: byte 0x{content[error.start]:02x}"
+        diagnostics.error("E0101", message, Span(source, before, before + 1))
+        return source
