@@ -44,6 +44,8 @@ ALTERNATIVES = {
 }
 _ANY = 0
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+# The most words between `<` and `>`, so that the time for a long formula is bounded.
+_MOST_OF_TEMPLATE = 100
 _OF_TEMPLATES = frozenset(("::", ",", "<", "&", "*", ">", ">>"))
 # Python's own limit is 200 open brackets in a source.
 MAX_DEPTH = 100
@@ -372,8 +374,8 @@ class _Reader:
         """Skip the arguments of a template: `<Tensor, Tensor>` before a bracket or a name."""
         if self._peek() != "<":
             return None
-        last = self.at + 1
-        while last < self.end and (
+        last, most = self.at + 1, min(self.end, self.at + _MOST_OF_TEMPLATE)
+        while last < most and (
             self.tokens[last].lastgroup in ("name", "number") or self.words[last] in _OF_TEMPLATES
         ):
             if self.words[last] in (">", ">>") and self.words[last + 1 : last + 2] in (
