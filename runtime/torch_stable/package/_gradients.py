@@ -262,7 +262,7 @@ def _record(operator, keyset, values, node, inputs):
             f"{operator.public}: one tensor is written twice, and a gradient is required: pass clones"
         )
     node.save_inputs(values)
-    if node.saves_any(written):
+    if written and node.saves_any(written):
         # The formulas read the old values, whose gradient autograd knows.
         values = _replaced(values, written, [tensor.clone() for tensor in written])
         node.save_inputs(values)
@@ -324,13 +324,21 @@ def _apply(call, *tensors):
         return call.operator.function_of_level.apply(call, *tensors)
 
 
-@contextlib.contextmanager
 def _below_autograd():
-    """Record nothing, except for the outer levels of torch.func: they see what happens below autograd."""
-    is_nested = torch._C._are_functorch_transforms_active()
+    """Record nothing, except for the outer levels of torch.func: they see what happens below autograd.
+
+    PyTorch has turned both modes off: this is called in the forward function of an autograd.Function.
+    """
+    if torch._C._are_functorch_transforms_active():
+        return _below_level()
+    return torch._C._AutoDispatchBelowAutograd()
+
+
+@contextlib.contextmanager
+def _below_level():
     with (
-        torch.set_grad_enabled(is_nested),
-        forward_ad._set_fwd_grad_enabled(is_nested),
+        torch.enable_grad(),
+        forward_ad._set_fwd_grad_enabled(True),
         torch._C._AutoDispatchBelowAutograd(),
     ):
         yield

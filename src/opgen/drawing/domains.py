@@ -83,7 +83,7 @@ class Domain:
 
     `arguments` are values by the names of arguments. `make` is a function of a `Draw` that returns arguments by name; all
     others are drawn from the schema. Without `batched`, no gradient is computed by vmap. Without `second_order`, there
-    are no second derivatives. `dtypes` are those that are checked. `why` is printed with the narrowing.
+    are no second derivatives. Without `compiled`, no call runs under torch.compile. `dtypes` are those that are checked. `why` is printed with the narrowing.
 
     For opgen.verify: `shapes` are sizes of tensors by name, each a number or a letter that stands for the same size
     everywhere. `skip` are properties that are not checked, by name, each with a reason. With `unspecified`, the elements of
@@ -98,6 +98,7 @@ class Domain:
         dtypes: Sequence[str] | None = None,
         second_order: bool = True,
         batched: bool = True,
+        compiled: bool = True,
         why: str = "",
         shapes: Mapping[str, Sequence[int | str]] | None = None,
         skip: Mapping[str, str] | None = None,
@@ -109,6 +110,7 @@ class Domain:
         self.dtypes = None if dtypes is None else tuple(dtypes)
         self.second_order = second_order
         self.batched = batched
+        self.compiled = compiled
         self.why = why
         self.shapes = {name: tuple(sizes) for name, sizes in (shapes or {}).items()}
         for name, sizes in self.shapes.items():
@@ -131,6 +133,8 @@ class Domain:
             found.append("no second derivatives")
         if not self.batched:
             found.append("no vmap")
+        if not self.compiled:
+            found.append("no torch.compile")
         if self.unspecified:
             found.append("elements of results may be anything")
         found += [f"{name}: no gradient" for name in self.non_differentiable]

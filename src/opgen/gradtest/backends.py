@@ -9,6 +9,8 @@ from math import prod
 from types import ModuleType
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 # A function of the tensors whose gradients are checked.
 Function = Callable[..., tuple[Any, ...]]
 
@@ -16,12 +18,37 @@ Function = Callable[..., tuple[Any, ...]]
 NOT_THERE = ("not implemented", "does not support it", "no forward-mode formula")
 
 
+class Program(Struct):
+    """A function and its inputs, which depend on the leaves. `written` are tensors that it writes."""
+
+    f: Function
+    inputs: Sequence[Any]
+    leaves: Sequence[Any]
+    written: Sequence[Any] = ()
+
+
+class Different(Exception):
+    """A call has other results or gradients under torch.compile."""
+
+
+class NotCompiled(Exception):
+    """A call cannot be compared under torch.compile; the text says why."""
+
+
 def is_comparison(error: BaseException) -> bool:
     """Whether an error says that a gradient was computed, and differs from finite differences or has another shape."""
     text = str(error)
     if "Batching rule not implemented" in text:
         return False
-    return type(error).__name__ == "GradcheckError" or "invalid gradient" in text
+    return (
+        isinstance(error, Different)
+        or type(error).__name__ == "GradcheckError"
+        or "invalid gradient" in text
+    )
+
+
+def first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 class Tensors(Protocol):
@@ -35,6 +62,8 @@ class Tensors(Protocol):
     has_forward: bool
     # Whether gradients are checked under vmap, too.
     has_vmap: bool
+    # Whether gradients are checked under torch.compile, too.
+    has_compile: bool
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
@@ -64,6 +93,12 @@ class Tensors(Protocol):
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
         """Compare the gradients of gradients with finite differences. With `forward`, forwards over backwards."""
 
+    def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
+        """Compare a program with the same under torch.compile. Throw Different, or NotCompiled.
+
+        `make` returns it with new tensors. With `dynamic`, sizes are symbols.
+        """
+
     def problem(self) -> str:
         """Return why no gradient at all can be computed in this process, or ""."""
 
@@ -75,6 +110,7 @@ class TorchTensors:
     dtypes: tuple[str, ...] = ("float64", "complex128")
     has_forward: bool = True
     has_vmap: bool = True
+    has_compile: bool = True
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -135,11 +171,60 @@ class TorchTensors:
             check_rev_over_rev=not forward,
         )
 
+    def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
+        torch = self.torch
+        try:
+            expected = self._values_of(make())
+        except Exception as error:
+            raise NotCompiled(f"without torch.compile: {first_line(error)}") from error
+        program = make()
+        try:
+            torch._dynamo.reset()
+            program.f = torch.compile(
+                program.f, backend="aot_eager", fullgraph=True, dynamic=dynamic
+            )
+            found = self._values_of(program)
+        except Exception as error:
+            # What a back end of torch.compile throws is in another exception.
+            raise NotCompiled(first_line(getattr(error, "inner_exception", error))) from error
+        for what, value in expected.items():
+            try:
+                torch.testing.assert_close(found[what], value, equal_nan=True)
+            except AssertionError as error:
+                raise Different(
+                    f"under torch.compile, {what} is {found[what]!r}, and without it {value!r}"
+                ) from error
+
+    def _values_of(self, program: Program) -> dict[str, Any]:
+        """Return the results of a program, the tensors that it writes, and the gradients of its leaves."""
+        torch = self.torch
+        results = program.f(*program.inputs)
+        values = {f"result {i}": value for i, value in enumerate(results)}
+        values |= {f"written tensor {i}": value for i, value in enumerate(program.written)}
+        # A written tensor is used after the program, too, which is another way of its gradient.
+        used = [
+            value if value.grad_fn is None else value * 1
+            for value in values.values()
+            if self.is_differentiable(value)
+        ]
+        pairs = [
+            (value, torch.full_like(value, 1 + i / 4))
+            for i, value in enumerate(used)
+            if value.requires_grad
+        ]
+        gradients: Sequence[Any] = [None] * len(program.leaves)
+        if pairs:
+            outputs, weights = zip(*pairs)
+            gradients = torch.autograd.grad(outputs, program.leaves, weights, allow_unused=True)
+        for i, (leaf, gradient) in enumerate(zip(program.leaves, gradients)):
+            values[f"gradient {i}"] = torch.zeros_like(leaf) if gradient is None else gradient
+        return {what: value.detach() for what, value in values.items()}
+
     def problem(self) -> str:
         try:
             self.torch.ones(1, dtype=self.torch.float64, requires_grad=True).sum().backward()
         except Exception as error:
-            return next(iter(str(error).splitlines()), type(error).__name__)
+            return first_line(error)
         return ""
 
 
@@ -150,6 +235,7 @@ class PackageTensors:
     dtypes: tuple[str, ...] = ("float64", "complex128")
     has_forward: bool = True
     has_vmap: bool = False
+    has_compile: bool = False
 
     def __init__(self, package: Any) -> None:
         self.package = package
@@ -231,6 +317,9 @@ class PackageTensors:
             check_forward_ad=forward,
             check_backward_ad=not forward,
         )
+
+    def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
+        raise NotCompiled("a package of target runtime has no torch.compile")
 
     def problem(self) -> str:
         # Its gradients are computed in the thread that asks for them.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -17,7 +17,17 @@ from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.drawing.domains import EVERYTHING, Domain
-from opgen.gradtest.backends import NOT_THERE, Tensors, is_comparison, tensors_of
+from opgen.gradtest.backends import (
+    NOT_THERE,
+    Different,
+    NotCompiled,
+    Tensors,
+    first_line,
+    is_comparison,
+    tensors_of,
+)
+from opgen.gradtest.calls import Place, at, function_of
+from opgen.gradtest.compiled import CompiledCall
 from opgen.gradtest.drawing import Drawer, Plan, Undrawable
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import FunctionSchema, SchemaKind
@@ -27,13 +37,12 @@ from opgen.pipeline.loading import load
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
 
-# Where a tensor is in the arguments of a call: the name, and the index in a list.
-Place: TypeAlias = tuple[str, int | None]
-
 # A formula is checked at this many calls of each dtype, and drawing stops after so many calls.
 ENOUGH, MOST = 20, 6000
 # The first calls are checked for second derivatives, too.
 OF_SECOND_ORDER = 8
+# Fewer under torch.compile, which takes long: one with a gradient for all tensors, and others for all but one.
+COMPILED = 3
 # The text of a stub, on both targets, and of an empty body that `opgen stub` wrote.
 _IS_STUB = re.compile(r" has no \w+ kernel yet; ")
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -55,15 +64,20 @@ class Report(Struct):
     # Second derivatives that are not there, by what the library says.
     second_order: int = 0
     not_implemented: Counter[str] = field(default_factory=Counter)
+    # Calls that were compared under torch.compile, and why others were not; None without torch.compile.
+    compiled: int | None = None
+    not_compiled: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
+        compiled = "" if self.compiled is None else f"; {self.compiled} under torch.compile"
         lines = [
             f"{self.name} {self.dtype}: {self.drawn} calls drawn, {sum(self.refused.values())} refused, "
             f"{self.empty} without elements, {self.checked} checked ({', '.join(self.modes)}; "
-            f"{self.second_order} for second derivatives)"
+            f"{self.second_order} for second derivatives{compiled})"
         ]
         lines += [f"  refused {count}: {why}" for why, count in self.refused.most_common(5)]
         lines += [f"  second derivative: {why}" for why in self.not_implemented]
+        lines += [f"  under torch.compile: not tested: {why}" for why in self.not_compiled]
         lines += [f"  narrowed: {what}" for what in self.narrowings]
         return "\n".join(lines)
 
@@ -135,6 +149,8 @@ class _Check(Struct):
             seed=f"{gradient} {self.dtype}",
         )
         report.narrowings += drawer.narrowings()
+        if self.tensors.has_compile and self.domain.compiled:
+            report.compiled = 0
         if gradient.views and self.tensors.has_vmap and self.domain.batched:
             report.narrowings += ("under vmap: not tested for views",)
         if gradient.forward and not self.forward:
@@ -156,7 +172,7 @@ class _Check(Struct):
             return
         chosen = [place for place in places if drawer.random.random() < 0.8] or places
         f = function_of(self.gradient, self.tensors, call, chosen)
-        inputs = [self.tensors.clone(_get(call, place)) for place in chosen]
+        inputs = [self.tensors.clone(at(call, place)) for place in chosen]
         try:
             outputs = f(*inputs)
         except NotImplementedError as error:
@@ -183,6 +199,8 @@ class _Check(Struct):
         report.checked += 1
         if report.checked <= OF_SECOND_ORDER and self.domain.second_order:
             self._check_second(f, leaves, call, chosen, report)
+        if report.compiled is not None and report.checked <= min(COMPILED, 1 + len(places)):
+            self._check_compiled(call, places, report)
 
     def _check_second(
         self,
@@ -203,6 +221,23 @@ class _Check(Struct):
             else:
                 report.second_order += 1
 
+    def _check_compiled(
+        self, call: Mapping[str, Any], places: Sequence[Place], report: Report
+    ) -> None:
+        number = report.checked - 1
+        # Graphs depend on which tensors have a gradient.
+        chosen = [place for i, place in enumerate(places) if i != number - 1] or list(places)
+        compiled = CompiledCall(self.gradient, self.tensors, call, chosen)
+        try:
+            compiled.check(every=number == 0, dynamic=number == 1)
+        except NotCompiled as error:
+            report.not_compiled[_reason(error)] += 1
+        except Different as error:
+            what = "gradient under torch.compile"
+            raise self._wrong(what, call, chosen, error) from error
+        else:
+            report.compiled = (report.compiled or 0) + 1
+
     def _differentiable_tensors(self, call: Mapping[str, Any]) -> list[Place]:
         """Return the places of tensors with a gradient: argument, and index in a list."""
         places: list[Place] = []
@@ -218,7 +253,7 @@ class _Check(Struct):
         return self.tensors.is_tensor(value) and self.tensors.is_differentiable(value)
 
     def _is_of_dtype(self, call: Mapping[str, Any], place: Place) -> bool:
-        return str(_get(call, place).dtype).endswith(self.dtype)
+        return str(at(call, place).dtype).endswith(self.dtype)
 
     def _wrong(
         self, what: str, call: Mapping[str, Any], chosen: Sequence[Place], error: Exception
@@ -235,60 +270,9 @@ class _Check(Struct):
         return AssertionError("\n".join([*lines, str(error)]))
 
 
-def function_of(
-    gradient: Gradient, tensors: Tensors, call: Mapping[str, Any], chosen: Sequence[Place]
-) -> Callable[..., tuple[Any, ...]]:
-    """Return an operator as a function of the tensors at `chosen` in `call`. It writes only copies of them."""
-    name = gradient.schema.name
-    written = gradient.schema.arguments.mutable_arg_names
-    positional = [a.name for a in gradient.schema.arguments.flat_positional]
-    operator = tensors.operator(gradient.namespace, str(name.name), name.overload_name, positional)
-    is_void = not gradient.schema.returns
-
-    def f(*inputs: Any) -> tuple[Any, ...]:
-        given = {k: list(v) if isinstance(v, list) else v for k, v in call.items()}
-        for (argument, index), value in zip(chosen, inputs):
-            if index is None:
-                given[argument] = value
-            else:
-                given[argument][index] = value
-        for argument in written:
-            given[argument] = _each(tensors.clone, given[argument])
-        values = [given.pop(a) for a in _leading(positional, given)]
-        results = operator(*values, **given)
-        if is_void:
-            results = tuple(values[positional.index(argument)] for argument in written)
-        every = results if isinstance(results, tuple) else (results,)
-        outputs = every if is_void else [every[i] for i in gradient.outputs]
-        flat = [t for o in outputs for t in (o if isinstance(o, list | tuple) else (o,))]
-        return tuple(t for t in flat if tensors.is_tensor(t) and tensors.is_differentiable(t))
-
-    return f
-
-
-def _get(call: Mapping[str, Any], place: Place) -> Any:
-    name, index = place
-    return call[name] if index is None else call[name][index]
-
-
-def _each(f: Callable[[Any], Any], value: Any) -> Any:
-    return [f(v) for v in value] if isinstance(value, list) else f(value)
-
-
-def _leading(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
-    """Return the names up to the first that is not given: the others are passed by name."""
-    found = []
-    for name in names:
-        if name not in given:
-            break
-        found.append(name)
-    return found
-
-
 def _reason(error: Exception) -> str:
     """Return the first line of a message, without its numbers: equal reasons are counted together."""
-    line = next(iter(str(error).splitlines()), type(error).__name__)
-    return _NUMBERS.sub("…", line)[:150]
+    return _NUMBERS.sub("…", first_line(error))[:150]
 
 
 def gradients(

@@ -20,7 +20,8 @@ from differential.numerics.gradients import Finding, GradientReport, every_gradi
 from differential.numerics.python_driver import Form, PythonLibrary
 from differential.numerics.values import Dtype, TensorValue, Value
 from opgen.gradtest.backends import NOT_THERE, PackageTensors, elements_of
-from opgen.gradtest.gradient import Gradient, Place, function_of
+from opgen.gradtest.calls import Place, function_of
+from opgen.gradtest.gradient import Gradient
 from opgen.model.registry import Registry
 
 # Larger tensors are not drawn: a difference is computed for each element.

@@ -39,14 +39,35 @@ def build(target: str, folder: Path) -> Path:
     return build_extension(yaml, kernels, folder / "tree", *more, target=target)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_table(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require_torch()
+    return build(request.param, tmp_path_factory.mktemp(request.param))
+
+
+of_each_target = pytest.mark.parametrize(
+    ("target", "library"),
+    [(target, target) for target in TARGETS],
+    indirect=["library"],
+    ids=TARGETS,
+)
+
+
+@of_each_target
+def test_second_derivatives_need_formulas(target: str, library: Path) -> None:
+    """Protects from a second derivative of zero: an operator that a formula calls needs a formula, and the error has its
+    name.
+    """
+    said = run([sys.executable, HERE / "second.py", target, library]).splitlines()[-1]
+    assert "forms::mul_plain" in said and "is not implemented" in said, said
+
+
+@of_each_target
+def test_table(target: str, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects each form in each mode and order: the numbers of PyTorch's own operators and of finite differences, or
     an error that names the operator. `OPGEN_UPDATE_GOLDEN=1` writes the texts, from which the page has its table.
     """
-    require_torch()
     keep_no_graphs(monkeypatch)
-    library = build(target, tmp_path)
     cells = json.loads(
         # PyTorch's warnings come before.
         run([sys.executable, HERE / "cells.py", target, library]).splitlines()[-1]

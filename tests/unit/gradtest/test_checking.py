@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from opgen.diagnostics import Diagnostics
 from opgen.gradtest import Domain, Gradient, between, gradients, one_of
+from opgen.parse.schema.parser import parse_function_schema
 from support.torch_extension import require_torch
 
 pytestmark = pytest.mark.slow
@@ -31,6 +33,10 @@ def torch() -> Any:
     return importlib.import_module("torch")
 
 
+# PyTorch refuses a graph that overwrites an input without a gradient, if a formula reads what it was.
+OF_PYTORCH = "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.DoubleTensor […]], which is output … of torch::"
+
+
 def gradient(folder: Path, schema: str, *rows: str) -> Gradient:
     name = schema.partition("(")[0]
     (folder / "native_functions.yaml").write_text(YAML.format(schema=schema))
@@ -38,6 +44,14 @@ def gradient(folder: Path, schema: str, *rows: str) -> Gradient:
     (folder / "derivatives.yaml").write_text("\n".join(lines) + "\n")
     (found,) = gradients(folder / "native_functions.yaml")
     return found
+
+
+def of_schema(namespace: str, text: str, *inputs: str) -> Gradient:
+    """Return an operator that has a formula for `inputs`, which no file has."""
+    schema = parse_function_schema(text, Diagnostics())
+    assert schema is not None
+    is_view = any(r.annotation is not None and not r.is_write for r in schema.returns)
+    return Gradient(namespace, schema, inputs, (0,), forward=False, views=is_view)
 
 
 def register(
@@ -181,3 +195,101 @@ def test_forms_that_the_target_does_not_have(tmp_path: Path) -> None:
     assert of_runtime.forward
     (of_stable,) = gradients(schema, formulas, target="torch-stable")
     assert not of_stable.forward
+
+
+def product_in_place(torch: Any, name: str, *, copies: bool) -> None:
+    """Register self *= other, with its gradient: `copies` writes a product that is recorded, as functionalization does."""
+    torch.library.define(f"gradtest::{name}", "(Tensor(a!) self, Tensor other) -> ()")
+    operator = getattr(torch.ops.gradtest, name)
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, self: Any, other: Any) -> Any:
+            ctx.save_for_backward(self.clone(), other)
+            ctx.mark_dirty(self)
+            with torch._C._AutoDispatchBelowAutograd():
+                operator(self, other)
+            return self
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            self, other = ctx.saved_tensors
+            return grad * other, (grad * self).sum_to_size(other.shape)
+
+    def kernel(self: Any, other: Any) -> None:
+        self.mul_(other)
+
+    def record(self: Any, other: Any) -> None:
+        if copies:
+            self.copy_(self.clone() * other)
+        else:
+            Product.apply(self, other)
+
+    torch.library.impl(f"gradtest::{name}", "CPU", kernel)
+    torch.library.impl(f"gradtest::{name}", "Autograd", record)
+    torch.library.register_fake(f"gradtest::{name}", lambda self, other: None)
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_writes_under_compile(copies: bool, torch: Any) -> None:
+    """Protects from gradients that are right in eager mode only, as those of a kernel that writes what the graph takes."""
+    name = "copies" if copies else "dirties"
+    product_in_place(torch, name, copies=copies)
+    schema = f"{name}(Tensor(a!) self, Tensor other) -> ()"
+    formula = of_schema("gradtest", schema, "self", "other")
+    domain = Domain(batched=False, second_order=False, dtypes=["float64"])
+    if copies:
+        (report,) = formula.check(torch, {"gradtest::copies": domain})
+        assert report.compiled and set(report.not_compiled) <= {OF_PYTORCH}
+        return
+    message = "gradient under torch.compile of gradtest::dirties is wrong, of self, other in a call"
+    with pytest.raises(AssertionError, match=f"(?s){message}.*gradient 0 is .*, and without it "):
+        formula.check(torch, {"gradtest::dirties": domain})
+
+
+def test_formulas_under_compile(tmp_path: Path, torch: Any) -> None:
+    """Protects from a formula that reads a value which is another one while PyTorch traces; the call is printed."""
+    schema = "traced(Tensor self) -> Tensor"
+
+    def backward(grad: Any, x: Any) -> Any:
+        return grad * (3 if type(x) is not torch.Tensor else 2)
+
+    register(torch, schema, lambda x: x * 2, backward)
+    torch.library.register_fake("gradtest::traced", torch.empty_like)
+    with pytest.raises(
+        AssertionError, match=r"(?s)is wrong, of self in a call with\n  self = .*gradient 0 is "
+    ):
+        gradient(tmp_path, schema, "self: grad").check(torch)
+
+
+def test_what_cannot_be_compiled(tmp_path: Path, torch: Any) -> None:
+    """An operator without a fake kernel is not wrong: the report says why it was not compared, once for each reason."""
+    schema = "unseen(Tensor self) -> Tensor"
+    register(torch, schema, lambda x: x * 2, lambda grad, x: grad * 2)
+    formula = gradient(tmp_path, schema, "self: grad * 2")
+    report, _ = formula.check(torch)
+    assert report.checked == 20 and report.compiled == 0
+    assert "under torch.compile: not tested: " in str(report) and "fake" in str(report)
+    domain = Domain(compiled=False, why="it has no fake kernel")
+    report, _ = formula.check(torch, {"gradtest::unseen": domain})
+    assert report.compiled is None and not report.not_compiled
+    assert report.narrowings == ("no torch.compile", "because it has no fake kernel")
+
+
+@pytest.mark.parametrize(
+    ("schema", "inputs"),
+    [
+        ("mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", ("self", "other")),
+        ("_foreach_mul_.List(Tensor(a!)[] self, Tensor[] other) -> ()", ("self", "other")),
+        ("_foreach_sin(Tensor[] self) -> Tensor[]", ("self",)),
+        ("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", ("self",)),
+        ("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", ("self",)),
+        ("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", ("self", "other")),
+    ],
+)
+def test_right_operators_under_compile(schema: str, inputs: tuple[str, ...], torch: Any) -> None:
+    """Protects from false alarms: PyTorch's own operators in place, of lists, that write arguments, and views."""
+    formula = of_schema("aten", schema, *inputs)
+    domain = Domain(batched=False, second_order=False, dtypes=["float64"])
+    (report,) = formula.check(torch, {str(formula): domain})
+    assert report.compiled and set(report.not_compiled) <= {OF_PYTORCH}, str(report)

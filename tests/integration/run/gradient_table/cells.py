@@ -105,6 +105,7 @@ def torch_operators() -> Any:
         mul_joint=lambda x, y: x * y,
         mul_closed=lambda x, y: x * y,
         mul_plain=lambda x, y: x * y,
+        mul_once=lambda x, y: x * y,
         mul_gaps=lambda x, ys: [None if y is None else x * y for y in ys],
         own=lambda x: x * 1,
         times=torch.mul,
@@ -579,4 +580,5 @@ def main() -> None:
     json.dump(cells, sys.stdout)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,6 +15,7 @@
 #include <forms/ops/mul_joint_native.h>
 #include <forms/ops/mul_meta.h>
 #include <forms/ops/mul_native.h>
+#include <forms/ops/mul_once_native.h>
 #include <forms/ops/mul_plain_native.h>
 #include <forms/ops/mul_sign_native.h>
 #include <forms/ops/mul_when_native.h>
@@ -155,6 +156,9 @@ OPGEN_KERNEL(mul_joint_backward)
           mask[1] ? product(grad_output, self) : Tensor()};
 }
 OPGEN_KERNEL(mul_closed)(const Tensor& self, const Tensor& other) {
+  return product(self, other);
+}
+OPGEN_KERNEL(mul_once)(const Tensor& self, const Tensor& other) {
   return product(self, other);
 }
 OPGEN_KERNEL(mul_plain)(const Tensor& self, const Tensor& other) {
