@@ -254,13 +254,34 @@ class TypeReader:
         if not self._left:
             return Wrong("E0307", "no type", end, end)
         after = self._left[-2].text if len(self._left) > 1 else ""
-        if token.is_word and after in ("", "?", "[", "(", "!", ",", ")"):
+        is_alone = token.is_word and after in ("", "?", "[", "(", "!", ",")
+        unpaired = None if is_alone else self._unpaired()
+        if unpaired is not None:
+            return unpaired
+        if is_alone or after == ")":
             end = token.end
         text = self._text(start, end)
         hint, fix = meant(text, (*self._types, *(("Dict",) if self._is_library else ())))
         notes = () if hint else (_USUAL_TYPES,)
         message = f"unknown type '{shorten(text)}'"
         return Wrong("E0307", message, start, end, hint=hint, notes=notes, replacement=fix)
+
+    def _unpaired(self) -> Wrong | None:
+        """Return the error for a bracket that is not closed, or not opened; None if all are."""
+        opened: list[Token] = []
+        for token in self._tokens:
+            if token.text in ("(", "["):
+                opened.append(token)
+            elif token.text in (")", "]"):
+                expected = "(" if token.text == ")" else "["
+                if not opened or opened.pop().text != expected:
+                    message = f"'{token.text}' without a '{expected}' before it"
+                    hint = "remove it, or write ', '"
+                    return Wrong("E0301", message, token.start, token.end, hint=hint)
+        if not opened:
+            return None
+        message = f"'{opened[-1].text}' is not closed"
+        return Wrong("E0312", message, opened[-1].start, self._tokens[-1].end)
 
     def _dict(self, start: int, nesting: int) -> DictType:
         types = self._elements(nesting)
@@ -303,10 +324,10 @@ class TypeReader:
             message = f"PyTorch's parser accepts no alias annotation after '{shorten(before)}'"
             hint = f"write '{shorten(before[:-1] + after + '?')}'" if before[-1] == "?" else None
             return Wrong("E0329", message, rest.start, end, hint=hint)
-        if rest.text == ")":
-            hint = "remove it, or write ', '"
-            return Wrong("E0301", "')' without a '(' before it", rest.start, rest.end, hint=hint)
         fix = f"{text}]" if re.fullmatch(r"\[[0-9]*", after) else None
+        unpaired = self._unpaired() if fix is None else None
+        if unpaired is not None:
+            return unpaired
         hint = None if fix is None else f"did you mean '{shorten(fix)}'?"
         if "#" in text:
             # In quotes and in block scalars YAML has no comments.
