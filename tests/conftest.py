@@ -14,9 +14,6 @@ from support.sampling import keep_sample
 
 __all__ = ["pytest_terminal_summary"]
 
-# The package that `opgen new` makes has tests of its own, which need that package installed.
-collect_ignore = ["golden/new_package"]
-
 # Files of the slow tests that take a minute or more, the longest first. pytest-xdist starts files in the order of their
 # tests here: a long file that started last would run alone.
 _LONGEST = (

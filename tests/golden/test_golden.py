@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 from pathlib import Path
 
 import pytest
 
 from support.build import REPOSITORY
-from support.goldens import COPIED, FOLDER, GOLDENS, Golden
+from support.goldens import COPIED, FOLDER, GOLDENS, Golden, check_format, read, snapshot
 
 UPDATE = "OPGEN_UPDATE_GOLDEN=1 pytest tests/golden/test_golden.py"
 each_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
@@ -52,12 +51,8 @@ def test_every_kind_of_generated_file_is_kept_somewhere() -> None:
 
 def test_generated_python_is_formatted() -> None:
     """Projects that commit it run black on all their files."""
-    black = pytest.importorskip("black")
     for golden in GOLDENS:
-        for path, text in golden.kept().items():
-            if path.endswith((".py", ".pyi")):
-                mode = black.Mode(line_length=100, is_pyi=path.endswith("i"))
-                assert black.format_str(text, mode=mode) == text, path
+        check_format(golden.kept())
 
 
 def test_the_modules_of_every_package_are_copied() -> None:
@@ -80,19 +75,6 @@ def kind(path: str) -> str:
     stems = ("RegisterSchema", "RegisterBackendSelect", "Register", "Stubs", "NativeFunctions.h")
     stems += ("NativeMetaFunctions.h", "RedispatchFunctions.h", "Functions.h", "Operators")
     return next((stem for stem in (*stems, "TensorMethods", "module") if stem in name), name)
-
-
-def read(kept: Path) -> dict[str, str]:
-    """Return the files of a snapshot, by path; none if there is no snapshot yet."""
-    if not kept.exists():
-        return {}
-    _, *parts = re.split(r"^==== (.*)\n", kept.read_text(), flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def snapshot(files: dict[str, str]) -> str:
-    """Return the text that `read` divides into `files`."""
-    return "".join(f"==== {path}\n{files[path]}" for path in sorted(files))
 
 
 def diff(expected: dict[str, str], made: dict[str, str]) -> str:

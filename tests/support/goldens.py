@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import tempfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from opgen.io.manifest import MANIFEST
 from opgen.io.writer import Tree
@@ -95,3 +98,25 @@ def _manifest(golden: Golden) -> Path:
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 GOLDENS = tuple(Golden(path.parent.name) for path in sorted(FOLDER.glob("*/input.yaml")))
+
+
+def read(kept: Path) -> dict[str, str]:
+    """Return the files of a snapshot, by path; none if there is no snapshot yet."""
+    if not kept.exists():
+        return {}
+    _, *parts = re.split(r"^==== (.*)\n", kept.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def snapshot(files: dict[str, str]) -> str:
+    """Return the text that `read` divides into `files`."""
+    return "".join(f"==== {path}\n{files[path]}" for path in sorted(files))
+
+
+def check_format(files: dict[str, str]) -> None:
+    """Check that black leaves each Python file as it is; without black, skip the test."""
+    black = pytest.importorskip("black")
+    for path, text in files.items():
+        if path.endswith((".py", ".pyi")):
+            mode = black.Mode(line_length=100, is_pyi=path.endswith("i"))
+            assert black.format_str(text, mode=mode) == text, path

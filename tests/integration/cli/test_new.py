@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from cli_support import Opgen
 from opgen.diagnostics import known_codes
 from opgen.io import new_folder
 from opgen.io.files import FileState
+from support.goldens import check_format, read, snapshot
 
 EXPECTED = Path(__file__).parents[2] / "golden" / "new_package"
 TARGETS = ("runtime", "torch", "torch-stable")
@@ -31,10 +31,11 @@ def test_the_generated_files(opgen: Opgen, target: str) -> None:
     result = opgen("new", "mylib", "--target", target)
     count = {"runtime": 11, "torch": 13, "torch-stable": 11}[target]
     assert result.exit_code == 0 and f"mylib: {count} files" in result.stdout
+    made, kept = texts(Path("mylib")), EXPECTED / f"{target}.txt"
     if os.environ.get("OPGEN_UPDATE_GOLDEN"):
-        shutil.rmtree(EXPECTED / target, ignore_errors=True)
-        shutil.copytree("mylib", EXPECTED / target)
-    assert texts(Path("mylib")) == texts(EXPECTED / target)
+        kept.write_text(snapshot(made))
+    assert made == read(kept)
+    check_format(made)
 
 
 @pytest.mark.parametrize("target", TARGETS)
