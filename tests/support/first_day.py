@@ -15,7 +15,7 @@ _TABLE = "  dispatch:\n    CPU: f_cpu\n"
 
 
 @dataclass(frozen=True)
-class Slip:
+class Mistake:
     """A file with one mistake.
 
     `says` is part of the message, and names the cause. `remedy` is part of the hint or of a note. `fix` is what
@@ -39,29 +39,29 @@ class Slip:
         return start, self.text.index("»") - 1
 
 
-def _schema(name: str, schema: str, says: str, remedy: str, fix: str | None = None) -> Slip:
-    """A slip in the schema of an operator."""
-    return Slip(name, f"{_HEAD}- func: {schema}\n{_TABLE}", says, remedy, fix)
+def _schema(name: str, schema: str, says: str, remedy: str, fix: str | None = None) -> Mistake:
+    """A mistake in the schema of an operator."""
+    return Mistake(name, f"{_HEAD}- func: {schema}\n{_TABLE}", says, remedy, fix)
 
 
-def _argument(name: str, type_: str, says: str, remedy: str, fix: str | None = None) -> Slip:
-    """A slip in the type of an argument."""
+def _argument(name: str, type_: str, says: str, remedy: str, fix: str | None = None) -> Mistake:
+    """A mistake in the type of an argument."""
     return _schema(name, f"f(Tensor self, «{type_}» x) -> Tensor", says, remedy, fix)
 
 
-def _returns(name: str, type_: str, says: str, remedy: str, fix: str | None = None) -> Slip:
-    """A slip in what an operator returns."""
+def _returns(name: str, type_: str, says: str, remedy: str, fix: str | None = None) -> Mistake:
+    """A mistake in what an operator returns."""
     return _schema(name, f"f(Tensor self) -> «{type_}»", says, remedy, fix)
 
 
-def _keys(name: str, keys: str, says: str, remedy: str, fix: str | None = None) -> Slip:
-    """A slip in the keys after `func`."""
+def _keys(name: str, keys: str, says: str, remedy: str, fix: str | None = None) -> Mistake:
+    """A mistake in the keys after `func`."""
     text = f"{_HEAD}- func: f(Tensor self, int n) -> Tensor\n{keys}"
-    return Slip(name, text, says, remedy, fix)
+    return Mistake(name, text, says, remedy, fix)
 
 
-def _table(name: str, rows: str, says: str, remedy: str, fix: str | None = None) -> Slip:
-    """A slip in the dispatch table."""
+def _table(name: str, rows: str, says: str, remedy: str, fix: str | None = None) -> Mistake:
+    """A mistake in the dispatch table."""
     return _keys(name, f"  dispatch:\n    {rows}\n", says, remedy, fix)
 
 
@@ -71,14 +71,14 @@ _SOFTEN = (
 _SOFTEN_OUT = "- func: soften.out(Tensor self, float amount, *, Tensor(a!) out) -> Tensor(a!)\n"
 
 
-def _minmax(name: str, rest: str, says: str, remedy: str) -> Slip:
-    """A slip in the out arguments, or in what is returned, of a structured operator with two of them."""
+def _minmax(name: str, rest: str, says: str, remedy: str) -> Mistake:
+    """A mistake in the out arguments, or in what is returned, of a structured operator with two of them."""
     text = (
         f"{_HEAD}- func: minmax(Tensor self) -> (Tensor, Tensor)\n"
         f"  structured_delegate: minmax.out\n\n- func: minmax.out(Tensor self, *, {rest}\n"
         "  structured: True\n  dispatch:\n    CPU: minmax_out\n"
     )
-    return Slip(name, text, says, remedy)
+    return Mistake(name, text, says, remedy)
 
 
 _VIEW = "- func: aten::flip_view(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: flip_view\n\n"
@@ -86,7 +86,7 @@ _COPY_TABLE = (
     "  tags: view_copy\n  dispatch:\n    CompositeExplicitAutogradNonFunctional: flip_view_copy\n"
 )
 
-SLIPS: tuple[Slip, ...] = (
+MISTAKES: tuple[Mistake, ...] = (
     # Types of C++.
     _argument("double", "double", "'double' is a type of C++", "write 'float'", "float"),
     _argument("int64_t", "int64_t", "'int64_t' is a type of C++", "write 'int'", "int"),
@@ -199,7 +199,7 @@ SLIPS: tuple[Slip, ...] = (
         "misspelt_truth", "f(Tensor self, bool b=«Flase») -> Tensor", "default", "'False'", "False"
     ),
     # Annotations.
-    Slip(
+    Mistake(
         "one_letter_for_two",
         f"{_HEAD}- func: minmax.out(Tensor self, *, Tensor(a!) min, «Tensor(a!)» max)"
         f" -> (Tensor(a!), Tensor(a!))\n{_TABLE}",
@@ -236,21 +236,21 @@ SLIPS: tuple[Slip, ...] = (
         "'lo' is not marked as written",
         "write 'Tensor(a!) lo'",
     ),
-    Slip(
+    Mistake(
         "structured_out_is_not_marked",
         f"{_HEAD}{_SOFTEN}- func: soften.out(Tensor self, float amount, *, «Tensor» out) -> Tensor\n"
         "  structured: True\n  dispatch:\n    CPU: soften_out\n",
         "'out' is not marked as written",
         "write 'Tensor(a!) out', and return 'Tensor(a!)'",
     ),
-    Slip(
+    Mistake(
         "out_is_not_marked",
         f"{_HEAD}- func: blur.out(Tensor self, *, «Tensor» out) -> Tensor\n{_TABLE}",
         "'out' is not marked as written",
         "'Tensor(a!) out'",
     ),
     # Keys.
-    Slip(
+    Mistake(
         "structurd",
         f"{_HEAD}{_SOFTEN}{_SOFTEN_OUT}  «structurd»: True\n"
         "  structured_inherits: TensorIteratorBase\n  dispatch:\n    CPU: soften_out\n",
@@ -295,17 +295,19 @@ SLIPS: tuple[Slip, ...] = (
     _keys("structured_in_quotes", f"  structured: '«True»'\n{_TABLE}", "true or false", "quotes"),
     _keys("one_kernel", "  dispatch: «f_cpu»\n", "'dispatch' takes a mapping", "'CPU: f_cpu'"),
     _keys("table_as_list", "  dispatch:\n    «- CPU: f»\n", "this is a list", "without '- '"),
-    Slip(
+    Mistake(
         "Func", f"{_HEAD}- «Func»: f(Tensor self) -> Tensor\n{_TABLE}", "'Func'", "'func'", "func"
     ),
-    Slip("op", f"{_HEAD}- «op»: f(Tensor self) -> Tensor\n{_TABLE}", "key 'op'", "'func'", "func"),
-    Slip(
+    Mistake(
+        "op", f"{_HEAD}- «op»: f(Tensor self) -> Tensor\n{_TABLE}", "key 'op'", "'func'", "func"
+    ),
+    Mistake(
         "namespace_of_an_entry",
         "- func: f(Tensor self) -> Tensor\n  «namespace»: mylib\n" + _TABLE,
         "unknown key 'namespace'",
         "'mylib::f'",
     ),
-    Slip(
+    Mistake(
         "namepsace",
         "- «namepsace»: mylib\n\n- func: f(Tensor self) -> Tensor\n" + _TABLE,
         "unknown key 'namepsace'",
@@ -328,10 +330,16 @@ SLIPS: tuple[Slip, ...] = (
     _keys("equals", f"  «variants = function»\n{_TABLE}", "no ': '", "'variants: function'"),
     _keys("no_space_after_colon", f"  «variants:function»\n{_TABLE}", "no ': '", "'variants: f"),
     _keys("table_in_a_line", "  dispatch: «CPU: f_cpu»\n", "': '", "a line of its own"),
-    Slip("no_dash", f"{_HEAD}«func»: f(Tensor self) -> Tensor\n{_TABLE}", "no '- '", "'- func: "),
-    Slip("dash", f"{_HEAD}«-func»: f(Tensor self) -> Tensor\n{_TABLE}", "after '-'", "'- func: "),
-    Slip("no_func", f"{_HEAD}- «f(Tensor self) -> Tensor»\n{_TABLE}", "no key", "'- func: f("),
-    Slip("slashes", f"{_HEAD}«// blurs»\n- func: f(Tensor self) -> Tensor\n{_TABLE}", "C++", "'#'"),
+    Mistake(
+        "no_dash", f"{_HEAD}«func»: f(Tensor self) -> Tensor\n{_TABLE}", "no '- '", "'- func: "
+    ),
+    Mistake(
+        "dash", f"{_HEAD}«-func»: f(Tensor self) -> Tensor\n{_TABLE}", "after '-'", "'- func: "
+    ),
+    Mistake("no_func", f"{_HEAD}- «f(Tensor self) -> Tensor»\n{_TABLE}", "no key", "'- func: f("),
+    Mistake(
+        "slashes", f"{_HEAD}«// blurs»\n- func: f(Tensor self) -> Tensor\n{_TABLE}", "C++", "'#'"
+    ),
     _schema("open_quote", "«'»f(Tensor self) -> Tensor", "quote is not closed", "write '"),
     _schema(
         "colon_in_a_default",
@@ -340,20 +348,20 @@ SLIPS: tuple[Slip, ...] = (
         "put the whole schema in single quotes",
     ),
     # Several entries.
-    Slip(
+    Mistake(
         "out_by_position",
         f"{_HEAD}- func: f.out(Tensor self, int n, «Tensor(a!)» out) -> Tensor(a!)\n"
         "  structured: True\n  dispatch:\n    CPU: f_out\n",
         "'out' is not after '*'",
         "write '*, ' before 'Tensor(a!) out'",
     ),
-    Slip(
+    Mistake(
         "in_place_without_self",
         f"{_HEAD}- func: f_(Tensor(a!) image, int n) -> Tensor(a!)\n{_TABLE}  autogen: «f, f.out»\n",
         "it returns an argument that it writes",
         "rename 'image' to 'self'",
     ),
-    Slip(
+    Mistake(
         "in_place_of_a_structured_operator_without_self",
         f"{_HEAD}- func: f_(Tensor(a!) image) -> Tensor(a!)\n  structured_delegate: «f.out»\n"
         "- func: f(Tensor image) -> Tensor\n  structured_delegate: f.out\n"
@@ -362,7 +370,7 @@ SLIPS: tuple[Slip, ...] = (
         "another signature",
         "rename 'image' to 'self'",
     ),
-    Slip(
+    Mistake(
         "delegate_of_another_type",
         f"{_HEAD}- func: f(Tensor self, int x) -> Tensor\n  structured_delegate: f.out\n"
         "- func: «f.out»(Tensor self, float x, *, Tensor(a!) out) -> Tensor(a!)\n"
@@ -370,7 +378,7 @@ SLIPS: tuple[Slip, ...] = (
         "another signature",
         "'float x'",
     ),
-    Slip(
+    Mistake(
         "copy_that_autogen_spells_otherwise",
         _VIEW
         + "- func: aten::flip_veiw_copy(Tensor self) -> Tensor\n"
@@ -379,14 +387,14 @@ SLIPS: tuple[Slip, ...] = (
         "'autogen' asks for 'flip_view_copy.out'",
         "one of the two names is misspelt",
     ),
-    Slip(
+    Mistake(
         "misspelt_out_variant",
         f"{_HEAD}{_SOFTEN.replace('soften.out', '«soften.out»')}"
         f"{_SOFTEN_OUT.replace('soften.out', 'softn.out')}  structured: True\n  dispatch:\n    CPU: soften_out\n",
         "delegates to 'soften.out', which is not defined",
         "is 'softn.out' misspelt?",
     ),
-    Slip(
+    Mistake(
         "copy_of_a_misspelt_view",
         _VIEW.replace("view", "veiw").replace("«", "").replace("flip_veiw(", "«flip_veiw»(")
         + "- func: aten::flip_view_copy(Tensor self) -> Tensor\n"
@@ -394,7 +402,7 @@ SLIPS: tuple[Slip, ...] = (
         "'flip_veiw'",
         "one of the two names",
     ),
-    Slip(
+    Mistake(
         "misspelt_copy_of_a_view",
         _VIEW.replace("flip_view(", "«flip_view»(")
         + "- func: aten::flip_veiw_copy(Tensor self) -> Tensor\n"

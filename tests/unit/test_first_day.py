@@ -14,10 +14,10 @@ from opgen import data
 from opgen.diagnostics import Diagnostic, Diagnostics
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.linting import inspect
-from support.first_day import SLIPS, Slip
+from support.first_day import MISTAKES, Mistake
 
 _TAGS = Path("opgen/data/tags.yaml")
-each_slip = pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
+each_mistake = pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 
 
 def answers(text: str) -> list[Diagnostic]:
@@ -29,34 +29,36 @@ def answers(text: str) -> list[Diagnostic]:
     return list(diagnostics)
 
 
-@each_slip
-def test_the_message_names_the_cause_the_place_and_the_remedy(slip: Slip) -> None:
+@each_mistake
+def test_the_message_names_the_cause_the_place_and_the_remedy(mistake: Mistake) -> None:
     """Protects the author from a second problem that is a consequence, and from a message without a remedy."""
-    (answer,) = answers(slip.source)
+    (answer,) = answers(mistake.source)
     assert answer.span is not None
-    assert slip.says in answer.message
-    assert (answer.span.start, answer.span.end) == slip.place, answer.span.text
-    assert slip.remedy in "\n".join([answer.message, answer.hint or "", *answer.notes])
+    assert mistake.says in answer.message
+    assert (answer.span.start, answer.span.end) == mistake.place, answer.span.text
+    assert mistake.remedy in "\n".join([answer.message, answer.hint or "", *answer.notes])
 
 
-@each_slip
-def test_only_what_is_certain_is_fixed(slip: Slip) -> None:
+@each_mistake
+def test_only_what_is_certain_is_fixed(mistake: Mistake) -> None:
     """Protects files from a `--fix` that guesses."""
     fixes = [
-        (item.fix.span.text, item.fix.replacement) for item in answers(slip.source) if item.fix
+        (item.fix.span.text, item.fix.replacement) for item in answers(mistake.source) if item.fix
     ]
-    start, end = slip.place
-    expected = [] if slip.fix is None else [(slip.source[start:end], slip.fix)]
+    start, end = mistake.place
+    expected = [] if mistake.fix is None else [(mistake.source[start:end], mistake.fix)]
     assert fixes == expected
 
 
-@each_slip
-def test_a_fixed_file_has_no_problem(slip: Slip) -> None:
+@each_mistake
+def test_a_fixed_file_has_no_problem(mistake: Mistake) -> None:
     """Protects the author from a fix that leads to the next error."""
-    if slip.fix is None:
+    if mistake.fix is None:
         pytest.skip("nothing is certain")
-    start, end = slip.place
-    assert [i.message for i in answers(slip.source[:start] + slip.fix + slip.source[end:])] == []
+    start, end = mistake.place
+    assert [
+        i.message for i in answers(mistake.source[:start] + mistake.fix + mistake.source[end:])
+    ] == []
 
 
 def test_a_dot_after_a_namespace() -> None:

@@ -151,13 +151,13 @@ def check_expression(
     read = read_formula(formula.text)
     if read.has_lambda:
         return
-    found = next(_slips(formula.text, read.tokens, values), None)
+    found = next(_mistakes(formula.text, read.tokens, values), None)
     if found is not None:
         start, end, message, hint = found
         diagnostics.error("E1246", message, formula.place.part(start, end), hint=hint)
 
 
-def _slips(
+def _mistakes(
     text: str, tokens: Sequence[Token], values: Sequence[str]
 ) -> Iterator[tuple[int, int, str, str | None]]:
     """Yield words and signs of Python, and operands without an operator."""

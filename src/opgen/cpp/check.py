@@ -18,7 +18,7 @@ from opgen.cpp.cpp_types import (
     structured_argument_type,
     type_of_return,
 )
-from opgen.cpp.default_slips import advise_on_default
+from opgen.cpp.default_mistakes import advise_on_default
 from opgen.cpp.library_defaults import find_rejected
 from opgen.cpp.literals import find_misfit, find_misfit_to_torchgen
 from opgen.cpp.names import parameter_name
@@ -30,7 +30,7 @@ from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction, Variant
-from opgen.model.out_slips import find_out_slip
+from opgen.model.out_mistakes import find_out_mistake
 from opgen.model.registry import (
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
@@ -343,7 +343,7 @@ def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
         if not r.is_write or len(candidates) < 2:
             continue
         first, second = candidates[:2]
-        slip = find_out_slip(f.func)
+        mistake = find_out_mistake(f.func)
         checker.diagnostics.error(
             "E0710",
             f"'{first.name}' and '{second.name}' have the same letter, so a return of"
@@ -353,7 +353,7 @@ def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
                 (f.argument_type_span(first.name), "the same letter"),
                 (f.return_span(index), "could be either"),
             ],
-            hint=slip.hint if slip is not None else "give each a letter of its own",
+            hint=mistake.hint if mistake is not None else "give each a letter of its own",
         )
         return
 

@@ -114,7 +114,7 @@ def _write_locked(
 ) -> WriteReport:
     check_same()
     for path in tree.files:
-        # Names are checked where they are parsed; should one slip through, nothing is written outside of the folder.
+        # Names are checked where they are parsed; should a bad one pass, nothing is written outside of the folder.
         if not is_safe_path(path):
             message = f"cannot write {path!a}: it is not a path inside of {directory}"
             diagnostics.error("E0904", message, None)

@@ -13,7 +13,7 @@ from opgen.diagnostics import Diagnostics, Edit
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.native_function import NativeFunction
-from opgen.model.out_slips import shared_letters
+from opgen.model.out_mistakes import shared_letters
 from opgen.model.registry import Registry
 from opgen.model.types import BaseType, Type
 from opgen.parse.entries.rules import explain_random

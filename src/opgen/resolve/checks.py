@@ -12,10 +12,10 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
-from opgen.model.inplace_slips import find_inplace_slip
+from opgen.model.inplace_mistakes import find_inplace_mistake
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
-from opgen.model.out_slips import find_out_slip
+from opgen.model.out_mistakes import find_out_mistake
 from opgen.model.registry import StructuredGroup
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")
@@ -171,15 +171,15 @@ def check_delegates_in_group(
 
 def _is_not_marked(f: NativeFunction, target: NativeFunction, diagnostics: Diagnostics) -> bool:
     """Report a delegate whose out arguments are not marked as written, so that they are part of its signature."""
-    slip = None if target.func.is_out_fn() else find_out_slip(target.func)
-    if slip is None or slip.argument is None:
+    mistake = None if target.func.is_out_fn() else find_out_mistake(target.func)
+    if mistake is None or mistake.argument is None:
         return False
     diagnostics.error(
         "E0408",
-        f"'{f.func.name}' delegates to '{target.func.name}', which is not an out variant: {slip.message}",
-        target.argument_type_span(slip.argument.name),
+        f"'{f.func.name}' delegates to '{target.func.name}', which is not an out variant: {mistake.message}",
+        target.argument_type_span(mistake.argument.name),
         labels=[(f.spans.value("structured_delegate"), "delegates to it")],
-        hint=slip.hint,
+        hint=mistake.hint,
     )
     return True
 
@@ -191,9 +191,9 @@ def signature_notes(*functions: NativeFunction) -> tuple[str, ...]:
 
 def describe_difference(f: NativeFunction, other: NativeFunction) -> str | None:
     """Return the first difference between the arguments of two signatures, for a hint."""
-    slip = find_inplace_slip(f.func)
-    if slip is not None:
-        return slip
+    mistake = find_inplace_mistake(f.func)
+    if mistake is not None:
+        return mistake
     names = f.func.name.name.base, other.func.name.name.base
     if names[0] != names[1] and only_near(names[0], names[1:]) is not None:
         return f"one of the two names is misspelt: '{names[0]}' or '{names[1]}'"

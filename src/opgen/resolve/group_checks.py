@@ -11,7 +11,7 @@ from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
-from opgen.model.inplace_slips import find_inplace_slip
+from opgen.model.inplace_mistakes import find_inplace_mistake
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
 from opgen.resolve.autogen import (
@@ -211,7 +211,7 @@ def report_no_out(base: NativeFunction, span: Span, diagnostics: Diagnostics) ->
     hint = None
     if base.func.returns_are_aliased():
         code, reason = "E0504", "it returns an argument that it writes"
-        hint = find_inplace_slip(base.func)
+        hint = find_inplace_mistake(base.func)
     elif mixed := [r.type for r in base.func.returns if not r.type.is_tensor_like()]:
         code, reason = "E0506", f"it returns {mixed[0]} besides tensors"
     else:

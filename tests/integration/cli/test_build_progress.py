@@ -104,14 +104,14 @@ def test_each_long_step_is_announced(author: Author) -> None:
 
 @pytest.mark.slow
 def test_the_authors_sources_are_compiled_first(author: Author) -> None:
-    """Protects the author from waiting for the runtime, and then for the message about a slip of their own."""
+    """Protects the author from waiting for the runtime, and then for the message about a mistake of their own."""
     assert author.build("-j", "1").returncode == 0
     kernels = [path.parent == author.folder / "kernels" for path in author.compiled()]
     assert kernels[:2] == [True, True] and not any(kernels[2:]) and len(kernels) > 10
 
 
 @pytest.mark.slow
-def test_a_slip_in_a_kernel_is_reported_before_anything_else_is_compiled(author: Author) -> None:
+def test_a_mistake_in_a_kernel_is_reported_before_anything_else_is_compiled(author: Author) -> None:
     """With a real compiler: the runtime has not been compiled when the message is there."""
     (author.folder / "kernels/count.cpp").write_text(KERNEL.format(count="self.nummel()"))
     done = author.build(really=True)

@@ -163,7 +163,7 @@ def test_a_wrong_call_names_every_signature_and_why(run: Run) -> None:
         ''')
 
 
-def test_the_slips_of_a_first_day(run: Run) -> None:
+def test_the_mistakes_of_a_first_day(run: Run) -> None:
     """Protects the remedy in messages: the nearest name, and the function that makes a tensor; names appear once."""
     run("""
         import numpy as np

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
 from opgen.verify.calls.specs import TensorSpec
-from opgen.verify.calls.vocabulary import Wishes
+from opgen.verify.calls.vocabulary import Requirements
 
 LINE, TABLE = TensorSpec("float32", (3,)), TensorSpec("float32", (2, 3))
 NAMES = ("input", "rois", "mask")
@@ -29,18 +29,22 @@ NAMES = ("input", "rois", "mask")
 )  # fmt: skip
 def test_shapes(message: str, shapes: dict[str, tuple[str, ...]]) -> None:
     """Protects operators such as those of torchvision, of which no random call is accepted."""
-    wishes = Wishes()
-    wishes.hear(message, {"input": LINE, "rois": TABLE, "mask": LINE}, NAMES)
-    assert wishes.shapes == shapes
+    requirements = Requirements()
+    requirements.hear(message, {"input": LINE, "rois": TABLE, "mask": LINE}, NAMES)
+    assert requirements.shapes == shapes
 
 
 def test_dtypes_and_signs() -> None:
-    wishes = Wishes()
+    requirements = Requirements()
     for message in (
         "compute, x.cpp:40, rois must be int32 or int64 type",
         "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'mask'; but type …",
         "zeros: Dimension size must be non-negative.",
     ):
-        wishes.hear(message, {"input": LINE, "rois": TABLE, "mask": LINE}, NAMES)
-    assert wishes.dtypes == {"rois": ("int32", "int64"), "input": ("main",), "mask": ("main",)}
-    assert wishes.no_negatives and not wishes.shapes
+        requirements.hear(message, {"input": LINE, "rois": TABLE, "mask": LINE}, NAMES)
+    assert requirements.dtypes == {
+        "rois": ("int32", "int64"),
+        "input": ("main",),
+        "mask": ("main",),
+    }
+    assert requirements.no_negatives and not requirements.shapes

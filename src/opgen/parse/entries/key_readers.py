@@ -55,8 +55,8 @@ from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_part
 from opgen.parse.entries.fake_expression import find_fake_problem
 from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
 from opgen.parse.schema.grammar import SchemaReader
+from opgen.parse.schema.mistakes import find_mistake
 from opgen.parse.schema.names import is_namespace
-from opgen.parse.schema.slips import find_slip
 from opgen.parse.schema.text import SchemaText, without_comments
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
@@ -321,20 +321,24 @@ class _EntryReader:
 
     def _report_schema(self, node: ScalarNode, errors: Diagnostics) -> None:
         """Report what is wrong with the schema `node`: the cause of `errors` if it is known, or else these."""
-        slip = find_slip(node.value) if errors.has_errors else None
-        if slip is None:
+        mistake = find_mistake(node.value) if errors.has_errors else None
+        if mistake is None:
             self._context.diagnostics.extend(errors.errors())
             return
-        if slip.explained is not None:
-            explained = [node.part(*place) for place in slip.explained]
+        if mistake.explained is not None:
+            explained = [node.part(*place) for place in mistake.explained]
             for error in errors.errors():
                 if error.span is not None and not any(map(error.span.overlaps, explained)):
                     self._context.diagnostics.add(error)
-        span = node.part(slip.start, slip.end)
-        labels = [(node.part(start, end), text) for start, end, text in slip.labels]
-        is_written = span.text == node.value[slip.start : slip.end]
-        fix = None if slip.replacement is None or not is_written else Edit(span, slip.replacement)
-        self._error(slip.code, slip.message, span, labels=labels, hint=slip.hint, fix=fix)
+        span = node.part(mistake.start, mistake.end)
+        labels = [(node.part(start, end), text) for start, end, text in mistake.labels]
+        is_written = span.text == node.value[mistake.start : mistake.end]
+        fix = (
+            None
+            if mistake.replacement is None or not is_written
+            else Edit(span, mistake.replacement)
+        )
+        self._error(mistake.code, mistake.message, span, labels=labels, hint=mistake.hint, fix=fix)
 
     def _report_folded_comment(self, node: ScalarNode) -> bool:
         """Report a comment in a folded scalar, where it would include all following lines."""

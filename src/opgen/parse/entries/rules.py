@@ -33,7 +33,7 @@ from opgen.model.native_function import (
     NativeFunction,
     Variant,
 )
-from opgen.model.out_slips import OutSlip, find_out_slip
+from opgen.model.out_mistakes import OutMistake, find_out_mistake
 from opgen.model.profile import operator_namespace
 from opgen.parse.entries.draft import Draft, default_kernel_name
 
@@ -275,12 +275,12 @@ def _structured_is_an_out_variant(draft: Draft, f: NativeFunction) -> Iterator[F
     if not f.structured or f.func.kind() is SchemaKind.out:
         return
     message = f"'{f.func.name}' is not an out variant, so it cannot be structured"
-    slip = find_out_slip(f.func)
-    if f.func.kind() is not SchemaKind.functional and slip is not None:
+    mistake = find_out_mistake(f.func)
+    if f.func.kind() is not SchemaKind.functional and mistake is not None:
         label = (f.spans.key("structured"), "structured")
-        message = f"'{f.func.name}' is structured, but not an out variant: {slip.message}"
-        span = _span_of_slip(slip, f)
-        yield Finding("E0241", message, span, (label,), hint=slip.hint)
+        message = f"'{f.func.name}' is structured, but not an out variant: {mistake.message}"
+        span = _span_of_mistake(mistake, f)
+        yield Finding("E0241", message, span, (label,), hint=mistake.hint)
     elif f.func.kind() is not SchemaKind.functional:
         hint = "did you mean 'structured_delegate: NAME.out'?"
         yield Finding("E0241", message, f.spans.key("structured"), hint=hint)
@@ -301,14 +301,14 @@ def _asks_for_variants(f: NativeFunction) -> bool:
     return f.is_library and bool(f.autogen)
 
 
-def _span_of_slip(slip: OutSlip, f: NativeFunction) -> Span:
+def _span_of_mistake(mistake: OutMistake, f: NativeFunction) -> Span:
     """Return the type of the argument, or all returns."""
-    if slip.argument is None:
+    if mistake.argument is None:
         places = [(start, start + len(str(r))) for r, start in return_offsets(f.func)]
         return f.spans.schema(places[0][0], places[-1][1]) if places else f.span
-    starts = (start for a, start in argument_offsets(f.func) if a is slip.argument)
+    starts = (start for a, start in argument_offsets(f.func) if a is mistake.argument)
     start = next(starts)
-    return f.spans.schema(start, start + len(slip.argument.type_text))
+    return f.spans.schema(start, start + len(mistake.argument.type_text))
 
 
 def _structured_is_guarded(draft: Draft, f: NativeFunction) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.suggestions import shorten
 from opgen.parse.yaml.scalars import Char, scalar_chars
-from opgen.parse.yaml.syntax_slips import find_syntax_slip
+from opgen.parse.yaml.syntax_mistakes import find_syntax_mistake
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
@@ -391,11 +391,11 @@ class _Composer(Struct):
         problem = self._point(error.problem_mark or error.context_mark)
         context = self._point(error.context_mark)
         started = context.start if error.context_mark else None
-        slip = find_syntax_slip(self.source, problem.start, started)
-        if slip is not None:
-            span = Span(self.source, slip.start, slip.end)
-            message = f"not YAML: {slip.message}"
-            self.diagnostics.error("E0102", message, span, hint=slip.hint)
+        mistake = find_syntax_mistake(self.source, problem.start, started)
+        if mistake is not None:
+            span = Span(self.source, mistake.start, mistake.end)
+            message = f"not YAML: {mistake.message}"
+            self.diagnostics.error("E0102", message, span, hint=mistake.hint)
             return
         labels = (
             [(context, str(error.context))] if error.context_mark and context != problem else []

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from opgen.drawing.drawer import Plan, RandomChoices, Undrawable
 from opgen.verify.caller import Caller
 from opgen.verify.calls.specs import DTYPES, Call
-from opgen.verify.calls.vocabulary import CallDrawer, Wishes
+from opgen.verify.calls.vocabulary import CallDrawer, Requirements
 from opgen.verify.subjects import Subject
 
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
@@ -94,7 +94,7 @@ class _Learner:
         self._last = last
         self._choices = RandomChoices(random.Random(f"{seed} {subject.name}"))
         self._found = Learned()
-        self._wishes = Wishes()
+        self._requirements = Requirements()
         self._tensors = [a.name for a in subject.inputs if a.type.is_tensor_like()]
         # How many calls were drawn, and at which of them a plan was accepted for the first time.
         self._number = self._latest = 0
@@ -109,7 +109,7 @@ class _Learner:
         self._found.narrowings = (*drawer.narrowings(), *self._subject.domain.narrowings())
         while not self._is_enough(effort):
             if not self._kept and self._number >= effort.least:
-                drawer.follow(self._wishes)
+                drawer.follow(self._requirements)
             # With few plans, new ones are worth more.
             drawer.explore(0.8 if len(self._kept) >= effort.plans else 0.6, 0.4)
             try:
@@ -176,7 +176,7 @@ class _Learner:
                 self._latest = self._number
             return True
         if not self._kept:
-            self._wishes.hear(outcome.message, call, self._tensors)
+            self._requirements.hear(outcome.message, call, self._tensors)
         reason = reason_of(outcome.message)
         found.reasons[reason] += 1
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:

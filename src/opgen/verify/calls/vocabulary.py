@@ -48,7 +48,7 @@ _NOT_NEGATIVE = re.compile(
 _MARKS = "abcdefgh"
 
 
-class Wishes(Struct):
+class Requirements(Struct):
     """What an operator said about its tensors, by the names of arguments.
 
     `shapes` are sizes: numbers, or words that stand for the same size everywhere. `dtypes` are names of dtypes, or "main"
@@ -296,7 +296,7 @@ class CallDrawer:
         self.domain = domain
         self.choices = choices
         self._uniform = False
-        self._wished: Mapping[str, Sequence[str]] = {}
+        self._required_dtypes: Mapping[str, Sequence[str]] = {}
         vocabulary = Vocabulary(
             tensors=self._tensor_words,
             shapes=(*SHAPES, *_LETTERS),
@@ -315,13 +315,15 @@ class CallDrawer:
         """Set how often a plan that was accepted is drawn again, and how often one argument of it is drawn anew."""
         self._drawer.known, self._drawer.changed = known, changed
 
-    def follow(self, wishes: Wishes) -> None:
+    def follow(self, requirements: Requirements) -> None:
         """Draw what refusals ask for."""
-        self._wished = wishes.dtypes
+        self._required_dtypes = requirements.dtypes
         known = self._drawer.vocabulary
-        wanted = {name: " ".join(words) for name, words in wishes.shapes.items()}
+        wanted = {name: " ".join(words) for name, words in requirements.shapes.items()}
         ints = (
-            tuple(w for w in known.ints if w != "negative") if wishes.no_negatives else known.ints
+            tuple(w for w in known.ints if w != "negative")
+            if requirements.no_negatives
+            else known.ints
         )
         self._drawer.vocabulary = replace(known, wanted=wanted, ints=ints)
 
@@ -331,7 +333,7 @@ class CallDrawer:
     def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
         name = argument.name
         dtypes: tuple[str, ...] = _DTYPES
-        if wanted := self._wished.get(name):
+        if wanted := self._required_dtypes.get(name):
             return (choices.choice(wanted), choices.choice(_KINDS))
         if "index" in name or name.startswith("indices"):
             dtypes = ("int64", "int64", "int64", "main", "int32", "bool")

@@ -11,7 +11,7 @@ from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, may_al
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-class OutSlip(Struct, frozen=True):
+class OutMistake(Struct, frozen=True):
     """One mistake. `argument` is the one at whose type it is; None if it is in the returns."""
 
     argument: Argument | None
@@ -19,7 +19,7 @@ class OutSlip(Struct, frozen=True):
     hint: str
 
 
-def find_out_slip(func: FunctionSchema) -> OutSlip | None:
+def find_out_mistake(func: FunctionSchema) -> OutMistake | None:
     """Return the first mistake in the out arguments of a schema; None if it promises no out arguments, or has no such
     mistake.
 
@@ -31,21 +31,21 @@ def find_out_slip(func: FunctionSchema) -> OutSlip | None:
     returned = _returned(_with_letters(func, outs))
     for first, second, letter in shared_letters(func):
         hint = f"give each a letter of its own: 'Tensor({letter}!) {second.name}', and return '{returned}'"
-        return OutSlip(second, f"'{first.name}' and '{second.name}' have the same letter", hint)
+        return OutMistake(second, f"'{first.name}' and '{second.name}' have the same letter", hint)
     for a, letter in zip(outs, _with_letters(func, outs)):
         if not a.is_write:
             hint = f"write 'Tensor({letter}!) {a.name}', and return '{returned}'"
-            return OutSlip(a, f"'{a.name}' is not marked as written", hint)
+            return OutMistake(a, f"'{a.name}' is not marked as written", hint)
     pairs = zip(outs, func.returns)
     if len(outs) != len(func.returns) or not all(
         may_alias(a.annotation, r.annotation) for a, r in pairs
     ):
         names = " and ".join(f"'{a.name}'" for a in outs)
-        return OutSlip(None, f"it does not return {names}", f"return '{returned}'")
+        return OutMistake(None, f"it does not return {names}", f"return '{returned}'")
     return None
 
 
-def _positional_out(func: FunctionSchema) -> OutSlip | None:
+def _positional_out(func: FunctionSchema) -> OutMistake | None:
     """Find a written tensor at the end of the positional arguments of `f.out`, which has none after `*`."""
     arguments = func.arguments.flat_all
     if not func.name.overload_name.endswith("out") or not arguments or not arguments[-1].is_write:
@@ -56,7 +56,7 @@ def _positional_out(func: FunctionSchema) -> OutSlip | None:
             break
         first = a
     hint = f"write '*, ' before '{first.type_text} {first.name}'"
-    return OutSlip(first, f"'{first.name}' is not after '*'", hint)
+    return OutMistake(first, f"'{first.name}' is not after '*'", hint)
 
 
 def shared_letters(func: FunctionSchema) -> Iterator[tuple[Argument, Argument, str]]:

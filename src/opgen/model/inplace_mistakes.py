@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgen.model.function_schema import FunctionSchema
 
 
-def find_inplace_slip(func: FunctionSchema) -> str | None:
+def find_inplace_mistake(func: FunctionSchema) -> str | None:
     """Return what makes an operator like `f_(Tensor(a!) image) -> Tensor(a!)` an in-place operator, for a hint.
 
     None if it is one, or if it does not write its first argument and return only that.

@@ -1,7 +1,7 @@
 """Recognise what an author typed instead of a schema: a declaration of C++ or Python, a comma that is missing.
 
 A parser reports where it could not continue. These functions read the same text again, after it was rejected, and find
-the cause. Each returns one Slip or None; the text is that of `func`, as written.
+the cause. Each returns one Mistake or None; the text is that of `func`, as written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from opgen.diagnostics.suggestions import shorten
 from opgen.parse.schema.foreign_types import SCHEMA_NAMES, foreign_type
 
 
-class Slip(Struct, frozen=True):
+class Mistake(Struct, frozen=True):
     """A cause of errors at the characters `start` to `end`; `labels` are further places of the same kind.
 
     `replacement` is the correct text for these characters, if that is certain. `explained` are the ranges whose errors are
@@ -52,23 +52,23 @@ _PYTHON_ARGUMENT = re.compile(rf"\s*({_NAME})\s*:\s*([^=]+?)\s*(?:=.*)?", re.DOT
 _STARS = re.compile(rf"\s*(\*\*?\s*{_NAME})\s*")
 
 
-def find_slip(text: str) -> Slip | None:
-    """Return the first slip that explains why `text` is not a schema; None if none does."""
+def find_mistake(text: str) -> Mistake | None:
+    """Return the first mistake that explains why `text` is not a schema; None if none does."""
     found = (find(text) for find in _FINDERS)
-    return next((slip for slip in found if slip is not None), None)
+    return next((mistake for mistake in found if mistake is not None), None)
 
 
-def _comment(text: str) -> Slip | None:
+def _comment(text: str) -> Mistake | None:
     """Find `// blurs`, a comment of C++."""
     at = next((at for at in _outside(text) if text.startswith(("//", "/*"), at)), None)
     if at is None:
         return None
     stop = len(text.rstrip())
     message = f"'{shorten(text[at:stop])}' is a comment of C++"
-    return Slip("E0301", message, at, stop, "a comment of YAML begins with '#'")
+    return Mistake("E0301", message, at, stop, "a comment of YAML begins with '#'")
 
 
-def _semicolon(text: str) -> Slip | None:
+def _semicolon(text: str) -> Mistake | None:
     """Find `;` at the end, or between arguments."""
     last = _LAST_SIGN.search(text)
     at = text.find(";", last.start()) if last else next(_at(text, ";"), None)
@@ -77,10 +77,10 @@ def _semicolon(text: str) -> Slip | None:
     message, hint = (
         ("a schema does not end in ';'", "remove it") if last else ("unexpected ';'", "write ','")
     )
-    return Slip("E0301", message, at, at + 1, hint, "" if last else ",")
+    return Mistake("E0301", message, at, at + 1, hint, "" if last else ",")
 
 
-def _definition(text: str) -> Slip | None:
+def _definition(text: str) -> Mistake | None:
     """Find `def f(...)`."""
     match = _DEF.match(text)
     if match is None:
@@ -88,11 +88,11 @@ def _definition(text: str) -> Slip | None:
     message = "a schema begins with the operator's name, not with 'def'"
     translated = _translated(text[match.end() :].rstrip(": "))
     if translated is not None and translated != text[match.end() :]:
-        return Slip("E0301", message, 0, match.end(), f"write '{shorten(translated)}'")
-    return Slip("E0301", message, 0, match.end(), "write it without 'def'", "")
+        return Mistake("E0301", message, 0, match.end(), f"write '{shorten(translated)}'")
+    return Mistake("E0301", message, 0, match.end(), "write it without 'def'", "")
 
 
-def _declaration(text: str) -> Slip | None:
+def _declaration(text: str) -> Mistake | None:
     """Find `Tensor f(...)`."""
     match = _DECLARATION.match(text)
     if match is None or not _is_type(match[1], is_return=True):
@@ -100,13 +100,13 @@ def _declaration(text: str) -> Slip | None:
     name = match[2]
     message = f"the type that '{shorten(name)}' returns stands before its name"
     if next(_at(text, "->"), None) is not None:
-        return Slip("E0301", message, *match.span(1), "write it after '->' only")
+        return Mistake("E0301", message, *match.span(1), "write it after '->' only")
     returned = _schema_type(match[1], is_return=True)
     hint = f"write it after '->': '-> {shorten(returned)}'"
     translated = _translated(f"{text[match.start(2) :].rstrip('; ')} -> {returned}")
     if translated is not None:
         hint = f"write '{shorten(translated)}'"
-    return Slip("E0301", message, *match.span(1), hint)
+    return Mistake("E0301", message, *match.span(1), hint)
 
 
 def _translated(text: str) -> str | None:
@@ -133,7 +133,7 @@ def _schema_type(text: str, *, is_return: bool = False) -> str:
     return text if foreign is None or foreign.schema is None else foreign.schema
 
 
-def _arrow(text: str) -> Slip | None:
+def _arrow(text: str) -> Mistake | None:
     """Find another sign instead of `->`."""
     opening = text.find("(")
     match = _ARROW.search(text, max(opening, 0)) if opening >= 0 else None
@@ -141,10 +141,10 @@ def _arrow(text: str) -> Slip | None:
         return None
     start, end = match.span(1) if match[1] else match.span()
     message = f"'{text[start:end]}' is not an arrow"
-    return Slip("E0301", message, start, end, "write '->'", "->")
+    return Mistake("E0301", message, start, end, "write '->'", "->")
 
 
-def _unclosed(text: str) -> Slip | None:
+def _unclosed(text: str) -> Mistake | None:
     """Find an argument list that is not closed."""
     opening = text.find("(")
     # An open quote or bracket is reported as such.
@@ -162,19 +162,21 @@ def _unclosed(text: str) -> Slip | None:
     message = "the '(' of the argument list is not closed"
     start = text.rfind(",", opening, end) + 1 or opening + 1
     start += len(text[start:end]) - len(text[start:end].lstrip())
-    return Slip("E0301", message, start, max(end, start), "write ')' after the last argument")
+    return Mistake("E0301", message, start, max(end, start), "write ')' after the last argument")
 
 
-def _no_returns(text: str) -> Slip | None:
+def _no_returns(text: str) -> Mistake | None:
     """Find an argument list without `->` after it."""
     end = len(text.rstrip())
     if "->" in text or not text[:end].endswith(")") or "(" not in text:
         return None
     message = "a schema ends with ') -> ' and what the operator returns"
-    return Slip("E0301", message, end, end, "write '-> Tensor', or '-> ()' if it returns nothing")
+    return Mistake(
+        "E0301", message, end, end, "write '-> Tensor', or '-> ()' if it returns nothing"
+    )
 
 
-def _missing_comma(text: str) -> Slip | None:
+def _missing_comma(text: str) -> Mistake | None:
     """Find `int top int left`."""
     for start, end in _arguments(text):
         match = _TWO.fullmatch(text[start:end])
@@ -184,11 +186,11 @@ def _missing_comma(text: str) -> Slip | None:
         message = f"a comma is missing between '{shorten(first)}' and '{shorten(second)}'"
         at, stop = start + match.start(3), start + match.end(3)
         explained = ((start, end),)
-        return Slip("E0310", message, at, stop, "write ', '", ", ", explained=explained)
+        return Mistake("E0310", message, at, stop, "write ', '", ", ", explained=explained)
     return None
 
 
-def _python_argument(text: str) -> Slip | None:
+def _python_argument(text: str) -> Mistake | None:
     """Find `self: Tensor`."""
     return _of_arguments(text, _PYTHON_ARGUMENT, _is_python_argument)
 
@@ -201,7 +203,7 @@ def _is_python_argument(match: re.Match[str]) -> tuple[str, str, int] | None:
     return message, f"write '{shorten(f'{type_} {match[1]}')}'", 0
 
 
-def _swapped(text: str) -> Slip | None:
+def _swapped(text: str) -> Mistake | None:
     """Find `self Tensor`."""
     return _of_arguments(text, _SWAPPED, _is_swapped)
 
@@ -217,7 +219,7 @@ def _is_swapped(match: re.Match[str]) -> tuple[str, str, int] | None:
     )
 
 
-def _one_word(text: str) -> Slip | None:
+def _one_word(text: str) -> Mistake | None:
     """Find `self` without a type, or `Tensor` without a name."""
     return _of_arguments(text, _WORD, _is_one_word)
 
@@ -238,7 +240,7 @@ def _is_one_word(match: re.Match[str]) -> tuple[str, str, int] | None:
     )
 
 
-def _stars(text: str) -> Slip | None:
+def _stars(text: str) -> Mistake | None:
     """Find `*args` or `**kwargs`."""
     return _of_arguments(text, _STARS, _is_starred)
 
@@ -251,8 +253,8 @@ def _is_starred(match: re.Match[str]) -> tuple[str, str, int] | None:
 _Judge = Callable[[re.Match[str]], tuple[str, str, int] | None]
 
 
-def _of_arguments(text: str, pattern: re.Pattern[str], judge: _Judge) -> Slip | None:
-    """Return a slip for the first argument that `pattern` and `judge` find, with labels at the others.
+def _of_arguments(text: str, pattern: re.Pattern[str], judge: _Judge) -> Mistake | None:
+    """Return a mistake for the first argument that `pattern` and `judge` find, with labels at the others.
 
     `judge` returns the message, the hint and the group of the match to mark (0: the argument without white space).
     """
@@ -273,7 +275,7 @@ def _of_arguments(text: str, pattern: re.Pattern[str], judge: _Judge) -> Slip | 
         return None
     start, end, message, hint = found[0]
     labels = tuple((begin, stop, other) for begin, stop, _, other in found[1:])
-    return Slip("E0310", message, start, end, hint, None, labels, tuple(explained))
+    return Mistake("E0310", message, start, end, hint, None, labels, tuple(explained))
 
 
 def _is_type(text: str, *, is_return: bool = False) -> bool:
@@ -353,7 +355,7 @@ def _at(text: str, sign: str) -> Iterator[int]:
     return (at for at in _outside(text) if text.startswith(sign, at))
 
 
-_FINDERS: tuple[Callable[[str], Slip | None], ...] = (
+_FINDERS: tuple[Callable[[str], Mistake | None], ...] = (
     _comment,
     _definition,
     _declaration,
