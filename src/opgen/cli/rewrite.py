@@ -8,7 +8,8 @@ from pathlib import Path
 from opgen.cli.report import report_unwritable
 from opgen.cli.streams import say
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import rewrite_file, unified_diff
+from opgen.io.files import rewrite_file
+from opgen.io.unified_diff import unified_diff
 from opgen.pipeline.inputs import Inputs, schema_files
 from opgen.pipeline.reading import read_bytes
 

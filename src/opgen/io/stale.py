@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import unified_diff
 from opgen.io.manifest import MANIFEST, manifest_text, read_manifest
+from opgen.io.unified_diff import unified_diff
 from opgen.io.writer import Tree, list_folders, read
 
 

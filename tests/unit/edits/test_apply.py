@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.edits import apply_edits, encode_like, fix_all
-from opgen.io.files import unified_diff
+from opgen.io.unified_diff import unified_diff
 
 TEXT = "0123456789"
 

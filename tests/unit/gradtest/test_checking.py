@@ -14,7 +14,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics
 from opgen.gradtest import Domain, Gradient, between, gradients, one_of
-from opgen.parse.schema.parser import parse_function_schema
+from opgen.parse.schema.grammar import parse_function_schema
 from support.torch_extension import require_torch
 
 pytestmark = pytest.mark.slow

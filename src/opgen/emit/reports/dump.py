@@ -141,7 +141,7 @@ def _key_fields(f: NativeFunction) -> Row:
     return {
         name: _value(f, name, value)
         for name, value in values.items()
-        if value is not None or KEYS[name].of is Users.all
+        if value not in (None, False) or KEYS[name].of is Users.all
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -472,4 +473,17 @@ def _name_at(tokens: list[Token]) -> int:
         return 0
     while at > 0 and tokens[at - 1].end == tokens[at].start and tokens[at - 1].text not in ")]?!":
         at -= 1
+    if at > 0 and tokens[at - 1].end == tokens[at].start:
+        # No blank separates the name from what may be the end of a type. No type has two words outside of brackets.
+        return _second_word(tokens[:at]) or at
     return max(at, 0)
+
+
+def _second_word(tokens: list[Token]) -> int:
+    """Return the index of the first word after another one that no bracket surrounds; 0 if there is none."""
+    depth = 0
+    for at, (before, token) in enumerate(pairwise(tokens), start=1):
+        depth += (before.text in "([") - (before.text in ")]")
+        if depth == 0 and before.is_word and token.is_word:
+            return at
+    return 0
