@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -221,6 +222,31 @@ def test_functions_that_only_their_own_file_can_call(
             assert f"  return {calls}(static_cast<decltype(a0)&&>(a0));\n" in snippet
             with Path(f"{stem.partition('_')[0]}/k.cpp").open("a") as file:
                 file.write(f'#include "{stem}.inc"\n')
+
+
+def test_snippets_and_their_functions_have_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects rows from the function of another file, or of another name."""
+    monkeypatch.chdir(tmp_path)
+    Path("cpu").mkdir()
+    paths = ("cpu_nms.cpp", "cpu-nms.cpp", "cpu/nms.cpp", "3d.cpp", "naïve.cpp")
+    for number, path in enumerate(paths):
+        names = {f"a{number}": "inc", f"b{number}": "inc_"}
+        functions = "".join(
+            f"static at::Tensor {f}(const at::Tensor& x);\n" for f in names.values()
+        )
+        lines = (f'm.def("{op}(Tensor x) -> Tensor", &{f});' for op, f in names.items())
+        rows = library(*lines).replace("TORCH_LIBRARY(", "TORCH_LIBRARY_FRAGMENT(")
+        Path(path).write_text(functions + rows)
+    diagnostics = Diagnostics()
+    made = import_operators(Imports(paths, (), (), {}, True, "ops.yaml"), diagnostics)
+    assert made is not None and {item.code for item in diagnostics} == {"W1171"}
+    rows = re.findall(r": ::opgen_kernels::(\w+)::(\w+)\n", made.texts["ops.yaml"])
+    assert len(rows) == 10 == len(set(rows)), rows
+    assert all(re.fullmatch(r"[A-Za-z_]\w*", stem, re.ASCII) for stem, _ in rows)
+    for stem, name in rows:
+        assert f"  return ::{name}(" in made.texts[f"{stem}.inc"]
 
 
 @pytest.mark.parametrize(

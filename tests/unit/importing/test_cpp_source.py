@@ -413,3 +413,58 @@ def test_a_kind_of_alias_analysis_that_pytorch_refuses_is_left_out(tmp_path: Pat
     schema = '"f(Tensor(a!)[] x) -> ()", c10::AliasAnalysisKind::PURE_FUNCTION'
     found = read(tmp_path, library(f"m.def(torch::schema({schema}));"))
     assert (found.entries["demo::f"].alias_analysis, found.codes) == (None, ["W1176"])
+
+
+# A list of the operators whose names are the arguments, as the macros of many projects make it.
+FOR_EACH = """\
+#define REG(n) m.def(#n "() -> ()");
+#define FE1(X, a) X(a)
+#define FE2(X, a, ...) X(a) FE1(X, __VA_ARGS__)
+#define FE3(X, a, ...) X(a) FE2(X, __VA_ARGS__)
+#define GET(_1, _2, _3, N, ...) N
+#define FOR_EACH(X, ...) GET(__VA_ARGS__, FE3, FE2, FE1)(X, __VA_ARGS__)
+#define REG_ALL(...) FOR_EACH(REG, __VA_ARGS__)
+#define CALL(X, arguments) X arguments
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("REG_ALL(a, b)", "REG_ALL(c, d)", "REG_ALL(e, f, g)"),
+        ("FOR_EACH(REG, a, b, c)", "FOR_EACH(REG, d, e)", "FOR_EACH(REG, f, g)"),
+        (*(f"REG({name})" for name in "abcdef"), "CALL(REG, (g))"),
+    ],
+)
+def test_every_use_of_a_macro_is_read(lines: tuple[str, ...], tmp_path: Path) -> None:
+    """Protects the second use and all later ones, and macros whose names are arguments."""
+    found = read(tmp_path, FOR_EACH + library(*lines))
+    assert (found.schemas, found.codes) == ([f"demo::{name}() -> ()" for name in "abcdefg"], [])
+
+
+def test_each_expansion_has_constants_of_its_own(tmp_path: Path) -> None:
+    blocks = "".join(
+        f'#define {name} TORCH_LIBRARY_FRAGMENT(demo, m) {{ const char* s = "{name}() -> ()"; m.def(s); }}\n'
+        for name in "abcd"
+    )
+    found = read(tmp_path, f"{blocks}a\nb\nc\nd\n")
+    assert (found.schemas, found.codes) == ([f"demo::{name}() -> ()" for name in "abcd"], [])
+
+
+def test_the_kernel_of_a_macro_is_that_of_its_place(tmp_path: Path) -> None:
+    """Protects rows from another definition of the same macro."""
+    text = library('m.def("a() -> ()");', 'm.def("b() -> ()");', 'm.def("c() -> ()");') + (
+        '#define K f1\nTORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("a", &K); }\n#undef K\n'
+        '#define K f2\nTORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("b", &K); }\n'
+        "#ifdef ROCM\n#define G g_hip\n#else\n#define G g_cuda\n#endif\n"
+        'TORCH_LIBRARY_IMPL(demo, CUDA, m) { m.impl("c", &G); }\n'
+    )
+    found = read(tmp_path, text)
+    assert [found.rows(f"demo::{name}") for name in "ab"] == [{"CPU": "f1"}, {"CPU": "f2"}]
+    assert not any(found.rows("demo::c").values()) and found.codes == ["W1162"]
+
+
+def test_two_number_signs_in_a_string_of_a_macro_stay(tmp_path: Path) -> None:
+    macro = '#define OP(n) m.def(#n "(str mode=\\"a ## b\\") -> ()");\n'
+    found = read(tmp_path, macro + library("OP(f)"))
+    assert (found.schemas, found.codes) == (['demo::f(str mode="a ## b") -> ()'], [])

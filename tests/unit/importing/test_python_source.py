@@ -213,6 +213,8 @@ def test_spans_count_characters() -> None:
         '[lib.define(n + "(Tensor x) -> Tensor") for n in NAMES]',
         'def g():\n    for n in NAMES:\n        for t in ["Tensor"]:\n            lib.define(f"{n}({t} x) -> {t}")',
         'for s in SCHEMAS["all"]:\n    lib.define(s)',
+        'for n in ("x",):\n    for n in NAMES:\n        lib.define(n + "(Tensor x) -> Tensor")',
+        'for n in ("a",):\n    lib.define(n + "(Tensor x) -> Tensor")\nelse:\n    lib.define("b(Tensor x) -> Tensor")',
         'lib.define(SCHEMAS["all"][0])\nlib.define(SCHEMAS["all"][1])',
         'a, b = "a", "b"\nlib.define(a + "(Tensor x) -> Tensor")\nlib.define(b + "(Tensor x) -> Tensor")',
     ],
@@ -242,12 +244,23 @@ def test_names_in_lists_and_tables(text: str, tmp_path: Path) -> None:
         "def register(library: torch.library.Library, schema):\n    library.define(schema)",
         'def register(a_lib, schema):\n    a_lib.impl(schema, g, "CPU")',
         'for n in range(1_000_000):\n    lib.define(f"f{n}() -> ()")',
+        'for n in ("g", "h"):\n    n = n + "_out"\n    lib.define(n + "() -> ()")',
+        'for n in ("g", "h"):\n    u = n.upper()\n    if u == "G":\n        lib.define(n + "() -> ()")',
+        'for n in ("g", "h"):\n    n != "g" and lib.define(n + "() -> ()")',
+        'for n in ("g", "h"):\n    lib.define(before + n + "() -> ()")\n    before = "x"',
+        '[lib.define(n + "() -> ()") if n == "g" else None for n in ("g", "h")]',
+        'ALIAS = ALSO\nALIAS.append("h")\nfor n in ALSO:\n    lib.define(n + "() -> ()")',
+        'for n in NESTED["g"]:\n    lib.define(n + "() -> ()")',
+        'for n in IMPORTED:\n    lib.define(n + "() -> ()")',
+        'lib.define(f"g(str mode={MODE!r}) -> ()")',
     ],
 )
 def test_names_known_only_at_run_time_are_reported(text: str, tmp_path: Path) -> None:
     """Protects operators from vanishing, and from names that another assignment has."""
     constants = (
         'GROWING = ["g"]\nGROWING.append("h")\nFILLED = {"g": "g() -> ()"}\nFILLED["g"] = other\n'
+        'ALSO = ["g"]\nNESTED = {"g": ["g"]}\nNESTED["g"].append("h")\nMODE = "nearest"\n'
+        'try:\n    from other import IMPORTED\nexcept ImportError:\n    IMPORTED = ["g"]\n'
     )
     found = python(tmp_path, constants + DEMO + text)
     assert (found.schemas, found.codes) == (["demo::f(Tensor x) -> Tensor"], ["W1160"])
@@ -292,3 +305,11 @@ def test_long_sums_of_strings_are_read(tmp_path: Path) -> None:
     total = " + ".join(['"a"'] * 2500)
     found = python(tmp_path, f'{DEMO}names = [n for n in ("x",)]\ntext = {total}')
     assert (found.schemas, found.codes) == (["demo::f(Tensor x) -> Tensor"], [])
+
+
+def test_lists_that_grow_without_end_are_not_expanded(tmp_path: Path) -> None:
+    """Protects the time of an import: each list has thirty times the items of the one before it."""
+    lists = "".join(f"A{n + 1} = [{f'*A{n}, ' * 30}]\n" for n in range(6))
+    text = f'{DEMO}A0 = ["g", "h"]\n{lists}for n in A6:\n    lib.define(n + "() -> ()")'
+    found = python(tmp_path, text)
+    assert (found.codes, found.schemas) == (["W1160"], ["demo::f(Tensor x) -> Tensor"])

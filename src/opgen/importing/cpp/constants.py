@@ -66,8 +66,8 @@ class Constants(Struct, frozen=True):
     texts: Sequence[CppText]
     macros: Macros
     grammar: Grammar
-    _values: dict[tuple[str, int], list[Argument]] = field(default_factory=dict)
-    _indexes: dict[int, Mapping[str, Sequence[re.Match[str]]]] = field(default_factory=dict)
+    _values: dict[tuple[str, CppText], list[Argument]] = field(default_factory=dict)
+    _indexes: dict[CppText, Mapping[str, Sequence[re.Match[str]]]] = field(default_factory=dict)
 
     def find_string(self, argument: Argument) -> str | None:
         """Return the string that an argument stands for; None if it is known only at run time."""
@@ -95,7 +95,7 @@ class Constants(Struct, frozen=True):
 
     def initializers(self, name: str, text: CppText) -> list[Argument]:
         """Return the values that define a constant or a macro, in the file itself, or else in the others."""
-        key = (name, id(text))
+        key = (name, text)
         if key not in self._values:
             plain = [d for d in self.macros.definitions(name, text) if d.parameters is None]
             values = [self.parse_body(define.body, text) for define in plain]
@@ -131,12 +131,12 @@ class Constants(Struct, frozen=True):
 
     def _assignments(self, text: CppText) -> Mapping[str, Sequence[re.Match[str]]]:
         """Return the places of a file that look like `name = value`, by name."""
-        if id(text) not in self._indexes:
+        if text not in self._indexes:
             index: dict[str, list[re.Match[str]]] = {}
             for match in _ASSIGNED.finditer(text.masked):
                 index.setdefault(match[1], []).append(match)
-            self._indexes[id(text)] = index
-        return self._indexes[id(text)]
+            self._indexes[text] = index
+        return self._indexes[text]
 
     # Strings
 

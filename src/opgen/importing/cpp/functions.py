@@ -77,7 +77,7 @@ class Functions:
         self._texts = texts
         self._grammar = grammar
         self._found: dict[str, tuple[CppFunction, ...]] = {}
-        self._names: dict[int, Names] = {}
+        self._names: dict[CppText, Names] = {}
         self._types: Mapping[str, CppType] | None = None
         self._includes = Includes(texts)
 
@@ -103,11 +103,11 @@ class Functions:
 
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
-        if id(text) not in self._names:
+        if text not in self._names:
             is_header = text.source.path.endswith(HEADERS)
             others = {} if is_header else self._header_types()
-            self._names[id(text)] = _read_names(text, self._grammar, others)
-        return self._names[id(text)]
+            self._names[text] = _read_names(text, self._grammar, others)
+        return self._names[text]
 
     def _header_types(self) -> Mapping[str, CppType]:
         if self._types is None:

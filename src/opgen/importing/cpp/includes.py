@@ -18,13 +18,13 @@ class Includes:
 
     def __init__(self, texts: Iterable[CppText]) -> None:
         self._by_name: dict[str, list[CppText]] = {}
-        self._reached: dict[int, frozenset[int]] = {}
+        self._reached: dict[CppText, frozenset[int]] = {}
         for text in texts:
             self._by_name.setdefault(posixpath.basename(posix_path(text)), []).append(text)
 
     def reached(self, text: CppText) -> frozenset[int]:
         """Return the identities of a file and of all that it includes, directly or indirectly."""
-        if id(text) not in self._reached:
+        if text not in self._reached:
             seen = {id(text)}
             pending = [text]
             while pending:
@@ -32,8 +32,8 @@ class Includes:
                     if id(included) not in seen:
                         seen.add(id(included))
                         pending.append(included)
-            self._reached[id(text)] = frozenset(seen)
-        return self._reached[id(text)]
+            self._reached[text] = frozenset(seen)
+        return self._reached[text]
 
     def _included(self, text: CppText) -> Iterator[CppText]:
         for directive in text.directives:

@@ -99,7 +99,13 @@ class KernelReader(Struct, frozen=True):
     def _named(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
         written = piece.code(node)
         if node.type == "identifier":
-            for value in self.constants.initializers(written, piece.excerpt.text)[:1]:
+            text, macros = piece.excerpt.text, self.constants.macros
+            found = macros.definitions(written, text, piece.start(node))
+            bodies = {define.body for define in found if define.parameters is None}
+            if len(bodies) > 1:
+                return _unknown(whole)
+            values = [self.constants.parse_body(body, text) for body in bodies]
+            for value in (*values, *self.constants.initializers(written, text))[:1]:
                 if value.piece is not None and value.node is not None:
                     registered = self._read(value.piece, value.node, value, depth - 1)
                     return _at(registered, whole)

@@ -169,24 +169,20 @@ class Macros(Struct, frozen=True):
             names |= more
         return frozenset(names)
 
-    def may_register(self, name: str, code: str, text: CppText, offset: int) -> bool:
-        """Return whether a use of a macro, `code`, registers, or is not understood."""
+    def may_register(
+        self, name: str, code: str, text: CppText, offset: int, hiding: frozenset[str]
+    ) -> bool:
+        """Return whether a use of a macro, `code`, registers, or is not understood, or is one of `hiding`, which register."""
         expanded = self.preprocess(code, text, offset)
-        is_kept = expanded is None or re.match(rf"{re.escape(name)}\b", expanded)
-        return bool(is_kept) or _REGISTERS.search(expanded or "") is not None
+        if expanded is None or re.match(rf"{re.escape(name)}\b", expanded):
+            return True
+        words = re.findall(r"\w+", expanded)
+        return _REGISTERS.search(expanded) is not None or not hiding.isdisjoint(words)
 
     def calling(self) -> frozenset[str]:
-        """Return the names of the sources' macros that call a parameter: `#define FOR_ALL(_) _(a) _(b)`."""
-        return frozenset(
-            define.name
-            for defines in self.defines.values()
-            for define in defines
-            if any(
-                re.search(rf"\b{re.escape(name)}\s*\(", define.body)
-                for name in define.parameters or ()
-                if name.isidentifier()
-            )
-        )
+        """Return the names of the sources' macros with parameters: they may call one, as `#define FOR_ALL(_) _(a) _(b)`."""
+        every = (define for defines in self.defines.values() for define in defines)
+        return frozenset(define.name for define in every if define.parameters)
 
 
 class _TooLong(Exception):
@@ -282,7 +278,16 @@ class _Expander(Struct):
             )
             return argument if pasted else self._expand(argument, hidden)
 
-        return self._paste(_PASTE.split(_IN_BODY.sub(replaced, body)))
+        parts, last = [""], 0
+        for match in _IN_BODY.finditer(body):
+            parts[-1] += body[last : match.start()]
+            if match["paste"] is not None:
+                parts.append("")
+            else:
+                parts[-1] += replaced(match)
+            last = match.end()
+        parts[-1] += body[last:]
+        return self._paste(parts)
 
     def _paste(self, parts: Sequence[str]) -> str:
         """Join the parts; keep a `##` next to a name that only the build knows."""

@@ -119,7 +119,7 @@ class CppReader:
         self._helpers = [helper for text in texts for helper in _helpers(text)]
         self._called: set[int] = set()
         # The uses of macros whose expansions are read, and the parts of the files that are read.
-        self._expanded: set[tuple[int, int]] = set()
+        self._expanded: set[tuple[CppText, int]] = set()
         self._read: dict[int, list[tuple[int, int]]] = {}
         self._calls_left = 0
 
@@ -273,7 +273,7 @@ class CppReader:
             is_calling = name[0] in self._calling and name[0] not in self._hiding
             if name.start() < done or not (is_calling or name[0] in self._hiding):
                 continue
-            if (id(text), name.start()) in self._expanded or text.is_dead(name.start()):
+            if (text, name.start()) in self._expanded or text.is_dead(name.start()):
                 continue
             use = self._use(text, name[0], name.start())
             if use is None:
@@ -308,7 +308,7 @@ class CppReader:
         self.reading, self._problems = reading, problems
         if found_problems or not made.registrations or made.unknown_namespaces or made.classes:
             return False
-        self._expanded.add((id(text), use.start))
+        self._expanded.add((text, use.start))
         span = text.span(use.start, use.end)
         for registration in made.registrations:
             if not isinstance(registration, Definition):
@@ -512,7 +512,7 @@ class CppReader:
         """Report uses of the sources' own macros that register, and whose expansions are not understood."""
         for use in self._macro_uses(text, 0, len(text.masked)):
             code = text.code[use.start : use.end]
-            if not self._macros.may_register(use.name, code, text, use.start):
+            if not self._macros.may_register(use.name, code, text, use.start, self._hiding):
                 continue
             define = self._macros.definitions(use.name, text, use.start)[0]
             place = define.text.span(define.offset, define.offset + 1)

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.importing.common.problems import Problems
@@ -66,6 +66,7 @@ class Callables(Struct, frozen=True):
     texts: Mapping[int, CppText]
     folder: str
     problems: Problems
+    names: dict[str, str] = field(default_factory=dict)
 
     def find(self, kernel: Kernel) -> CallableFunction | None:
         """Return how other files call a kernel that is a function; None, and a warning, if they cannot."""
@@ -135,9 +136,10 @@ class Callables(Struct, frozen=True):
             raise problem from None
         stem = self._stem(first.text.source.path)
         called = f"{'::'.join(first.path)}{name.template}"
+        wanted = _identifier(re.sub(r"\W+$", "", called))
         declaration = Declaration(
             namespace=f"opgen_kernels::{stem}",
-            name=re.sub(r"\W+", "_", called).strip("_"),
+            name=self._unused(f"{stem}/{wanted}", called).partition("/")[2],
             declared=declared,
             calls=f"::{called}",
             source=first.text.source.path,
@@ -157,7 +159,15 @@ class Callables(Struct, frozen=True):
         parts = posixpath.normpath(path).split("/")
         ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
         alone = next((e for e in ends if sum(p.endswith(f"/{e}") for p in paths) < 2), path)
-        return re.sub(r"\W+", "_", alone).strip("_")
+        return self._unused(_identifier(alone), path)
+
+    def _unused(self, wanted: str, owner: str) -> str:
+        """Return `wanted`, with a number if it stands for something other than `owner`."""
+        name, count = wanted, 1
+        while self.names.setdefault(name, owner) != owner:
+            count += 1
+            name = f"{wanted}_{count}"
+        return name
 
     def _declaration(self, name: FunctionName, function: CppFunction) -> Declaration:
         own = _template_names(function)
@@ -247,3 +257,9 @@ def _template_names(function: CppFunction) -> list[str]:
     parameters = split_arguments(function.template[1:-1]) if function.template else []
     matches = (re.match(r".*?(\w+)\s*(?:=.*)?$", one, re.DOTALL) for one in parameters)
     return [match[1] for match in matches if match is not None]
+
+
+def _identifier(text: str) -> str:
+    """Return an identifier for a path or a name: ASCII, and no digit at its beginning."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", text).lstrip("_") or "_"
+    return f"n{name}" if name[0].isdigit() else name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import product
 from typing import Any
@@ -15,10 +15,8 @@ from opgen.importing.python.names import may_register
 _MOST_ITEMS = 1000
 _MOST_NODES = 100_000
 _MAX_DEPTH = 12
-# Methods that change a list or a dictionary.
-_CHANGES = frozenset(
-    {"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "add"}
-)
+# Methods that leave a list or a dictionary as it is.
+_READS = frozenset({"items", "keys", "values", "get", "copy", "index", "count", "split"})
 _SAME_ITEMS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "iter"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
 
@@ -40,13 +38,28 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
                 values[name] = value
             case ast.arg(arg=name):
                 bound[name] += 1
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
-                bound[name] += 2 if attr in _CHANGES else 0
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+            case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr not in _READS:
+                bound[_root(owner)] += 2
+            case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+                bound[_root(owner)] += 2
+            case ast.alias(name=name, asname=other):
+                bound[other or name.partition(".")[0]] += 2
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 bound[name] += 2
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound[node.id] += 2 if isinstance(node.ctx, ast.Del) else 1
+    for name, value in values.items():
+        # Another name of the same list, through which it changes.
+        if isinstance(value, ast.Name) and bound[name] != 1:
+            bound[value.id] += 2
     return {name: value for name, value in values.items() if bound[name] == 1}
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that `a` is in `a.b["c"]`; empty if something else is there."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 class _Unroller(ast.NodeTransformer):
@@ -62,7 +75,7 @@ class _Unroller(ast.NodeTransformer):
         return super().visit(node)
 
     def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
-        if not may_register(node) or _chooses(node):
+        if not may_register(node) or _chooses(node.target, node.body):
             return self.generic_visit(node)
         bindings = self._bindings(node.target, node.iter, node.body)
         if bindings is None:
@@ -71,7 +84,7 @@ class _Unroller(ast.NodeTransformer):
         for number, binding in enumerate(bindings):
             own = _Bound({**_own_names(node, number), **binding})
             iterations += [self.visit(own.visit(deepcopy(one))) for one in node.body]
-        return _flat(iterations)
+        return _flat([*iterations, *map(self.visit, node.orelse)])
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         return self._comprehension(node)
@@ -85,7 +98,8 @@ class _Unroller(ast.NodeTransformer):
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.AST:
         generator, *others = node.generators
         bindings = None
-        if may_register(node.elt) and not others and not generator.ifs:
+        is_plain = not others and not generator.ifs and may_register(node.elt)
+        if is_plain and not _chooses(generator.target, [node.elt]):
             bindings = self._bindings(generator.target, generator.iter, [node.elt])
         if bindings is None:
             return self.generic_visit(node)
@@ -99,7 +113,11 @@ class _Unroller(ast.NodeTransformer):
         items = self._items(listed, _MAX_DEPTH)
         if items is None:
             return None
-        self._nodes_left -= len(items) * sum(1 for one in body for _ in ast.walk(one))
+        own = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+        nodes = [n for one in body for n in ast.walk(one)]
+        uses = sum(1 for n in nodes if isinstance(n, ast.Name) and n.id in own)
+        self._nodes_left -= len(items) * len(nodes)
+        self._nodes_left -= uses * sum(1 for item in items for _ in ast.walk(item))
         if len(items) > _MOST_ITEMS or self._nodes_left < 0:
             return None
         bindings = [self._bind(target, item) for item in items]
@@ -130,16 +148,15 @@ class _Unroller(ast.NodeTransformer):
             return None
         match node:
             case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
-                parts = [
+                return _joined(
                     self._items(one.value, depth - 1) if isinstance(one, ast.Starred) else [one]
                     for one in elements
-                ]
-                return _joined(parts)
+                )
             case ast.Dict():
                 pairs = self._pairs(node, depth)
                 return None if pairs is None else [key for key, _ in pairs]
             case ast.BinOp(op=ast.Add(), left=left, right=right):
-                return _joined([self._items(side, depth - 1) for side in (left, right)])
+                return _joined(self._items(side, depth - 1) for side in (left, right))
             case ast.Call(keywords=[]):
                 return self._called(node, depth - 1)
             case ast.Name() | ast.Subscript():
@@ -244,23 +261,57 @@ def _own_names(loop: ast.For, number: int) -> dict[str, ast.expr]:
     }
 
 
-def _chooses(loop: ast.For) -> bool:
-    """Return whether a loop leaves out some of its iterations, or decides by its variables."""
-    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    for one in loop.body:
-        for node in ast.walk(one):
-            if isinstance(node, ast.Break | ast.Continue):
+def _chooses(target: ast.expr, body: Sequence[ast.AST]) -> bool:
+    """Return whether a loop may leave out some of its iterations, decides by its variables, or binds them again."""
+    own = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+    nodes = [node for one in body for node in _walk_outside_functions(one)]
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    if own & bound:
+        return True
+    for node in nodes:
+        match node:
+            case ast.Break() | ast.Continue() | ast.Return() | ast.Raise() | ast.Assert():
                 return True
-            if isinstance(node, ast.If | ast.IfExp | ast.Match):
-                test = node.subject if isinstance(node, ast.Match) else node.test
-                if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(test)):
-                    return True
-    return False
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                tests = [test]
+            case ast.Match(subject=test):
+                tests = [test]
+            case ast.BoolOp(values=tests) if may_register(node):
+                pass
+            case _:
+                continue
+        if any(isinstance(n, ast.Name) and n.id in own | bound for t in tests for n in ast.walk(t)):
+            return True
+    return _carries(body, bound)
 
 
-def _joined(parts: Sequence[list[ast.expr] | None]) -> list[ast.expr] | None:
-    known = [part for part in parts if part is not None]
-    return [item for part in known for item in part] if len(known) == len(parts) else None
+def _walk_outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all nodes in it, but not those of functions that it defines."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from _walk_outside_functions(child)
+
+
+def _carries(body: Sequence[ast.AST], bound: Collection[str]) -> bool:
+    """Return whether an iteration may read a name of `bound` that an earlier one has assigned."""
+    names = [node for one in body for node in ast.walk(one) if isinstance(node, ast.Name)]
+    first: dict[str, int] = {}
+    for node in names:
+        if node.id in bound and not isinstance(node.ctx, ast.Load):
+            first[node.id] = min(node.lineno, first.get(node.id, node.lineno))
+    return any(
+        isinstance(node.ctx, ast.Load) and node.lineno <= first.get(node.id, -1) for node in names
+    )
+
+
+def _joined(parts: Iterable[list[ast.expr] | None]) -> list[ast.expr] | None:
+    joined: list[ast.expr] = []
+    for part in parts:
+        if part is None or len(joined) + len(part) > _MOST_ITEMS:
+            return None
+        joined += part
+    return joined
 
 
 def _flat(statements: Sequence[ast.stmt | list[ast.stmt]]) -> list[ast.stmt]:

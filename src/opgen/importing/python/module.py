@@ -178,7 +178,9 @@ class PythonModule(Struct, frozen=True, eq=False):
         return self._join(parts)
 
     def _part(self, node: ast.expr, around: Around, depth: int) -> str | None:
-        is_plain = isinstance(node, ast.FormattedValue) and node.format_spec is None
+        is_plain = isinstance(node, ast.FormattedValue) and (
+            node.format_spec is None and node.conversion in (-1, ord("s"))
+        )
         inner = node.value if isinstance(node, ast.FormattedValue) and is_plain else node
         if isinstance(inner, ast.Constant) and isinstance(inner.value, int):
             return str(inner.value)
