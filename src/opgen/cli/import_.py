@@ -93,6 +93,8 @@ def import_command(
         raise click.UsageError("name sources, or a library with --from-library")
     if kernels_as_they_are and (libraries or not output):
         raise click.UsageError("--kernels-as-they-are is for sources, and needs -o")
+    if kernels_as_they_are and (output or "").endswith((".h", ".inc")):
+        raise click.UsageError("-o names the YAML: headers and snippets are written beside it")
     diagnostics = Diagnostics()
     imports = Imports(
         sources=sources,

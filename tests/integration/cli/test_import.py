@@ -189,6 +189,7 @@ def test_a_file_that_cannot_be_written_is_reported_in_the_format(opgen: Opgen, o
         ("import", "a.cpp", "-D", "NAME"),
         ("import", "a.cpp", "-D", "1=2"),
         ("import", "a.cpp", "--kernels-as-they-are"),
+        ("import", "a.cpp", "--kernels-as-they-are", "-o", "a_cpp.inc"),
         ("import", "--from-library", "b.so", "--kernels-as-they-are", "-o", "c.yaml"),
     ],
     ids=" ".join,
