@@ -464,6 +464,12 @@ def test_the_kernel_of_a_macro_is_that_of_its_place(tmp_path: Path) -> None:
     assert not any(found.rows("demo::c").values()) and found.codes == ["W1162"]
 
 
+def test_letters_that_are_not_ascii_stay(tmp_path: Path) -> None:
+    macros = '#define OP(n, s) m.def(#n "(str a=" s ", str b=\\"ü\\") -> ()");\n'
+    found = read(tmp_path, macros + library(r'OP(f, "\"é?\"")'))
+    assert (found.schemas, found.codes) == (['demo::f(str a="é?", str b="ü") -> ()'], [])
+
+
 def test_two_number_signs_in_a_string_of_a_macro_stay(tmp_path: Path) -> None:
     macro = '#define OP(n) m.def(#n "(str mode=\\"a ## b\\") -> ()");\n'
     found = read(tmp_path, macro + library("OP(f)"))

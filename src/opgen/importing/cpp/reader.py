@@ -286,7 +286,7 @@ class CppReader:
 
     def _expand(self, text: CppText, use: _Use, block: _Block | None, depth: int) -> bool:
         """Read what a macro expands to, in `block` or outside of all. Return whether it is understood and read."""
-        code = text.code[use.start : use.end]
+        code = text.written(use.start, use.end)
         body = self._macros.preprocess(code, text, use.start)
         if body is None or body == code or depth >= _MAX_DEPTH:
             return False

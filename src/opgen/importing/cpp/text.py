@@ -117,6 +117,11 @@ class CppText(Struct, frozen=True, eq=False):
     def span(self, start: int, end: int) -> Span:
         return Span(self.source, start, end)
 
+    def written(self, start: int, end: int) -> str:
+        """Return a part of `code` with the letters of the source that are not ASCII."""
+        pairs = zip(self.code[start:end], self.source.text[start:end])
+        return "".join(letter if sign == "?" else sign for sign, letter in pairs)
+
     def scope(self, offset: int) -> Scope | None:
         """Return the innermost scope at an offset."""
         return _at(self.scope_table, offset)
