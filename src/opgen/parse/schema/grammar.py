@@ -282,7 +282,7 @@ class SchemaReader:
         equals = next((i for i, token in enumerate(tokens) if token.text == "="), len(tokens))
         declaration, default = tokens[:equals], tokens[equals + 1 :]
         has_default = equals < len(tokens)
-        name_at = _name_at(declaration)
+        name_at = _name_at(declaration, self._is_library)
         if not name_at:
             self._report_declaration(declaration or tokens[:1], has_default=has_default)
             return None
@@ -412,7 +412,7 @@ class SchemaReader:
             return None
         if self._is_library and self._has_dots(tokens, "returns"):
             return None
-        name_at = _name_at(tokens) or len(tokens)
+        name_at = _name_at(tokens, self._is_library) or len(tokens)
         if is_only and self._report_foreign(start, end, is_return=True):
             return None
         annotated = self._type(tokens[:name_at])
@@ -466,7 +466,7 @@ class SchemaReader:
         return self._is_library or all(is_base_type(word, self._profile) for word in words)
 
 
-def _name_at(tokens: list[Token]) -> int:
+def _name_at(tokens: list[Token], is_library: bool) -> int:
     """Return the index of the first token of the name after a type; 0 if there is none."""
     at = len(tokens) - 1
     if tokens[at:] and tokens[at].text in ("(", ")", "]", "?", "!", "*", "&", ">"):
@@ -474,16 +474,19 @@ def _name_at(tokens: list[Token]) -> int:
     while at > 0 and tokens[at - 1].end == tokens[at].start and tokens[at - 1].text not in ")]?!":
         at -= 1
     if at > 0 and tokens[at - 1].end == tokens[at].start:
-        # No blank separates the name from what may be the end of a type. No type has two words outside of brackets.
-        return _second_word(tokens[:at]) or at
+        # No blank separates the name from what may be the end of a type. No type has a blank outside of brackets.
+        return _after_blank(tokens[:at], is_library) or at
     return max(at, 0)
 
 
-def _second_word(tokens: list[Token]) -> int:
-    """Return the index of the first word after another one that no bracket surrounds; 0 if there is none."""
+def _after_blank(tokens: list[Token], is_library: bool) -> int:
+    """Return the index of the first token after a blank that no bracket surrounds; 0 if there is none.
+
+    In a library, blanks may also be before the signs of a type.
+    """
     depth = 0
     for at, (before, token) in enumerate(pairwise(tokens), start=1):
         depth += (before.text in "([") - (before.text in ")]")
-        if depth == 0 and before.is_word and token.is_word:
+        if depth == 0 and before.end < token.start and (token.is_word or not is_library):
             return at
     return 0
