@@ -89,7 +89,7 @@ class Functions:
         """
         candidates = [f for f in self._of_name(name.base) if f.text is text or not _is_local(f)]
         reached = self._includes.reached(text)
-        for visible in ([f for f in candidates if id(f.text) in reached], candidates):
+        for visible in ([f for f in candidates if f.text in reached], candidates):
             for path in self._paths(name, text, offset):
                 functions = tuple(f for f in visible if f.path == path)
                 if functions:

@@ -18,19 +18,19 @@ class Includes:
 
     def __init__(self, texts: Iterable[CppText]) -> None:
         self._by_name: dict[str, list[CppText]] = {}
-        self._reached: dict[CppText, frozenset[int]] = {}
+        self._reached: dict[CppText, frozenset[CppText]] = {}
         for text in texts:
             self._by_name.setdefault(posixpath.basename(posix_path(text)), []).append(text)
 
-    def reached(self, text: CppText) -> frozenset[int]:
-        """Return the identities of a file and of all that it includes, directly or indirectly."""
+    def reached(self, text: CppText) -> frozenset[CppText]:
+        """Return a file and all that it includes, directly or indirectly."""
         if text not in self._reached:
-            seen = {id(text)}
+            seen = {text}
             pending = [text]
             while pending:
                 for included in self._included(pending.pop()):
-                    if id(included) not in seen:
-                        seen.add(id(included))
+                    if included not in seen:
+                        seen.add(included)
                         pending.append(included)
             self._reached[text] = frozenset(seen)
         return self._reached[text]

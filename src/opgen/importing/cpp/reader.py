@@ -120,7 +120,7 @@ class CppReader:
         self._called: set[int] = set()
         # The uses of macros whose expansions are read, and the parts of the files that are read.
         self._expanded: set[tuple[CppText, int]] = set()
-        self._read: dict[int, list[tuple[int, int]]] = {}
+        self._read: dict[CppText, list[tuple[int, int]]] = {}
         self._calls_left = 0
 
     def read(self, text: CppText) -> None:
@@ -208,7 +208,7 @@ class CppReader:
 
     def _body(self, text: CppText, block: _Block, depth: int) -> None:
         done, first = block.start, len(self.reading.registrations)
-        self._read.setdefault(id(text), []).append((block.start, block.end))
+        self._read.setdefault(text, []).append((block.start, block.end))
         variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
         for use in variable.finditer(text.masked, block.start, block.end):
             if use.start() < done or text.is_dead(use.start()):
@@ -524,7 +524,7 @@ class CppReader:
 
     def _unread(self, text: CppText) -> None:
         """Report blocks of macros that are not known to open a library, and that register something."""
-        read = self._read.get(id(text), [])
+        read = self._read.get(text, [])
         done = 0
         for call in _REGISTRATION.finditer(text.masked):
             scope = text.scope(call.start())

@@ -66,7 +66,8 @@ class Callables(Struct, frozen=True):
     texts: Mapping[int, CppText]
     folder: str
     problems: Problems
-    names: dict[str, str] = field(default_factory=dict)
+    # What each name stands for, in the scope of a snippet or, without one, among the snippets.
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def find(self, kernel: Kernel) -> CallableFunction | None:
         """Return how other files call a kernel that is a function; None, and a warning, if they cannot."""
@@ -139,7 +140,7 @@ class Callables(Struct, frozen=True):
         wanted = _identifier(re.sub(r"\W+$", "", called))
         declaration = Declaration(
             namespace=f"opgen_kernels::{stem}",
-            name=self._unused(f"{stem}/{wanted}", called).partition("/")[2],
+            name=self._unused(stem, wanted, called),
             declared=declared,
             calls=f"::{called}",
             source=first.text.source.path,
@@ -159,12 +160,12 @@ class Callables(Struct, frozen=True):
         parts = posixpath.normpath(path).split("/")
         ends = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
         alone = next((e for e in ends if sum(p.endswith(f"/{e}") for p in paths) < 2), path)
-        return self._unused(_identifier(alone), path)
+        return self._unused("", _identifier(alone), path)
 
-    def _unused(self, wanted: str, owner: str) -> str:
-        """Return `wanted`, with a number if it stands for something other than `owner`."""
+    def _unused(self, scope: str, wanted: str, owner: str) -> str:
+        """Return `wanted`, with a number if it stands for something other than `owner` in `scope`."""
         name, count = wanted, 1
-        while self.names.setdefault(name, owner) != owner:
+        while self.names.setdefault((scope, name), owner) != owner:
             count += 1
             name = f"{wanted}_{count}"
         return name
