@@ -67,7 +67,8 @@ def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
 
 
 def _own_includes(has_views: bool, rows: Sequence[AutogradRow]) -> tuple[str, ...]:
-    writes = any(_OF_WRITTEN in f"{row.kernel}{row.refusal}" for row in rows)
+    used = {kernel for row in rows for kernel in (row.kernel, row.refusal)}
+    writes = not used.isdisjoint((_OF_WRITTEN, _OF_WRITTEN_UNCOUNTED))
     loops = any(row.batching == CALL_FOR_EACH for row in rows)
     return sorted_includes(
         "opgen/autograd.h",
@@ -89,11 +90,11 @@ def find_autograd_row(context: Context, f: NativeFunction) -> AutogradRow | None
 def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
     name, batching = str(f.func.name), find_batching(f)
     recorded = f.full_name in context.recorded
-    if not any(_may_hold_tensors(a.type) for a in f.func.arguments.flat_all):
+    without_gradient = f.full_name in context.without_gradient
+    is_plain = f.has_plain_autograd and not (recorded or without_gradient)
+    if is_plain or not any(_may_hold_tensors(a.type) for a in f.func.arguments.flat_all):
         return AutogradRow(name, batching)
-    if f.has_plain_autograd and not (recorded or f.full_name in context.without_gradient):
-        return AutogradRow(name, batching)
-    if f.full_name in context.without_gradient and _leaves_room_for_formula(f):
+    if without_gradient and _leaves_room_for_formula(f):
         return AutogradRow(name, batching, _NO_GRADIENT)
     if not recorded and _leaves_room_for_formula(f):
         return AutogradRow(name, batching, tracking=boxed("refuse_gradients"), refusal=_refusal(f))
@@ -101,7 +102,8 @@ def _row(context: Context, f: NativeFunction, view: bool) -> AutogradRow:
     return AutogradRow(name, batching, None if recorded else _kernel(f, tracking), tracking)
 
 
-_OF_WRITTEN = "autograd_of_written"
+_OF_WRITTEN = boxed("autograd_of_written")
+_OF_WRITTEN_UNCOUNTED = boxed("autograd_of_written_uncounted")
 _COUNTS_WRITES = boxed("count_writes")
 _NO_GRADIENT = boxed("call_without_gradient")
 NOT_IMPLEMENTED = Kernel("torch::autograd::autogradNotImplementedFallback()")
@@ -117,7 +119,7 @@ def _refusal(f: NativeFunction) -> Kernel:
     """Return the kernel of a functional operator whose gradient is an error."""
     types = [*(a.type for a in f.func.arguments.flat_all), *(r.type for r in f.func.returns)]
     found = all(not _may_hold_tensors(t) or _FOUND_BY_PYTORCH.fullmatch(str(t)) for t in types)
-    return NOT_IMPLEMENTED if found or not f.is_library else boxed(_OF_WRITTEN)
+    return NOT_IMPLEMENTED if found or not f.is_library else _OF_WRITTEN
 
 
 def _may_hold_tensors(type: Type) -> bool:
@@ -149,11 +151,11 @@ def _kernel(f: NativeFunction, tracking: Kernel | None) -> Kernel | None:
     if _brings_formula(f):
         return None
     # The kernels of autograd count the writes, unless another kernel for ADInplaceOrView does.
-    suffix = "" if tracking == _COUNTS_WRITES else "_uncounted"
+    is_counted = tracking == _COUNTS_WRITES
     if f.func.arguments.out:
-        return boxed(f"autograd_of_out{suffix}")
+        return boxed("autograd_of_out" if is_counted else "autograd_of_out_uncounted")
     if f.is_library and f.func.is_mutable:
-        return boxed(_OF_WRITTEN + suffix)
+        return _OF_WRITTEN if is_counted else _OF_WRITTEN_UNCOUNTED
     return NOT_IMPLEMENTED
 
 
