@@ -65,7 +65,7 @@ class Golden:
         backend = self.options.get("backend_yaml")
         return aten_inputs(
             yaml=(self.folder / "input.yaml",),
-            extends=None if self.base is None else _manifest(self.base),
+            extends=None if self.base is None else Path(_manifest(self.base).name, MANIFEST),
             select=tuple(self.folder / name for name in self.options.get("select", ())),
             backend_yaml=None if backend is None else self.folder / backend,
             target=self.options.get("target", "runtime"),
@@ -88,15 +88,13 @@ class Golden:
 
 
 @functools.cache
-def _manifest(golden: Golden) -> Path:
-    """Return the manifest of a golden's tree, as a file that exists until this process ends."""
-    _folders.append(folder := tempfile.TemporaryDirectory())
-    file = Path(folder.name, MANIFEST)
-    file.write_text(texts(golden.tree())[MANIFEST])
-    return file
+def _manifest(golden: Golden) -> tempfile.TemporaryDirectory[str]:
+    """Return a folder with the manifest of a golden's tree, which exists until this process ends."""
+    folder = tempfile.TemporaryDirectory()
+    Path(folder.name, MANIFEST).write_text(texts(golden.tree())[MANIFEST])
+    return folder
 
 
-_folders: list[tempfile.TemporaryDirectory[str]] = []
 GOLDENS = tuple(Golden(path.parent.name) for path in sorted(FOLDER.glob("*/input.yaml")))
 
 
