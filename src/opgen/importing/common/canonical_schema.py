@@ -50,20 +50,16 @@ def canonical(written: str) -> str:
 class _Place:
     """The state of the reader: whether it is inside of a default, and of a list in a default."""
 
-    __slots__ = ("_brackets", "_depth", "_in_default")
+    __slots__ = ("_brackets", "_in_default")
 
     def __init__(self) -> None:
-        self._depth = 0
         self._brackets = 0
         self._in_default = False
 
     def enter(self, token: _Token) -> None:
         """Advance past `token`."""
         match token.text:
-            case "(":
-                self._depth += 1
             case ")":
-                self._depth -= 1
                 self._in_default = False
             case "=":
                 self._in_default = True
