@@ -14,9 +14,6 @@ function(opgen_runtime_usage target scope)
   # Without this flag, g++ would mark every library with an inline variable as one that dlclose must not
   # unload.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
-  # Without this flag, g++ would move the cold part of a kernel out of the address range that an error's trace
-  # of operators searches.
-  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-reorder-blocks-and-partition>)
   # Without this flag, g++ would note that functions of vectors have another ABI with -mavx. Such functions are never
   # called across units.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)

@@ -1,4 +1,4 @@
-// error_test.cpp: an error names the operators that the thread was executing.
+// error_test.cpp: an error names the operators whose calls it left.
 #include "opgen/error.h"
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include "check.h"
 #include "operators.h"
 #include "opgen/core/named_operator.h"
+#include "opgen/core/parallel.h"
+#include "opgen/register.h"
 
 using namespace opgen;
 
@@ -38,22 +40,40 @@ std::string text_of(const Error& error) {
   OPGEN_CHECK_VALUE(n != 11, "in: eleven is refused");
   return n;
 }
+struct inner_op : Operator<inner_op, Tensor(const Tensor&, std::int64_t)> {
+  static OperatorSlot slot;
+};
+OperatorSlot inner_op::slot{"e::inner", "", &boxing<inner_op::schema>};
+
 Tensor inner(const Tensor& self, std::int64_t n) {
-  Tensor copy = self;  // prevents a tail call, which would remove this frame
   checked(n);
-  return copy;
+  return self;
 }
 Tensor outer(const Tensor& self) {
-  Tensor copy = self;
   return Dispatcher::singleton()
       .findSchemaOrThrow("e::inner", "")
       .typed<Tensor(const Tensor&, std::int64_t)>()
-      .call(copy, -1);
+      .call(self, -1);
+}
+Tensor threaded(const Tensor& self) {
+  parallel_for(0, 4, 1, [&](std::int64_t i, std::int64_t) {
+    if (i != 0) inner_op::call(self, -i);
+  });
+  return self;
+}
+std::int64_t last(const Tensor&) {
+  return checked(-3);
 }
 
+const SchemaRow kSchemas[] = {{&inner_op::slot, "inner(Tensor self, int n) -> Tensor", ""}};
+const SchemaTable schemas("e", "generated", kSchemas);
+
 OPGEN_LIBRARY(e, m) {
-  m.def("inner(Tensor self, int n) -> Tensor");
   m.def("outer(Tensor self) -> Tensor");
+  m.def("threaded(Tensor self) -> Tensor");
+  m.def("last(Tensor self) -> int");
+  m.impl("threaded", DispatchKey::CPU, &threaded);
+  m.impl("last", DispatchKey::CPU, &last);
   m.impl("inner", DispatchKey::CPU, &inner);
   m.impl("outer", DispatchKey::CompositeImplicitAutograd, &outer);
 }
@@ -84,15 +104,40 @@ TEST(numbers_in_messages) {
   CHECK_EQ(number(std::numeric_limits<double>::quiet_NaN()), "nan");
 }
 
-TEST(every_operator_of_the_thread_is_named_from_the_inside) {
+const std::string kInner = "\n  in e::inner(Tensor self, int n) -> Tensor";
+
+TEST(every_operator_is_named_from_the_inside) {
   auto op =
       Dispatcher::singleton().findSchemaOrThrow("e::outer", "").typed<Tensor(const Tensor&)>();
   Error error = thrown([&] { static_cast<void>(op.call(tensors::arange({2}))); });
   const std::string message = "n must be positive, got -1";
   CHECK_EQ(error.msg(), message);
-  CHECK_EQ(text_of(error), message +
-                               "\n  in e::inner(Tensor self, int n) -> Tensor"
-                               "\n  in e::outer(Tensor self) -> Tensor");
+  CHECK_EQ(text_of(error), message + kInner + "\n  in e::outer(Tensor self) -> Tensor");
+}
+
+TEST(operators_that_another_thread_runs_are_named) {
+  set_num_threads(4);
+  auto op =
+      Dispatcher::singleton().findSchemaOrThrow("e::threaded", "").typed<Tensor(const Tensor&)>();
+  for (int i = 0; i < 10; ++i) {
+    Error error = thrown([&] { static_cast<void>(op.call(tensors::arange({2}))); });
+    CHECK_EQ(text_of(error), error.msg() + kInner + "\n  in e::threaded(Tensor self) -> Tensor");
+  }
+}
+
+TEST(a_kernel_that_ends_with_the_call_of_a_function_is_named) {
+  auto op =
+      Dispatcher::singleton().findSchemaOrThrow("e::last", "").typed<std::int64_t(const Tensor&)>();
+  CHECK_THROWS(ValueError, "got -3\n  in e::last(Tensor self) -> int",
+               op.call(tensors::arange({2})));
+}
+
+TEST(calls_of_every_kind_are_named) {
+  const Tensor self = tensors::arange({2});
+  const DirectKernel<inner_op> direct(&inner);
+  CHECK_EQ(text_of(thrown([&] { inner_op::call(self, -1); })),
+           "n must be positive, got -1" + kInner);
+  CHECK_EQ(text_of(thrown([&] { direct(self, -1); })), "n must be positive, got -1" + kInner);
 }
 
 TEST(a_boxed_call_is_named_too) {
@@ -102,17 +147,16 @@ TEST(a_boxed_call_is_named_too) {
 }
 
 TEST(no_error_names_its_operator_twice) {
-  const std::string line = "\n  in e::inner(Tensor self, int n) -> Tensor";
   OperatorHandle op = Dispatcher::singleton().findSchemaOrThrow("e::inner", "");
   const auto text = [&](std::int64_t n) {
     Stack stack{IValue(tensors::arange({2})), IValue(n)};
     return text_of(thrown([&] { op.call_boxed(stack); }));
   };
-  CHECK_EQ(text(7), "seven is refused" + line);
-  CHECK_EQ(text(8), "eight is refused" + line);
+  CHECK_EQ(text(7), "seven is refused" + kInner);
+  CHECK_EQ(text(8), "eight is refused" + kInner);
   CHECK_EQ(text(9), "e::inner takes no nine");
-  CHECK_EQ(text(10), "outer: ten is refused" + line);
-  CHECK_EQ(text(11), "in: eleven is refused" + line);
+  CHECK_EQ(text(10), "outer: ten is refused" + kInner);
+  CHECK_EQ(text(11), "in: eleven is refused" + kInner);
 }
 
 TEST(names_by_which_a_text_may_know_an_operator) {
@@ -139,9 +183,10 @@ TEST(outside_of_operators_there_is_only_the_text) {
   CHECK_EQ(text_of(error), "n must be positive, got -2");
   CHECK_EQ(std::strcmp(error.msg(), error.what()), 0);
   Error copy = error;
-  error = Error("another", 7, "\n  in an operator");
-  CHECK_EQ(text_of(error), "another\n  in an operator");
-  CHECK_EQ(std::string(error.msg()), "another");
+  error.add_operator("\n  in an operator", 17);
+  error.append(", again", 7);
+  CHECK_EQ(text_of(error), "n must be positive, got -2, again\n  in an operator");
+  CHECK_EQ(std::string(error.msg()), "n must be positive, got -2, again");
   CHECK_EQ(text_of(copy), "n must be positive, got -2");
 }
 

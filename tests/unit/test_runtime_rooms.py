@@ -18,7 +18,6 @@ _ROOMS = (
 _INCLUDE = re.compile(r'#include "(?:opgen/)?(?:(\w+)/)?(\w+)\.h"')
 # Sources may use a later folder where a function of an early one is best written with it.
 _LATER = {
-    ("core/error.cpp", "dispatch"),  # an error names the operators that the thread is running
     ("core/pool.cpp", "tensor"),  # the end of a thread frees its small tensors
     ("device/device_guard.cpp", "tensor"),  # record_stream takes a storage
     ("structured/output_sinks.cpp", "iterator"),  # an iterator keeps the outputs that are made

@@ -455,8 +455,10 @@ PyObject* set_anomaly(PyObject*, PyObject* args) {
   int enabled = 0;
   int check_nan = 1;
   if (!PyArg_ParseTuple(args, "pp:_set_anomaly", &enabled, &check_nan)) return nullptr;
-  autograd::set_anomaly_enabled(enabled != 0, check_nan != 0);
-  Py_RETURN_NONE;
+  return guarded([&] {
+    autograd::set_anomaly_enabled(enabled != 0, check_nan != 0);
+    return Py_NewRef(Py_None);
+  });
 }
 PyObject* is_anomaly_enabled(PyObject*, PyObject*) {
   return PyBool_FromLong(autograd::is_anomaly_enabled() ? 1 : 0);

@@ -1,11 +1,10 @@
 // anomaly.cpp: records the forward call in each node, and adds it to errors of backward().
 #include "opgen/autograd/anomaly.h"
 
-#include <cstring>
-
 #include "autograd/node_extras.h"
-#include "dispatch/operator_trace.h"
 #include "opgen/core/dispatch_macros.h"
+#include "opgen/device/blocking.h"
+#include "opgen/dispatch/observer.h"
 #include "opgen/tensor/copy.h"
 
 namespace opgen::autograd {
@@ -15,13 +14,19 @@ namespace {
 Atomic<bool> enabled = false;
 Atomic<bool> checks_nan = true;
 
-template <class E>
-[[noreturn]] void throw_longer(const E& error, const std::string& said) {
-  // The operators come last in the error's text.
-  const char* operators = error.what() + std::strlen(error.msg());
-  const std::string text = error.msg() + said;
-  throw E(text.data(), text.size(), operators);
-}
+// The observed calls that this thread is executing, the innermost last.
+thread_local std::vector<OperatorHandle> running;
+
+class RunningOperators final : public CallObserver {
+ public:
+  void enter(const OperatorHandle& op) override { running.push_back(op); }
+  void leave(const OperatorHandle&, std::int64_t, std::int64_t) override { running.pop_back(); }
+};
+
+struct Observing {
+  std::mutex mutex;
+  std::unique_ptr<ObserverHandle> handle;
+};
 
 bool has_nan(const TensorBase& tensor) {
   if (!tensor.has_storage() || tensor.is_meta()) return false;
@@ -36,7 +41,14 @@ bool has_nan(const TensorBase& tensor) {
 
 }  // namespace
 
-void set_anomaly_enabled(bool value, bool check_nan) noexcept {
+void set_anomaly_enabled(bool value, bool check_nan) {
+  // Never destroyed, because other threads may still call operators while the process ends.
+  static Observing& observing = *new Observing;
+  const opgen::detail::Lock lock(observing.mutex);
+  if (!value) observing.handle.reset();
+  if (value && observing.handle == nullptr) {
+    observing.handle = std::make_unique<ObserverHandle>(std::make_shared<RunningOperators>());
+  }
   checks_nan.store_relaxed(check_nan);
   enabled.store_relaxed(value);
 }
@@ -51,7 +63,9 @@ namespace internal {
 
 void note_forward_call(Node& node) {
   NodeExtras& extras = extras_of(node);
-  extras.trace = opgen::detail::operator_trace();
+  for (auto op = running.rbegin(); op != running.rend(); ++op) {
+    extras.trace += "\n  in " + op->signature();
+  }
   if (extras.trace.empty()) extras.trace = "\n  in a call of an unknown operator";
   if (const Node* parent = running_node()) {
     extras.parent = std::make_shared<const std::string>(describe_forward_call(*parent));
@@ -69,29 +83,12 @@ std::string describe_forward_call(const Node& node) {
   return text;
 }
 
-void rethrow_longer(const std::string& said) {
-  try {
-    throw;
-  } catch (const IndexError& error) {
-    throw_longer(error, said);
-  } catch (const ValueError& error) {
-    throw_longer(error, said);
-  } catch (const TypeError& error) {
-    throw_longer(error, said);
-  } catch (const NotImplementedError& error) {
-    throw_longer(error, said);
-  } catch (const OutOfMemoryError& error) {
-    throw_longer(error, said);
-  } catch (const Error& error) {
-    throw_longer(error, said);
-  }
-}
-
 void rethrow_with_forward_call(const Node& node) {
   const std::string said = describe_forward_call(node);
   try {
-    rethrow_longer(said);
-  } catch (const Error&) {
+    throw;
+  } catch (Error& error) {
+    error.append(said.data(), said.size());
     throw;
   } catch (const std::exception& error) {
     const std::string text = error.what() + said;

@@ -106,11 +106,13 @@ Gradients DerivedNode::apply(Gradients gradients) {
   BackwardCall call(*this, results);
   try {
     run(call, OutputGradients(gradients));
-  } catch (const Error&) {
+  } catch (Error& error) {
     const FunctionSchema& schema = OperatorHandle(op_->slot->entry.load_acquire()).schema();
-    internal::rethrow_longer(" (in the formula of " + schema.full_name() +
+    const std::string said = " (in the formula of " + schema.full_name() +
                              " for the gradient of '" +
-                             schema.arguments[op_->inputs[call.started()]].name + "')");
+                             schema.arguments[op_->inputs[call.started()]].name + "')";
+    error.append(said.data(), said.size());
+    throw;
   }
   return results;
 }

@@ -57,8 +57,6 @@ void run_leaf_hooks(HookTable& table, const TensorBase& leaf);
 // Anomaly mode (anomaly.cpp).
 void note_forward_call(Node& node);
 [[nodiscard]] std::string describe_forward_call(const Node& node);
-// Rethrows the current exception, with more text if it is an Error.
-[[noreturn]] void rethrow_longer(const std::string& said);
 // Rethrows the current exception, with the forward call of `node` in its text.
 [[noreturn]] void rethrow_with_forward_call(const Node& node);
 void check_no_nan(const Node& node, const Gradients& results);

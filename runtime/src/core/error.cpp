@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include "dispatch/operator_trace.h"
 #include "opgen/core/named_operator.h"
 
 namespace opgen {
@@ -36,34 +35,22 @@ void print_warning(const char* text) {
 
 std::atomic<WarningHandler> warning_handler{&print_warning};
 
-// Names the innermost operator once: in the text, or in its line of `operators`.
-void name_once(std::string& text, std::string& operators) {
-  const std::size_t line_end = std::min(operators.find('\n', 1), operators.size());
-  const std::string_view line = std::string_view(operators).substr(0, line_end);
-  // Keep the line of a kernel that several operators share: it names more than the message.
-  if (line.find(" or ") != std::string_view::npos) return;
-  text.erase(0, detail::length_of_operator_before_colon(text, line));
-  if (detail::begins_with_operator(text, line)) operators.erase(0, line_end);
-}
-
-[[noreturn]] void throw_kind(detail::ErrorKind kind, std::string text) {
-  std::string operators = detail::operator_trace();
-  name_once(text, operators);
+[[noreturn]] void throw_kind(detail::ErrorKind kind, const std::string& text) {
   switch (kind) {
     case detail::ErrorKind::Index:
-      throw IndexError(text.data(), text.size(), operators.c_str());
+      throw IndexError(text.data(), text.size());
     case detail::ErrorKind::Value:
-      throw ValueError(text.data(), text.size(), operators.c_str());
+      throw ValueError(text.data(), text.size());
     case detail::ErrorKind::Type:
-      throw TypeError(text.data(), text.size(), operators.c_str());
+      throw TypeError(text.data(), text.size());
     case detail::ErrorKind::NotImplemented:
-      throw NotImplementedError(text.data(), text.size(), operators.c_str());
+      throw NotImplementedError(text.data(), text.size());
     case detail::ErrorKind::OutOfMemory:
-      throw OutOfMemoryError(text.data(), text.size(), operators.c_str());
+      throw OutOfMemoryError(text.data(), text.size());
     case detail::ErrorKind::Error:
       break;
   }
-  throw Error(text.data(), text.size(), operators.c_str());
+  throw Error(text.data(), text.size());
 }
 
 template <class T>
@@ -109,22 +96,31 @@ struct Error::Text {
   std::atomic<int> count;
   std::size_t message;  // offset of the message without the operators
   char text[1];
+
+  // Returns null without memory.
+  static Text* make(std::string_view message, std::string_view operators) noexcept {
+    const std::size_t whole = message.size() + operators.size() + 1;
+    const std::size_t alone = operators.empty() ? 0 : message.size() + 1;
+    void* block = std::malloc(offsetof(Text, text) + whole + alone);
+    if (block == nullptr) return nullptr;
+    Text* made = ::new (block) Text{1, operators.empty() ? 0 : whole, {}};
+    char* end = std::copy(message.begin(), message.end(), static_cast<char*>(made->text));
+    end = std::copy(operators.begin(), operators.end(), end);
+    *end++ = '\0';
+    if (alone != 0) *std::copy(message.begin(), message.end(), end) = '\0';
+    return made;
+  }
+  static void release(Text* text) noexcept {
+    if (text == nullptr || text->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    text->~Text();
+    std::free(text);
+  }
+  static void replace(Error& error, std::string_view message, std::string_view operators) noexcept {
+    if (Text* made = make(message, operators)) release(std::exchange(error.text_, made));
+  }
 };
 
-Error::Error(const char* text, std::size_t size, const char* operators) {
-  std::size_t added = std::strlen(operators);
-  std::size_t whole = size + added + 1;
-  std::size_t alone = added == 0 ? 0 : size + 1;
-  text_ = static_cast<Text*>(std::malloc(offsetof(Text, text) + whole + alone));
-  if (text_ == nullptr) return;
-  ::new (static_cast<void*>(text_)) Text{1, added == 0 ? 0 : whole, {}};
-  std::memcpy(text_->text, text, size);
-  std::memcpy(text_->text + size, operators, added + 1);
-  if (alone == 0) return;
-  std::memcpy(text_->text + whole, text, size);
-  text_->text[whole + size] = '\0';
-}
-Error::Error(const char* text, std::size_t size) : Error(text, size, "") {}
+Error::Error(const char* text, std::size_t size) : text_(Text::make({text, size}, {})) {}
 Error::Error(const char* text) : Error(text, std::strlen(text)) {}
 Error::Error(const Error& other) noexcept : std::exception(other), text_(other.text_) {
   if (text_ != nullptr) text_->count.fetch_add(1, std::memory_order_relaxed);
@@ -135,10 +131,7 @@ Error& Error::operator=(const Error& other) noexcept {
   return *this;
 }
 Error::~Error() {
-  if (text_ != nullptr && text_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    text_->~Text();
-    std::free(text_);
-  }
+  Text::release(text_);
 }
 const char* Error::what() const noexcept {
   return text_ != nullptr ? text_->text : "out of memory";
@@ -146,6 +139,31 @@ const char* Error::what() const noexcept {
 
 const char* Error::msg() const noexcept {
   return text_ != nullptr ? text_->text + text_->message : "out of memory";
+}
+
+void Error::append(const char* text, std::size_t size) noexcept {
+  try {
+    const std::string message = std::string(msg()).append(text, size);
+    Text::replace(*this, message, what() + std::strlen(msg()));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void Error::add_operator(const char* line, std::size_t size) noexcept {
+  const std::string_view added(line, size);
+  std::string_view message = msg();
+  const std::string_view operators = what() + message.size();
+  if (operators.ends_with(added)) return;
+  if (operators.empty()) {
+    message.remove_prefix(detail::length_of_operator_before_colon(message, added));
+    if (detail::begins_with_operator(message, added)) return Text::replace(*this, message, {});
+  }
+  try {
+    Text::replace(*this, message, std::string(operators).append(added));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 // These are the key functions, so that the vtable and type_info of each class are only in this

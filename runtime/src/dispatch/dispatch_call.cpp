@@ -1,6 +1,7 @@
 // dispatch_call.cpp: the slow path from the keys of a call to its kernel, and calls with boxed
 // arguments.
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "dispatch/dispatch_slots.h"
@@ -75,6 +76,18 @@ OPGEN_COLD const DispatchTable* resolve_slot(const OperatorSlot& slot) {
 }  // namespace
 
 namespace detail {
+
+void rethrow_from(const OperatorSlot& slot, Error& error) {
+  OperatorEntry* entry = slot.entry.load_acquire();
+  if (entry == nullptr) throw;  // its library is not loaded
+  try {
+    const std::string line = "\n  in " + OperatorHandle(entry).signature();
+    error.add_operator(line.data(), line.size());
+  } catch (const std::bad_alloc&) {
+    // The error stays as it is.
+  }
+  throw;
+}
 
 const KernelFunction& find_kernel(const OperatorSlot& slot, DispatchKeySet& keys) {
   const DispatchTable* table = slot.table.load_acquire();
@@ -154,12 +167,11 @@ inline void run_boxed(const OperatorSlot& slot, DispatchKeySet keys, Stack& stac
   detail::call_boxed_kernel(slot, kernel, keys, stack);
 }
 
-}  // namespace
-
-void OperatorHandle::call_boxed(Stack& stack) const {
-  std::int64_t known = entry_->argument_count.load_acquire();
-  std::size_t count =
-      OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known) : schema().arguments.size();
+// Apart from its caller, which catches errors and therefore cannot end with a jump to the kernel.
+OPGEN_NOINLINE void call_entry(OperatorEntry& entry, Stack& stack) {
+  std::int64_t known = entry.argument_count.load_acquire();
+  std::size_t count = OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known)
+                                               : OperatorHandle(&entry).schema().arguments.size();
   if (OPGEN_UNLIKELY(stack.size() < count)) detail::throw_stack_size(stack, count);
   std::uint64_t bits = 0;
   const IValue* end = stack.data() + stack.size();
@@ -167,7 +179,17 @@ void OperatorHandle::call_boxed(Stack& stack) const {
     const TensorImpl* tensor = value->tensor_impl();
     bits |= OPGEN_LIKELY(tensor != nullptr) ? tensor->key_set().raw_repr() : value->key_bits();
   }
-  run_boxed(entry_->own, detail::with_local_keys(bits), stack);
+  run_boxed(entry.own, detail::with_local_keys(bits), stack);
+}
+
+}  // namespace
+
+void OperatorHandle::call_boxed(Stack& stack) const {
+  try {
+    call_entry(*entry_, stack);
+  } catch (Error& error) {
+    detail::rethrow_from(entry_->own, error);
+  }
 }
 
 void OperatorHandle::redispatch_boxed(DispatchKeySet keys, Stack& stack) const {

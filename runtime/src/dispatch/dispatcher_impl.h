@@ -73,8 +73,7 @@ struct Dispatcher::Impl {
     std::string ns;
   };
 
-  mutable std::recursive_mutex
-      mutex;  // recursive, because errors that are thrown under it read the records
+  mutable std::mutex mutex;
   std::unordered_map<std::string, std::unique_ptr<OperatorEntry>, NameHash, std::equal_to<>>
       entries;
   std::unordered_map<std::uint64_t, Registration> registrations;

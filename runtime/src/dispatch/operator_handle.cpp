@@ -11,7 +11,7 @@ namespace opgen {
 
 namespace {
 
-std::unique_lock<std::recursive_mutex> locked() {
+std::unique_lock<std::mutex> locked() {
   return std::unique_lock(Dispatcher::singleton().impl().mutex);
 }
 
@@ -25,6 +25,11 @@ const std::string& OperatorHandle::overload_name() const noexcept {
 }
 std::string OperatorHandle::full_name() const {
   return entry_->full_name();
+}
+std::string OperatorHandle::signature() const {
+  auto lock = locked();
+  const std::size_t open = entry_->schema_text.find('(');
+  return full_name() + (open == std::string::npos ? "" : entry_->schema_text.substr(open));
 }
 OperatorSlot& OperatorHandle::slot() const noexcept {
   return entry_->own;

@@ -26,15 +26,11 @@ class OPGEN_API Message {
   ~Message() = default;
 };
 
-// Base of all exceptions of the runtime. Copies share the text, so copying never throws. The text
-// of a failed check ends with one line for each operator that the thread was executing, with its
-// schema. If the text begins with the name of the innermost operator and a colon, the name is
-// removed, because its line follows.
+// Base of all exceptions of the runtime. Copies share the text, so copying never throws. Each call
+// of an operator that an error leaves adds a line with its schema.
 class OPGEN_API Error : public std::exception {
  public:
   explicit Error(const char* text, std::size_t size);
-  // what() returns the text followed by `operators`.
-  explicit Error(const char* text, std::size_t size, const char* operators);
   explicit Error(const char* text);
   Error(const Error& other) noexcept;
   Error& operator=(const Error& other) noexcept;
@@ -42,6 +38,14 @@ class OPGEN_API Error : public std::exception {
   [[nodiscard]] const char* what() const noexcept override;
   // The text without the operators.
   [[nodiscard]] const char* msg() const noexcept;
+
+  // Change this error, not its copies. Without memory, they do nothing.
+  // Adds to msg().
+  void append(const char* text, std::size_t size) noexcept;
+  // Adds a line such as "\n  in aten::relu(Tensor self) -> Tensor", unless it is the last one. If
+  // the text begins with the name of the innermost operator and a colon, removes the name, because
+  // its line follows.
+  void add_operator(const char* line, std::size_t size) noexcept;
 
  private:
   struct Text;

@@ -3,7 +3,19 @@
 
 #include <utility>
 
+#include "opgen/core/error.h"
+
 namespace opgen {
+
+struct OperatorSlot;
+
+namespace detail {
+
+// Rethrows an error that a call of the operator throws, after adding the operator to its text.
+// Where the call is, exceptions cost nothing until one is thrown.
+[[noreturn]] OPGEN_API OPGEN_COLD void rethrow_from(const OperatorSlot& slot, Error& error);
+
+}  // namespace detail
 
 // The generated Register<Key>.cpp defines one for each operator. It is constant-initialised, so it
 // may be called before any operator is registered.
@@ -18,7 +30,13 @@ struct DirectKernel<Op, R(A...)> {
   constexpr DirectKernel(const Served&) noexcept  // NOLINT
       : function(&Served::template Of<Op>::call) {}
 
-  R operator()(A... arguments) const { return function(std::forward<A>(arguments)...); }
+  R operator()(A... arguments) const {
+    try {
+      return function(std::forward<A>(arguments)...);
+    } catch (Error& error) {
+      detail::rethrow_from(Op::slot, error);
+    }
+  }
 
   R (*function)(A...);
 };

@@ -24,6 +24,7 @@ class OPGEN_API OperatorHandle {
   [[nodiscard]] const std::string& name() const noexcept;           // "aten::add"
   [[nodiscard]] const std::string& overload_name() const noexcept;  // "Tensor"
   [[nodiscard]] std::string full_name() const;                      // "aten::add.Tensor"
+  [[nodiscard]] std::string signature() const;  // "aten::add.Tensor(Tensor self, ...) -> Tensor"
   [[nodiscard]] bool has_schema() const noexcept;
   // Parsed on first use. Throws Error if no library defines the operator.
   [[nodiscard]] const FunctionSchema& schema() const;
@@ -77,16 +78,17 @@ class TypedOperatorHandle<R(A...)> : public OperatorHandle {
   explicit TypedOperatorHandle(OperatorEntry* entry) noexcept : OperatorHandle(entry) {}
 
   R call(A... arguments) const {
-    DispatchKeySet keys =
-        detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments)));
-    return redispatch(keys, std::forward<A>(arguments)...);
+    return detail::call<R, A...>(typed_slot(), std::forward<A>(arguments)...);
   }
   R redispatch(DispatchKeySet keys, A... arguments) const {
-    // The operator's own slot, with the boxing of this signature.
+    return detail::dispatch<R, A...>(typed_slot(), keys, std::forward<A>(arguments)...);
+  }
+
+ private:
+  // The operator's own slot, with the boxing of this signature.
+  [[nodiscard]] OperatorSlot typed_slot() const noexcept {
     const OperatorSlot& own = slot();
-    const OperatorSlot here{own.name, own.overload_name, &boxing<R(A...)>, own.table.load_acquire(),
-                            entry_};
-    return detail::dispatch<R, A...>(here, keys, std::forward<A>(arguments)...);
+    return {own.name, own.overload_name, &boxing<R(A...)>, own.table.load_acquire(), entry_};
   }
 };
 

@@ -116,7 +116,11 @@ OPGEN_ALWAYS_INLINE R dispatch(const OperatorSlot& slot, DispatchKeySet keys, A.
 template <class R, class... A>
 OPGEN_ALWAYS_INLINE R call(const OperatorSlot& slot, A&&... arguments) {
   DispatchKeySet keys = with_local_keys((std::uint64_t(0) | ... | keys_of(arguments)));
-  return dispatch<R, A...>(slot, keys, std::forward<A>(arguments)...);
+  try {
+    return dispatch<R, A...>(slot, keys, std::forward<A>(arguments)...);
+  } catch (Error& error) {
+    rethrow_from(slot, error);
+  }
 }
 
 }  // namespace detail
