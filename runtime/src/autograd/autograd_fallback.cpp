@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "autograd/view_part.h"
 #include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"

@@ -140,13 +140,19 @@ KernelFunction choose_inplace_or_view_kernel(const FunctionSchema& schema) {
   return kernel;
 }
 
-bool before_tracked_call(const OperatorSlot& slot, const KernelFunction& kernel,
-                         const TensorSpan* arguments) {
-  const AliasPlan& plan = plan_of(kernel);
+}  // namespace detail
+
+namespace {
+
+using detail::TensorSpan;
+
+bool before_writing(const OperatorSlot& slot, const KernelFunction& kernel,
+                    const TensorSpan* arguments) {
+  const detail::AliasPlan& plan = plan_of(kernel);
   for (std::uint16_t i : plan.written) {
     if (arguments[i].count == TensorSpan::kElsewhere) return false;
   }
-  for (const AliasPlan::View& view : plan.views) {
+  for (const detail::AliasPlan::View& view : plan.views) {
     if (arguments[view.argument].count == TensorSpan::kElsewhere) return false;
   }
   for (std::uint16_t i : plan.written) {
@@ -157,11 +163,11 @@ bool before_tracked_call(const OperatorSlot& slot, const KernelFunction& kernel,
   return true;
 }
 
-void after_tracked_call(const KernelFunction& kernel, const TensorSpan* arguments,
-                        const TensorSpan* results) {
-  const AliasPlan& plan = plan_of(kernel);
+void after_writing(const KernelFunction& kernel, const TensorSpan* arguments,
+                   const TensorSpan* results) {
+  const detail::AliasPlan& plan = plan_of(kernel);
   for (std::uint16_t i : plan.written) for_each_tensor(arguments[i], &increment_version);
-  for (const AliasPlan::View& view : plan.views) {
+  for (const detail::AliasPlan::View& view : plan.views) {
     const TensorSpan& result = results[view.result];
     for_each_tensor(arguments[view.argument], [&](const TensorBase& from) {
       for_each_tensor(result, [&](const TensorBase& one) { track_view(one, from, result.list); });
@@ -169,10 +175,9 @@ void after_tracked_call(const KernelFunction& kernel, const TensorSpan* argument
   }
 }
 
-}  // namespace detail
-
-namespace {
-
+constexpr detail::TrackingHooks kHooks{&detail::any_needs_recording, &before_writing,
+                                       &after_writing};
+const bool hooked = (detail::tracking_hooks.store_release(&kHooks), true);
 const RegistrationHandle registered = Dispatcher::singleton().register_fallback(
     DispatchKey::ADInplaceOrView, &detail::choose_inplace_or_view_kernel, "opgen runtime");
 

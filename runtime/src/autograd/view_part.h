@@ -2,6 +2,7 @@
 #pragma once
 
 #include "opgen/autograd/inplace_or_view.h"
+#include "opgen/dispatch/tracked_call.h"
 #include "opgen/tensor/tensor_parts.h"
 
 namespace opgen {
@@ -22,4 +23,10 @@ struct ViewPart final : TensorPart {
   return part != nullptr && part->base.defined() ? part : nullptr;
 }
 
+namespace detail {
+
+// autograd_fallback.cpp's part of the hooks that inplace_or_view.cpp sets.
+[[nodiscard]] bool any_needs_recording(const TensorSpan* arguments, std::size_t count) noexcept;
+
+}  // namespace detail
 }  // namespace opgen

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "opgen/dispatch/function_schema.h"
+#include "dispatch/schema_functions.h"
 
 namespace opgen {
 
@@ -142,6 +142,15 @@ std::string CppSignature::mismatch(const FunctionSchema& schema) const {
            ", but the function returns " + text_of(*returns[i]);
   }
   return {};
+}
+
+void check_against_schema(const FunctionSchema& schema, std::string_view defined_by,
+                          DispatchKey key, const CppSignature& signature,
+                          std::string_view library) {
+  std::string why = signature.mismatch(schema);
+  OPGEN_CHECK(why.empty(), schema.full_name(), ": the kernel for ", key,
+              " does not match the schema: ", why, "\n  schema:   ", schema.str(), ", from ",
+              defined_by, "\n  function: ", signature.str(), ", from ", library);
 }
 
 }  // namespace opgen

@@ -11,9 +11,10 @@
 namespace opgen {
 
 namespace detail {
+constinit Atomic<const TrackingHooks*> tracking_hooks = nullptr;
 thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.raw_repr(),
                                                          ~std::uint64_t(0)};
-}
+}  // namespace detail
 
 namespace {
 

@@ -7,9 +7,11 @@
 
 #include "core/text.h"
 #include "dispatch/dispatcher_impl.h"
-#include "opgen/dispatch/function_schema.h"
+#include "dispatch/schema_functions.h"
 
 namespace opgen {
+
+constinit Atomic<const SchemaFunctions*> schema_functions = nullptr;
 
 OperatorEntry::OperatorEntry(std::string_view operator_name, std::string_view operator_overload)
     : name(operator_name),
@@ -64,15 +66,6 @@ Ref<HeapValue> remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stack
   return nullptr;
 }
 
-void check_against_schema(const FunctionSchema& schema, std::string_view defined_by,
-                          DispatchKey key, const CppSignature& signature,
-                          std::string_view library) {
-  std::string why = signature.mismatch(schema);
-  OPGEN_CHECK(why.empty(), schema.full_name(), ": the kernel for ", key,
-              " does not match the schema: ", why, "\n  schema:   ", schema.str(), ", from ",
-              defined_by, "\n  function: ", signature.str(), ", from ", library);
-}
-
 void check_registrable(DispatchKey key, bool allow_alias) {
   bool functionality = detail::per_backend_index(key) >= 0;
   OPGEN_CHECK(!functionality, "kernels are registered for one backend of ", key, ", such as ",
@@ -109,7 +102,8 @@ const FunctionSchema& Dispatcher::Impl::schema_of(const OperatorEntry& entry) co
               " has no schema: no loaded library defines it");
   if (entry.schema == nullptr) {
     std::string_view ns = std::string_view(entry.name).substr(0, entry.name.find("::"));
-    entry.schema = std::make_unique<FunctionSchema>(parse_schema(entry.schema_text, ns));
+    entry.schema = std::make_unique<FunctionSchema>(
+        schema_functions.load_acquire()->parse(entry.schema_text, ns));
     entry.argument_count.store_release(static_cast<std::int64_t>(entry.schema->arguments.size()));
   }
   return *entry.schema;
@@ -130,8 +124,9 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
   for (const auto& [key, stack] : entry.kernels) {
     for (const KernelRegistration& kernel : stack) {
       if (kernel.signature == nullptr) continue;
-      check_against_schema(parse_schema(schema, name.substr(0, name.find("::"))), library, key,
-                           *kernel.signature, kernel.library);
+      const SchemaFunctions& functions = *schema_functions.load_acquire();
+      functions.check(functions.parse(schema, name.substr(0, name.find("::"))), library, key,
+                      *kernel.signature, kernel.library);
     }
   }
   if (slot != nullptr) {
@@ -172,7 +167,8 @@ RegistrationHandle Dispatcher::register_kernel(std::string_view name,
     std::lock_guard lock(impl_->mutex);
     OperatorEntry& entry = impl_->entry_of(name, overload_name);
     if (signature != nullptr && entry.schema_id != 0) {
-      check_against_schema(impl_->schema_of(entry), entry.library, key, *signature, library);
+      schema_functions.load_acquire()->check(impl_->schema_of(entry), entry.library, key,
+                                             *signature, library);
     }
     if (kernel.boxing != nullptr) {
       const Boxing* known = entry.own.boxing;

@@ -98,13 +98,6 @@ std::string SchemaType::str() const {
   return type_text(*this, {});
 }
 
-bool SchemaType::may_hold_tensors() const noexcept {
-  if (element != nullptr) return element->may_hold_tensors();
-  return kind == TypeKind::Tensor || kind == TypeKind::Any ||
-         std::any_of(members.begin(), members.end(),
-                     [](const SchemaType& member) { return member.may_hold_tensors(); });
-}
-
 bool SchemaType::operator==(const SchemaType& other) const noexcept {
   if (kind != other.kind || size != other.size || class_name != other.class_name) return false;
   if (members != other.members) return false;

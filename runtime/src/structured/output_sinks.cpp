@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch/schema_functions.h"
 #include "opgen/structured/apart_out.h"
 
 #include "opgen/device/device_guard.h"
-#include "opgen/dispatch/function_schema.h"
 #include "opgen/iterator/tensor_iterator.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
@@ -90,16 +90,18 @@ struct ArgumentName {
   std::size_t position;
 };
 void append_message(Message& message, const ArgumentName& name) {
-  if (name.call.schema == nullptr) {
+  const SchemaFunctions* functions = schema_functions.load_acquire();
+  if (name.call.schema == nullptr || functions == nullptr) {
     message.append("argument ");
     return opgen::detail::append_any(message, name.position);
   }
-  const FunctionSchema schema = parse_schema(name.call.schema);
+  const FunctionSchema schema = functions->parse(name.call.schema, {});
   message.append(schema.arguments.at(name.position).name.c_str());
 }
-std::string operator_name(const WrittenCall& call) {
-  return call.schema == nullptr ? std::string("an operator")
-                                : parse_schema(call.schema).full_name();
+std::string_view operator_name(const WrittenCall& call) {
+  if (call.schema == nullptr) return "an operator";
+  const std::string_view text = call.schema;
+  return text.substr(0, text.find('('));
 }
 
 [[noreturn]] OPGEN_COLD void throw_resized(const WrittenCall& call, std::size_t out,

@@ -16,8 +16,9 @@ namespace {
 // Sets sizes and strides, and grows the storage if needed. If that throws, the tensor is unchanged.
 void lay_out(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides) {
   TensorImpl* impl = self.unsafeGetTensorImpl();
-  if (OPGEN_UNLIKELY(impl->is_stand_in()))
-    detail::throw_stand_in(*impl, "calls resize_() on memory");
+  if (OPGEN_UNLIKELY(impl->is_stand_in())) {
+    throw_stand_in(*impl, "calls resize_() on memory");
+  }
   const std::size_t bytes =
       checked_storage_bytes(sizes, strides, self.storage_offset(), self.itemsize());
   StorageImpl* storage = impl->storage();

@@ -20,6 +20,12 @@ namespace opgen {
 namespace detail {
 
 constinit TensorImpl undefined_tensor{TensorImpl::Undefined{}};
+constinit Atomic<StandInThrower> stand_in_thrower = nullptr;
+
+void throw_stand_in(const TensorImpl& impl, const char* act) {
+  stand_in_thrower.load_acquire()(impl, act);
+  __builtin_unreachable();
+}
 
 void throw_dim_out_of_range(std::int64_t dim, std::int64_t ndim, bool wrap_scalar) {
   std::int64_t range = ndim == 0 && wrap_scalar ? 1 : ndim;

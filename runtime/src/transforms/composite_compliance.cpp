@@ -203,11 +203,7 @@ struct Fallbacks {
   }
 };
 
-}  // namespace
-
-namespace detail {
-
-void throw_stand_in(const TensorImpl& impl, const char* act) {
+[[noreturn]] void refuse_memory(const TensorImpl& impl, const char* act) {
   OPGEN_CHECK(false,
               innermost != nullptr ? innermost->op.full_name() + " is composite, but its kernel "
                                    : std::string("a composite kernel kept a tensor, and now "),
@@ -216,9 +212,10 @@ void throw_stand_in(const TensorImpl& impl, const char* act) {
   __builtin_unreachable();
 }
 
-}  // namespace detail
+}  // namespace
 
 CompositeComplianceGuard::CompositeComplianceGuard() : keys_(DispatchKeySet(kMode)) {
+  detail::stand_in_thrower.store_release(&refuse_memory);
   Fallbacks::singleton().add();
 }
 CompositeComplianceGuard::~CompositeComplianceGuard() {

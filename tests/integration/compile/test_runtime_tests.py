@@ -1,4 +1,6 @@
-"""The runtime's own tests, configured and compiled as by a developer of the runtime, and run by CTest."""
+"""The runtime's own tests, configured and compiled as by a developer of the runtime, and run by CTest; and what its
+folders link.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.build import DEBUG, RUNTIME, cache_folder, cmake_build, locked, run, tool
+from support.build import (
+    DEBUG,
+    RUNTIME,
+    cache_folder,
+    cmake_build,
+    default_compiler,
+    locked,
+    run,
+    tool,
+)
+
+# What a call and a kernel need. The parser of schemas is above them.
+_LOWER = ("core", "device", "tensor", "dispatch", "structured", "iterator", "cpu")
+_PARSER = {"cpp_signature", "function_schema", "library", "schema_conversion", "schema_parser"}
 
 
 @pytest.mark.slow
@@ -24,3 +39,18 @@ def test_the_runtimes_own_tests_pass() -> None:
     blas = next((Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas*"), None)
     for named in [str(blas), "none"] if blas else ["none"]:
         run([folder / "tests" / "blas_test"], env={**os.environ, "OPGEN_BLAS_LIBRARY": named})
+
+
+@pytest.mark.slow
+def test_kernels_link_without_autograd_transforms_and_the_parser(tmp_path: Path) -> None:
+    """Protects small libraries from an early folder that calls a later one: it would be an undefined symbol."""
+    units = []
+    for folder in _LOWER:
+        sources = sorted((RUNTIME / "src" / folder).glob("*.cpp"))
+        unit = tmp_path / f"{folder}.cpp"
+        lines = [f'#include "{source}"\n' for source in sources if source.stem not in _PARSER]
+        unit.write_text("".join(lines))
+        units.append(unit)
+    include = [f"-I{RUNTIME / name}" for name in ("include", "src")]
+    command = [default_compiler().path, "-std=c++20", "-O0", "-fPIC", "-shared", *include, *units]
+    run([*command, "-o", tmp_path / "lib.so", "-Wl,-z,defs", "-ldl", "-pthread"])

@@ -340,7 +340,7 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
     if constexpr ((false || ... || HoldsTensors<std::remove_cvref_t<A>>::value)) {
       if (OPGEN_UNLIKELY(kernel.only_tracked)) {
         const TensorSpan spans[] = {tensors_in(arguments)...};
-        if (!any_needs_recording(spans, sizeof...(A))) {
+        if (!tracking_hooks.load_acquire()->needs_recording(spans, sizeof...(A))) {
           return search(slot, keys & after_autograd_keyset, std::forward<A>(arguments)...);
         }
       }
@@ -357,7 +357,8 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
                                        DispatchKeySet keys,
                                        std::remove_reference_t<A>&... arguments) {
     const TensorSpan spans[] = {tensors_in(arguments)...};
-    if (!before_tracked_call(slot, kernel, spans)) {
+    const TrackingHooks& hooks = *tracking_hooks.load_acquire();
+    if (!hooks.before(slot, kernel, spans)) {
       return call_boxed(slot, kernel, keys, arguments...);
     }
     const auto run = [&]() -> R {
@@ -366,11 +367,11 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
     };
     if constexpr (std::is_void_v<R>) {
       run();
-      after_tracked_call(kernel, spans, nullptr);
+      hooks.after(kernel, spans, nullptr);
     } else {
       R result = run();
-      with_result_spans(
-          result, [&](const TensorSpan* results) { after_tracked_call(kernel, spans, results); });
+      with_result_spans(result,
+                        [&](const TensorSpan* results) { hooks.after(kernel, spans, results); });
       return result;
     }
   }

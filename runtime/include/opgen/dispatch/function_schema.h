@@ -22,7 +22,13 @@ struct SchemaType {
 
   [[nodiscard]] OPGEN_API std::string str() const;
   // Whether the type is Tensor, a container of tensors, or Any.
-  [[nodiscard]] OPGEN_API bool may_hold_tensors() const noexcept;
+  [[nodiscard]] bool may_hold_tensors() const noexcept {
+    if (element != nullptr) return element->may_hold_tensors();
+    for (const SchemaType& member : members) {
+      if (member.may_hold_tensors()) return true;
+    }
+    return kind == TypeKind::Tensor || kind == TypeKind::Any;
+  }
   [[nodiscard]] OPGEN_API bool operator==(const SchemaType& other) const noexcept;
 };
 

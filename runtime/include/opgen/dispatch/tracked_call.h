@@ -1,5 +1,5 @@
-// tracked_call.h: the work of ADInplaceOrView before and after a call with C++ arguments;
-// TensorSpan, the tensors of one argument or result.
+// tracked_call.h: what autograd does around a call with C++ arguments; TensorSpan, the tensors of
+// one argument or result.
 #pragma once
 
 #include <cstddef>
@@ -80,18 +80,21 @@ void with_result_spans(const std::tuple<T...>& results, Work&& work) {
       results);
 }
 
-// Returns false if tensors are not contiguous in memory, so that the boxed kernel must do the work.
-// Throws Error if an argument must not be written to.
-[[nodiscard]] OPGEN_API bool before_tracked_call(const OperatorSlot& slot,
-                                                 const KernelFunction& kernel,
-                                                 const TensorSpan* arguments);
-// Returns whether autograd must record a call on these tensors. Its fallback calls this.
-[[nodiscard]] OPGEN_API bool any_needs_recording(const TensorSpan* arguments,
-                                                 std::size_t count) noexcept;
-// Increments the version of written arguments and marks results as views. `results` has one span
-// per return.
-OPGEN_API void after_tracked_call(const KernelFunction& kernel, const TensorSpan* arguments,
-                                  const TensorSpan* results);
+struct TrackingHooks {
+  // Returns whether autograd must record a call on these tensors.
+  bool (*needs_recording)(const TensorSpan* arguments, std::size_t count) noexcept;
+  // The work of ADInplaceOrView. The first returns false if tensors are not contiguous in memory,
+  // so that the boxed kernel must do the work, and throws Error if an argument must not be written
+  // to. The second increments the version of written arguments and marks results as views;
+  // `results` has one span per return.
+  bool (*before)(const OperatorSlot& slot, const KernelFunction& kernel,
+                 const TensorSpan* arguments);
+  void (*after)(const KernelFunction& kernel, const TensorSpan* arguments,
+                const TensorSpan* results);
+};
+// Autograd sets them, and is what registers kernels that need them. (So calls alone do not link
+// it.)
+OPGEN_API extern constinit Atomic<const TrackingHooks*> tracking_hooks;
 
 }  // namespace detail
 }  // namespace opgen

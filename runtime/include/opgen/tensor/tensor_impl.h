@@ -20,8 +20,11 @@ class TensorParts;  // tensor_parts.h
 class TensorImpl;
 
 namespace detail {
-// Throws "t::f is composite, but its kernel calls data_ptr() …".
+// Throws "t::f is composite, but its kernel calls data_ptr() …", with the function that
+// composite_compliance.cpp, which makes stand-ins, has set.
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_stand_in(const TensorImpl& impl, const char* act);
+using StandInThrower = void (*)(const TensorImpl& impl, const char* act);
+extern constinit Atomic<StandInThrower> stand_in_thrower;
 }  // namespace detail
 
 class TensorImpl final : public RefCounted {
@@ -62,6 +65,7 @@ class TensorImpl final : public RefCounted {
   [[nodiscard]] OPGEN_ALWAYS_INLINE void* data() const {
     void* bytes = storage_ != nullptr ? storage_->data() : nullptr;
     if (OPGEN_UNLIKELY(bytes == nullptr)) {
+      // A returning call would make the caller save its registers.
       if (OPGEN_UNLIKELY(is_stand_in())) detail::throw_stand_in(*this, "calls data_ptr()");
       return nullptr;
     }
