@@ -35,7 +35,6 @@ from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
 from opgen.pipeline import generating, required_package
 from opgen.pipeline.build_errors import explain_failure
-from opgen.pipeline.build_estimate import estimate_first_build
 from opgen.pipeline.committed import write_tree
 from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.inputs import (
@@ -149,13 +148,11 @@ def build(
         finish(diagnostics, report_format, deny_warnings)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
-        cores = min(jobs or _CORES, _CORES)
-        how_long = estimate_first_build(output, folder, sources, inputs.target, cores)
         if sources and _compiles_runtime(folder):
             _progress(f"compiling {_named(sources)}")
             _compile(folder, jobs, sources, context, verbose=verbose, first=True)
         what = "the library" + (" and its Python package" if inputs.python else "")
-        _progress(f"compiling {what}{f': {how_long}' if how_long else ''}")
+        _progress(f"compiling {what}")
         _compile(folder, jobs, sources, context, verbose=verbose)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)
