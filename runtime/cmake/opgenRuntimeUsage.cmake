@@ -14,9 +14,6 @@ function(opgen_runtime_usage target scope)
   # Without this flag, g++ would mark every library with an inline variable as one that dlclose must not
   # unload.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
-  # Without this flag, g++ would note that functions of vectors have another ABI with -mavx. Such functions are never
-  # called across units.
-  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
   # Otherwise compilers would not vectorise loops with std::sqrt, std::floor or a comparison of floats: these might set
   # errno or a flag of the processor, which nothing reads.
   target_compile_options(${target} ${scope} -fno-math-errno -fno-trapping-math)

@@ -13,9 +13,6 @@
 #include "opgen/cpu/truth.h"
 #include "tensors.h"
 
-// g++ warns about functions of vectors, all of which are inlined, at the end of the file.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 using namespace tensors;
 
 namespace {

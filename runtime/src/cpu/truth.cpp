@@ -2,15 +2,12 @@
 // loop.
 #include "opgen/cpu/truth.h"
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
 #include "opgen/core/error.h"
 #include "opgen/core/scalar_type.h"
 #include "opgen/cpu/reduce.h"
-
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace opgen {
 
@@ -78,7 +75,7 @@ OPGEN_ALWAYS_INLINE std::int64_t sum_of_lanes(const Vec<Bits, bytes>& x) {
                            std::conditional_t<sizeof(Bits) == 2, std::int32_t, std::int64_t>>;
     using V = Vec<Wide, bytes>;
     constexpr int half = 8 * sizeof(Bits);
-    const auto pairs = std::bit_cast<typename V::Native>(x.values);
+    const auto pairs = __builtin_bit_cast(typename V::Native, x.values);
     const V low(static_cast<Wide>((Wide(1) << half) - 1));
     return sum_of_lanes(V::of((pairs & low.values) + (pairs >> half)));
   }

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from support.build import INCLUDE, compilers, run
+from support.build import INCLUDE, compilers, run, runtime_library
 
 _NUMBERS = 1_000_000
 _SOURCE = Path(__file__).parent / "vec_math" / "errors.cpp"
+_KERNELS = Path(__file__).parent / "vec_math" / "flags.cpp"
 # The largest errors in units in the last place. PyTorch's are in benchmarks/RESULTS.md.
 _ALLOWED = {
     **dict.fromkeys(("exp", "log", "log1p", "tanh", "erf", "sin", "cos", "atan", "pow"), 1.0),
@@ -41,22 +42,25 @@ _ALLOWED = {
 _WITHOUT_FMA = {"tanh": 1.15, "erf": 1.2, "expm1": 1.1}
 
 
-def _measured(tmp_path: Path, compiler: str, *flags: str) -> dict[str, float]:
-    program = tmp_path / "errors"
-    command = [
-        compiler,
-        "-std=c++20",
-        "-O3",
-        "-fno-math-errno",
-        *flags,
-        f"-I{INCLUDE}",
-        _SOURCE,
-        "-o",
-        program,
-    ]
-    run(command)
+def _measured(
+    tmp_path: Path, compiler: str, *variant: str, under: str | None = None
+) -> dict[str, float]:
+    """Return the largest error of each function; `under` are flags that the functions are compiled with."""
+
+    def program(name: str, flags: str) -> Path:
+        command = [compiler, "-std=c++20", "-O3", "-fno-math-errno", *variant, *flags.split()]
+        # Linked without the flags: -ffast-math would make a program without subnormal numbers.
+        run([*command, f"-I{INCLUDE}", "-c", _SOURCE, "-o", tmp_path / f"{name}.o"])
+        run([compiler, tmp_path / f"{name}.o", "-o", tmp_path / name])
+        return tmp_path / name
+
+    arguments = [program("errors", ""), str(_NUMBERS)]
+    if under is not None:
+        dump = tmp_path / "dump"
+        run([program("functions", under), str(_NUMBERS), dump])
+        arguments += [dump, "read"]
     worst: dict[str, float] = {}
-    for line in run([program, str(_NUMBERS)]).splitlines():
+    for line in run(arguments).splitlines():
         name, error, wrong, _ = line.split()
         assert wrong == "0", f"{name}: {wrong} results have another sign or are not numbers"
         worst[name] = max(worst.get(name, 0.0), float(error))
@@ -64,16 +68,52 @@ def _measured(tmp_path: Path, compiler: str, *flags: str) -> dict[str, float]:
     return worst
 
 
+def _has_fma() -> bool:
+    flags = Path("/proc/cpuinfo").read_text() if platform.system() == "Linux" else ""
+    return platform.machine() == "x86_64" and " fma " in flags
+
+
+def _check(worst: dict[str, float], variant: tuple[str, ...]) -> None:
+    allowed = {**_ALLOWED, **(_WITHOUT_FMA if variant else {})}
+    larger = {name: error for name, error in worst.items() if error > allowed[name]}
+    assert not larger, f"{variant}: {larger} units off"
+
+
 @pytest.mark.slow
 def test_functions_of_vectors_are_accurate(tmp_path: Path) -> None:
     """Protects the accuracy that vec_math.h promises, for a million numbers for each function."""
     for compiler in compilers():
-        variants = [("-DBASELINE",)]
-        flags = Path("/proc/cpuinfo").read_text() if platform.system() == "Linux" else ""
-        if platform.machine() == "x86_64" and " fma " in flags:
-            variants.append(())
-        for variant in variants:
-            allowed = {**_ALLOWED, **(_WITHOUT_FMA if variant else {})}
-            worst = _measured(tmp_path, compiler.path, *variant)
-            larger = {name: error for name, error in worst.items() if error > allowed[name]}
-            assert not larger, f"{compiler.name} {variant}: {larger} units off"
+        for variant in [("-DBASELINE",), *([()] if _has_fma() else [])]:
+            _check(_measured(tmp_path, compiler.path, *variant), variant)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "-ffast-math",
+        "-funsafe-math-optimizations",
+        "-fassociative-math -fno-signed-zeros -fno-trapping-math",
+    ],
+)
+def test_functions_of_vectors_are_accurate_under_fast_math(tmp_path: Path, flags: str) -> None:
+    """Protects rounding tricks and lost digits from compilers that may reorder sums: exp(1) was 2."""
+    gcc = [compiler.path for compiler in compilers() if "clang" not in compiler.name]
+    for compiler in gcc:
+        variant = () if _has_fma() else ("-DBASELINE",)
+        _check(_measured(tmp_path, compiler, *variant, under=flags), variant)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "flags",
+    ["-O3", "-O2 -ffast-math", "-O1 -fno-inline", "-O0", "-O1 -fno-inline -fsanitize=address"],
+)
+def test_vectors_are_passed_between_instruction_sets(tmp_path: Path, flags: str) -> None:
+    """Protects kernels whose functions are not inlined, where results were 0 or 1.359, and authors from warnings."""
+    runtime = runtime_library()
+    for compiler in compilers():
+        command = [compiler.path, "-std=c++20", "-Wall", "-Wextra", "-Werror", *flags.split()]
+        command += [f"-I{INCLUDE}", str(_KERNELS), "-o", str(tmp_path / "flags")]
+        run([*command, str(runtime), f"-Wl,-rpath,{runtime.parent}"])
+        assert float(run([tmp_path / "flags"])) < 1e-6

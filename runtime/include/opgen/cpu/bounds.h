@@ -5,7 +5,6 @@
 // NaN counts as both. Elements of half types are compared as integers, without a conversion.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -15,9 +14,6 @@
 #include "opgen/cpu/reduce.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 namespace detail {
@@ -45,7 +41,8 @@ struct BoundsKey {
   }
   static In element(Type key, bool is_nan) {
     if constexpr (is_half) {
-      return std::bit_cast<In>(is_nan ? static_cast<Type>(infinity | (infinity >> 1)) : of(key));
+      return __builtin_bit_cast(In,
+                                is_nan ? static_cast<Type>(infinity | (infinity >> 1)) : of(key));
     } else {
       return static_cast<In>(key);
     }
@@ -76,10 +73,10 @@ OPGEN_ALWAYS_INLINE T join_bound(Vec<T, bytes> v, const Combine& combine) {
     using Words = Vec<std::int32_t, bytes>;
     constexpr auto lanes = std::make_index_sequence<static_cast<std::size_t>(Words::size)>();
     const auto fold = [&]<std::int64_t segment>(std::integral_constant<std::int64_t, segment>) {
-      const Words words = Words::of(std::bit_cast<typename Words::Native>(v.values));
+      const Words words = Words::of(__builtin_bit_cast(typename Words::Native, v.values));
       const Words moved = halves_of<segment, true>(words, words, lanes);
-      v = combine(v,
-                  Vec<T, bytes>::of(std::bit_cast<typename Vec<T, bytes>::Native>(moved.values)));
+      v = combine(
+          v, Vec<T, bytes>::of(__builtin_bit_cast(typename Vec<T, bytes>::Native, moved.values)));
     };
     if constexpr (Words::size == 8) fold(std::integral_constant<std::int64_t, 8>());
     fold(std::integral_constant<std::int64_t, 4>());
@@ -257,5 +254,3 @@ void cpu_bounds(TensorIteratorBase& iter, const Store& store) {
 }
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

@@ -11,7 +11,8 @@
 #include "opgen/cpu/rows.h"
 #include "opgen/cpu/vec.h"
 
-#if defined(__x86_64__) && defined(__OPTIMIZE__)
+// Without inlining, the author's functions would get vectors from code for another instruction set.
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__NO_INLINE__)
 #define OPGEN_LOOPS_AVX2 1
 #define OPGEN_TARGET_AVX2 __attribute__((target("avx2")))
 #define OPGEN_TARGET_FMA __attribute__((target("avx2,fma,f16c")))

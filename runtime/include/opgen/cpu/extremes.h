@@ -13,9 +13,6 @@
 #include "opgen/cpu/reduce.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 // The most extreme of some elements and its position, counted from 0.
@@ -257,5 +254,3 @@ void cpu_extremes(TensorIteratorBase& iter, const Store& store) {
 }
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

@@ -11,9 +11,6 @@
 #include "opgen/cpu/reduce.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 // What is known of a set of numbers.
@@ -360,5 +357,3 @@ void cpu_moments(TensorIteratorBase& iter, const Store& store) {
 }
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

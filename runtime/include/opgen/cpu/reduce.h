@@ -20,7 +20,6 @@
 // so a result has the same bits in every run.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,9 +38,6 @@
 #include "opgen/tensor/shape_utils.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 // Returns an iteration over `self` in which `result` has stride 0 along `dims`; absent or empty
@@ -206,7 +202,7 @@ OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
     typename VectorOf<std::uint16_t, V::size>::type halves;
     std::memcpy(&halves, from, sizeof halves);
     const Bits32 words = __builtin_convertvector(halves, Bits32) << 16;
-    return V::of(std::bit_cast<typename V::Native>(words));
+    return V::of(__builtin_bit_cast(typename V::Native, words));
   }
 }
 
@@ -601,5 +597,3 @@ void cpu_sum(TensorIteratorBase& iter) {
 }
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

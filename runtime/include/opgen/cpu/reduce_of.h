@@ -24,9 +24,6 @@
 #include "opgen/iterator/tensor_iterator.h"
 #include "opgen/tensor/shape_utils.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 // Returns an iteration over `a` and `b`, which are broadcast to a common shape, in which `result`
@@ -162,5 +159,3 @@ void cpu_sum_of(TensorIteratorBase& iter, const F& f, const Project& project = {
 }
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

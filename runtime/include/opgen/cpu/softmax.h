@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,9 +19,6 @@
 #include "opgen/tensor/tensor.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace opgen {
 
 namespace detail {
@@ -230,15 +226,15 @@ struct DirectSoftmaxGradient {
       using Words = typename VectorOf<std::uint32_t, V::size>::type;
       Words words;
       std::memcpy(&words, from, sizeof words);
-      a = V::of(std::bit_cast<typename V::Native>(words << 16));
-      b = V::of(std::bit_cast<typename V::Native>(words & 0xffff0000u));
+      a = V::of(__builtin_bit_cast(typename V::Native, words << 16));
+      b = V::of(__builtin_bit_cast(typename V::Native, words & 0xffff0000u));
     }
   }
   // The bits of floats that are rounded to the upper half; NaN has bits of its own.
   template <int bytes>
   OPGEN_ALWAYS_INLINE static auto rounded(const Vec<M, bytes>& v) {
     using Words = typename VectorOf<std::uint32_t, Vec<M, bytes>::size>::type;
-    const Words bits = std::bit_cast<Words>(v.values);
+    const Words bits = __builtin_bit_cast(Words, v.values);
     const Words sum = bits + 0x7fffu + ((bits >> 16) & 1u);
     return v == v ? sum : Words{} + 0x7fc00000u;
   }
@@ -604,5 +600,3 @@ void cpu_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
 }
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

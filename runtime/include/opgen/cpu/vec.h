@@ -3,16 +3,14 @@
 // register on every processor. vec_math.h has exp, log and other functions of vectors.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
 #include "opgen/core/macros.h"
 
-// Compilers warn that the ABI of 32-byte vectors passed by value depends on the processor. All
-// functions here are inlined, so none is passed.
-#pragma GCC diagnostic push
+// Functions here return native vectors of 32 bytes, such as masks. They are inlined, but compilers
+// warn, at the end of the source, that the ABI of such functions depends on the processor.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace opgen {
@@ -38,6 +36,56 @@ struct LaneOf<8> {
   using type = std::int64_t;
 };
 
+// Returns a value that the compiler must compute as it is written: -ffast-math and its parts let it
+// combine a sum with the next one, and a rounding trick or the lost digits of a sum disappear.
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#if defined(__x86_64__)
+#define OPGEN_VECTOR_REGISTER "+x"
+#elif defined(__aarch64__)
+#define OPGEN_VECTOR_REGISTER "+w"
+#else
+#define OPGEN_VECTOR_REGISTER "+m"
+#endif
+template <class V>
+OPGEN_ALWAYS_INLINE V as_written(const V& value) noexcept {
+  // A register of every processor has 16 bytes.
+  typedef int Part __attribute__((vector_size(16)));
+  constexpr std::size_t count = sizeof(V) / sizeof(Part);
+  Part parts[count];
+  std::memcpy(parts, &value, sizeof value);
+  for (std::size_t i = 0; i < count; ++i) asm("" : OPGEN_VECTOR_REGISTER(parts[i]));
+  V result;
+  std::memcpy(&result, parts, sizeof result);
+  return result;
+}
+#undef OPGEN_VECTOR_REGISTER
+// In double, because quotients of floats become products with an estimate of the reciprocal.
+template <int bytes>
+struct WideOf {
+  typedef double type __attribute__((vector_size(2 * bytes)));
+};
+template <class T, int bytes, class V>
+OPGEN_ALWAYS_INLINE V quotient(const V& a, const V& b) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    using Wide = typename WideOf<bytes>::type;
+    const Wide ratio = as_written<Wide>(__builtin_convertvector(a, Wide)) /
+                       as_written<Wide>(__builtin_convertvector(b, Wide));
+    return __builtin_convertvector(as_written<Wide>(ratio), V);
+  } else {
+    return as_written<V>(a / b);
+  }
+}
+#else
+template <class V>
+OPGEN_ALWAYS_INLINE const V& as_written(const V& value) noexcept {
+  return value;
+}
+template <class T, int bytes, class V>
+OPGEN_ALWAYS_INLINE V quotient(const V& a, const V& b) noexcept {
+  return a / b;
+}
+#endif
+
 }  // namespace detail
 
 template <class T, int bytes = 32>
@@ -53,6 +101,13 @@ struct Vec {
   Native values;
 
   Vec() noexcept = default;
+  // Not trivial, so that functions pass vectors by address: one that is not inlined may be compiled
+  // for other instructions than its caller, with other registers for vectors.
+  OPGEN_ALWAYS_INLINE Vec(const Vec& other) noexcept : values(other.values) {}
+  OPGEN_ALWAYS_INLINE Vec& operator=(const Vec& other) noexcept {
+    values = other.values;
+    return *this;
+  }
   OPGEN_ALWAYS_INLINE Vec(T value) noexcept : values(value - Native{}) {}  // NOLINT (0 + -0.0 is 0)
   OPGEN_ALWAYS_INLINE static Vec of(const Native& native) noexcept {
     Vec result;
@@ -70,16 +125,16 @@ struct Vec {
   OPGEN_ALWAYS_INLINE T operator[](std::int64_t i) const noexcept { return values[i]; }
 
   OPGEN_ALWAYS_INLINE friend Vec operator+(const Vec& a, const Vec& b) noexcept {
-    return of(a.values + b.values);
+    return of(detail::as_written(a.values + b.values));
   }
   OPGEN_ALWAYS_INLINE friend Vec operator-(const Vec& a, const Vec& b) noexcept {
-    return of(a.values - b.values);
+    return of(detail::as_written(a.values - b.values));
   }
   OPGEN_ALWAYS_INLINE friend Vec operator*(const Vec& a, const Vec& b) noexcept {
-    return of(a.values * b.values);
+    return of(detail::as_written(a.values * b.values));
   }
   OPGEN_ALWAYS_INLINE friend Vec operator/(const Vec& a, const Vec& b) noexcept {
-    return of(a.values / b.values);
+    return of(detail::quotient<T, bytes>(a.values, b.values));
   }
   OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of(-values); }
   // If an element of either is NaN, the result is that of `b`.
@@ -119,18 +174,17 @@ struct Vec {
   }
   // a * b + c, rounded once if the processor has such an instruction and the loop uses it.
   OPGEN_ALWAYS_INLINE friend Vec multiply_add(const Vec& a, const Vec& b, const Vec& c) noexcept {
-    return of(a.values * b.values + c.values);
+    // (x * y + x would become x * (y + 1).)
+    return of(detail::as_written(a.values * b.values + detail::as_written(c.values)));
   }
 
   // The bits of the elements, and back.
   OPGEN_ALWAYS_INLINE Mask bits() const noexcept {
-    return std::bit_cast<Mask>(values);
+    return __builtin_bit_cast(Mask, values);
   }
   OPGEN_ALWAYS_INLINE static Vec from_bits(const Mask& bits) noexcept {
-    return of(std::bit_cast<Native>(bits));
+    return of(__builtin_bit_cast(Native, bits));
   }
 };
 
 }  // namespace opgen
-
-#pragma GCC diagnostic pop

@@ -18,9 +18,6 @@
 
 #include "opgen/cpu/vec_math.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 // Of a function that is called from loops that are compiled for an instruction set.
 #define OPGEN_INLINE_LAMBDA __attribute__((always_inline))
 
@@ -36,6 +33,12 @@ inline constexpr double kLog2OfE = 1.44269504088896340736;
 template <int bytes, class F, class... X>
 OPGEN_ALWAYS_INLINE Floats<bytes> by_doubles(const F& f, const X&... x) noexcept {
   return narrowed<bytes>(f(lower_doubles(x)...), f(upper_doubles(x)...));
+}
+// f(x) of a function of doubles. (With -ffast-math, that of floats would replace it.)
+template <class F>
+float by_double(float x, const F& f) noexcept {
+  const volatile double wide = static_cast<double>(x);
+  return static_cast<float>(f(wide));
 }
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> root(const Vec<T, bytes>& x) noexcept {
@@ -80,8 +83,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> expm1(const Floats<bytes>& x) noexcept {
   const typename V::Mask shifted = sum.bits();
   // (1 + tail) 2^n - 1, without the rounding of 1 + tail where that counts. Halves, because 2^128
   // is infinite.
-  const V half = detail::scale_of<bytes>(
-      std::bit_cast<typename V::Mask>(std::bit_cast<detail::Wrapping<bytes>>(shifted) - 1u));
+  const V half = detail::scale_of<bytes>(__builtin_bit_cast(
+      typename V::Mask, __builtin_bit_cast(detail::Wrapping<bytes>, shifted) - 1u));
   // Where half - 1/2 would be rounded, the products are small enough for the 1/2.
   const typename V::Mask large = x > V(16.0f);
   const V inner = select(large, V(-0.5f), half - V(0.5f)), outer = select(large, half, V(0.0f));
@@ -168,7 +171,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> tan(const Floats<bytes>& x) noexcept {
   };
   return detail::unless_large(
       detail::by_doubles<bytes>(of_doubles, x), x, detail::kMostAngle,
-      [](float one) { return static_cast<float>(std::tan(static_cast<double>(one))); });
+      [](float one) { return detail::by_double(one, [](double a) { return std::tan(a); }); });
 }
 
 namespace detail {
@@ -533,5 +536,3 @@ OPGEN_ALWAYS_INLINE Floats<bytes> mish(const Floats<bytes>& x) noexcept {
 }  // namespace opgen::vec
 
 #undef OPGEN_INLINE_LAMBDA
-
-#pragma GCC diagnostic pop

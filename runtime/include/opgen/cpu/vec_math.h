@@ -9,23 +9,19 @@
 // exp, log, log1p, tanh, erf, sin, cos, atan and pow are within one unit in the last place of the
 // exact value, for all numbers; infinities, NaN, zeros and subnormal numbers give what <cmath>
 // gives. The other functions are built from them. tests/integration/run/vec_math measures all of
-// them.
+// them. With -ffast-math, they are as exact for finite numbers, but take longer.
 //
 // Everything is written with the compiler's vector types, so it needs no library, and a loop that
 // is compiled for AVX2 and FMA uses these. The coefficients are Chebyshev interpolations, computed
 // with 40 digits.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "opgen/cpu/vec.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace opgen::vec {
 
@@ -96,15 +92,15 @@ OPGEN_ALWAYS_INLINE Floats<bytes> exp_tail(const Floats<bytes>& x,
 // 2^n of the n in the low bits, for n from -126 to 127.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> scale_of(const typename Floats<bytes>::Mask& shifted) noexcept {
-  const auto n = std::bit_cast<Wrapping<bytes>>(shifted);
+  const auto n = __builtin_bit_cast(Wrapping<bytes>, shifted);
   const Wrapping<bytes> bits = (n << 23) + (127u << 23);
-  return Floats<bytes>::of(std::bit_cast<typename Floats<bytes>::Native>(bits));
+  return Floats<bytes>::of(__builtin_bit_cast(typename Floats<bytes>::Native, bits));
 }
 // The same for n from -1022 to 1023.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> wide_scale_of(const WideWrapping<bytes>& shifted) noexcept {
   const WideWrapping<bytes> bits = (shifted << 52) + (std::uint64_t(1023) << 52);
-  return Doubles<bytes>::of(std::bit_cast<typename Doubles<bytes>::Native>(bits));
+  return Doubles<bytes>::of(__builtin_bit_cast(typename Doubles<bytes>::Native, bits));
 }
 // (1 + tail) * 2^n, for n from -150 to 128: in two steps, because 2^128 and 2^-150 are not normal.
 template <int bytes>
@@ -113,8 +109,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> scaled(const Floats<bytes>& tail,
   using Mask = typename Floats<bytes>::Mask;
   const Mask half = shifted >> 1;
   const Wrapping<bytes> other =
-      std::bit_cast<Wrapping<bytes>>(shifted) - std::bit_cast<Wrapping<bytes>>(half);
-  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(std::bit_cast<Mask>(other)) *
+      __builtin_bit_cast(Wrapping<bytes>, shifted) - __builtin_bit_cast(Wrapping<bytes>, half);
+  return (tail + Floats<bytes>(1.0f)) * scale_of<bytes>(__builtin_bit_cast(Mask, other)) *
          scale_of<bytes>(half);
 }
 // exp(x + rest) is (1 + result) * 2^n, for a sum from -106 to 0. The low bits of `shifted` are n.
@@ -159,10 +155,10 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
                                                typename Floats<bytes>::Mask& e) noexcept {
   using V = Floats<bytes>;
   constexpr std::uint32_t half_root = 0x3f3504f3;  // sqrt(1/2)
-  const Wrapping<bytes> above = std::bit_cast<Wrapping<bytes>>(x.bits()) - half_root;
-  e = std::bit_cast<typename V::Mask>(above) >> 23;
+  const Wrapping<bytes> above = __builtin_bit_cast(Wrapping<bytes>, x.bits()) - half_root;
+  e = __builtin_bit_cast(typename V::Mask, above) >> 23;
   const Wrapping<bytes> bits = (above & 0x007fffffu) + half_root;
-  return V::of(std::bit_cast<typename V::Native>(bits)) - V(1.0f);
+  return V::of(__builtin_bit_cast(typename V::Native, bits)) - V(1.0f);
 }
 // `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
 template <int bytes>
@@ -283,10 +279,10 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> log2_of(const Doubles<bytes>& x) noexcept {
   constexpr std::uint64_t half_root = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
   // 1024 is added to the exponent, because processors shift signed 64-bit numbers slowly.
   using Bits = WideWrapping<bytes>;
-  const Bits above = std::bit_cast<Bits>(x.bits()) - half_root + (std::uint64_t(1024) << 52);
-  const V m = V::from_bits(std::bit_cast<Mask>((above & 0x000fffffffffffff) + half_root));
+  const Bits above = __builtin_bit_cast(Bits, x.bits()) - half_root + (std::uint64_t(1024) << 52);
+  const V m = V::from_bits(__builtin_bit_cast(Mask, (above & 0x000fffffffffffff) + half_root));
   const Bits exponent = (above >> 52) | std::uint64_t(0x4330000000000000);
-  const V e = V::from_bits(std::bit_cast<Mask>(exponent)) - V(0x1p52 + 1024);
+  const V e = V::from_bits(__builtin_bit_cast(Mask, exponent)) - V(0x1p52 + 1024);
   const V s = (m - V(1.0)) / (m + V(1.0));
   V result = multiply_add(s, polynomial(s * s, c), e);
   result = select(x == V(0.0), V(-1e300), result);
@@ -304,8 +300,8 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp2_of(const Doubles<bytes>& x) noexcept {
   const V r = bounded - (shifted - V(kWideRounder));
   // The low bits of `shifted` are the integer; the shift removes the others.
   const WideWrapping<bytes> bits =
-      (std::bit_cast<WideWrapping<bytes>>(shifted.bits()) << 52) + (std::uint64_t(1023) << 52);
-  const V scale = V::of(std::bit_cast<typename V::Native>(bits));
+      (__builtin_bit_cast(WideWrapping<bytes>, shifted.bits()) << 52) + (std::uint64_t(1023) << 52);
+  const V scale = V::of(__builtin_bit_cast(typename V::Native, bits));
   return polynomial(r, c) * scale;
 }
 
@@ -345,8 +341,8 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp(const Doubles<bytes>& x) noexcept {
   const V tail = multiply_add(r * r, detail::polynomial(r, c), r);
   // 2^n in two steps, because 2^1024 and 2^-1076 are not normal. Low bits are integers.
   const V half = multiply_add(n, V(0.5), V(detail::kWideRounder));
-  const auto lower = std::bit_cast<detail::WideWrapping<bytes>>(half.bits());
-  const auto other = std::bit_cast<detail::WideWrapping<bytes>>(sum.bits()) - lower;
+  const auto lower = __builtin_bit_cast(detail::WideWrapping<bytes>, half.bits());
+  const auto other = __builtin_bit_cast(detail::WideWrapping<bytes>, sum.bits()) - lower;
   return (tail + V(1.0)) * detail::wide_scale_of<bytes>(other) *
          detail::wide_scale_of<bytes>(lower);
 }
@@ -440,8 +436,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
       detail::exp_tail_of(upper * upper_half, (t - upper) * (half + upper_half), shifted);
   const V ratio = t * (u * detail::polynomial(u, c));
   // 2^(n + 60), and 2^-60 last: the density may be subnormal where the product with t is not.
-  const auto n = std::bit_cast<detail::Wrapping<bytes>>(shifted);
-  const V scale = V::from_bits(std::bit_cast<typename V::Mask>((n << 23) + (187u << 23)));
+  const auto n = __builtin_bit_cast(detail::Wrapping<bytes>, shifted);
+  const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
   return max(x, V(0.0f)) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
 }
 template <int bytes>
@@ -637,5 +633,3 @@ OPGEN_ALWAYS_INLINE Floats<bytes> divide_floor(const Floats<bytes>& a,
 }
 
 }  // namespace opgen::vec
-
-#pragma GCC diagnostic pop

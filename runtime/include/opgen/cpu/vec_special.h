@@ -13,9 +13,6 @@
 
 #include "opgen/cpu/vec_functions.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 // Of a function that is called from loops that are compiled for an instruction set.
 #define OPGEN_INLINE_LAMBDA __attribute__((always_inline))
 
@@ -152,7 +149,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> lgamma(const Floats<bytes>& x) noexcept {
   x.store(lanes);
   for (std::int64_t i = 0; i < V::size; ++i) {
     if (std::abs(results[i]) < 0x1p-7f && lanes[i] < 0) {
-      results[i] = static_cast<float>(std::lgamma(static_cast<double>(lanes[i])));
+      results[i] = detail::by_double(lanes[i], [](double a) { return std::lgamma(a); });
     }
   }
   return V::load(results);
@@ -196,5 +193,3 @@ OPGEN_ALWAYS_INLINE Floats<bytes> xlogy(const Floats<bytes>& x, const Floats<byt
 }  // namespace opgen::vec
 
 #undef OPGEN_INLINE_LAMBDA
-
-#pragma GCC diagnostic pop

@@ -2,7 +2,10 @@
 // vec_special.h, in units in the last place of the exact value: "exp 0.95 0". The last number
 // counts wrong infinities, NaN, zeros and signs.
 //
-//   errors N     N random numbers from all floats and N from the range of the function
+//   errors N             N random numbers from all floats and N from the range of the function
+//   errors N FILE        writes the numbers and the results to a file instead
+//   errors N FILE read   reads them, and leaves out infinities and NaN: with -ffast-math, a program
+//                        does not know them, so another one measures its results
 //
 // The exact value is that of <cmath> in double. With -DBASELINE: the loop for any processor.
 #include <cmath>
@@ -28,6 +31,21 @@ using V = opgen::Vec<float, kBytes>;
 namespace vec = opgen::vec;
 
 namespace {
+
+std::FILE* file = nullptr;
+bool reads = false;
+
+// Writes numbers to the file, or replaces them with those in it.
+template <class T>
+void exchange(std::vector<T>& numbers) {
+  std::size_t size = numbers.size();
+  std::size_t done =
+      reads ? std::fread(&size, sizeof size, 1, file) : std::fwrite(&size, sizeof size, 1, file);
+  numbers.resize(size);
+  done += reads ? std::fread(numbers.data(), sizeof(T), size, file)
+                : std::fwrite(numbers.data(), sizeof(T), size, file);
+  if (done != size + 1) std::abort();
+}
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -101,17 +119,29 @@ double error_of(float found, double exact) {
   return std::abs(static_cast<double>(found) - exact) / std::ldexp(1.0, exponent - 23);
 }
 
+// Whether a float of this value is neither infinite nor zero.
+bool has_digits(double exact) {
+  const float nearest = static_cast<float>(exact);
+  return std::isfinite(nearest) && nearest != 0;
+}
+
 template <class F, class Exact>
 void measure(const char* name, const F& f, const Exact& exact, Numbers x, Numbers y) {
   while (x.size() % V::size != 0) x.push_back(1.0f);
   y.resize(x.size(), 2.5f);
   Numbers out(x.size());
-  run(f, x, y, out);
+  if (!reads) run(f, x, y, out);
+  if (file != nullptr) {
+    for (Numbers* numbers : {&x, &y, &out}) exchange(*numbers);
+    if (!reads) return;
+  }
   double worst = 0;
   int wrong = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double error = error_of(out[i], exact(double(x[i]), double(y[i])));
+    const double result = exact(double(x[i]), double(y[i]));
+    if (reads && !(std::isfinite(x[i]) && std::isfinite(y[i]) && has_digits(result))) continue;
+    const double error = error_of(out[i], result);
     if (error < 0 && wrong++ == 0) {
       std::fprintf(stderr, "%s(%a, %a) = %a\n", name, double(x[i]), double(y[i]), double(out[i]));
     }
@@ -139,13 +169,19 @@ void measure_exp_of_doubles(std::size_t count) {
     x.push_back(small(engine()));
   }
   std::vector<double> out(x.size());
-  exp_of(x, out);
+  if (!reads) exp_of(x, out);
+  if (file != nullptr) {
+    exchange(x);
+    exchange(out);
+    if (!reads) return;
+  }
   double worst = 0, at = 0;
   int wrong = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const long double exact = std::exp(static_cast<long double>(x[i]));
     const double nearest = static_cast<double>(exact);
     if (!std::isfinite(nearest) || nearest == 0) {
+      if (reads) continue;
       wrong += !(out[i] == nearest || (std::isnan(out[i]) && std::isnan(nearest)));
       continue;
     }
@@ -265,8 +301,10 @@ double sinc(double x) {
         [](double x, double) -> double { return exact; }, numbers, Numbers());    \
   }
 
-int main(int, char** arguments) {
+int main(int given, char** arguments) {
   const auto count = static_cast<std::size_t>(std::atol(arguments[1]));
+  reads = given > 3;
+  if (given > 2) file = std::fopen(arguments[2], reads ? "rb" : "wb");
   MEASURE(exp, std::exp(x), -104, 89)
   MEASURE(log, std::log(x), 0.5, 2)
   MEASURE(log1p, std::log1p(x), -1, 3)
