@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/text.h"
+#include "core/thread_value.h"
 #include "opgen/core/named_operator.h"
 #include "opgen/core/parallel.h"
 #include "opgen/device/allocator.h"
@@ -32,7 +33,10 @@ struct LastError {
   std::string text;
   const char* kind = "";
 };
-thread_local LastError last_error;
+ThreadValue<LastError>& last_errors() {
+  static ThreadValue<LastError>& all = *new ThreadValue<LastError>;
+  return all;
+}
 
 const char* kind_of(const Error& error) noexcept {
   if (dynamic_cast<const IndexError*>(&error) != nullptr) return "IndexError";
@@ -44,11 +48,12 @@ const char* kind_of(const Error& error) noexcept {
 }
 
 void remember(const char* kind, const char* text) noexcept {
-  last_error.kind = kind;
   try {
-    last_error.text = text;
+    LastError& error = last_errors().get();
+    error = {"", kind};
+    error.text = text;
   } catch (...) {
-    last_error.text.clear();
+    return;  // Without memory, the text is empty.
   }
 }
 
@@ -236,10 +241,12 @@ int opgen_runtime_abi(void) {
   return OPGEN_RUNTIME_ABI;
 }
 const char* opgen_last_error(void) {
-  return last_error.text.c_str();
+  const LastError* error = last_errors().find();
+  return error != nullptr ? error->text.c_str() : "";
 }
 const char* opgen_last_error_kind(void) {
-  return last_error.kind;
+  const LastError* error = last_errors().find();
+  return error != nullptr ? error->kind : "";
 }
 
 opgen_value* opgen_tensor_new(int32_t dtype, int64_t ndim, const int64_t* sizes,
@@ -448,7 +455,8 @@ opgen_value* opgen_call(const char* name, const opgen_value* const* arguments, s
 
 int opgen_set_composite_compliance(int on) {
   return guarded([&] {
-    thread_local std::optional<CompositeComplianceGuard> guard;
+    static auto& guards = *new ThreadValue<std::optional<CompositeComplianceGuard>>;
+    std::optional<CompositeComplianceGuard>& guard = guards.get();
     if (on == 0) {
       guard.reset();
     } else if (!guard.has_value()) {

@@ -2,11 +2,14 @@
 // returns false for layouts that a BLAS does not support.
 #include "opgen/cpu/blas.h"
 
+#include <dlfcn.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <string>
 
 #include "check.h"
+#include "opgen/core/parallel.h"
 #include "tensors.h"
 
 using namespace tensors;
@@ -157,4 +160,36 @@ TEST(unsupported_products_return_false) {
   Tensor row = strided(arange({32}), {32, 32}, {0, 1});
   CHECK(!product(row, a, out));
   CHECK(!product(empty({32, 0}), empty({0, 32}), out));
+}
+
+// Other libraries of the process use the same BLAS, in other threads.
+TEST(the_blas_keeps_its_number_of_threads) {
+  const char* name = opgen::blas_library();
+  void* library = name != nullptr ? dlopen(name, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (library == nullptr) return;
+  for (const std::string prefix : {"", "scipy_"}) {
+    for (const std::string suffix : {"", "64_"}) {
+      const auto function = [&](const char* of) {
+        return dlsym(library, (prefix + "openblas_" + of + "_num_threads" + suffix).c_str());
+      };
+      const auto get = reinterpret_cast<int (*)()>(function("get"));
+      const auto set = reinterpret_cast<void (*)(int)>(function("set"));
+      if (get == nullptr || set == nullptr) continue;
+      const Tensor a = full({32, 32}, 1), b = full({32, 32}, 1), out = empty({32, 32});
+      set(1);
+      opgen::set_num_threads(2);
+      CHECK(product(a, b, out));
+      CHECK_EQ(get(), 1);
+      // With more threads than allowed, it is not called.
+      set(2);
+      opgen::set_num_threads(1);
+      CHECK(!product(a, b, out));
+      opgen::set_num_threads(2);
+      opgen::parallel_for(0, 2, 1, [&](std::int64_t, std::int64_t) {
+        CHECK(!product(a, b, empty({32, 32})));
+      });
+      CHECK(product(a, b, out));
+      CHECK_EQ(get(), 2);
+    }
+  }
 }

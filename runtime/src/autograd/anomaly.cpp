@@ -14,13 +14,11 @@ namespace {
 Atomic<bool> enabled = false;
 Atomic<bool> checks_nan = true;
 
-// The observed calls that this thread is executing, the innermost last.
-thread_local std::vector<OperatorHandle> running;
-
-class RunningOperators final : public CallObserver {
+// Only makes calls observed.
+class Observer final : public CallObserver {
  public:
-  void enter(const OperatorHandle& op) override { running.push_back(op); }
-  void leave(const OperatorHandle&, std::int64_t, std::int64_t) override { running.pop_back(); }
+  void enter(const OperatorHandle&) override {}
+  void leave(const OperatorHandle&, std::int64_t, std::int64_t) override {}
 };
 
 struct Observing {
@@ -47,7 +45,7 @@ void set_anomaly_enabled(bool value, bool check_nan) {
   const opgen::detail::Lock lock(observing.mutex);
   if (!value) observing.handle.reset();
   if (value && observing.handle == nullptr) {
-    observing.handle = std::make_unique<ObserverHandle>(std::make_shared<RunningOperators>());
+    observing.handle = std::make_unique<ObserverHandle>(std::make_shared<Observer>());
   }
   checks_nan.store_relaxed(check_nan);
   enabled.store_relaxed(value);
@@ -63,9 +61,7 @@ namespace internal {
 
 void note_forward_call(Node& node) {
   NodeExtras& extras = extras_of(node);
-  for (auto op = running.rbegin(); op != running.rend(); ++op) {
-    extras.trace += "\n  in " + op->signature();
-  }
+  for (const OperatorHandle& op : observed_calls()) extras.trace += "\n  in " + op.signature();
   if (extras.trace.empty()) extras.trace = "\n  in a call of an unknown operator";
   if (const Node* parent = running_node()) {
     extras.parent = std::make_shared<const std::string>(describe_forward_call(*parent));

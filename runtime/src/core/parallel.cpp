@@ -170,15 +170,22 @@ class Pool {
 Pool* pool = nullptr;
 std::mutex pool_mutex;
 
-// The child process of fork() has no threads, so it starts a new pool.
-void forget_pool() {
+void before_fork() {
+  pool_mutex.lock();
+}
+void after_fork() {
+  pool_mutex.unlock();
+}
+// The child process has no threads, so it starts a new pool.
+void after_fork_in_child() {
   pool = nullptr;
+  pool_mutex.unlock();
 }
 
 Pool& get_pool() {
   std::lock_guard<std::mutex> lock(pool_mutex);
   if (pool == nullptr) {
-    static const int registered = pthread_atfork(nullptr, nullptr, &forget_pool);
+    static const int registered = pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
     static_cast<void>(registered);
     pool = new Pool;
   }

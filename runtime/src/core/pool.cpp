@@ -3,7 +3,8 @@
 #include "core/pool.h"
 
 #include <cstdlib>
-#include <memory>
+#include <new>
+#include <utility>
 
 #include "opgen/core/error.h"
 #include "tensor/tensor_pool.h"
@@ -21,9 +22,10 @@
 
 namespace opgen::detail {
 
-thread_local constinit ThreadCache thread_cache OPGEN_TLS = {};
-
 namespace {
+
+constinit ThreadCache before_first_free = {};
+constinit ThreadCache after_thread_exit = {};
 
 constexpr std::size_t class_bytes(int c) noexcept {
   return c < kFineClasses ? (static_cast<std::size_t>(c) + 1) * 64
@@ -35,28 +37,35 @@ constexpr std::int32_t class_limit(int c) noexcept {
   return static_cast<std::int32_t>(limit > 256 ? 256 : limit);
 }
 
+}  // namespace
+
+thread_local constinit ThreadCache* thread_cache OPGEN_TLS = &before_first_free;
+
+namespace {
+
 struct AtThreadExit {
   ~AtThreadExit() {
-    thread_cache.closed = true;
-    thread_cache.small.limit = 0;
+    thread_cache->small.limit = 0;
     TensorPool::free_small();
-    for (FreeList& list : thread_cache.lists) {
-      while (list.head != nullptr) {
-        FreeBlock* block = list.head;
-        list.head = block->next;
-        std::free(block);
-      }
-      list.count = 0;
-      list.limit = 0;
+    ThreadCache* cache = std::exchange(thread_cache, &after_thread_exit);
+    for (const FreeList& list : cache->lists) {
+      for (FreeBlock* block = list.head; block != nullptr;)
+        std::free(std::exchange(block, block->next));
     }
+    std::free(cache);
   }
 };
+thread_local AtThreadExit at_thread_exit;
 
-void take_limits() noexcept {
-  static thread_local AtThreadExit at_thread_exit;
-  static_cast<void>(at_thread_exit);
-  thread_cache.small.limit = kMostSmallTensors;
-  for (int c = 0; c < kSizeClasses; ++c) thread_cache.lists[c].limit = class_limit(c);
+// Returns whether there was memory for the thread's own cache.
+bool make_cache() noexcept {
+  void* memory = std::malloc(sizeof(ThreadCache));
+  if (memory == nullptr) return false;
+  static_cast<void>(&at_thread_exit);
+  thread_cache = ::new (memory) ThreadCache{};
+  thread_cache->small.limit = kMostSmallTensors;
+  for (int c = 0; c < kSizeClasses; ++c) thread_cache->lists[c].limit = class_limit(c);
+  return true;
 }
 
 }  // namespace
@@ -71,11 +80,9 @@ void* pool_allocate_slow(std::size_t bytes) {
 }
 
 void pool_free_slow(void* block, std::size_t bytes) noexcept {
-  if (OPGEN_POOLED && bytes <= kLargestPooled && !thread_cache.closed) {
-    if (thread_cache.lists[0].limit == 0) {
-      take_limits();
-      return pool_free(block, bytes);
-    }
+  if (OPGEN_POOLED && bytes <= kLargestPooled && thread_cache == &before_first_free &&
+      make_cache()) {
+    return pool_free(block, bytes);
   }
   std::free(block);
 }

@@ -19,8 +19,8 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// `limit` is 0, so that no block is kept, until the thread first frees a block and after the thread
-// has ended. Only the owning thread uses a FreeList, so it needs no lock.
+// Until a thread first frees a block, and after it has ended, its lists are empty ones with a limit
+// of 0, which all threads share. Only the owning thread changes a FreeList, so it needs no lock.
 struct FreeList {
   FreeBlock* head;
   std::int32_t count;
@@ -42,9 +42,8 @@ inline constexpr std::int32_t kMostSmallTensors = 128;
 struct ThreadCache {
   SmallTensors small;
   FreeList lists[kSizeClasses];
-  bool closed;
 };
-extern OPGEN_HIDDEN thread_local constinit ThreadCache thread_cache OPGEN_TLS;
+extern OPGEN_HIDDEN thread_local constinit ThreadCache* thread_cache OPGEN_TLS;
 
 constexpr int size_class(std::size_t bytes) noexcept {
   if (bytes <= 64 * kFineClasses) return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / 64);
@@ -60,7 +59,7 @@ void pool_free_slow(void* block, std::size_t bytes) noexcept;
 // that use after free is reported.
 [[nodiscard]] inline void* pool_allocate(std::size_t bytes) {
   if (OPGEN_LIKELY(bytes <= kLargestPooled)) {
-    FreeList& list = thread_cache.lists[size_class(bytes)];
+    FreeList& list = thread_cache->lists[size_class(bytes)];
     if (OPGEN_LIKELY(list.head != nullptr)) {
       FreeBlock* block = list.head;
       list.head = block->next;
@@ -73,7 +72,7 @@ void pool_free_slow(void* block, std::size_t bytes) noexcept;
 
 inline void pool_free(void* block, std::size_t bytes) noexcept {
   if (OPGEN_LIKELY(bytes <= kLargestPooled)) {
-    FreeList& list = thread_cache.lists[size_class(bytes)];
+    FreeList& list = thread_cache->lists[size_class(bytes)];
     if (OPGEN_LIKELY(list.count < list.limit)) {
       FreeBlock* freed = static_cast<FreeBlock*>(block);
       freed->next = list.head;

@@ -40,7 +40,10 @@ struct Blas {
     void* gemv = nullptr;
   };
   Products of_float, of_double, of_complex_float, of_complex_double;
-  void (*set_threads)(int) = nullptr;  // OpenBLAS, MKL
+  // The number of threads of a product: OpenBLAS, BLIS and MKL. It is the whole process's, so it is
+  // not changed; only MKL has one for each thread, whose function returns the number before.
+  int (*get_threads)() = nullptr;
+  int (*set_threads_of_thread)(int) = nullptr;
 
   // Finds the functions, whose names have this prefix and suffix. Returns whether all exist.
   bool find(void* library, const std::string& prefix, const std::string& suffix) {
@@ -78,12 +81,15 @@ struct Blas {
       problem = "it has no saxpy_, or no gemm and gemv of four dtypes";
       return false;
     }
-    for (const char* setter : {"openblas_set_num_threads", "openblas_set_num_threads64_",
-                               "scipy_openblas_set_num_threads",
-                               "scipy_openblas_set_num_threads64_", "MKL_Set_Num_Threads"}) {
-      set_threads = reinterpret_cast<void (*)(int)>(::dlsym(library, setter));
-      if (set_threads != nullptr) break;
+    for (const char* getter :
+         {"openblas_get_num_threads", "openblas_get_num_threads64_",
+          "scipy_openblas_get_num_threads", "scipy_openblas_get_num_threads64_",
+          "MKL_Get_Max_Threads", "bli_thread_get_num_threads"}) {
+      get_threads = reinterpret_cast<int (*)()>(::dlsym(library, getter));
+      if (get_threads != nullptr) break;
     }
+    set_threads_of_thread =
+        reinterpret_cast<int (*)(int)>(::dlsym(library, "MKL_Set_Num_Threads_Local"));
     name = file;
     return true;
   }
@@ -226,6 +232,26 @@ struct Product {
   }
 };
 
+int allowed_threads() noexcept {
+  return in_parallel_region() ? 1 : get_num_threads();
+}
+// Sets the number of MKL's threads for products of this thread.
+class ThreadsOfThread {
+ public:
+  ThreadsOfThread() : set_(blas().set_threads_of_thread) {
+    if (set_ != nullptr) before_ = set_(allowed_threads());
+  }
+  ~ThreadsOfThread() {
+    if (set_ != nullptr) set_(before_);
+  }
+  ThreadsOfThread(const ThreadsOfThread&) = delete;
+  ThreadsOfThread& operator=(const ThreadsOfThread&) = delete;
+
+ private:
+  int (*set_)(int);
+  int before_ = 0;
+};
+
 // A smaller product takes less time than the BLAS needs to check its arguments.
 constexpr std::int64_t kWorthIt = 16 * 16 * 16;
 
@@ -256,16 +282,20 @@ bool blas_takes(const MatrixView& a, const MatrixView& b, const MatrixView& out)
                out.dtype == kComplexDouble;
   std::int64_t k = a.columns;
   if (!known || k == 0 || out.rows * out.columns * k < kWorthIt) return false;
-  return !blas().name.empty() && Product{a, b, out}.fits();
+  if (blas().name.empty()) return false;
+  // A BLAS with more threads than this region or program may use would only get in its way.
+  if (blas().set_threads_of_thread == nullptr && blas().get_threads != nullptr &&
+      blas().get_threads() > allowed_threads()) {
+    return false;
+  }
+  return Product{a, b, out}.fits();
 }
 
 bool blas_gemm(const MatrixView& a, const MatrixView& b, const MatrixView& out, const Scalar& beta,
                const Scalar& alpha) {
   if (!blas_takes(a, b, out)) return false;
   Product product{a, b, out};
-  if (blas().set_threads != nullptr) {
-    blas().set_threads(in_parallel_region() ? 1 : get_num_threads());
-  }
+  const ThreadsOfThread threads;
   switch (out.dtype) {
     case kFloat:
       product.run<float>(blas().of_float, beta, alpha);

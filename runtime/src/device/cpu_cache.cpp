@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/fork.h"
 #include "opgen/core/atomic.h"
 #include "opgen/core/error.h"
 
@@ -40,6 +41,8 @@ std::size_t limit_at_start() {
 
 class Cache {
  public:
+  Cache();
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_.load_relaxed(); }
   void set_limit(std::size_t bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -108,6 +111,13 @@ class Cache {
 Cache& cache() {
   static Cache* one = new Cache;
   return *one;
+}
+
+std::mutex& mutex_of_cache() {
+  return cache().mutex();
+}
+Cache::Cache() {
+  hold_during_fork<&mutex_of_cache>();
 }
 
 void free_block(void* context) {

@@ -63,13 +63,17 @@ AliasPlan make_alias_plan(const FunctionSchema& schema) {
   return plan;
 }
 
-const AliasPlan& shared_alias_plan(const FunctionSchema& schema) {
+std::mutex& alias_plans_mutex() {
   // Never destroyed: kernels of other libraries may run while this one's static objects are
   // destroyed.
   static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
+const AliasPlan& shared_alias_plan(const FunctionSchema& schema) {
   static std::set<AliasPlan>& plans = *new std::set<AliasPlan>;
   AliasPlan plan = make_alias_plan(schema);
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(alias_plans_mutex());
   return *plans.insert(std::move(plan)).first;
 }
 

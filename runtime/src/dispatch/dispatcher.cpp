@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/fork.h"
 #include "core/text.h"
+#include "dispatch/alias_plan.h"
 #include "dispatch/dispatcher_impl.h"
 #include "dispatch/schema_functions.h"
 
@@ -66,6 +68,10 @@ Ref<HeapValue> remove_id(std::vector<std::pair<DispatchKey, KernelStack>>& stack
   return nullptr;
 }
 
+std::mutex& mutex_of_dispatcher() {
+  return Dispatcher::singleton().impl().mutex;
+}
+
 void check_registrable(DispatchKey key, bool allow_alias) {
   bool functionality = detail::per_backend_index(key) >= 0;
   OPGEN_CHECK(!functionality, "kernels are registered for one backend of ", key, ", such as ",
@@ -76,7 +82,10 @@ void check_registrable(DispatchKey key, bool allow_alias) {
 
 }  // namespace
 
-Dispatcher::Dispatcher() : impl_(new Impl) {}
+Dispatcher::Dispatcher() : impl_(new Impl) {
+  hold_during_fork<&detail::alias_plans_mutex>();
+  hold_during_fork<&mutex_of_dispatcher>();
+}
 
 Dispatcher& Dispatcher::singleton() {
   // Never destroyed: other libraries remove their registrations after this one's static objects are

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/thread_value.h"
 #include "opgen/device/blocking.h"
 
 namespace opgen {
@@ -40,30 +41,36 @@ std::int64_t now() noexcept {
       .count();
 }
 
-// Time spent in the calls that this thread's innermost observed call made.
-thread_local std::int64_t time_within = 0;
-
 class Observed {
  public:
   explicit Observed(const OperatorHandle& op)
-      : op_(op), observers_(Registry::singleton().current()), outer_(time_within) {
+      : op_(op), observers_(Registry::singleton().current()), outer_(innermost()) {
     for (const auto& observer : *observers_) observer->enter(op_);
-    time_within = 0;
+    innermost() = this;
     begin_ = now();
   }
   ~Observed() {
     std::int64_t total = now() - begin_;
-    std::int64_t own = total - time_within;
-    for (const auto& observer : *observers_) observer->leave(op_, total, own);
-    time_within = outer_ + total;
+    for (const auto& observer : *observers_) observer->leave(op_, total, total - within_);
+    innermost() = outer_;
+    if (outer_ != nullptr) outer_->within_ += total;
   }
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;
 
+  // The observed calls that this thread is executing.
+  static Observed*& innermost() {
+    static auto& calls = *new ThreadValue<Observed*>;
+    return calls.get();
+  }
+  [[nodiscard]] const OperatorHandle& op() const noexcept { return op_; }
+  [[nodiscard]] const Observed* outer() const noexcept { return outer_; }
+
  private:
   const OperatorHandle& op_;
   std::shared_ptr<const Observers> observers_;
-  std::int64_t outer_;
+  Observed* outer_;
+  std::int64_t within_ = 0;  // nanoseconds in observed calls that this one made
   std::int64_t begin_ = 0;
 };
 
@@ -73,6 +80,14 @@ void observed_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack
 }
 
 }  // namespace
+
+std::vector<OperatorHandle> observed_calls() {
+  std::vector<OperatorHandle> calls;
+  for (const Observed* call = Observed::innermost(); call != nullptr; call = call->outer()) {
+    calls.push_back(call->op());
+  }
+  return calls;
+}
 
 ObserverHandle::ObserverHandle(std::shared_ptr<CallObserver> observer)
     : observer_(std::move(observer)) {

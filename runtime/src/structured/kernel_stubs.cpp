@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/fork.h"
 #include "opgen/core/error.h"
 #include "opgen/structured/stub_report.h"
 
@@ -31,6 +32,8 @@ struct StubRegistry {
     static StubRegistry* registry = new StubRegistry;
     return *registry;
   }
+  static std::mutex& singletons_mutex() { return singleton().mutex; }
+  StubRegistry() { hold_during_fork<&singletons_mutex>(); }
   void report(const StubTable& table, std::vector<StubReport>& out) const {
     for (std::size_t i = 0; i < table.count_; ++i) {
       const KernelStub& stub = table.stubs_[i];

@@ -76,7 +76,7 @@ struct TensorPool {
   // which half of the fields already have the right values.
   static TensorImpl* create_small(std::size_t bytes, DispatchKeySet keys, ScalarType dtype,
                                   Device device) {
-    detail::SmallTensors& small = detail::thread_cache.small;
+    detail::SmallTensors& small = detail::thread_cache->small;
     TensorImpl* impl = small.head;
     if (OPGEN_UNLIKELY(impl == nullptr)) return create_first_small(bytes, keys, dtype, device);
     small.head = next_small(impl);
@@ -94,7 +94,7 @@ struct TensorPool {
   }
   // Called at the end of a thread.
   static void free_small() noexcept {
-    detail::SmallTensors& small = detail::thread_cache.small;
+    detail::SmallTensors& small = detail::thread_cache->small;
     while (small.head != nullptr) {
       TensorImpl* impl = small.head;
       small.head = next_small(impl);
@@ -104,7 +104,7 @@ struct TensorPool {
   }
   static void destroy(TensorImpl* impl) noexcept {
     StorageImpl* storage = impl->storage_;
-    detail::SmallTensors& small = detail::thread_cache.small;
+    detail::SmallTensors& small = detail::thread_cache->small;
     if (OPGEN_LIKELY(storage != nullptr && StoragePool::is_reusable(storage) &&
                      small.count < small.limit && impl->use_count() == 1 &&
                      impl->parts() == nullptr && !impl->heap_dims_)) {

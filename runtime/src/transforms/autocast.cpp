@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "core/thread_value.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/inplace_or_view.h"
@@ -33,8 +34,8 @@ struct ThreadState {
 };
 
 ThreadState& state() {
-  thread_local ThreadState instance;
-  return instance;
+  static ThreadValue<ThreadState>& states = *new ThreadValue<ThreadState>;
+  return states.get();
 }
 
 ScalarType& dtype_slot(DeviceType device) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/thread_value.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/device/blocking.h"
 #include "opgen/dispatch/dispatcher.h"
@@ -59,14 +60,17 @@ struct Frame {
   bool is_out;
   const Frame* outer;
 };
-thread_local const Frame* innermost = nullptr;
+const Frame*& innermost() {
+  static auto& frames = *new ThreadValue<const Frame*>;
+  return frames.get();
+}
 
 class Running {
  public:
-  Running(const OperatorHandle& op, bool is_out) : frame_{op, is_out, innermost} {
-    innermost = &frame_;
+  Running(const OperatorHandle& op, bool is_out) : frame_{op, is_out, innermost()} {
+    innermost() = &frame_;
   }
-  ~Running() { innermost = frame_.outer; }
+  ~Running() { innermost() = frame_.outer; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
@@ -118,16 +122,16 @@ bool takes_out(const FunctionSchema& schema) {
 }
 
 void check_allowed(const OperatorHandle& op, const FunctionSchema& schema) {
-  if (innermost == nullptr) return;
+  if (innermost() == nullptr) return;
   std::string_view name = op.name();
   name.remove_prefix(name.find("::") + 2);
-  std::string by = innermost->op.full_name() + " is composite, but its kernel ";
+  std::string by = innermost()->op.full_name() + " is composite, but its kernel ";
   OPGEN_CHECK(!is_one_of(name, kResizing), by, "calls ", op.full_name(),
               ": not every tensor can be resized. Compute a result of the right size");
   OPGEN_CHECK(!is_one_of(name, kReading), by, "calls ", op.full_name(),
               ", item(): code that depends on the number cannot be traced, batched or run without "
               "data. Compute with the tensor");
-  OPGEN_CHECK(innermost->is_out || !takes_out(schema), by, "calls ", op.full_name(),
+  OPGEN_CHECK(innermost()->is_out || !takes_out(schema), by, "calls ", op.full_name(),
               ", an out= operator, which has no gradient. Call the functional operator");
 }
 
@@ -138,7 +142,7 @@ DispatchKey backend_of_call(DispatchKeySet keys) {
 
 void run_composite(const OperatorHandle& op, const FunctionSchema& schema, DispatchKey backend,
                    Stack& stack) {
-  bool outermost = innermost == nullptr;
+  bool outermost = innermost() == nullptr;
   StandIns stand_ins;
   for (std::size_t i = stack.size() - schema.arguments.size(); i < stack.size(); ++i) {
     stack[i] = stand_ins.of(stack[i]);
@@ -161,7 +165,7 @@ void call_with_tensors(const OperatorHandle& op, const FunctionSchema& schema, S
     op.call_boxed(stack);
   }
   stand_ins.refresh_all();
-  if (innermost == nullptr) return;
+  if (innermost() == nullptr) return;
   for (std::size_t i = stack.size() - schema.returns.size(); i < stack.size(); ++i) {
     stack[i] = stand_ins.of(stack[i]);
   }
@@ -205,8 +209,9 @@ struct Fallbacks {
 
 [[noreturn]] void refuse_memory(const TensorImpl& impl, const char* act) {
   OPGEN_CHECK(false,
-              innermost != nullptr ? innermost->op.full_name() + " is composite, but its kernel "
-                                   : std::string("a composite kernel kept a tensor, and now "),
+              innermost() != nullptr
+                  ? innermost()->op.full_name() + " is composite, but its kernel "
+                  : std::string("a composite kernel kept a tensor, and now "),
               act, " of a tensor, ", impl.dtype(), impl.sizes(),
               ": not every backend has memory that can be read here. Call operators");
   __builtin_unreachable();

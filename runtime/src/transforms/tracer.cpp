@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/text.h"
+#include "core/thread_value.h"
 #include "opgen/dispatch/function_schema.h"
 
 namespace opgen {
@@ -68,11 +69,14 @@ struct Trace::State {
 
 namespace {
 
-thread_local Trace::State* current = nullptr;
+Trace::State*& current() {
+  static auto& states = *new ThreadValue<Trace::State*>;
+  return states.get();
+}
 
 void trace_kernel(const OperatorHandle& op, DispatchKeySet keys, Stack& stack) {
   const FunctionSchema& schema = op.schema();
-  Trace::State* state = current;
+  Trace::State* state = current();
   Graph::Node node{op, {}, {}};
   if (state != nullptr) {
     const IValue* arguments = stack.data() + (stack.size() - schema.arguments.size());
@@ -108,24 +112,24 @@ Trace::Trace(const std::vector<TensorBase>& inputs)
   // changes.
   static const RegistrationHandle fallback = Dispatcher::singleton().register_fallback(
       DispatchKey::Tracer, KernelFunction::from_boxed(&trace_kernel), "tracer");
-  OPGEN_CHECK(current == nullptr, "this thread is already recording a trace");
+  OPGEN_CHECK(current() == nullptr, "this thread is already recording a trace");
   for (const TensorBase& input : inputs) {
     OPGEN_CHECK(input.defined(), "an input of a trace is undefined");
     state_->graph.inputs_.push_back(state_->add_value(input));
   }
-  current = state_.get();
+  current() = state_.get();
 }
 
 Trace::~Trace() {
-  if (current == state_.get()) current = nullptr;
+  if (current() == state_.get()) current() = nullptr;
 }
 
 Graph Trace::finish(const std::vector<TensorBase>& outputs) {
-  OPGEN_CHECK(current == state_.get(), "this trace has ended");
+  OPGEN_CHECK(current() == state_.get(), "this trace has ended");
   for (const TensorBase& output : outputs) {
     state_->graph.outputs_.push_back(state_->input(IValue(output)));
   }
-  current = nullptr;
+  current() = nullptr;
   return std::move(state_->graph);
 }
 

@@ -5,6 +5,8 @@ folders link.
 from __future__ import annotations
 
 import os
+import platform
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from support.build import (
     default_compiler,
     locked,
     run,
+    runtime_library,
     tool,
 )
 
@@ -54,3 +57,12 @@ def test_kernels_link_without_autograd_transforms_and_the_parser(tmp_path: Path)
     include = [f"-I{RUNTIME / name}" for name in ("include", "src")]
     command = [default_compiler().path, "-std=c++20", "-O0", "-fPIC", "-shared", *include, *units]
     run([*command, "-o", tmp_path / "lib.so", "-Wl,-z,defs", "-ldl", "-pthread"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.system() != "Linux", reason="ELF")
+def test_thread_local_memory_is_small() -> None:
+    """Protects programs that load the runtime late: libraries with the initial-exec model share few bytes then."""
+    segments = run(["readelf", "-lW", runtime_library()])
+    found = re.search(r"^ +TLS +(?:0x\w+ +){4}(0x\w+)", segments, re.MULTILINE)
+    assert found and 0 < int(found[1], 16) <= 128, segments

@@ -29,7 +29,8 @@ struct MatrixView {
 // Returns whether blas_gemm can compute this product. It does if there is a BLAS, if the dtype is
 // float, double or a complex of these, if each matrix has stride 1 in one of its dimensions (it may
 // be transposed, and may have gaps between rows or columns), and if the product is large enough to
-// be faster.
+// be faster. A BLAS keeps its number of threads, which other libraries of the process share: it is
+// not used where this thread may use fewer (in parallel_for, one). MKL's are set for this thread.
 [[nodiscard]] OPGEN_API bool blas_takes(const MatrixView& a, const MatrixView& b,
                                         const MatrixView& out);
 // Computes out = beta * out + alpha * a * b, without reading `out` if beta is 0. Returns false, and

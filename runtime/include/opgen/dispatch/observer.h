@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "opgen/dispatch/dispatcher.h"
 
@@ -34,5 +35,9 @@ class OPGEN_API ObserverHandle {
  private:
   std::shared_ptr<CallObserver> observer_;
 };
+
+// Returns the calls that this thread is executing, the innermost first, of those that began while
+// there was an observer.
+[[nodiscard]] OPGEN_API std::vector<OperatorHandle> observed_calls();
 
 }  // namespace opgen
