@@ -101,7 +101,7 @@ struct Error::Text {
   static Text* make(std::string_view message, std::string_view operators) noexcept {
     const std::size_t whole = message.size() + operators.size() + 1;
     const std::size_t alone = operators.empty() ? 0 : message.size() + 1;
-    void* block = std::malloc(offsetof(Text, text) + whole + alone);
+    void* block = std::malloc(sizeof(Text) + whole + alone);
     if (block == nullptr) return nullptr;
     Text* made = ::new (block) Text{1, operators.empty() ? 0 : whole, {}};
     char* end = std::copy(message.begin(), message.end(), static_cast<char*>(made->text));
