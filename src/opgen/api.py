@@ -66,7 +66,7 @@ from opgen.model.types import (
     Type,
 )
 from opgen.pipeline import generating, linting, loading
-from opgen.pipeline.committed import write_tree
+from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Options, split_names
 from opgen.pipeline.inputs import Inputs as _Inputs
 from opgen.targets import TARGETS

@@ -14,8 +14,7 @@ from opgen.autograd.formula_words import HELPERS
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import DispatcherSignature
-from opgen.cpp.spelling import TypeSpelling, spell
-from opgen.cpp.type_values import TypeContext
+from opgen.cpp.type_values import TypeContext, TypeSpelling, spell
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
 from opgen.model.derivatives import DerivativeEntry, FormulaRow

@@ -23,8 +23,7 @@ from opgen.cli.options import (
     schema_options,
     shards_option,
 )
-from opgen.cli.report import announce, fails, finish, report_unwritable
-from opgen.cli.streams import say, show_progress
+from opgen.cli.report import announce, fails, finish, report_unwritable, say, show_progress
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
@@ -33,11 +32,10 @@ from opgen.io.files import Locked, locked
 from opgen.io.new_folder import report_author_files
 from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
-from opgen.pipeline import generating, required_package
-from opgen.pipeline.build_errors import explain_failure
-from opgen.pipeline.build_estimate import estimate_first_build
-from opgen.pipeline.committed import write_tree
+from opgen.pipeline import building, generating
+from opgen.pipeline.building import estimate_first_build, explain_failure
 from opgen.pipeline.derivatives import Gradients, check_called_functions
+from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import (
     Inputs,
     derivatives_paths,
@@ -117,7 +115,7 @@ def build(
     """
     started = time.monotonic()
     diagnostics = Diagnostics()
-    required_package.check_required_package(inputs, diagnostics)
+    building.check_required_package(inputs, diagnostics)
     # Warnings that are printed before anything is written.
     early = Diagnostics()
     suffixes = TARGETS[inputs.target].plan.kernel_suffixes

@@ -14,8 +14,7 @@ from opgen.cli.report import finish_with, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import ATEN
 from opgen.pipeline.coverage import CoverageReport, report_coverage
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.installed import installed_derivatives
+from opgen.pipeline.inputs import Inputs, installed_derivatives
 from opgen.targets import TARGETS
 
 _FILE = click.Path(path_type=Path)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from opgen.cli.help import Command, Unfinished
 from opgen.cli.options import output_option, python_option, schema_options, shards_option
-from opgen.cli.streams import print_diagnostics, say
+from opgen.cli.report import print_diagnostics, say
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.stamp import Request, Stamp, find_stamp, read_request
 

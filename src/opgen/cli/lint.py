@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption, Unfinished
 from opgen.cli.options import schema_options
-from opgen.cli.report import fails, finish, rendered
+from opgen.cli.report import fails, finish, print_diagnostics, rendered
 from opgen.cli.rewrite import print_diffs, read_contents, write_back
-from opgen.cli.streams import print_diagnostics
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all
 from opgen.model.registry import Registry

@@ -9,8 +9,7 @@ import click
 from opgen.cli.completion import complete_operator
 from opgen.cli.help import Command
 from opgen.cli.options import operator_options
-from opgen.cli.report import fails, finish, finish_with, report_unwritable
-from opgen.cli.streams import say
+from opgen.cli.report import fails, finish, finish_with, report_unwritable, say
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import create_file
 from opgen.pipeline import loading, queries

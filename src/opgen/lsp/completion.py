@@ -38,8 +38,8 @@ from opgen.parse.entries.keys import (
     Kind,
     describe_dispatch_key,
 )
-from opgen.pipeline.kernel_definitions import Definition
-from opgen.pipeline.tags import declared_tags
+from opgen.pipeline.kernel_sources import Definition
+from opgen.pipeline.reading import declared_tags
 
 
 class CompletionKind(Enum):

@@ -20,7 +20,7 @@ from opgen.parse.entries.keys import (
     describe_dispatch_key,
 )
 from opgen.pipeline import queries
-from opgen.pipeline.tags import declared_tags
+from opgen.pipeline.reading import declared_tags
 
 TYPE_DESCRIPTIONS: Mapping[BaseTy, str] = {
     BaseTy.Generator: "A random number generator; nearly always `Generator?`.",

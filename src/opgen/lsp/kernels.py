@@ -14,8 +14,8 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Source, Span
 from opgen.io.manifest import MANIFEST
-from opgen.pipeline.cpp_text import find_cpp_text
-from opgen.pipeline.kernel_definitions import Definition, find_definitions
+from opgen.pipeline.author_headers import find_cpp_text
+from opgen.pipeline.kernel_sources import Definition, find_definitions
 
 _SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".mm")
 # The text after the parameters of a function, and the text before its name.

@@ -10,7 +10,7 @@ from lsprotocol import types
 from opgen.diagnostics import Span
 from opgen.lsp.outline import Entry, Key, Kind, Outline, Word
 from opgen.lsp.protocol import Positions
-from opgen.pipeline.kernel_definitions import Definition
+from opgen.pipeline.kernel_sources import Definition
 
 _NAME = re.compile(r"[A-Za-z_][\w.:]*")
 

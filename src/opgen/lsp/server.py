@@ -34,7 +34,7 @@ from opgen.lsp.navigation import (
 from opgen.lsp.outline import Kind, Word, find_word
 from opgen.lsp.protocol import Positions, by_uri
 from opgen.lsp.settings import read_settings
-from opgen.pipeline.kernel_definitions import Definition
+from opgen.pipeline.kernel_sources import Definition
 
 _LOG = logging.getLogger(__name__)
 # Seconds that a request waits for the analysis of the current text, and between two checks for it.

@@ -14,7 +14,7 @@ from opgen.diagnostics import Source
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.lexing import read_cpp
-from opgen.pipeline.formula_headers import FoundHeader
+from opgen.pipeline.author_headers import FoundHeader
 from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.targets import TARGETS
 

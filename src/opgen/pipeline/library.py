@@ -18,10 +18,9 @@ from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_identifier import is_library_name
 from opgen.model.registry import Registry
-from opgen.pipeline.additions import Additions
+from opgen.pipeline.checking import Additions
 from opgen.pipeline.derivatives import Gradients
-from opgen.pipeline.inputs import Inputs, Overlay
-from opgen.pipeline.installed import is_backend_only
+from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
 from opgen.pipeline.reading import read_bytes
 from opgen.targets import TARGETS
 from opgen.targets.base import Target

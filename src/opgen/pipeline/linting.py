@@ -14,14 +14,13 @@ from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     allow_comments,
+    check_python,
     check_target,
     check_unsupported,
     read_additions,
 )
-from opgen.pipeline.checking_python import check_python
 from opgen.pipeline.derivatives import Gradients, check_called_functions, check_derivatives
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.installed import is_backend_only
+from opgen.pipeline.inputs import Inputs, is_backend_only
 from opgen.pipeline.loading import read_registry
 from opgen.resolve import without_reported
 from opgen.targets import TARGETS

@@ -13,8 +13,7 @@ from opgen.parse import (
     parse_entries,
 )
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.reading import read_bytes
-from opgen.pipeline.tags import ignored_keys, read_tags
+from opgen.pipeline.reading import ignored_keys, read_bytes, read_tags
 from opgen.resolve import resolve
 from opgen.targets import TARGETS
 

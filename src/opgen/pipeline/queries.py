@@ -3,46 +3,98 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen import data
+from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
+from opgen.compat.allow_list import MAX_BYTES as MAX_ALLOW_LIST
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.emit.common.context import Context, Library
+from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.context import Context, Library, collect_composite_kernels
 from opgen.emit.kernels.stubs import build_skeletons
-from opgen.emit.python.kernels import build_python_skeletons
 from opgen.emit.reports.derivatives import derivative_rows
 from opgen.emit.reports.dump import dump_rows
-from opgen.emit.reports.explain import (
-    build_code_page,
-    build_explanation,
-    build_summary,
-)
+from opgen.emit.reports.explain import build_code_page, build_explanation, build_summary
 from opgen.emit.reports.json_schema import (
     build_derivatives_schema,
     build_json_schema,
     build_tags_schema,
 )
-from opgen.emit.reports.selection_list import build_selection_list
 from opgen.io.resources import target_templates, templates_dir
 from opgen.model.mention import Mention
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
+from opgen.parse import decode_source
 from opgen.parse.operator_names.printed import parse_registrations, parse_trace
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context
-from opgen.pipeline.reading import read_source
-from opgen.pipeline.tags import read_tags
+from opgen.pipeline.loading import load
+from opgen.pipeline.reading import read_bytes, read_source, read_tags
+from opgen.python.operator_calls import operator_call
 from opgen.resolve.selection import find_mentioned
 from opgen.targets import TARGETS
 from opgen.templating.render import Renderer
+
+
+def _build_selection_list(registry: Registry, wanted: Set[str]) -> str:
+    """Return the operators `wanted` (full names) as root operators, and those that their generated kernels call."""
+    called = _called(registry, wanted)
+    lines = [f"# {len(wanted) + len(called)} of {len(registry.functions)} operators."]
+    lines.append("operators:" if wanted else "operators: {}")
+    for name in sorted(wanted | called):
+        lines.append(f"  {name}:")
+        lines += ["    is_root_operator: False"] if name in called else []
+        lines.append("    include_all_overloads: False")
+    return "\n".join([*lines, ""])
+
+
+def _called(registry: Registry, wanted: Set[str]) -> frozenset[str]:
+    """Return the operators that generated kernels of `wanted` call, directly or indirectly, without `wanted`."""
+    sources = {
+        kernel.function.full_name: kernel.source.full_name
+        for kernel in collect_composite_kernels(registry)
+    }
+    found: set[str] = set()
+    for name in wanted:
+        while (source := sources.get(name)) is not None and source not in found:
+            found.add(source)
+            name = source
+    return frozenset(found - wanted)
+
+
+class PythonKernel(Record, frozen=True):
+    """The keys of one Python function, each as PyTorch spells it, its name and its signature after the name."""
+
+    operator: str
+    keys: tuple[str, ...]
+    declaration: str
+
+
+class PythonSkeletonsFile(GeneratedFile, frozen=True):
+    functions: tuple[PythonKernel, ...]
+
+
+def _build_python_skeletons(context: Context, operators: frozenset[str]) -> PythonSkeletonsFile:
+    """Return the text of an ops.py with an empty function for every operator of `operators` with rows `python`."""
+    words = context.target.call_words
+    functions = []
+    for f in context.registry.functions:
+        keys = [k.name for k, kernel in f.dispatch if kernel.source is KernelSource.python]
+        if keys and words is not None and f.full_name in operators:
+            declaration = operator_call(f, words).help_text()
+            functions.append(PythonKernel(f.full_name, tuple(keys), declaration))
+    return PythonSkeletonsFile("", "skeletons.py.j2", tuple(functions))
+
 
 # The files that `json_schema` has a schema for.
 SCHEMAS = ("native_functions", "derivatives", "tags", "diagnostics")
@@ -116,7 +168,7 @@ def skeletons(
         return ""
     names = frozenset(f.full_name for f in found or registry.functions)
     renderer = Renderer(*target_templates(context.target.plan.templates))
-    in_cpp, in_python = build_skeletons(context, names), build_python_skeletons(context, names)
+    in_cpp, in_python = build_skeletons(context, names), _build_python_skeletons(context, names)
     if in_python.functions and not (in_cpp.functions or in_cpp.formula_functions):
         return renderer.render(in_python)
     return renderer.render(in_cpp)
@@ -140,7 +192,7 @@ def selection_list(
     wanted |= {f.full_name for name in operators for f in _find(registry, name, diagnostics)}
     selection = read_additions(registry, inputs, diagnostics).selection
     wanted |= frozenset() if selection is None else selection.operators
-    return "" if diagnostics.has_errors else build_selection_list(registry, wanted)
+    return "" if diagnostics.has_errors else _build_selection_list(registry, wanted)
 
 
 def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[NativeFunction, ...]:
@@ -181,3 +233,35 @@ def json_schema(
             found = json.loads(data.read_text("diagnostics.schema.json"))
             assert what == "diagnostics" and isinstance(found, dict)
             return found
+
+
+class Comparison(Struct, frozen=True):
+    """The breaks between two files, without those that are allowed, which are only counted."""
+
+    old_operators: int
+    new_operators: int
+    breaks: tuple[Break, ...]
+    allowed: int
+
+
+@until_too_many(lambda: None)
+def compare(
+    old: Inputs,
+    new: Inputs,
+    allow: Path | None,
+    wanted: frozenset[Direction],
+    today: date,
+    diagnostics: Diagnostics,
+) -> Comparison | None:
+    """Return the breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
+    before, after = load(old, diagnostics), load(new, diagnostics)
+    text = None if allow is None else read_bytes(allow, diagnostics, most=MAX_ALLOW_LIST)
+    source = None if text is None else decode_source(str(allow), text, diagnostics)
+    allowed = () if source is None else parse_allow_list(source, diagnostics)
+    if before is None or after is None or diagnostics.has_errors:
+        return None
+    found = compare_operators(before.functions, after.functions)
+    found = tuple(one for one in found if one.directions & wanted)
+    kept = not_allowed(found, allowed, today, diagnostics)
+    counts = len(before.functions), len(after.functions)
+    return Comparison(*counts, kept, len(found) - len(kept))

@@ -1,12 +1,24 @@
-"""Read the files that are given on the command line."""
+"""Read files that are given on the command line; tags that entries may have; dispatch keys that are left out."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from opgen.diagnostics import Diagnostics, Source
-from opgen.parse import decode_source
-from opgen.pipeline.inputs import Overlay
+from opgen.diagnostics.suggestions import did_you_mean
+from opgen.model.dispatch_key import (
+    COMPOSITE_DISPATCH_KEYS,
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
+)
+from opgen.model.tags import TagSet
+from opgen.parse import builtin_tags, decode_source, parse_tags
+from opgen.pipeline.inputs import Inputs, Overlay, tags_path
+from opgen.resolve.computed_table import is_backend
 
 MAX_BYTES = 10_000_000
 
@@ -38,3 +50,58 @@ def read_source(
     """Return the text of a file; report a file that cannot be read, and return None."""
     content = read_bytes(path, diagnostics, overlay)
     return None if content is None else decode_source(str(path), content, diagnostics)
+
+
+def declared_tags(inputs: Inputs) -> TagSet:
+    """Return the tags that entries may have, without reporting problems of their file: `inspect` does that."""
+    return read_tags(inputs, Diagnostics())
+
+
+def read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
+    """Return the tags that entries may have, and report problems of their file."""
+    path = tags_path(inputs)
+    if path is None:
+        return builtin_tags()
+    before = diagnostics.error_count
+    text = read_bytes(path, diagnostics, inputs.overlay)
+    if text is None:
+        return replace(builtin_tags(), is_whole=False)
+    tags = parse_tags(decode_source(str(path), text, diagnostics), diagnostics)
+    return replace(tags, is_whole=diagnostics.error_count == before)
+
+
+# The prefixes of keys that act for a backend, above its kernels.
+_ABOVE = ("Autograd", "Autocast")
+
+
+def ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[DispatchKey]:
+    """Return the keys whose rows are left out: those in `ignore_keys` and, with `backends`, those of all other backends.
+
+    Keys that act for every backend (Autograd, BackendSelect, Functionalize, ...) stay.
+    """
+    ignored = {key for name in inputs.ignore_keys if (key := _key(name, diagnostics))}
+    kept = {key for name in inputs.backends if (key := _key(name, diagnostics))}
+    if inputs.backends:
+        kept.update(COMPOSITE_DISPATCH_KEYS)
+        ignored.update(key for key in SUPPORTED_DISPATCH_KEYS if key not in kept)
+        ignored.update(key for key in LIBRARY_DISPATCH_KEYS if _is_of_others(key, kept))
+    return frozenset(ignored)
+
+
+def _is_of_others(key: DispatchKey, kept: Collection[DispatchKey]) -> bool:
+    """Return whether `key` belongs to a backend that is not kept."""
+    if key in kept:
+        return False
+    for prefix in _ABOVE:
+        if key.name.startswith(prefix):
+            backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
+            return backend is not None and is_backend(backend) and backend not in kept
+    return is_backend(key)
+
+
+def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:
+    key = DispatchKey.__members__.get(name)
+    if key is None:
+        hint = did_you_mean(name, [key.name for key in LIBRARY_DISPATCH_KEYS])
+        diagnostics.error("E0908", f"there is no dispatch key '{name}'", None, hint=hint)
+    return key

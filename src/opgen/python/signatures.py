@@ -13,13 +13,19 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.function_schema import TENSOR, Argument, FunctionSchema, Return
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.python.defaults import parser_default, python_default, stub_default
-from opgen.python.python_types import NoPythonSignature, or_none, parser_type
-from opgen.python.spelling import PythonSpelling
+from opgen.python.python_types import (
+    NoPythonSignature,
+    PythonSpelling,
+    or_none,
+    parser_default,
+    parser_type,
+    python_default,
+    stub_default,
+)
 
 # Added to each signature with tensor options, so that no schema can have an argument with this name.
 REQUIRES_GRAD = "requires_grad"

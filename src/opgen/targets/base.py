@@ -11,11 +11,11 @@ from enum import Enum, auto
 
 from msgspec import Struct, field
 
-from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
-from opgen.python.spelling import AnnotationNames, PythonSpelling
+from opgen.python.python_types import AnnotationNames, PythonSpelling
 from opgen.targets.releases import RequiredPackage, registered_tags
 
 

@@ -6,13 +6,12 @@ opgen's own runtime; so most templates are those of target runtime.
 
 from __future__ import annotations
 
-from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.types import BaseTy
 from opgen.python.layout import declare_as_torchgen
-from opgen.python.python_types import stub_return_type, stub_type
-from opgen.python.spelling import AnnotationNames, PythonSpelling
+from opgen.python.python_types import AnnotationNames, PythonSpelling, stub_return_type, stub_type
 from opgen.targets.base import (
     CppSpelling,
     DispatchPolicy,

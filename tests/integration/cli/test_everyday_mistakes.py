@@ -17,7 +17,7 @@ from opgen.data import read_text
 from opgen.diagnostics import known_codes
 from opgen.importing.library import reader
 from opgen.io.resources import documentation
-from opgen.pipeline.build_errors import explain_failure
+from opgen.pipeline.building import explain_failure
 from opgen.verify.codes import NAMES
 from support.build import REPOSITORY, run, tool
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
-from opgen.cpp import structured
+from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import Record, group_by
 from opgen.emit.common.context import Context
@@ -129,7 +129,7 @@ def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
             if b.name in numbers
             else context.spell.type(b.type)
         )
-        for b in structured.impl_arguments(group)
+        for b in signatures.impl_arguments(group)
     )
 
 

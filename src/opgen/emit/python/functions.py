@@ -15,7 +15,7 @@ from opgen.model.native_function import EffectType, KernelSource, NativeFunction
 from opgen.parse.entries.fake_expression import EXTRA_NAMES
 from opgen.python.layout import docstring, without_docstrings
 from opgen.python.operator_calls import OperatorCall, merged_call, operator_call, reachable_calls
-from opgen.python.spelling import AnnotationNames
+from opgen.python.python_types import AnnotationNames
 from opgen.resolve.hidden_operators import with_words
 from opgen.targets.base import FileKind
 

@@ -28,8 +28,8 @@ from opgen.emit.python.stub import build_python_stubs
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import ListType, OptionalType
-from opgen.python.defaults import is_none
 from opgen.python.overloads import PythonFunction, PythonOverload
+from opgen.python.python_types import is_none
 from opgen.python.signatures import (
     REQUIRES_GRAD,
     PythonArgument,

@@ -17,7 +17,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
 )
 from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inplace_or_view_kernel
-from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.cpp.type_values import TypeSpelling, spell
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.native_function import NativeFunction
 

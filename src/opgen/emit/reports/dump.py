@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from opgen._compat import assert_never
-from opgen.cpp import structured
+from opgen.cpp import signatures
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import (
@@ -22,8 +22,7 @@ from opgen.cpp.signatures import (
     NativeSignature,
     parameters,
 )
-from opgen.cpp.spelling import TypeSpelling
-from opgen.cpp.type_values import NoCppType
+from opgen.cpp.type_values import NoCppType, TypeSpelling
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
 from opgen.model.backend import ExternalBackend
@@ -305,15 +304,15 @@ def structured_row(group: StructuredGroup, target: Target) -> Row:
 
 def _meta(group: StructuredGroup, target: Target) -> Row:
     return {
-        "struct": structured.struct_name(group),
+        "struct": signatures.struct_name(group),
         "parent": group.primary.structured_inherits or target.cpp.meta_base,
         "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
-        "args": parameters(structured.meta_arguments(group), target.cpp.spelling),
+        "args": parameters(signatures.meta_arguments(group), target.cpp.spelling),
     }
 
 
 def _impl_parameters(group: StructuredGroup, target: Target) -> str:
-    return parameters(structured.impl_arguments(group), target.cpp.spelling)
+    return parameters(signatures.impl_arguments(group), target.cpp.spelling)
 
 
 def _impl_structs(group: StructuredGroup, target: Target) -> Row:
@@ -321,7 +320,7 @@ def _impl_structs(group: StructuredGroup, target: Target) -> Row:
         str(key): {
             "struct": f"structured_{kernel.name}",
             "namespace": kernel_namespace(group.primary.namespace, kernel.namespace),
-            "decl": structured.impl_struct(
+            "decl": signatures.impl_struct(
                 group,
                 kernel,
                 target.cpp.spelling,
@@ -381,7 +380,7 @@ def _registered(row: Registration) -> str | None:
         case RegistrationKind.structured | RegistrationKind.composite_structured:
             assert row.group is not None
             if row.kernel is None:
-                return structured.meta_class(row.group)
+                return signatures.meta_class(row.group)
             namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
             return f"{namespace}::structured_{row.kernel.name}"
         case RegistrationKind.external:

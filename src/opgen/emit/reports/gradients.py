@@ -12,7 +12,7 @@ from opgen.autograd.derivative import (
     SavedAttribute,
 )
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
-from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.cpp.type_values import TypeSpelling, spell
 from opgen.emit.common.context import Context
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
 from opgen.model.native_function import NativeFunction
