@@ -16,8 +16,8 @@ from opgen.compat.breaks import BACKWARD, BOTH, Direction, as_diagnostics, rende
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.human import counted, render_human
 from opgen.diagnostics.machine import render_github
+from opgen.pipeline.compat import Comparison, compare
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.queries import Comparison, compare
 
 _FILE = click.Path(path_type=Path)
 

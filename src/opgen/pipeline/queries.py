@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence, Set
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen import data
-from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
-from opgen.compat.allow_list import MAX_BYTES as MAX_ALLOW_LIST
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import did_you_mean
@@ -32,14 +28,12 @@ from opgen.io.resources import target_templates, templates_dir
 from opgen.model.mention import Mention
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
-from opgen.parse import decode_source
 from opgen.parse.operator_names.printed import parse_registrations, parse_trace
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context
-from opgen.pipeline.loading import load
-from opgen.pipeline.reading import read_bytes, read_source, read_tags
+from opgen.pipeline.reading import read_source, read_tags
 from opgen.python.operator_calls import operator_call
 from opgen.resolve.selection import find_mentioned
 from opgen.targets import TARGETS
@@ -233,35 +227,3 @@ def json_schema(
             found = json.loads(data.read_text("diagnostics.schema.json"))
             assert what == "diagnostics" and isinstance(found, dict)
             return found
-
-
-class Comparison(Struct, frozen=True):
-    """The breaks between two files, without those that are allowed, which are only counted."""
-
-    old_operators: int
-    new_operators: int
-    breaks: tuple[Break, ...]
-    allowed: int
-
-
-@until_too_many(lambda: None)
-def compare(
-    old: Inputs,
-    new: Inputs,
-    allow: Path | None,
-    wanted: frozenset[Direction],
-    today: date,
-    diagnostics: Diagnostics,
-) -> Comparison | None:
-    """Return the breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
-    before, after = load(old, diagnostics), load(new, diagnostics)
-    text = None if allow is None else read_bytes(allow, diagnostics, most=MAX_ALLOW_LIST)
-    source = None if text is None else decode_source(str(allow), text, diagnostics)
-    allowed = () if source is None else parse_allow_list(source, diagnostics)
-    if before is None or after is None or diagnostics.has_errors:
-        return None
-    found = compare_operators(before.functions, after.functions)
-    found = tuple(one for one in found if one.directions & wanted)
-    kept = not_allowed(found, allowed, today, diagnostics)
-    counts = len(before.functions), len(after.functions)
-    return Comparison(*counts, kept, len(found) - len(kept))
