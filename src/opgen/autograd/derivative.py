@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from opgen.autograd.formula import Formula
 from opgen.cpp.signatures import Binding
 from opgen.cpp.type_values import CType
+from opgen.diagnostics import Span
 from opgen.model.derivatives import DerivativeEntry, TextPlace, WrittenFormula
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
@@ -129,3 +130,49 @@ def _first_of_each(groups: Iterable[tuple[SavedAttribute, ...]]) -> tuple[SavedA
     for saved in (saved for group in groups for saved in group):
         found.setdefault(saved.name, saved)
     return tuple(found.values())
+
+
+class AuthorFunction(Struct, frozen=True):
+    """A function that an author's header declares, and a formula calls.
+
+    Types are written as in the header, so they are valid in `namespace`. `conditions` are those of `#if` around the
+    declaration. `header` is the header that declares it, as written after `#include`, `operator` the full name of the
+    first operator whose formulas call it, `of` what that formula is for (`self`, or `result` if it `is_forward`), and `place`
+    the call.
+    """
+
+    namespace: str
+    name: str
+    returns: str
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+    conditions: tuple[str, ...]
+    header: str
+    operator: str
+    of: str
+    is_forward: bool
+    place: Span
+
+    @property
+    def full_name(self) -> str:
+        """`mylib::scale_backward`."""
+        return f"{self.namespace}::{self.name}" if self.namespace else self.name
+
+    @property
+    def declaration(self) -> str:
+        """`Tensor scale_backward(const Tensor& grad, double factor)`."""
+        parameters = (f"{t} {n}".rstrip() for t, n in zip(self.types, self.names))
+        return f"{self.returns} {self.name}({', '.join(parameters)})"
+
+
+class FormulaFiles(Struct, frozen=True):
+    """The headers that formulas need, with the spelling after `#include`, and the functions that they declare.
+
+    `functions` are those that may be stubs. `declared` are the names of all, each with its namespace. `short_names` has the
+    name of each file of formulas, by its path: what compilers' errors call it.
+    """
+
+    includes: tuple[str, ...] = ()
+    functions: tuple[AuthorFunction, ...] = ()
+    declared: frozenset[tuple[str, str]] = frozenset()
+    short_names: Mapping[str, str] = field(default_factory=dict)

@@ -34,8 +34,8 @@ from opgen.cpp.type_values import (
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
+from opgen.model.mistakes import find_out_mistake
 from opgen.model.native_function import NativeFunction, Variant
-from opgen.model.out_mistakes import find_out_mistake
 from opgen.model.profile import operator_namespace
 from opgen.model.registry import (
     NativeFunctionsGroup,

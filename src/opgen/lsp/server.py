@@ -16,7 +16,14 @@ from opgen import __version__
 from opgen.diagnostics import Diagnostic, Source, Span
 from opgen.lsp import protocol
 from opgen.lsp.completion import Suggestion, complete, word_start
-from opgen.lsp.documents import Analysis, Analyzer, Document, Documents, is_schema_file
+from opgen.lsp.documents import (
+    Analysis,
+    Analyzer,
+    Document,
+    Documents,
+    is_schema_file,
+    read_settings,
+)
 from opgen.lsp.formulas import (
     complete_formulas,
     describe_formula_word,
@@ -33,7 +40,6 @@ from opgen.lsp.navigation import (
 )
 from opgen.lsp.outline import Kind, Word, find_word
 from opgen.lsp.protocol import Positions, by_uri
-from opgen.lsp.settings import read_settings
 from opgen.pipeline.kernel_sources import Definition
 
 _LOG = logging.getLogger(__name__)

@@ -11,6 +11,14 @@ from opgen.diagnostics import Located, Span
 from opgen.model.native_function import NativeFunction
 
 
+class Mention(Located, Struct, frozen=True):
+    """`aten::add.Tensor` somewhere in a file; with `any_overload`, every overload of `aten::add`."""
+
+    name: str
+    any_overload: bool
+    span: Span
+
+
 class SelectedOperator(Located, Struct, frozen=True):
     """One operator, or, with `include_all_overloads`, every overload of the name.
 

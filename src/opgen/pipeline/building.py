@@ -13,7 +13,7 @@ from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_sources import find_definitions, shown_path
 from opgen.targets import TARGETS
-from opgen.targets.releases import report_required_package
+from opgen.targets.base import report_required_package
 
 
 def check_required_package(inputs: Inputs, diagnostics: Diagnostics) -> None:

@@ -20,11 +20,10 @@ from opgen.autograd.called_functions import (
     warn_of_unknown_members,
     warn_of_unknown_operators,
 )
-from opgen.autograd.derivative import DifferentiableFunction
+from opgen.autograd.derivative import DifferentiableFunction, FormulaFiles
 from opgen.autograd.differentiability import derive_infos
-from opgen.autograd.formula_files import FormulaFiles
+from opgen.autograd.kernels import warn_of_missing
 from opgen.autograd.matching import match_infos
-from opgen.autograd.warnings import warn_of_missing
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.io.resources import runtime_dir

@@ -16,15 +16,14 @@ from opgen.emit.common.context import MODULE_SOURCE, Context, Library
 from opgen.emit.tree import operator_headers
 from opgen.io.manifest import MAX_MANIFEST_BYTES
 from opgen.model.backend import ExternalBackend
-from opgen.model.cpp_identifier import is_library_name
+from opgen.model.cpp_words import is_library_name
 from opgen.model.registry import Registry
 from opgen.pipeline.checking import Additions
 from opgen.pipeline.derivatives import Gradients
 from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
 from opgen.pipeline.reading import read_bytes
 from opgen.targets import TARGETS
-from opgen.targets.base import Target
-from opgen.targets.releases import dotted
+from opgen.targets.base import Target, dotted
 
 _NO_ADDITIONS = Additions()
 _NO_GRADIENTS = Gradients()

@@ -10,12 +10,17 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.autograd.formula_files import AuthorFunction
+from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
-from opgen.emit.kernels.formula_stubs import kept_functions, place_of
-from opgen.emit.kernels.stubs import MissingFunction, missing_functions, skeleton_reason
+from opgen.emit.kernels.stubs import (
+    MissingFunction,
+    kept_functions,
+    missing_functions,
+    place_of,
+    skeleton_reason,
+)
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.pipeline.author_headers import find_cpp_text
 from opgen.pipeline.inputs import Inputs

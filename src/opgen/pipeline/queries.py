@@ -16,8 +16,7 @@ from opgen.diagnostics.suggestions import did_you_mean
 from opgen.emit.common.base import GeneratedFile, Record
 from opgen.emit.common.context import Context, Library, collect_composite_kernels
 from opgen.emit.kernels.stubs import build_skeletons
-from opgen.emit.reports.derivatives import derivative_rows
-from opgen.emit.reports.dump import dump_rows
+from opgen.emit.reports.dump import derivative_rows, dump_rows
 from opgen.emit.reports.explain import build_code_page, build_explanation, build_summary
 from opgen.emit.reports.json_schema import (
     build_derivatives_schema,
@@ -25,9 +24,9 @@ from opgen.emit.reports.json_schema import (
     build_tags_schema,
 )
 from opgen.io.resources import target_templates, templates_dir
-from opgen.model.mention import Mention
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
+from opgen.model.selector import Mention
 from opgen.parse.operator_names.printed import parse_registrations, parse_trace
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients

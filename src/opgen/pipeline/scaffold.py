@@ -10,7 +10,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.base import GeneratedFile
 from opgen.io.resources import templates_dir
-from opgen.model.cpp_identifier import C_FUNCTIONS, is_library_name
+from opgen.model.cpp_words import C_FUNCTIONS, is_library_name
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind, Target
 from opgen.templating.render import Renderer

@@ -12,7 +12,6 @@ from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
 from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
-from opgen.resolve.autogen import find_base, generate_variants
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
@@ -25,8 +24,10 @@ from opgen.resolve.structured_checks import (
 from opgen.resolve.variants import (
     Variants,
     collect_variants,
+    find_base,
     find_group,
     find_outless_group,
+    generate_variants,
     with_documentation,
 )
 from opgen.resolve.views import check_view_variants, collect_view_groups, collect_view_variants

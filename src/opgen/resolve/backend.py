@@ -17,7 +17,7 @@ from opgen.model.backend import (
     StructuredRoute,
     WrittenName,
 )
-from opgen.model.cpp_identifier import cpp_identifier
+from opgen.model.cpp_words import cpp_identifier
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction

@@ -12,10 +12,9 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
-from opgen.model.inplace_mistakes import find_inplace_mistake
 from opgen.model.invalid_entries import InvalidEntries
+from opgen.model.mistakes import find_inplace_mistake, find_out_mistake
 from opgen.model.native_function import NativeFunction
-from opgen.model.out_mistakes import find_out_mistake
 from opgen.model.registry import StructuredGroup
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")

@@ -11,17 +11,17 @@ from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
-from opgen.model.inplace_mistakes import find_inplace_mistake
+from opgen.model.mistakes import find_inplace_mistake
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup
-from opgen.resolve.autogen import (
+from opgen.resolve.checks import Entries, describe_difference, signature_notes
+from opgen.resolve.variants import (
+    Variants,
     can_have_out,
     is_lone_out,
     may_have_variants,
     wants_out,
 )
-from opgen.resolve.checks import Entries, describe_difference, signature_notes
-from opgen.resolve.variants import Variants
 
 _LONE_OUTS = frozenset(data.read_names("lone_outs.txt"))
 _NO_TENSOR_RESULTS = frozenset(data.read_names("no_tensor_results.txt"))

@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
-from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
-from opgen.model.selector import Selector
+from opgen.model.selector import Mention, Selector
 
 
 class Selection(Struct, frozen=True):

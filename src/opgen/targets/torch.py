@@ -13,6 +13,7 @@ from opgen.model.types import BaseTy
 from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import AnnotationNames, PythonSpelling, stub_return_type, stub_type
 from opgen.targets.base import (
+    PYTORCH,
     CppSpelling,
     DispatchPolicy,
     FileKind,
@@ -20,8 +21,8 @@ from opgen.targets.base import (
     InstalledLibrary,
     SchemaPolicy,
     Target,
+    tags_that_pytorch_follows,
 )
-from opgen.targets.releases import PYTORCH, tags_that_pytorch_follows
 
 _SPELLING = TypeSpelling(
     names={

@@ -9,8 +9,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.autograd.derivative import DifferentiableFunction
-from opgen.autograd.formula_files import FormulaFiles
+from opgen.autograd.derivative import DifferentiableFunction, FormulaFiles
 from opgen.autograd.kernels import has_no_gradient
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures

@@ -26,7 +26,7 @@ from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.functional_forms import Twin, TwinForm, find_twins
-from opgen.targets.releases import spell_tags
+from opgen.targets.base import spell_tags
 
 
 class TwinOperator(Record, frozen=True):

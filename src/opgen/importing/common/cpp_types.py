@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from opgen.model.cpp_type_names import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
+from opgen.model.cpp_words import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
 
 
 class CppType(Struct, frozen=True):

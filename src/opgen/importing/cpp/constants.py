@@ -12,9 +12,8 @@ from opgen.diagnostics import Source
 from opgen.importing.cpp.calls import Argument, callee, named_children, parse_argument
 from opgen.importing.cpp.grammar import Grammar, Node, Piece
 from opgen.importing.cpp.lexing import read_cpp
-from opgen.importing.cpp.literals import LITERAL, find_string
 from opgen.importing.cpp.macros import Macros
-from opgen.importing.cpp.text import CppText, excerpt
+from opgen.importing.cpp.text import LITERAL, CppText, excerpt, find_string
 
 # The most steps from an argument to its value.
 _MAX_DEPTH = 12

@@ -11,8 +11,7 @@ from opgen.importing.common.cpp_types import CppType
 from opgen.importing.common.registrations import FunctionName, Kernel, KernelKind
 from opgen.importing.cpp.calls import Argument, callee, named_children
 from opgen.importing.cpp.constants import Constants
-from opgen.importing.cpp.declarations import read_lambda
-from opgen.importing.cpp.functions import Functions
+from opgen.importing.cpp.functions import Functions, read_lambda
 from opgen.importing.cpp.grammar import Node, Piece
 from opgen.model.native_function import FALLTHROUGH
 

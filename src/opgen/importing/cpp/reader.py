@@ -10,13 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
     CLASSES,
     Definition,
     Implementation,
     NameAlone,
+    Problems,
     Reading,
     Registration,
 )

@@ -9,8 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.importing.common.cpp_types import Aliases, CppSignature, CppType, NoSchemaType
-from opgen.importing.common.problems import Problems
-from opgen.importing.common.registrations import Definition, Implementation, Kernel, NameAlone
+from opgen.importing.common.registrations import (
+    Definition,
+    Implementation,
+    Kernel,
+    NameAlone,
+    Problems,
+)
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.kernels import find_function_name
 from opgen.importing.cpp.macros import split_arguments

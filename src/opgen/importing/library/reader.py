@@ -13,13 +13,13 @@ from typing import Any
 from msgspec import Struct
 
 from opgen.diagnostics import Source, Span
-from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     Definition,
     FunctionName,
     Implementation,
     Kernel,
     KernelKind,
+    Problems,
     Registration,
 )
 from opgen.importing.common.schema_text import find_schema

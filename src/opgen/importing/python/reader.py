@@ -9,7 +9,6 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Span
 from opgen.diagnostics.suggestions import shorten
-from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
     Definition,
@@ -17,11 +16,12 @@ from opgen.importing.common.registrations import (
     Implementation,
     Kernel,
     KernelKind,
+    Problems,
     Reading,
 )
 from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.python.loops import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.importing.python.module import Around, Function, PythonModule
-from opgen.importing.python.names import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 

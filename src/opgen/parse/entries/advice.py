@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from msgspec import Struct
 
 from opgen.diagnostics.suggestions import meant, shorten
-from opgen.model.cpp_identifier import is_identifier
+from opgen.model.cpp_words import is_identifier
 from opgen.model.dispatch_key import find_library_key
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Edit, Span, TooManyErrors
 from opgen.diagnostics.suggestions import meant, shorten
-from opgen.model.cpp_identifier import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
+from opgen.model.cpp_words import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
 from opgen.model.dispatch_key import (
     LIBRARY_DISPATCH_KEYS,
     SUPPORTED_DISPATCH_KEYS,
@@ -39,7 +39,7 @@ from opgen.model.native_function import (
 )
 from opgen.model.profile import ATEN, Profile
 from opgen.model.tags import TagSet
-from opgen.parse.entries import key_edits
+from opgen.parse.entries import draft
 from opgen.parse.entries.advice import (
     Advice,
     advise_on_dispatch_key,
@@ -52,8 +52,7 @@ from opgen.parse.entries.advice import (
 )
 from opgen.parse.entries.doc_comments import clean, find_bad_character
 from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
-from opgen.parse.entries.fake_expression import find_fake_problem
-from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
+from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users, find_fake_problem
 from opgen.parse.schema.grammar import SchemaReader
 from opgen.parse.schema.mistakes import find_mistake
 from opgen.parse.schema.names import is_namespace
@@ -238,7 +237,7 @@ class _EntryReader:
         if node.value == stripped or KEYS[self._key].kind is Kind.any_string:
             return node
         message = "this string includes the line end after it"
-        hint, fix = "write '>-' or '|-'", key_edits.strip_line_end(node)
+        hint, fix = "write '>-' or '|-'", draft.strip_line_end(node)
         self._error("E0302", message, node.span, hint=hint, fix=fix)
         return replace(node, value=stripped)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from opgen.diagnostics import Source, Span
-from opgen.model.mention import Mention
+from opgen.model.selector import Mention
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 

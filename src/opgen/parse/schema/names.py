@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from opgen.diagnostics.suggestions import did_you_mean, shorten
-from opgen.model.cpp_identifier import (
+from opgen.model.cpp_words import (
     C_FUNCTIONS,
     MAX_NAME,
     RESERVED_NAMESPACES,

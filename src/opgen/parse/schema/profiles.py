@@ -1,7 +1,10 @@
-"""Check torchgen's rules about schemas that its parser, or PyTorch's, can read.
+"""Check the rules about schemas, torchgen's and then those of PyTorch's runtime, and assign roles to arguments.
 
-A rule about a schema as a whole returns whether it reported an error. The first error ends a chain of rules, because the later rules of the
-chain assume that the earlier ones hold.
+A rule about a schema as a whole returns whether it reported an error. The first error ends a chain of rules, because the
+later rules of the chain assume that the earlier ones hold.
+
+PyTorch's runtime parser has no roles: an operator of any name may write any argument. An operator with the form of
+torchgen's out or in-place variant is treated as one. Any other operator that writes arguments is `mutable`.
 """
 
 from __future__ import annotations
@@ -9,20 +12,84 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.function_schema import (
+    AUGMENTED_ASSIGNMENT_NAMES,
     SCRATCH_PREFIX,
     TENSOR,
+    TENSOR_LIST,
     Annotation,
     Argument,
+    Arguments,
+    BaseOperatorName,
     FunctionSchema,
     Return,
     SchemaKind,
+    SelfArgument,
+    TensorOptionsArguments,
     argument_offsets,
+    may_alias,
     return_offsets,
 )
-from opgen.parse.schema.roles import option_starts
+from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, TupleType
 from opgen.parse.schema.text import SchemaText
+
+_OPTION_TYPES = (
+    ("dtype", BaseTy.ScalarType),
+    ("layout", BaseTy.Layout),
+    ("device", BaseTy.Device),
+    ("pin_memory", BaseTy.bool),
+)
+
+
+def arguments_in_roles(
+    positional: Sequence[Argument],
+    keyword: Sequence[Argument],
+    outs: int,
+    *,
+    has_options: bool = True,
+) -> Arguments:
+    """Assign a role to each argument; the last `outs` keyword arguments are out arguments."""
+    values = tuple(positional)
+    plain, out = keyword[: len(keyword) - outs], keyword[len(keyword) - outs :]
+    before, options, after = _split_options(plain) if has_options else (tuple(plain), None, ())
+    self_at = next((i for i, a in enumerate(values) if a.name == "self"), None)
+    return Arguments(
+        pre_self_positional=values[:self_at] if self_at is not None else (),
+        self_arg=None if self_at is None else SelfArgument(values[self_at]),
+        post_self_positional=values[self_at + 1 :] if self_at is not None else values,
+        pre_tensor_options_kwarg_only=before,
+        tensor_options=options,
+        post_tensor_options_kwarg_only=after,
+        out=tuple(out),
+    )
+
+
+def _option_starts(keyword: Sequence[Argument]) -> list[int]:
+    """Return each index where four consecutive arguments become one TensorOptions in C++."""
+    return [i for i in range(len(keyword) - 3) if _are_options(tuple(keyword[i : i + 4]))]
+
+
+def _split_options(
+    keyword: Sequence[Argument],
+) -> tuple[tuple[Argument, ...], TensorOptionsArguments | None, tuple[Argument, ...]]:
+    """Split keyword arguments: those before the tensor options, the options, and those after them."""
+    starts = _option_starts(keyword)
+    if not starts:
+        return tuple(keyword), None, ()
+    first = starts[0]
+    options = TensorOptionsArguments(*keyword[first : first + 4])
+    return tuple(keyword[:first]), options, tuple(keyword[first + 4 :])
+
+
+def _are_options(arguments: tuple[Argument, ...]) -> bool:
+    return all(
+        a.name == name and a.type in (BaseType(ty), OptionalType(BaseType(ty)))
+        for a, (name, ty) in zip(arguments, _OPTION_TYPES)
+    )
+
 
 Rule = Callable[[FunctionSchema, SchemaText], bool]
 # An argument, and its range in the text.
@@ -65,7 +132,7 @@ def check_arguments(
         if not argument.is_write:
             message = f"'{argument.name}' comes after the out arguments, but is not written"
             at.report("E0316", message, start, end)
-    options = option_starts([a for a, *_ in keyword[:out]])
+    options = _option_starts([a for a, *_ in keyword[:out]])
     for i in options[1:]:
         message = "dtype, layout, device and pin_memory appear a second time"
         at.report("E0317", message, keyword[i][1], keyword[i + 3][2])
@@ -274,3 +341,121 @@ def _return(schema: FunctionSchema, value: Return, index: int) -> tuple[int, int
 def _returns(schema: FunctionSchema) -> tuple[int, int]:
     text = str(schema)
     return len(f"{schema.name}({schema.arguments}) -> "), len(text)
+
+
+# The suffix of the functional form of an operator that writes its arguments.
+_FUNCTIONAL = "_functional"
+
+
+def check_order(positional: Sequence[tuple[Argument, int, int]], at: SchemaText) -> None:
+    """Report an argument without a default after one that has a default, unless it is a list."""
+    default: tuple[int, int] | None = None
+    for argument, start, end in positional:
+        if argument.default is not None:
+            default = (start, end)
+        elif default is not None and not isinstance(argument.type, ListType):
+            message = f"'{argument.name}' has no default, but an argument before it has one"
+            hint = "give it a default, or put it first, or after '*'"
+            labels = [(*default, "has a default")]
+            at.report("E0326", message, start, end, labels=labels, hint=hint)
+
+
+def check_returns(returns: Sequence[Return], start: int, end: int, at: SchemaText) -> None:
+    """Report a single tuple: PyTorch infers one return for each element of the tuple that a kernel returns."""
+    if len(returns) == 1 and isinstance(returns[0].type, TupleType):
+        message = "PyTorch's registry takes no kernel that returns one tuple"
+        hint = None
+        if at.text[start] == "(":
+            hint = f"write '{at.text[start:end]}' for several returns"
+        at.report("E0325", message, start, end, hint=hint)
+
+
+def _are_optional(keyword: Sequence[Argument]) -> bool:
+    """Return whether the first tensor options, if there are any, are all optional, as in a TensorOptions."""
+    start = next(iter(_option_starts(keyword)), len(keyword))
+    return all(isinstance(a.type, OptionalType) for a in keyword[start : start + 4])
+
+
+def _distinct(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Rename arguments so that all names differ: PyTorch's parser accepts two of one name."""
+    names = {a.name for a in arguments}
+    if len(names) == len(arguments):
+        return tuple(arguments)
+    seen: set[str] = set()
+    renamed = []
+    for a in arguments:
+        if a.name in seen:
+            number = next(i for i in range(1, len(arguments) + 1) if f"{a.name}_{i}" not in names)
+            names.add(f"{a.name}_{number}")
+            renamed.append(replace(a, name=f"{a.name}_{number}", written=a.name))
+        else:
+            renamed.append(a)
+        seen.add(a.name)
+    return tuple(renamed)
+
+
+def in_roles(
+    positional: Sequence[Argument], keyword: Sequence[Argument], returns: Sequence[Return]
+) -> Arguments:
+    """Assign a role to each argument. There are out arguments only if the operator is an out variant."""
+    named = _distinct((*positional, *keyword))
+    positional, keyword = named[: len(positional)], named[len(positional) :]
+    outs = _out_count(keyword, returns)
+    plain = keyword[: len(keyword) - outs]
+    has_options = not outs and "options" not in {a.name for a in named} and _are_optional(plain)
+    return arguments_in_roles(positional, keyword, outs, has_options=has_options)
+
+
+def _out_count(keyword: Sequence[Argument], returns: Sequence[Return]) -> int:
+    """Count the out arguments, which are the last keyword arguments; 0 if the operator is not an out variant.
+
+    In an out variant, either all of them are tensors, and the operator returns exactly these in order; or some are
+    lists, and it returns nothing.
+    """
+    outs: list[Argument] = []
+    for a in reversed(keyword):
+        if not a.is_write or a.type not in (TENSOR, TENSOR_LIST) or a.default is not None:
+            break
+        outs.insert(0, a)
+    if any(a.is_write for a in keyword[: len(keyword) - len(outs)]) or _option_starts(keyword):
+        return 0
+    if any(a.type != TENSOR for a in outs):
+        return 0 if returns else len(outs)
+    if len(outs) != len(returns):
+        return 0
+    same = (may_alias(a.annotation, r.annotation) for a, r in zip(outs, returns))
+    return len(outs) if all(same) else 0
+
+
+def base_name(text: str, arguments: Arguments, returns: Sequence[Return]) -> BaseOperatorName:
+    """Parse the base name `text` of an operator.
+
+    A prefix or suffix such as `_` or `__i...__` is a mark only if the arguments and returns agree with it.
+    """
+    dunder = text[2:-2] if len(text) > 4 and text.startswith("__") and text.endswith("__") else ""
+    is_inplace = _is_inplace(arguments, returns)
+    if dunder and "__" not in dunder:
+        if is_inplace and dunder[:1] == "i" and dunder[1:] in AUGMENTED_ASSIGNMENT_NAMES:
+            return BaseOperatorName(dunder[1:], inplace=True, dunder_method=True)
+        if not is_inplace and dunder[:1] != "i":
+            return BaseOperatorName(dunder, inplace=False, dunder_method=True)
+        return BaseOperatorName(text, inplace=False, dunder_method=False)
+    if is_inplace and text.endswith("_") and text.strip("_"):
+        return BaseOperatorName(text[:-1], inplace=True, dunder_method=False)
+    writes = any(a.is_write for a in arguments.flat_all)
+    if text.endswith(_FUNCTIONAL) and text != _FUNCTIONAL and not writes:
+        base = text[: -len(_FUNCTIONAL)]
+        return BaseOperatorName(base, inplace=False, dunder_method=False, functional_overload=True)
+    return BaseOperatorName(text, inplace=False, dunder_method=False)
+
+
+def _is_inplace(arguments: Arguments, returns: Sequence[Return]) -> bool:
+    """Return whether the operator writes only self, and returns only self, or nothing if self is a list."""
+    if arguments.self_arg is None:
+        return False
+    target = arguments.self_arg.argument
+    if not target.is_write or sum(a.is_write for a in arguments.flat_all) > 1:
+        return False
+    if target.type == TENSOR:
+        return len(returns) == 1 and may_alias(target.annotation, returns[0].annotation)
+    return target.type == TENSOR_LIST and not returns

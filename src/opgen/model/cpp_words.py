@@ -1,8 +1,13 @@
-"""Convert names of the schema language to valid C++ names: the only C++ that the model knows."""
+"""The words of C++ that the model knows: names that are valid there, and the schema types of C++ types.
+
+Source of the types: PyTorch's ATen/core/op_registration/infer_schema.h and ATen/core/jit_type.h.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NewType
 
 from opgen import data
@@ -61,3 +66,52 @@ def is_library_name(text: str) -> bool:
 def cpp_identifier(name: str) -> CppIdentifier:
     """Return `name`, or `name_` if it is a C++ keyword."""
     return CppIdentifier(f"{name}_" if name in CPP_KEYWORDS else name)
+
+
+# Schema types by C++ names, without `at::`, `c10::` and `torch::`, but with `std::`. SymFloat and SymBool are left out:
+# PyTorch infers them, but its schema parser does not accept them.
+SCHEMA_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "Tensor": "Tensor",
+        "int64_t": "int",
+        "std::int64_t": "int",
+        "long": "int",
+        "int8_t": "int",
+        "std::int8_t": "int",
+        "DeviceIndex": "int",
+        "double": "float",
+        "bool": "bool",
+        "std::string": "str",
+        "std::string_view": "str",
+        "string_view": "str",
+        "Scalar": "Scalar",
+        "ScalarType": "ScalarType",
+        "Dtype": "ScalarType",
+        "Layout": "Layout",
+        "MemoryFormat": "MemoryFormat",
+        "Device": "Device",
+        "Generator": "Generator?",
+        "Storage": "Storage",
+        "Stream": "Stream",
+        "QScheme": "QScheme",
+        "SymInt": "SymInt",
+        "IValue": "Any",
+        "TensorList": "Tensor[]",
+        "ITensorListRef": "Tensor[]",
+        "IntArrayRef": "int[]",
+        "IntList": "int[]",
+        "SymIntArrayRef": "SymInt[]",
+        "OptionalIntArrayRef": "int[]?",
+        "OptionalSymIntArrayRef": "SymInt[]?",
+    }
+)
+LISTS = frozenset({"std::vector", "std::array", "ArrayRef", "List", "IListRef"})
+OPTIONALS = frozenset({"std::optional", "optional", "OptionalArrayRef"})
+# PyTorch's namespaces, which all have the names of `SCHEMA_TYPES`.
+_ROOTS = frozenset({"at", "c10", "torch"})
+
+
+def unqualified(name: str) -> str:
+    """Return `Tensor` for `at::Tensor`, `c10::Tensor` and `Tensor`; other names without a leading `::`."""
+    root, _, last = name.removeprefix("::").rpartition("::")
+    return last if root in _ROOTS else name.removeprefix("::")
