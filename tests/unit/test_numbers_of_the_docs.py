@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
+from opgen import edits
 from opgen.compat import breaks
 from opgen.diagnostics import diagnostic
-from opgen.edits import fixing
 from opgen.importing.cpp import reader
 from opgen.io import manifest
 from opgen.parse.yaml import nodes
-from opgen.pipeline import importing, loading, reading
+from opgen.pipeline import importing, loading
 from opgen.targets.base import PYTORCH
 from opgen.verify.codes import NAMES
 from robust import test_hostile_names
@@ -78,8 +78,8 @@ def units() -> str:
 
 # page, a text with {} for the number, and where the number comes from
 NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
-    ("concepts/robustness.md", "any file of up to {} MB", lambda: reading.MAX_BYTES // _MB),
-    ("concepts/robustness.md", "size of a file: {} MB", lambda: reading.MAX_BYTES // _MB),
+    ("concepts/robustness.md", "any file of up to {} MB", lambda: loading.MAX_BYTES // _MB),
+    ("concepts/robustness.md", "size of a file: {} MB", lambda: loading.MAX_BYTES // _MB),
     (
         "concepts/robustness.md",
         "allow-list of `opgen compat`: {} MB",
@@ -98,7 +98,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     ("concepts/robustness.md", "opgen stops after {} |", lambda: diagnostic.MAX_ERRORS),
     ("concepts/robustness.md", "an allow-list: {} lines", lambda: breaks._MAX_ENTRIES),
     ("concepts/robustness.md", "a path in a manifest: {} characters", lambda: manifest._MAX_PATH),
-    ("concepts/robustness.md", "`--fix` fixes at most {} errors", lambda: fixing.MAX_FIXES),
+    ("concepts/robustness.md", "`--fix` fixes at most {} errors", lambda: edits.MAX_FIXES),
     ("concepts/robustness.md", "more than {} misplaced blanks", lambda: loading.MAX_BLANKS),
     ("concepts/robustness.md", "more than {} MB or more", lambda: importing._MOST_BYTES // _MB),
     ("concepts/robustness.md", "more than {}\nregistrations", lambda: reader._MOST_CALLS),

@@ -12,9 +12,7 @@ from opgen.diagnostics import Diagnostics
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import build_skeletons
 from opgen.io.resources import target_templates
-from opgen.pipeline.generating import checked_context
-from opgen.pipeline.inputs import Inputs, with_contents
-from opgen.pipeline.omissions import (
+from opgen.pipeline.building import (
     Kernels,
     describe_kernels,
     describe_omissions,
@@ -23,6 +21,8 @@ from opgen.pipeline.omissions import (
     mangled_prefix,
     sections_of_symbols,
 )
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.templating.render import Renderer
 from support.build import default_compiler
 

@@ -33,7 +33,7 @@ from opgen.io.new_folder import report_author_files
 from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
 from opgen.pipeline import building, generating
-from opgen.pipeline.building import estimate_first_build, explain_failure
+from opgen.pipeline.building import describe_omissions, estimate_first_build, explain_failure
 from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import (
@@ -49,7 +49,6 @@ from opgen.pipeline.kernel_sources import (
     report_kernels,
     shown_path,
 )
-from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
 

@@ -12,9 +12,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.cli.help import Command
+from opgen.cli.lint import unified_diff
 from opgen.cli.options import is_given, output_option, python_option, schema_options, shards_option
 from opgen.cli.report import finish, say
-from opgen.cli.rewrite import unified_diff
 from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import MANIFEST, manifest_text, read_manifest
 from opgen.io.writer import Tree, list_folders, read

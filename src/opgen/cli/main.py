@@ -63,9 +63,9 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Write operators": {
             "lint": "lint:lint",
-            "format": "format:format_command",
-            "stub": "stub:stub",
-            "explain": "explain:explain",
+            "format": "lint:format_command",
+            "stub": "queries:stub",
+            "explain": "queries:explain",
         },
         "Generate and compile": {
             "build": "build:build",
@@ -83,8 +83,8 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Read": {
             "docs": "docs:docs",
-            "dump": "dump:dump",
-            "schema": "schema:schema",
+            "dump": "queries:dump",
+            "schema": "queries:schema",
         },
         "Editors and shells": {
             "lsp": "lsp:lsp",

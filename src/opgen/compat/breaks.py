@@ -12,7 +12,7 @@ from enum import Enum
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
-from opgen.diagnostics.machine import place_object
+from opgen.diagnostics.rendering import place_object
 from opgen.diagnostics.suggestions import shorten
 
 

@@ -21,8 +21,8 @@ from opgen.emit.cpp.operators import (
     build_register_schema,
 )
 from opgen.emit.cpp.register import build_dispatch_headers, build_register_keys, build_umbrellas
-from opgen.emit.kernels.backend import build_backend
 from opgen.emit.kernels.headers import (
+    build_backend,
     build_meta_headers,
     build_native_headers,
     build_selected_dtypes,
@@ -31,8 +31,7 @@ from opgen.emit.kernels.stubs import build_formula_stubs, build_stubs
 from opgen.emit.python.functions import build_python_functions
 from opgen.emit.python.module import build_python
 from opgen.emit.torch.autograd import build_register_autograd
-from opgen.emit.torch.functionalize import build_register_functionalize
-from opgen.emit.torch.twins import build_register_twins
+from opgen.emit.torch.functionalize import build_register_functionalize, build_register_twins
 from opgen.emit.torch_stable import build_python_registrations
 from opgen.targets.base import FileKind
 

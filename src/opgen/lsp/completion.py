@@ -11,13 +11,13 @@ from lsprotocol.types import CompletionItemKind
 from msgspec import Struct
 
 from opgen.lsp.documents import Analysis
-from opgen.lsp.hover import (
+from opgen.lsp.navigation import (
     DICT_DESCRIPTION,
     TYPE_DESCRIPTIONS,
+    kernel_names,
     known_types,
     library_types,
 )
-from opgen.lsp.navigation import kernel_names
 from opgen.lsp.outline import Entry, Key, Outline
 from opgen.model.dispatch_key import (
     LIBRARY_DISPATCH_KEYS,
@@ -39,7 +39,7 @@ from opgen.parse.entries.keys import (
     describe_dispatch_key,
 )
 from opgen.pipeline.kernel_sources import Definition
-from opgen.pipeline.reading import declared_tags
+from opgen.pipeline.loading import declared_tags
 
 
 class CompletionKind(Enum):

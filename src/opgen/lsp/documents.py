@@ -23,8 +23,8 @@ from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline import linting
 from opgen.pipeline.inputs import Inputs, derivatives_paths, input_files
+from opgen.pipeline.loading import read_source
 from opgen.pipeline.project import find_project
-from opgen.pipeline.reading import read_source
 from opgen.targets import TARGETS
 
 _DELAY = 0.3

@@ -30,12 +30,12 @@ from opgen.lsp.formulas import (
     find_formula_definitions,
     find_formula_word,
 )
-from opgen.lsp.hover import hover_text
 from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.navigation import (
     document_symbols,
     find_definitions,
     find_references,
+    hover_text,
     workspace_symbols,
 )
 from opgen.lsp.outline import Kind, Word, find_word

@@ -1,11 +1,40 @@
-"""The rules that apply to an operator: torchgen's of some release, or those of PyTorch's runtime."""
+"""The tags that operators may have, and the rules that apply to them: torchgen's of some release, or PyTorch's runtime's."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from enum import Enum, auto
+from functools import cached_property
+
+from msgspec import Struct
 
 from opgen import data
+
+
+class Tag(Struct, frozen=True):
+    """A tag; `desc` describes it in one or more sentences."""
+
+    name: str
+    desc: str
+
+
+class TagSet(Struct, frozen=True, dict=True):
+    """All declared tags, each once, in the order of the file.
+
+    `is_whole` is False if the file has errors: then there may be more tags than these.
+    """
+
+    tags: tuple[Tag, ...]
+    is_whole: bool = True
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return the names, computed once: every entry is checked against them."""
+        return tuple(tag.name for tag in self.tags)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
 
 # The namespace of PyTorch's own operators, whose C++ namespace is `at`.
 ATEN = "aten"

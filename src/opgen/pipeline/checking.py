@@ -16,7 +16,7 @@ from opgen.model.registry import Registry
 from opgen.model.selector import merge
 from opgen.parse import Allow, parse_backend, parse_selective, read_allows
 from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
-from opgen.pipeline.reading import read_source
+from opgen.pipeline.loading import read_source
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported

@@ -14,8 +14,7 @@ from opgen.parse import (
     decode_source,
 )
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.loading import load
-from opgen.pipeline.reading import read_bytes
+from opgen.pipeline.loading import load, read_bytes
 
 
 class Comparison(Struct, frozen=True):

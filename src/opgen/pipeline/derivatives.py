@@ -32,7 +32,7 @@ from opgen.model.registry import Registry
 from opgen.parse import parse_derivatives
 from opgen.pipeline.author_headers import Include, find_cpp_text, includes_a_macro, includes_in
 from opgen.pipeline.inputs import Inputs, author_headers, derivatives_paths, installed_include
-from opgen.pipeline.reading import read_source
+from opgen.pipeline.loading import read_source
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
 from opgen.targets.unsupported import operators_of_pytorch, report_formulas_without_python

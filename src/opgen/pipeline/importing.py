@@ -46,7 +46,7 @@ from opgen.importing.library.reader import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
 from opgen.importing.python.reader import PythonReader
 from opgen.io.resources import templates_dir
-from opgen.pipeline.reading import read_bytes
+from opgen.pipeline.loading import read_bytes
 from opgen.templating.render import Renderer
 
 _CPP = (

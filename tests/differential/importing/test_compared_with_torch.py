@@ -32,7 +32,7 @@ from importing_support import (
 )
 
 from opgen.diagnostics import Diagnostics
-from opgen.importing.common.cpp_types import Aliases, CppParameter, CppSignature, CppType
+from opgen.importing.common.registrations import Aliases, CppParameter, CppSignature, CppType
 from opgen.importing.cpp.functions import Names
 from opgen.importing.entries import callables as cpp_spelling
 from opgen.importing.entries.callables import spell_signature

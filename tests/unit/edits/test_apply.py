@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opgen.cli.rewrite import unified_diff
+from opgen.cli.lint import unified_diff
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.edits import apply_edits, encode_like, fix_all
 

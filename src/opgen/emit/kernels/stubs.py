@@ -22,8 +22,7 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
-from opgen.emit.kernels.backend import BackendMember, backend_members
-from opgen.emit.kernels.headers import Ufunc, collect_ufuncs
+from opgen.emit.kernels.headers import BackendMember, Ufunc, backend_members, collect_ufuncs
 from opgen.model.cpp_words import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR

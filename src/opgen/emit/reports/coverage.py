@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from opgen.autograd.coverage import AVAILABLE, GradientCoverage, GradientKind
+from opgen.autograd.kernels import AVAILABLE, GradientCoverage, GradientKind
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.resolve.computed_table import OWN, Coverage
 

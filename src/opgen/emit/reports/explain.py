@@ -23,8 +23,7 @@ from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
 from opgen.emit.kernels.stubs import missing_functions
 from opgen.emit.torch.autograd import AutogradRow, find_autograd_row
-from opgen.emit.torch.functionalize import find_functionalized
-from opgen.emit.torch.twins import find_twin_rows
+from opgen.emit.torch.functionalize import find_functionalized, find_twin_rows
 from opgen.model.derivatives import DEFAULT_KEY, TextPlace
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction

@@ -21,7 +21,7 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
-from opgen.model.tags import TagSet
+from opgen.model.profile import TagSet
 from opgen.parse.entries.header import DERIVATIVES_KEYS
 from opgen.parse.entries.keys import (
     CLASS_KEYS,

@@ -9,11 +9,15 @@ from itertools import chain
 from msgspec import Struct
 
 from opgen.diagnostics import Located, Span
-from opgen.importing.common.cpp_types import Aliases, CppParameter, CppSignature, CppType
-from opgen.importing.common.registrations import FunctionName
+from opgen.importing.common.registrations import (
+    Aliases,
+    CppParameter,
+    CppSignature,
+    CppType,
+    FunctionName,
+)
 from opgen.importing.cpp.grammar import Grammar, Node, Piece
-from opgen.importing.cpp.includes import Includes
-from opgen.importing.cpp.text import CppText, Scope, excerpt
+from opgen.importing.cpp.text import CppText, Includes, Scope, excerpt
 
 # The most nested declarators or types.
 _MAX_DEPTH = 30

@@ -7,10 +7,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common.cpp_types import CppType
-from opgen.importing.common.registrations import FunctionName, Kernel, KernelKind
-from opgen.importing.cpp.calls import Argument, callee, named_children
-from opgen.importing.cpp.constants import Constants
+from opgen.importing.common.registrations import CppType, FunctionName, Kernel, KernelKind
+from opgen.importing.cpp.constants import Argument, Constants, callee, named_children
 from opgen.importing.cpp.functions import Functions, read_lambda
 from opgen.importing.cpp.grammar import Node, Piece
 from opgen.model.native_function import FALLTHROUGH

@@ -13,12 +13,17 @@ from types import MappingProxyType
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.importing.common.cpp_types import CppParameter, CppSignature, CppType
-from opgen.importing.common.registrations import FunctionName, Kernel, Problems
+from opgen.importing.common.registrations import (
+    CppParameter,
+    CppSignature,
+    CppType,
+    FunctionName,
+    Kernel,
+    Problems,
+)
 from opgen.importing.cpp.functions import CppFunction, Functions, Names
-from opgen.importing.cpp.includes import CPP_HEADERS, include_name
 from opgen.importing.cpp.macros import split_arguments
-from opgen.importing.cpp.text import CppText
+from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 
 _TENSOR = "ATen/core/Tensor.h"
 # Types that PyTorch declares in `at`, and often also in `c10` and `torch`, with their headers.

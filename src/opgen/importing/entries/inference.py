@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common.cpp_types import Aliases, CppSignature, CppType, NoSchemaType
 from opgen.importing.common.registrations import (
+    Aliases,
+    CppSignature,
+    CppType,
     Definition,
     Implementation,
     Kernel,
     NameAlone,
+    NoSchemaType,
     Problems,
 )
 from opgen.importing.cpp.functions import CppFunction, Functions

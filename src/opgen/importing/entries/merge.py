@@ -22,8 +22,7 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.cpp.functions import CppFunction
-from opgen.importing.cpp.includes import CPP_HEADERS, include_name
-from opgen.importing.cpp.text import CppText
+from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 from opgen.model.profile import ATEN

@@ -16,8 +16,7 @@ from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.native_function import NativeFunction
-from opgen.model.profile import ATEN, Profile
-from opgen.model.tags import TagSet
+from opgen.model.profile import ATEN, Profile, TagSet
 from opgen.parse.entries.header import FileHeader
 from opgen.parse.schema.grammar import SchemaCache
 from opgen.parse.schema.text import align, misplaced_blanks

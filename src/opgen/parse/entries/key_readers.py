@@ -37,22 +37,26 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
-from opgen.model.profile import ATEN, Profile
-from opgen.model.tags import TagSet
+from opgen.model.profile import ATEN, Profile, TagSet
 from opgen.parse.entries import draft
-from opgen.parse.entries.advice import (
+from opgen.parse.entries.doc_comments import clean, find_bad_character
+from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
+from opgen.parse.entries.keys import (
+    KEYS,
     Advice,
+    Choice,
+    Key,
+    Kind,
+    Users,
     advise_on_dispatch_key,
     advise_on_kernel,
     advise_on_key,
     advise_on_list,
     advise_on_string,
     advise_on_table,
+    find_fake_problem,
     list_names,
 )
-from opgen.parse.entries.doc_comments import clean, find_bad_character
-from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
-from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users, find_fake_problem
 from opgen.parse.schema.grammar import SchemaReader
 from opgen.parse.schema.mistakes import find_mistake
 from opgen.parse.schema.names import is_namespace

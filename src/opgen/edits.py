@@ -1,4 +1,4 @@
-"""Put the keys of each entry of a schema file into the usual order.
+"""Edit source texts: apply the fixes of diagnostics, and put the keys of each entry into the usual order.
 
 Keys move with their lines: a comment above a key moves with it, and so does a comment below its value that is indented more
 than the keys. Lines themselves do not change. Entries in braces, entries with anchors, aliases or merged keys, and
@@ -7,22 +7,111 @@ everything between entries stay unchanged.
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Edit, Source, Span, until_too_many
-from opgen.edits.apply import apply_edits, encode_like
 from opgen.parse.entries.keys import KEY_ORDER
-from opgen.parse.yaml.nodes import (
-    MappingNode,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    compose,
-    value_end,
-)
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, value_end
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> tuple[str, int]:
+    """Return `text` with `edits` applied, and their number. If edits overlap, only the first is applied.
+
+    Offsets are those of `text`. Two equal edits are one; two insertions at one place overlap.
+    """
+    parts: list[str] = []
+    position, made = 0, 0
+    last: tuple[int, int] | None = None
+    distinct = dict.fromkeys((e.span.start, e.span.end, e.replacement) for e in edits)
+    for start, end, replacement in sorted(distinct):
+        if start < position or (start, end) == last:
+            continue
+        parts += text[position:start], replacement
+        position, made, last = end, made + 1, (start, end)
+    return "".join((*parts, text[position:])), made
+
+
+def encode_like(text: str, content: bytes) -> bytes:
+    """Encode `text`, with a byte order mark if `content`, from which it was decoded, has one."""
+    mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+    return mark + text.encode("utf-8")
+
+
+# Each round fixes at least one problem, and no real file hides mistakes this deep.
+_MAX_ROUNDS = 20
+# Each round reads all files, and a megabyte takes up to 2 s: larger files get fewer rounds.
+_MAX_READ = 1_800_000
+# No round needs more errors than these, and finding them takes time, too.
+MAX_FIXES = 2_000
+
+_Found = TypeVar("_Found")
+
+# The diagnostics for given contents of the files, and another result of the check.
+Checked = tuple[Diagnostics, _Found]
+Check = Callable[[Mapping[Path, bytes]], Checked[_Found]]
+
+
+class Fixed(Struct, Generic[_Found], frozen=True):
+    """The contents of the files that fixing changed, and the number of fixes.
+
+    `first` is the result of the check before fixing, `last` the result after it.
+    """
+
+    contents: Mapping[Path, bytes]
+    count: int
+    first: Checked[_Found]
+    last: Checked[_Found]
+
+
+def fix_all(contents: Mapping[Path, bytes], check: Check[_Found]) -> Fixed[_Found]:
+    """Apply every fix that `check` finds for the files of `contents`, until none is left.
+
+    For large files, it may end before that; then `last` has fixes left, which another call applies.
+
+    `check` must name its sources by `str()` of their paths.
+    """
+    now = dict(contents)
+    seen = {tuple(now.values())}
+    count = 0
+    first = last = check(now)
+    size = sum(map(len, now.values()))
+    for _ in range(min(_MAX_ROUNDS, max(1, _MAX_READ // max(1, size)))):
+        then, made = _apply_round(now, last[0])
+        # Fixes that undo each other are a bug of their rules; then nothing more is changed.
+        if not made or tuple(then.values()) in seen:
+            break
+        now, count = then, count + made
+        seen.add(tuple(now.values()))
+        last = check(now)
+    changed = {path: content for path, content in now.items() if content != contents[path]}
+    return Fixed(changed, count, first, last)
+
+
+def _apply_round(
+    contents: Mapping[Path, bytes], diagnostics: Diagnostics
+) -> tuple[dict[Path, bytes], int]:
+    """Return the contents with the fixes of `diagnostics`, and the number of fixes."""
+    by_path: dict[str, list[Edit]] = {}
+    for item in diagnostics:
+        if item.fix is not None:
+            by_path.setdefault(item.fix.span.source.path, []).append(item.fix)
+    then, made = dict(contents), 0
+    for path, content in contents.items():
+        edits = by_path.get(str(path), [])
+        text = edits[0].span.source.text if edits else ""
+        # A file that is not UTF-8 cannot be written back unchanged.
+        if edits and encode_like(text, content) == content:
+            text, number = apply_edits(text, edits)
+            then[path] = encode_like(text, content)
+            made += number
+    return then, made
+
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _DASH = re.compile(r"( *)- +")
@@ -205,3 +294,25 @@ def _line_at(source: Source, position: int) -> _Line:
     if found is None:
         return _Line(start, len(text), len(text))
     return _Line(start, found.start(), found.end())
+
+
+# Returns diagnostics for misplaced white space, if there are no other errors, and all diagnostics.
+CheckBlanks = Callable[[Mapping[Path, bytes]], Checked[Diagnostics]]
+
+
+def format_all(
+    contents: Mapping[Path, bytes], check: CheckBlanks
+) -> tuple[Mapping[Path, bytes], Diagnostics]:
+    """Return the contents that formatting changes, and the diagnostics of the formatted files.
+
+    If files have errors other than misplaced white space, nothing changes, and the diagnostics are those of the files.
+    """
+    fixed = fix_all(contents, check)
+    found = fixed.last[1]
+    if found.has_errors:
+        return {}, fixed.first[1]
+    spaced = {**contents, **fixed.contents}
+    # The order of keys does not change the meaning, so the files need no further check.
+    new = {path: format_contents(path, content) for path, content in spaced.items()}
+    changed = {path: content for path, content in new.items() if content != contents[path]}
+    return changed, found
