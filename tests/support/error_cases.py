@@ -37,9 +37,9 @@ from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics
 from opgen.diagnostics import Code, Diagnostics, Source, describe, known_codes
 from opgen.diagnostics.diagnostic import BLOCK, title_of, unescaped
 from opgen.parse import decode_source, parse_domains
+from opgen.pipeline.checking import Stage, inspect
 from opgen.pipeline.importing import Imports, collect_entries
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.linting import Stage, inspect
 from opgen.pipeline.loading import read_registry
 from opgen.pipeline.project import find_project
 from opgen.verify import domains

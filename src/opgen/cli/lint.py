@@ -18,7 +18,7 @@ from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all, format_all
 from opgen.io.files import rewrite_file
 from opgen.model.registry import Registry
-from opgen.pipeline import linting, loading
+from opgen.pipeline import checking, loading
 from opgen.pipeline.inputs import Inputs, Overlay, schema_files
 from opgen.pipeline.loading import read_bytes
 
@@ -128,7 +128,7 @@ def lint(
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
-        return diagnostics, linting.inspect(overlaid, diagnostics, unsupported=True)
+        return diagnostics, checking.inspect(overlaid, diagnostics, unsupported=True)
 
     if not (fix or diff):
         diagnostics, registry = check({})

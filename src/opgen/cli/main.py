@@ -4,8 +4,8 @@ Imports take most of the time of a short run, so this module imports a command's
 `cli/generating.py` only if `opgen generate` has work to do. Three other modules import late, each for its own reason:
 
 * `opgen/__init__.py` imports `opgen.api`, and with it all stages, when one of the public names is first used.
-* `cli/lsp.py` imports the language server after it has checked that pygls, which is optional, is installed.
-* `importing/library/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
+* `cli/editors.py` imports the language server after it has checked that pygls, which is optional, is installed.
+* `importing/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
 
 All other imports are at the top of their modules; ruff's rule PLC0415 checks this.
 """
@@ -50,7 +50,7 @@ def _print_gdb_script(context: click.Context, _: click.Parameter, wanted: bool) 
 
 def _print_cmake_settings(context: click.Context, _: click.Parameter, folder: str | None) -> None:
     if folder is not None:
-        importlib.import_module("opgen.cli.cmake_settings").print_settings(folder)
+        importlib.import_module("opgen.cli.generate").print_settings(folder)
         context.exit()
 
 
@@ -87,8 +87,8 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "schema": "queries:schema",
         },
         "Editors and shells": {
-            "lsp": "lsp:lsp",
-            "completion": "completion:completion",
+            "lsp": "editors:lsp",
+            "completion": "editors:completion",
         },
     }
 )

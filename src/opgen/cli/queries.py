@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.completion import complete_explanation, complete_operator
+from opgen.cli.editors import complete_explanation, complete_operator
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import operator_options, schema_options
 from opgen.cli.report import fails, finish, finish_with, report_unwritable, say

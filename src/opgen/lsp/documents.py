@@ -21,7 +21,7 @@ from opgen.lsp.outline import Outline, build_outline, is_schema
 from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
-from opgen.pipeline import linting
+from opgen.pipeline import checking
 from opgen.pipeline.inputs import Inputs, derivatives_paths, input_files
 from opgen.pipeline.loading import read_source
 from opgen.pipeline.project import find_project
@@ -172,7 +172,7 @@ def analyze(text: str, inputs: Inputs, is_stale: Callable[[], bool]) -> Analysis
     `is_stale` is called during the analysis, which stops when it returns True.
     """
     diagnostics = Diagnostics()
-    registry = linting.survey(inputs, diagnostics, is_stale=is_stale)
+    registry = checking.survey(inputs, diagnostics, is_stale=is_stale)
     whole = not diagnostics.has_errors
     if inputs.project is not None:
         find_project(inputs.project.parent, diagnostics)

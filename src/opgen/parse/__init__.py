@@ -1,6 +1,6 @@
 """Parse YAML files and schemas as values of `opgen.model`. Errors are reported to a collector, never raised."""
 
-from opgen.parse.files.allow_comments import Allow, read_allows
+from opgen.parse.entries.comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
 from opgen.parse.files.domains import DomainsFile, parse_domains

@@ -42,7 +42,7 @@ from opgen.importing.entries.merge import (
     report_fakes,
     write_rows,
 )
-from opgen.importing.library.reader import read_libraries
+from opgen.importing.library import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
 from opgen.importing.python.reader import PythonReader
 from opgen.io.resources import templates_dir

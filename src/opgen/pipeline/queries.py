@@ -29,7 +29,7 @@ from opgen.emit.reports.json_schema import (
 from opgen.io.resources import target_templates, templates_dir
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
-from opgen.model.selector import Mention
+from opgen.model.selector import Mention, find_mentioned
 from opgen.parse.operator_names import (
     ListedOperator,
     parse_operator_list,
@@ -43,7 +43,6 @@ from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load, read_source, read_tags
 from opgen.python.operator_calls import operator_call
 from opgen.resolve.computed_table import Coverage, CoverageTable
-from opgen.resolve.selection import find_mentioned
 from opgen.targets import TARGETS
 from opgen.templating.render import Renderer
 

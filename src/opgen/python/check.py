@@ -12,8 +12,8 @@ from opgen.diagnostics import Diagnostics
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.python.layout import package_declarations
 from opgen.python.overloads import functions_by_name, without_outputs
-from opgen.python.package import package_declarations
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import REQUIRES_GRAD, Spellings, field_names
 

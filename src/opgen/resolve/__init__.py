@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Span, until_too_many
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
-from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
-from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
+from opgen.model.registry import InvalidEntries, OutlessGroup, Registry, StructuredGroup
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants

@@ -12,10 +12,9 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
-from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.mistakes import find_inplace_mistake, find_out_mistake
 from opgen.model.native_function import NativeFunction
-from opgen.model.registry import StructuredGroup
+from opgen.model.registry import InvalidEntries, StructuredGroup
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")
 _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))

@@ -27,8 +27,8 @@ from opgen.model.function_schema import (
     SchemaKind,
     SelfArgument,
 )
-from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import NativeFunction, Variant, VariantSpans
+from opgen.model.registry import InvalidEntries, InvalidEntry
 from opgen.resolve.group_checks import NOT_STRUCTURED, report_no_out
 from opgen.resolve.variants import can_have_out, find_out_schema
 

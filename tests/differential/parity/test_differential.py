@@ -22,7 +22,7 @@ from opgen.emit.reports.dump import dump_rows
 from opgen.model.profile import TagSet
 from opgen.model.registry import Registry
 from opgen.parse import parse_tags
-from opgen.pipeline.linting import Stage, inspect
+from opgen.pipeline.checking import Stage, inspect
 from opgen.targets import TARGETS
 from support.inputs import text_inputs
 

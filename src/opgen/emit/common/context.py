@@ -28,11 +28,11 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.selector import Selection
 from opgen.model.types import CustomClassType, custom_classes
 from opgen.resolve.backend import backend_registrations
 from opgen.resolve.dispatch_tables import Registration, registrations_by_key
 from opgen.resolve.functional_forms import has_own_copy
-from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 
 

@@ -18,9 +18,14 @@ from opgen.emit.common.context import Context
 from opgen.emit.python.calls import PythonCalls, free_exports, parts_of
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
-from opgen.python.layout import with_docstring, without_docstrings
+from opgen.python.layout import (
+    Declaration,
+    package_declarations,
+    package_imports,
+    with_docstring,
+    without_docstrings,
+)
 from opgen.python.overloads import PythonFunction, PythonOverload
-from opgen.python.package import Declaration, package_declarations, package_imports
 from opgen.python.signatures import PythonArgument, PythonSignature
 
 # Tags for compilers and tests, without information for callers.

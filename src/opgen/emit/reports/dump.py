@@ -47,11 +47,11 @@ from opgen.model.registry import (
     StructuredGroup,
     structured_rows,
 )
+from opgen.model.selector import Selection
 from opgen.parse.entries.keys import KEYS, Users
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
-from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 
 Json: TypeAlias = Any

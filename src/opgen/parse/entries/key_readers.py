@@ -39,7 +39,7 @@ from opgen.model.native_function import (
 )
 from opgen.model.profile import ATEN, Profile, TagSet
 from opgen.parse.entries import draft
-from opgen.parse.entries.doc_comments import clean, find_bad_character
+from opgen.parse.entries.comments import clean, find_bad_character
 from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
 from opgen.parse.entries.keys import (
     KEYS,

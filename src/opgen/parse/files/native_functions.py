@@ -13,10 +13,10 @@ from opgen.diagnostics.suggestions import shorten
 from opgen.model.cpp_words import is_library_name
 from opgen.model.dispatch_key import STRUCTURED_DISPATCH_KEYS, UFUNC_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import OperatorName, SchemaKind
-from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.profile import ATEN, Profile, TagSet
-from opgen.parse.entries.doc_comments import comment_documentation
+from opgen.model.registry import InvalidEntries, InvalidEntry
+from opgen.parse.entries.comments import comment_documentation
 from opgen.parse.entries.draft import Draft, EntryContext, default_kernel_name
 from opgen.parse.entries.header import DERIVATIVES_KEYS, SchemaFile, split_header
 from opgen.parse.entries.key_readers import read_keys
