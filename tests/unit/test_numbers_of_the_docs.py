@@ -12,7 +12,7 @@ from opgen import edits
 from opgen.compat import breaks
 from opgen.diagnostics import diagnostic
 from opgen.importing.cpp import reader
-from opgen.io import manifest
+from opgen.io import files, manifest
 from opgen.parse.yaml import nodes
 from opgen.pipeline import importing, loading
 from opgen.targets.base import PYTORCH
@@ -85,7 +85,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         "allow-list of `opgen compat`: {} MB",
         lambda: breaks.MAX_BYTES // _MB,
     ),
-    ("concepts/robustness.md", "a manifest: {} MB)", lambda: manifest.MAX_MANIFEST_BYTES // _MB),
+    ("concepts/robustness.md", "a manifest: {} MB)", lambda: files.MAX_BYTES // _MB),
     ("concepts/robustness.md", "values in a file: {} million", lambda: nodes._MAX_SIZE // _MB),
     ("concepts/robustness.md", "between commas counts as {} more", lambda: nodes._PART_SIZE),
     ("concepts/robustness.md", "a list or mapping as {},", lambda: nodes._COLLECTION_SIZE),

@@ -67,7 +67,6 @@ _GRADIENTS: Mapping[str, str] = {
     "grad_input_mask": "For each name of the key whether its gradient is needed: `grad_input_mask[0]`.",
     "retain_variables": "Whether the graph is kept for another backward pass.",
 }
-_NUMBERED = re.compile(r"result(\d+)")
 
 
 def describe_word(name: str, f: NativeFunction) -> str | None:

@@ -13,7 +13,12 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
+from opgen.autograd.derivative import (
+    Derivative,
+    DifferentiabilityInfo,
+    ForwardDerivative,
+    save_variables,
+)
 from opgen.autograd.formula import Formula, read_formula
 from opgen.autograd.formula_checks import (
     GradientNumbers,
@@ -27,7 +32,6 @@ from opgen.autograd.formula_checks import (
     names_of_forward,
 )
 from opgen.autograd.forward_formulas import forward_derivative, with_inputs
-from opgen.autograd.saved_attributes import save_variables
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Binding, Signatures

@@ -405,7 +405,7 @@ class _Builder:
                 self._text(s.expr, self._of_arguments()) for s in info.all_saved_inputs
             )
             saved_outputs = tuple(
-                self._text(s.expr, self._of_results()) for s in info.all_saved_outputs
+                self._text(s.expr, _as_variables(self.returned)) for s in info.all_saved_outputs
             )
             condition = info.output_differentiability_condition
             decides = ""
@@ -445,9 +445,6 @@ class _Builder:
 
     def _of_arguments(self) -> dict[str, str]:
         return _as_variables(self.arguments)
-
-    def _of_results(self) -> dict[str, str]:
-        return _as_variables(self.returned)
 
     def _of_formulas(self) -> dict[str, str]:
         every = (*self.info.all_saved_inputs, *self.info.all_saved_outputs)

@@ -33,15 +33,10 @@ from opgen.io.new_folder import report_author_files
 from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
 from opgen.pipeline import building, generating
-from opgen.pipeline.building import describe_omissions, estimate_first_build, explain_failure
+from opgen.pipeline.building import describe_omissions, explain_failure
 from opgen.pipeline.derivatives import Gradients, check_called_functions
 from opgen.pipeline.generating import write_tree
-from opgen.pipeline.inputs import (
-    Inputs,
-    derivatives_paths,
-    folders_with_headers,
-    with_contents,
-)
+from opgen.pipeline.inputs import Inputs, derivatives_paths, folders_with_headers, with_contents
 from opgen.pipeline.kernel_sources import (
     BUILD_FOLDER,
     find_folders,
@@ -54,7 +49,6 @@ from opgen.targets.base import FileKind
 
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
-_CORES = os.cpu_count() or 1
 # The linker takes a comma in the path of a library for the end of an option; Ninja and CMake replace `$`.
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\,]|\$[<{(]|\$ENV")
 # With the longest name in a build folder, compilers and Ninja still accept the path.
@@ -146,13 +140,11 @@ def build(
         finish(diagnostics, report_format, deny_warnings)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
-        cores = min(jobs or _CORES, _CORES)
-        how_long = estimate_first_build(output, folder, sources, inputs.target, cores)
         if sources and _compiles_runtime(folder):
             _progress(f"compiling {_named(sources)}")
             _compile(folder, jobs, sources, context, verbose=verbose, first=True)
         what = "the library" + (" and its Python package" if inputs.python else "")
-        _progress(f"compiling {what}{f': {how_long}' if how_long else ''}")
+        _progress(f"compiling {what}")
         _compile(folder, jobs, sources, context, verbose=verbose)
     name = str(tree.header["name"])
     library = _shared_library(folder, name)

@@ -107,7 +107,7 @@ def check(
         return
     assert tree is not None
     for entry in found.stale:
-        say(_describe(entry), report_format, nl=False)
+        say(entry.diff or f"{entry.kind}: {entry.path}\n", report_format, nl=False)
     noun = "file differs" if len(found.stale) == 1 else "files differ"
     differ = f"{output}: {len(found.stale)} {noun}"
     was = inputs_recorded(found.header, tree.header, inputs)
@@ -130,7 +130,3 @@ def _for_target_of(output: Path, inputs: Inputs) -> Inputs:
         return inputs
     target = recorded_target(output)
     return inputs if target is None else replace(inputs, target=target)
-
-
-def _describe(entry: Stale) -> str:
-    return entry.diff or f"{entry.kind}: {entry.path}\n"

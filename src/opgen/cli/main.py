@@ -1,7 +1,7 @@
 """The `opgen` command: the group of all commands.
 
 Imports take most of the time of a short run, so this module imports a command's module only when the command runs, and
-`cli/generating.py` only if `opgen generate` has work to do. Three other modules import late, each for its own reason:
+`cli/generating.py` only if there is work to do. Three other modules import late, each for its own reason:
 
 * `opgen/__init__.py` imports `opgen.api`, and with it all stages, when one of the public names is first used.
 * `cli/editors.py` imports the language server after it has checked that pygls, which is optional, is installed.

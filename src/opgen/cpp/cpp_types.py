@@ -7,9 +7,7 @@ a written argument has the same type as one that is only read, except a Tensor, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import TypeAlias
 
 from opgen.cpp.type_values import (
     BOOL,
@@ -366,6 +364,3 @@ def returns_type(f: NativeFunction) -> CType:
     if not types:
         return VOID
     return types[0] if len(types) == 1 else Tuple(tuple(types))
-
-
-ArgumentType: TypeAlias = Callable[[Type], CType]

@@ -19,11 +19,7 @@ from opgen.lsp.navigation import (
     library_types,
 )
 from opgen.lsp.outline import Entry, Key, Outline
-from opgen.model.dispatch_key import (
-    LIBRARY_DISPATCH_KEYS,
-    SUPPORTED_DISPATCH_KEYS,
-    DispatchKey,
-)
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import FALLTHROUGH, PYTHON, UfuncKey, Variant
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry

@@ -30,10 +30,11 @@ from opgen.lsp.formulas import (
     find_formula_definitions,
     find_formula_word,
 )
-from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.navigation import (
+    KernelIndex,
+    definitions_of,
     document_symbols,
-    find_definitions,
+    find_functions,
     find_references,
     hover_text,
     workspace_symbols,
@@ -317,7 +318,7 @@ def _add_navigation(server: Server) -> None:
             spans = await _definitions_of_formulas(server, document, word)
         else:
             outlines = server.documents.outlines(document)
-            spans = find_definitions(word, outlines, await server.definitions())
+            spans = definitions_of(word, outlines, await server.definitions())
             if word.kind is Kind.operator and word.key.name == "func":
                 spans += _formulas_of(server, document, word)
         return [server.location(span) for span in spans]

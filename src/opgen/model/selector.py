@@ -51,9 +51,6 @@ class Selector(Struct, frozen=True):
         """Return whether `name` (`aten::add.Tensor`) is kept: by its own name, or by `aten::add` with all overloads."""
         return self.include_all_operators or bool(self._entries(name))
 
-    def is_native_function_selected(self, f: NativeFunction) -> bool:
-        return self.is_operator_selected(f.full_name)
-
     def is_operator_selected_for_training(self, name: str) -> bool:
         return self.include_all_operators or any(
             entry.is_used_for_training for entry in self._entries(name)

@@ -10,9 +10,7 @@ from msgspec import Struct
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.parse import (
-    decode_source,
-)
+from opgen.parse import decode_source
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load, read_bytes
 

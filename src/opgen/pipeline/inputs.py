@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_type_hints
 from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
-from opgen.io.manifest import MAX_MANIFEST_BYTES
+from opgen.io.files import MAX_BYTES
 from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.pipeline.author_headers import FoundHeader, find_headers, named_headers, read_header
 from opgen.targets import TARGETS
@@ -61,9 +61,6 @@ def _folders(target: str) -> tuple[str, ...]:
     spec = None if package is None else importlib.util.find_spec(package)
     return () if spec is None else tuple(spec.submodule_search_locations or ())
 
-
-# The largest file that any run reads; other kinds of files have lower limits.
-MAX_BYTES = MAX_MANIFEST_BYTES
 
 # The largest number of files that large sources are split into.
 MAX_SHARDS = 64

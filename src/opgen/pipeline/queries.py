@@ -38,8 +38,8 @@ from opgen.parse.operator_names import (
 )
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients
-from opgen.pipeline.generating import library_context
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.library import library_context
 from opgen.pipeline.loading import load, read_source, read_tags
 from opgen.python.operator_calls import operator_call
 from opgen.resolve.computed_table import Coverage, CoverageTable

@@ -94,7 +94,7 @@ _DOCSTRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
 def declare_as_torchgen(name: str, arguments: Sequence[str], returns: str) -> str:
     """Write a declaration as torchgen does. If it is too long, a comment excludes it from formatting."""
     line = f"def {name}({', '.join(arguments)}) -> {returns}: ..."
-    if _fits_one_line(line, arguments):
+    if len(line) <= _LINE_LENGTH or not arguments or list(arguments) == ["self"]:
         return line
     lines = [f"def {name}(", *(f"    {a}," for a in arguments), f") -> {returns}: ..."]
     text = "\n".join(lines)
@@ -151,10 +151,6 @@ def _escape(found: re.Match[str]) -> str:
         return "\\x22"
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _fits_one_line(line: str, arguments: Sequence[str]) -> bool:
-    return len(line) <= _LINE_LENGTH or not arguments or list(arguments) == ["self"]
 
 
 def _break_line(line: str, margin: str) -> Iterator[str]:

@@ -190,7 +190,7 @@ def _find_registration(
     kind, kernel = _find_source(function, group, key)
     if kind is None:
         return None
-    guards = _guards_devices(key) and kind not in _UNGUARDED
+    guards = (is_cuda_dispatch_key(key) or is_xpu_dispatch_key(key)) and kind not in _UNGUARDED
     return Registration(function, key, kind, kernel, group, guards)
 
 
@@ -266,10 +266,6 @@ def _has_meta_inplace_stub(function: NativeFunction) -> bool:
         and not function.has_composite_kernel
         and len(function.func.returns) == 1
     )
-
-
-def _guards_devices(key: DispatchKey) -> bool:
-    return is_cuda_dispatch_key(key) or is_xpu_dispatch_key(key)
 
 
 # Prefixes of the names of keys above the backends.

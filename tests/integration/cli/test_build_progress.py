@@ -88,14 +88,14 @@ def author(tmp_path: Path) -> Author:
 
 @pytest.mark.slow
 def test_each_long_step_is_announced(author: Author) -> None:
-    """Protects the first build from silence: what is done, for how long, and where the result is, also in a log."""
+    """Protects the first build from silence: what is done, and where the result is, also in a log."""
     done = author.build()
     assert done.returncode == 0, done.stderr
     *steps, last = done.stderr.splitlines()
     assert steps[0] == "looking for the compiler ..."
-    assert re.fullmatch(r"the runtime is compiled .*: about \d+ s ?.*\.\.\.", steps[1]), steps
+    assert re.fullmatch(r"the runtime is compiled .*\.\.\.", steps[1]), steps
     assert steps[2:] == ["compiling 2 kernel sources ..."]
-    assert re.fullmatch(r"compiling the library: 3 sources, about \d+ s \.\.\.", last), last
+    assert last == "compiling the library ..."
     library = done.stdout.splitlines()[0]
     assert re.fullmatch(r"out/cmake-build/libleaky\.so  \(\d+\.\d s\)", library), library
     again = author.build()

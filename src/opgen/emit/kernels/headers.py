@@ -455,13 +455,9 @@ def backend_members(context: Context) -> tuple[BackendMember, ...]:
     """
     if context.backend is None:
         return ()
-    kernels = _kernels(context.backend)
+    kernels = ((index.key, kernel) for index in context.backend.indices for kernel in index.kernels)
     by_overload = group_by(kernels, lambda pair: (pair[1].name, _signature(context, pair[1]).types))
     return tuple(_member(context, uses) for uses in by_overload.values())
-
-
-def _kernels(backend: ExternalBackend) -> Iterator[tuple[DispatchKey, BackendKernel]]:
-    return ((index.key, kernel) for index in backend.indices for kernel in index.kernels)
 
 
 def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:

@@ -348,7 +348,7 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
             for call in kernel.calls
             if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
         ),
-        *_missing_members(context),
+        *(_missing_member(context, member) for member in backend_members(context)),
     )
 
 
@@ -456,10 +456,6 @@ def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFu
         header=f"ops/{kernel.roots[0]}_native.h",
         kept=call.kept,
     )
-
-
-def _missing_members(context: Context) -> tuple[MissingFunction, ...]:
-    return tuple(_missing_member(context, member) for member in backend_members(context))
 
 
 def _missing_member(context: Context, member: BackendMember) -> MissingFunction:

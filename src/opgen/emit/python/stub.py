@@ -25,8 +25,7 @@ from opgen.python.layout import (
     with_docstring,
     without_docstrings,
 )
-from opgen.python.overloads import PythonFunction, PythonOverload
-from opgen.python.signatures import PythonArgument, PythonSignature
+from opgen.python.signatures import PythonArgument, PythonFunction, PythonOverload, PythonSignature
 
 # Tags for compilers and tests, without information for callers.
 _NOT_TOLD = frozenset(

@@ -205,16 +205,12 @@ class FunctionName(Struct, frozen=True):
 
 
 class Kernel(Located, Struct, frozen=True):
-    """A registered kernel. Only functions have a `name`, and only lambdas a `signature`. `code` is shown in messages.
-
-    `is_cast` is whether a cast selects one of several functions with this name.
-    """
+    """A registered kernel. Only functions have a `name`, and only lambdas a `signature`. `code` is shown in messages."""
 
     kind: KernelKind
     code: str
     span: Span
     name: FunctionName | None = None
-    is_cast: bool = False
     signature: CppSignature | None = None
 
 

@@ -59,8 +59,7 @@ from opgen.parse.entries.keys import (
 )
 from opgen.parse.schema.grammar import SchemaReader
 from opgen.parse.schema.mistakes import find_mistake
-from opgen.parse.schema.names import is_namespace
-from opgen.parse.schema.text import SchemaText, without_comments
+from opgen.parse.schema.text import SchemaText, is_namespace, without_comments
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
 _MAX_KERNEL_NAMESPACES = 2

@@ -20,12 +20,7 @@ from opgen.model.dispatch_key import (
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.function_schema import (
-    FunctionSchema,
-    SchemaKind,
-    argument_offsets,
-    return_offsets,
-)
+from opgen.model.function_schema import FunctionSchema, SchemaKind, argument_offsets, return_offsets
 from opgen.model.mistakes import OutMistake, find_out_mistake
 from opgen.model.native_function import (
     AliasAnalysisKind,

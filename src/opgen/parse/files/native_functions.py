@@ -22,8 +22,7 @@ from opgen.parse.entries.header import DERIVATIVES_KEYS, SchemaFile, split_heade
 from opgen.parse.entries.key_readers import read_keys
 from opgen.parse.entries.rules import check_entry
 from opgen.parse.schema.grammar import SchemaCache, SchemaReader
-from opgen.parse.schema.names import KEYWORDS
-from opgen.parse.schema.text import SchemaText
+from opgen.parse.schema.text import KEYWORDS, SchemaText
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
 from opgen.parse.yaml.values import report_derivatives, report_other_kind
 

@@ -30,13 +30,16 @@ from opgen.model.profile import Profile
 from opgen.model.types import CppClass
 from opgen.parse.schema import profiles
 from opgen.parse.schema.foreign_types import foreign_type
-from opgen.parse.schema.names import is_name, is_operator_name, is_overload, marked_name
 from opgen.parse.schema.profiles import arguments_in_roles
 from opgen.parse.schema.text import (
     Locate,
     SchemaText,
     Token,
+    is_name,
+    is_operator_name,
+    is_overload,
     joined,
+    marked_name,
     misplaced_blanks,
     without_comments,
 )
