@@ -15,7 +15,7 @@ from keyword import iskeyword
 from msgspec import Struct
 
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.formula import MAX_DEPTH, TOO_DEEP, Node, read_formula
+from opgen.autograd.formula import MAX_DEPTH, TOO_DEEP, Node, Problem, read_formula
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
 from opgen.cpp.names import return_names
@@ -109,13 +109,8 @@ class PythonFormula(Struct, frozen=True):
     functions: frozenset[str]
 
 
-class NotPython(Exception):
+class NotPython(Problem):
     """A part of a formula has no form in Python: characters `start` to `end`, and the reason."""
-
-    def __init__(self, reason: str, start: int, end: int) -> None:
-        super().__init__(reason)
-        self.start = start
-        self.end = end
 
 
 class Names(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""`opgen build`: generate, then configure and compile with CMake and Ninja."""
+"""`opgen build`: generate, then configure and compile with CMake and Ninja; and `opgen lint --kernels`, a step of builds."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import click
 from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption
+from opgen.cli.lint import KernelRun
 from opgen.cli.options import (
     jobs_option,
     output_option,
@@ -24,7 +25,7 @@ from opgen.cli.options import (
     shards_option,
 )
 from opgen.cli.report import announce, fails, finish, report_unwritable, say, show_progress
-from opgen.diagnostics import Diagnostics
+from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions
@@ -35,7 +36,7 @@ from opgen.model.native_function import KernelSource
 from opgen.pipeline import building, generating
 from opgen.pipeline.building import describe_omissions, explain_failure
 from opgen.pipeline.derivatives import Gradients, check_called_functions
-from opgen.pipeline.generating import write_tree
+from opgen.pipeline.generating import checked_context, write_tree
 from opgen.pipeline.inputs import Inputs, derivatives_paths, folders_with_headers, with_contents
 from opgen.pipeline.kernel_sources import (
     BUILD_FOLDER,
@@ -328,3 +329,18 @@ def _tool(name: str) -> str:
     if found is None:
         raise click.UsageError(f"{name} is not installed; pip install {name}")
     return found
+
+
+def lint_kernels(run: KernelRun) -> None:
+    """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
+    diagnostics = Diagnostics()
+    plan = TARGETS[run.inputs.target].plan
+    sources = find_sources(run.kernels, plan.kernel_suffixes, None, diagnostics)
+    headers = find_folders(run.inputs.include, "name a folder of headers", diagnostics)
+    context = checked_context(with_contents(run.inputs), diagnostics)
+    if context is not None:
+        report_kernels(sources, headers, context, run.inputs, diagnostics)
+    finish(diagnostics, run.report_format, run.deny_warnings)
+    if run.report_format == "human":
+        summary = summarize(diagnostics, hint_fix=False)
+        click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")

@@ -1,4 +1,4 @@
-"""Do the work of `opgen generate` and `opgen lint --kernels`, if there is any, and write files for build systems."""
+"""Do the work of `opgen generate`, if there is any, and write files for build systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from opgen.cli.generate import Generation
-from opgen.cli.lint import KernelRun
 from opgen.cli.report import (
     announce,
     finish,
@@ -22,34 +21,16 @@ from opgen.cli.report import (
     say,
     write_output,
 )
-from opgen.diagnostics import Diagnostics, counted, summarize
+from opgen.diagnostics import Diagnostics
 from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST
 from opgen.io.new_folder import report_author_files
 from opgen.io.resources import own_files
 from opgen.io.writer import Tree, WriteReport
 from opgen.pipeline import generating
-from opgen.pipeline.generating import checked_context, write_tree
-from opgen.pipeline.inputs import Inputs, input_files, with_contents
-from opgen.pipeline.kernel_sources import find_folders, find_sources, report_kernels
+from opgen.pipeline.generating import write_tree
+from opgen.pipeline.inputs import Inputs, input_files
 from opgen.pipeline.stamp import leave_stamp
-from opgen.targets import TARGETS
-
-
-def lint_kernels(run: KernelRun) -> None:
-    """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
-    diagnostics = Diagnostics()
-    plan = TARGETS[run.inputs.target].plan
-    sources = find_sources(run.kernels, plan.kernel_suffixes, None, diagnostics)
-    headers = find_folders(run.inputs.include, "name a folder of headers", diagnostics)
-    context = checked_context(with_contents(run.inputs), diagnostics)
-    if context is not None:
-        report_kernels(sources, headers, context, run.inputs, diagnostics)
-    finish(diagnostics, run.report_format, run.deny_warnings)
-    if run.report_format == "human":
-        summary = summarize(diagnostics, hint_fix=False)
-        click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")
-
 
 _LINE_END = re.compile(r"[\n\r]")
 

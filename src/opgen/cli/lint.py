@@ -123,7 +123,7 @@ def lint(
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
         run = KernelRun(inputs, kernels, report_format, deny_warnings)
-        return Unfinished("generating", "lint_kernels", run)
+        return Unfinished("build", "lint_kernels", run)
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()

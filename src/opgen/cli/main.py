@@ -19,7 +19,8 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -30,22 +31,19 @@ from opgen.cli.help import Group, Unfinished
 from opgen.io.resources import cmake_dir, runtime_dir
 
 
-def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(cmake_dir())
-        context.exit()
+def _path_option(
+    name: str, path: Callable[[], Path], help: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add a flag that prints a path, and ends the command."""
 
+    def print_path(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            click.echo(path())
+            context.exit()
 
-def _print_torch_include_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(runtime_dir() / "torch" / "include")
-        context.exit()
-
-
-def _print_gdb_script(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(runtime_dir() / "gdb" / "opgen_gdb.py")
-        context.exit()
+    return click.option(
+        name, is_flag=True, is_eager=True, expose_value=False, callback=print_path, help=help
+    )
 
 
 def _print_cmake_settings(context: click.Context, _: click.Parameter, folder: str | None) -> None:
@@ -154,13 +152,10 @@ class _Group(Group):
     epilog="'opgen COMMAND --help' explains a command, 'opgen docs' lists the pages of the documentation.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="opgen")
-@click.option(
+@_path_option(
     "--cmake-dir",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_cmake_dir,
-    help="Print the folder of opgen's CMake packages, for -D opgen_DIR, opgen_torch_DIR or CMAKE_PREFIX_PATH.",
+    cmake_dir,
+    "Print the folder of opgen's CMake packages, for -D opgen_DIR, opgen_torch_DIR or CMAKE_PREFIX_PATH.",
 )
 @click.option(
     # For opgen's own CMake functions.
@@ -170,21 +165,15 @@ class _Group(Group):
     expose_value=False,
     callback=_print_cmake_settings,
 )
-@click.option(
+@_path_option(
     "--torch-include-dir",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_torch_include_dir,
-    help="Print the folder of headers that sources generated for target torch include.",
+    lambda: runtime_dir() / "torch" / "include",
+    "Print the folder of headers that sources generated for target torch include.",
 )
-@click.option(
+@_path_option(
     "--gdb-script",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_gdb_script,
-    help="Print the file for gdb -x: it prints tensors and dispatch keys.",
+    lambda: runtime_dir() / "gdb" / "opgen_gdb.py",
+    "Print the file for gdb -x: it prints tensors and dispatch keys.",
 )
 def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""

@@ -352,7 +352,9 @@ def _binding(
     # Without a SymInt in it, both forms share one type object, so that `translate` compares by identity.
     symint = symint and argument.type.is_symint_like()
     ctype = type_of(argument.type, mutable=argument.is_write, symint=symint, context=context)
-    default = _default(argument, symint=symint) if has_default else None
+    default = None
+    if has_default and argument.default is not None:
+        default = Default(argument.default, argument.type, symint)
     return Binding(parameter_name(argument.name), ctype, default)
 
 
@@ -368,12 +370,6 @@ def _optional_option(argument: Argument, default: Default | None) -> Binding:
     assert isinstance(type, BaseType)
     name = "bool" if type.name is BaseTy.bool else type.name.name
     return Binding(argument.name, Optional(Base(name)), default)
-
-
-def _default(argument: Argument, *, symint: bool) -> Default | None:
-    if argument.default is None:
-        return None
-    return Default(argument.default, argument.type, symint)
 
 
 def _options_default(options: TensorOptionsArguments) -> Default | None:

@@ -143,11 +143,6 @@ def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
     return found if blanks else Diagnostics(), found.shown()
 
 
-def _where_no_outless(inputs: Inputs) -> str | None:
-    """Describe where structured operators need an out variant; None if they do not."""
-    return None if TARGETS[inputs.target].schema.makes_outless else f"for target {inputs.target}"
-
-
 @until_too_many(lambda: Registry((), (), (), ()))
 def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     """Parse and resolve; return the registry of the entries without errors."""
@@ -157,6 +152,7 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
+    makes_outless = TARGETS[inputs.target].schema.makes_outless
     parsed = parse_entries(
         sources,
         tags,
@@ -164,7 +160,7 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
         diagnostics,
         strict_torchgen=inputs.strict_torchgen,
         namespace=inputs.namespace,
-        no_outless=_where_no_outless(inputs),
+        no_outless=None if makes_outless else f"for target {inputs.target}",
     )
     # A file that cannot be read may define anything.
     unknown = parsed.invalid.unknown or len(sources) < len(texts)

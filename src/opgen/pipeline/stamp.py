@@ -26,7 +26,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -93,16 +92,11 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
         values = json.loads(body)
         if not _is_true(top, values["files"], values["folders"], stamped_ns):
             return None
-        return _stamp_of(values)
+        files, report = values["files"], values["report"]
+        return Stamp(files, report) if files and isinstance(report, str) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         # Not written by this opgen, or damaged: the whole tree is generated.
         return None
-
-
-def _stamp_of(values: Mapping[str, Any]) -> Stamp | None:
-    """Build the stamp from its JSON value; return None if that has another form. Its files were compared before."""
-    files, report = values["files"], values["report"]
-    return Stamp(files, report) if files and isinstance(report, str) else None
 
 
 def leave_stamp(

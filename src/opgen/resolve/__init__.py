@@ -55,7 +55,8 @@ def resolve(
     check_names(functions, invalid, diagnostics)
     check_entries(entries, diagnostics)
 
-    completed = _complete(entries, tags)
+    written = collect_variants(entries.functions)
+    completed = tuple(_complete_one(variants, entries, tags) for variants in written)
     for variants in completed:
         check_variants(variants, diagnostics)
         check_structured_beside_out(variants, diagnostics)
@@ -86,11 +87,6 @@ def resolve(
         tags=tags,
         outless_groups=outless,
     )
-
-
-def _complete(entries: Entries, tags: tuple[str, ...]) -> tuple[Completed, ...]:
-    """Return every operator's variants, with the generated ones."""
-    return tuple(_complete_one(v, entries, tags) for v in collect_variants(entries.functions))
 
 
 def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:

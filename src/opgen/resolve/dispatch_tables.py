@@ -212,7 +212,9 @@ def _find_source(
             if key is DispatchKey.CompositeExplicitAutograd and serves_by_meta_alone(group):
                 return RegistrationKind.structured, None
         elif key is DispatchKey.CompositeExplicitAutogradNonFunctional:
-            return _composite_structured(function), None
+            # Backends supply the out variant, so it has no composite kernel.
+            is_out = function.func.kind() is SchemaKind.out
+            return None if is_out else RegistrationKind.composite_structured, None
     own = function.find_kernel(key)
     if own is not None and own.source is KernelSource.python:
         return None, None
@@ -246,13 +248,6 @@ def has_meta_of_written(function: NativeFunction) -> bool:
         name is not None and value.is_write and not arguments[name].type.is_nullable()
         for name, value in returned
     )
-
-
-def _composite_structured(function: NativeFunction) -> RegistrationKind | None:
-    # Backends supply the out variant, so it has no composite kernel.
-    if function.func.kind() is SchemaKind.out:
-        return None
-    return RegistrationKind.composite_structured
 
 
 def _has_meta_inplace_stub(function: NativeFunction) -> bool:

@@ -470,7 +470,8 @@ def _members_delegate_to_out(
 
 def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
     """Warn if no row of the group names a kernel, unless an option left the rows out."""
-    if any(f.dispatch or _has_key(f, "dispatch") for f in group.functions()):
+    # Without the key, the place is that of the operator's name.
+    if any(f.dispatch or f.spans.key("dispatch") != f.span for f in group.functions()):
         return
     f = group.out
     name = f"{f.func.name.name}_out_cpu"
@@ -480,8 +481,3 @@ def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnosti
         f.spans.key("structured"),
         hint=f"add 'dispatch:' with a row such as 'CPU: {name}'",
     )
-
-
-def _has_key(f: NativeFunction, name: str) -> bool:
-    # Without the key, the place is that of the operator's name.
-    return f.spans.key(name) != f.span

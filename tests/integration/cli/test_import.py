@@ -12,7 +12,7 @@ import pytest
 from cli_support import Opgen
 
 import opgen.importing.common.registrations
-from opgen.importing.library import reader as library
+from opgen.importing import library
 
 OPS = """\
 #include <torch/library.h>
