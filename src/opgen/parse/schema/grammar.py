@@ -1,7 +1,7 @@
 """Parse schemas as FunctionSchema values by recursive descent.
 
 One grammar accepts what PyTorch's runtime parser and torchgen accept; the rules of a profile are checked on the values
-(`torchgen_rules`, `library_rules`). By torchgen's rules, `str(parse(s)) == s`: any other spelling of the same schema is an
+(`profiles`). By torchgen's rules, `str(parse(s)) == s`: any other spelling of the same schema is an
 error. Equal arguments and returns are parsed once and kept in a cache that the caller owns.
 Source of the grammar: torchgen's `FunctionSchema.parse`, and `torch._C.parse_schema` of PyTorch 2.13, by trial.
 """
