@@ -27,8 +27,8 @@ from compile import processor_seconds
 from results import write_between
 
 from opgen.diagnostics import Diagnostics
+from opgen.pipeline.checking import inspect
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.linting import inspect
 
 GOAL = 2.0
 _TENSOR = re.compile(r"(?<![\w(])Tensor(\([^)]*\))?!? ?\w")

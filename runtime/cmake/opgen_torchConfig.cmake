@@ -25,7 +25,7 @@
 
 include_guard(GLOBAL)
 
-# The oldest supported release of PyTorch, and the newest that was tested. targets/releases.py has the same
+# The oldest supported release of PyTorch, and the newest that was tested. targets/base.py has the same
 # numbers.
 set(opgen_torch_oldest 2.9)
 set(opgen_torch_newest 2.15)

@@ -22,7 +22,7 @@
 include_guard(GLOBAL)
 
 # The releases of PyTorch that this file and the headers support: at least the first; all up to the last were
-# tried. targets/releases.py has the same numbers.
+# tried. targets/base.py has the same numbers.
 set(opgen_torch_stable_oldest 2.10)
 set(opgen_torch_stable_newest 2.15)
 

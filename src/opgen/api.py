@@ -65,8 +65,8 @@ from opgen.model.types import (
     TupleType,
     Type,
 )
-from opgen.pipeline import generating, linting, loading
-from opgen.pipeline.committed import write_tree
+from opgen.pipeline import checking, generating, loading
+from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Options, split_names
 from opgen.pipeline.inputs import Inputs as _Inputs
 from opgen.targets import TARGETS
@@ -161,7 +161,7 @@ def lint(inputs: Inputs | PathLike | Iterable[PathLike]) -> tuple[Diagnostic, ..
     Raises ValueError like `load`, and nothing for problems of the files.
     """
     diagnostics = Diagnostics()
-    linting.inspect(_inputs(inputs), diagnostics, unsupported=True)
+    checking.inspect(_inputs(inputs), diagnostics, unsupported=True)
     return diagnostics.sorted()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from opgen.cli.main import main
 from opgen.diagnostics import Diagnostics, render_human
-from opgen.pipeline import linting, loading, queries
+from opgen.pipeline import checking, loading, queries
 from support.inputs import aten_inputs
 from support.pages import Page, library, pages, run_commands
 
@@ -38,7 +38,7 @@ def test_every_example_is_clean(name: str, target: str, tmp_path: Path) -> None:
         file = tmp_path / f"{number}.yaml"
         file.write_text(text)
         diagnostics = Diagnostics()
-        linting.inspect(aten_inputs((file,), target=target), diagnostics)
+        checking.inspect(aten_inputs((file,), target=target), diagnostics)
         assert render_human(diagnostics) == "", text
 
 
@@ -50,7 +50,7 @@ def test_guides_are_clean(target: str, tmp_path: Path) -> None:
     made = library(every, target, tmp_path)
     for files in (*((file,) for file in made.yaml), made.yaml):
         diagnostics = Diagnostics()
-        linting.inspect(aten_inputs(files, target=target, name="photo"), diagnostics)
+        checking.inspect(aten_inputs(files, target=target, name="photo"), diagnostics)
         assert render_human(diagnostics) == "", files
 
 

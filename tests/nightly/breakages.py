@@ -30,7 +30,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a diagnostic on the next line",
-        "src/opgen/diagnostics/source.py",
+        "src/opgen/diagnostics/diagnostic.py",
         "line = bisect_right(starts, offset)",
         "line = min(bisect_right(starts, offset) + 1, len(starts))",
         "tests/golden/errors",
@@ -160,7 +160,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a comment below a key that `opgen format` takes for the next key's",
-        "src/opgen/edits/formatter.py",
+        "src/opgen/edits.py",
         'if source.text[blank.end()] != "#" or blank.end() - line.start <= len(margin):',
         'if source.text[blank.end()] != "#" or blank.end() - line.start < len(margin):',
         "tests/unit/edits",

@@ -14,8 +14,14 @@ import pytest
 
 from opgen.model.registry import Registry
 from opgen.python.check import is_bound
-from opgen.python.overloads import PythonFunction, PythonOverload, python_functions
-from opgen.python.signatures import PythonOutArgument, PythonSignature, Spellings
+from opgen.python.signatures import (
+    PythonFunction,
+    PythonOutArgument,
+    PythonOverload,
+    PythonSignature,
+    Spellings,
+    python_functions,
+)
 from opgen.targets import TARGETS
 from support.library import OperatorLibrary
 

@@ -2,7 +2,7 @@
 
 PYTHON is the interpreter of an environment that has the release. A library is built for it in which each tag has the
 same operators; they are registered with tags that opgen itself would leave out. A failure that occurs with a tag and
-not without it is the tag's: src/opgen/targets/releases.py has the list.
+not without it is the tag's: src/opgen/targets/base.py has the list.
 """
 
 from __future__ import annotations

@@ -23,16 +23,16 @@ with atheris.instrument_imports(include=["opgen"]):
     from opgen.compat import parse_allow_list
     from opgen.diagnostics import Diagnostics, render_human, render_json
     from opgen.edits import fix_all, format_contents
+    from opgen.model.selector import select
     from opgen.parse import (
         decode_source,
         parse_backend,
         parse_selective,
         parse_tags,
     )
-    from opgen.pipeline.linting import Stage, inspect, survey
+    from opgen.pipeline.checking import Stage, inspect, survey
     from opgen.pipeline.loading import load
     from opgen.resolve.backend import resolve_backend
-    from opgen.resolve.selection import select
     from support.error_cases import yaml_cases
 
 PATH = Path("any.yaml")

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from opgen.autograd.python_formulas import Names, NotPython, as_python
 from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import is_safe_path
-from opgen.model.cpp_identifier import is_identifier
+from opgen.model.cpp_words import is_identifier
 from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import Inputs
 from support.inputs import aten_inputs

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from opgen.cli.main import main
 from opgen.diagnostics import Source
 from opgen.lsp.completion import complete
-from opgen.lsp.kernels import KernelIndex, find_functions
+from opgen.lsp.navigation import KernelIndex, find_functions
 from opgen.lsp.outline import build_outline, find_word
 from support.error_cases import yaml_cases
 

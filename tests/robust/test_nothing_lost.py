@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from opgen.cli.check import compare
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import is_temporary
 from opgen.io.manifest import DIGESTS, MANIFEST
-from opgen.io.stale import compare
 from opgen.io.writer import write
 from support.writing import tree
 

@@ -35,11 +35,12 @@ from opgen import data
 from opgen.compat import Break, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics
 from opgen.diagnostics import Code, Diagnostics, Source, describe, known_codes
-from opgen.diagnostics.codes import BLOCK, title_of, unescaped
-from opgen.parse import decode_source, parse_domains
+from opgen.diagnostics.diagnostic import BLOCK, title_of, unescaped
+from opgen.parse import decode_source
+from opgen.parse.files.domains import parse_domains
+from opgen.pipeline.checking import Stage, inspect
 from opgen.pipeline.importing import Imports, collect_entries
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.linting import Stage, inspect
 from opgen.pipeline.loading import read_registry
 from opgen.pipeline.project import find_project
 from opgen.verify import domains

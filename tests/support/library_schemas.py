@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics
+from opgen.pipeline.checking import inspect
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.linting import inspect
 
 # Classes that PyTorch registers itself, with their C++ types. All others are generated for the
 # test.

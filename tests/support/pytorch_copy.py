@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
+from opgen.autograd.called_functions import HELPERS
 from opgen.autograd.formula import read_formula
 from opgen.autograd.formula_checks import called_functions
-from opgen.autograd.formula_words import HELPERS
 from support.aten_slice import native_functions
 
 NAMESPACE = "mine"

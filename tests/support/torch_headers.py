@@ -18,7 +18,7 @@ import pytest
 from support.build import cache_folder, locked
 
 # All releases in the index (`pip index versions torch`), from the oldest one in
-# targets/releases.py.
+# targets/base.py.
 RELEASES = ("2.9.0", "2.9.1", "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.14.1")
 RELEASES += ("2.15.0",)
 

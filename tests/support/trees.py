@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.human import render_human
+from opgen.diagnostics.rendering import render_human
 from opgen.io.manifest import MANIFEST
 from opgen.io.writer import Tree, write
 from opgen.pipeline.generating import build_tree

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline.linting import inspect
+from opgen.pipeline.checking import inspect
 from support.error_cases import Case, schema_cases
 from support.inputs import aten_inputs
 

@@ -12,8 +12,8 @@ import pytest
 
 from opgen import data
 from opgen.diagnostics import Diagnostic, Diagnostics
+from opgen.pipeline.checking import inspect
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.linting import inspect
 from support.first_day import MISTAKES, Mistake
 
 _TAGS = Path("opgen/data/tags.yaml")

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import pytest
 
-from opgen.compat import allow_list
+from opgen import edits
+from opgen.compat import breaks
 from opgen.diagnostics import diagnostic
-from opgen.edits import fixing
 from opgen.importing.cpp import reader
-from opgen.io import manifest
+from opgen.io import files, manifest
 from opgen.parse.yaml import nodes
-from opgen.pipeline import importing, loading, reading
-from opgen.targets.releases import PYTORCH
+from opgen.pipeline import importing, loading
+from opgen.targets.base import PYTORCH
 from opgen.verify.codes import NAMES
 from robust import test_hostile_names
 from support.build import REPOSITORY
@@ -78,14 +78,14 @@ def units() -> str:
 
 # page, a text with {} for the number, and where the number comes from
 NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
-    ("concepts/robustness.md", "any file of up to {} MB", lambda: reading.MAX_BYTES // _MB),
-    ("concepts/robustness.md", "size of a file: {} MB", lambda: reading.MAX_BYTES // _MB),
+    ("concepts/robustness.md", "any file of up to {} MB", lambda: loading.MAX_BYTES // _MB),
+    ("concepts/robustness.md", "size of a file: {} MB", lambda: loading.MAX_BYTES // _MB),
     (
         "concepts/robustness.md",
         "allow-list of `opgen compat`: {} MB",
-        lambda: allow_list.MAX_BYTES // _MB,
+        lambda: breaks.MAX_BYTES // _MB,
     ),
-    ("concepts/robustness.md", "a manifest: {} MB)", lambda: manifest.MAX_MANIFEST_BYTES // _MB),
+    ("concepts/robustness.md", "a manifest: {} MB)", lambda: files.MAX_BYTES // _MB),
     ("concepts/robustness.md", "values in a file: {} million", lambda: nodes._MAX_SIZE // _MB),
     ("concepts/robustness.md", "between commas counts as {} more", lambda: nodes._PART_SIZE),
     ("concepts/robustness.md", "a list or mapping as {},", lambda: nodes._COLLECTION_SIZE),
@@ -96,9 +96,9 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         lambda: nodes._MAX_DEPTH,
     ),
     ("concepts/robustness.md", "opgen stops after {} |", lambda: diagnostic.MAX_ERRORS),
-    ("concepts/robustness.md", "an allow-list: {} lines", lambda: allow_list._MAX_ENTRIES),
+    ("concepts/robustness.md", "an allow-list: {} lines", lambda: breaks._MAX_ENTRIES),
     ("concepts/robustness.md", "a path in a manifest: {} characters", lambda: manifest._MAX_PATH),
-    ("concepts/robustness.md", "`--fix` fixes at most {} errors", lambda: fixing.MAX_FIXES),
+    ("concepts/robustness.md", "`--fix` fixes at most {} errors", lambda: edits.MAX_FIXES),
     ("concepts/robustness.md", "more than {} misplaced blanks", lambda: loading.MAX_BLANKS),
     ("concepts/robustness.md", "more than {} MB or more", lambda: importing._MOST_BYTES // _MB),
     ("concepts/robustness.md", "more than {}\nregistrations", lambda: reader._MOST_CALLS),

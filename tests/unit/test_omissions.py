@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from opgen.cpp.mangling import mangled_prefix
 from opgen.diagnostics import Diagnostics
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import build_skeletons
-from opgen.io.elf import sections_of_symbols
 from opgen.io.resources import target_templates
-from opgen.pipeline.generating import checked_context
-from opgen.pipeline.inputs import Inputs, with_contents
-from opgen.pipeline.omissions import (
+from opgen.pipeline.building import (
     Kernels,
     describe_kernels,
     describe_omissions,
     find_skeletons,
     find_stubs,
+    mangled_prefix,
+    sections_of_symbols,
 )
+from opgen.pipeline.generating import checked_context
+from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.templating.render import Renderer
 from support.build import default_compiler
 

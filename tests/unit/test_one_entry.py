@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.human import render_human
+from opgen.diagnostics.rendering import render_human
 from opgen.emit.reports.dump import dump_rows
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry

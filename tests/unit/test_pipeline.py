@@ -9,9 +9,9 @@ import pytest
 import opgen
 from opgen.diagnostics import Diagnostics, OpgenError, known_codes
 from opgen.model.dispatch_key import DispatchKey
+from opgen.pipeline.checking import inspect
 from opgen.pipeline.generating import build_tree
 from opgen.pipeline.inputs import input_files
-from opgen.pipeline.linting import inspect
 from opgen.pipeline.loading import load
 from opgen.pipeline.queries import explain_code
 from support.inputs import aten_inputs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.human import render_human
+from opgen.diagnostics.rendering import render_human
 from opgen.pipeline.project import SETTINGS, Project, find_project
 from support.build import REPOSITORY
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from opgen.cli.check import compare
 from opgen.diagnostics import Diagnostics
 from opgen.io import writer
 from opgen.io.files import FileState
 from opgen.io.manifest import DIGESTS, MANIFEST, digest, is_safe_path
-from opgen.io.stale import compare
 from opgen.io.writer import FoundFiles, Tree, list_folders, write
 
 

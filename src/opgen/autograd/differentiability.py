@@ -13,18 +13,25 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, ForwardDerivative
+from opgen.autograd.derivative import (
+    Derivative,
+    DifferentiabilityInfo,
+    ForwardDerivative,
+    save_variables,
+)
 from opgen.autograd.formula import Formula, read_formula
 from opgen.autograd.formula_checks import (
+    GradientNumbers,
+    check_differentiable,
     check_expression,
+    check_mask,
     check_names,
+    check_results,
+    check_rows,
     names_of_backward,
     names_of_forward,
 )
 from opgen.autograd.forward_formulas import forward_derivative, with_inputs
-from opgen.autograd.result_checks import check_mask, check_results
-from opgen.autograd.row_checks import GradientNumbers, check_differentiable, check_rows
-from opgen.autograd.saved_attributes import save_variables
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Binding, Signatures

@@ -1,17 +1,25 @@
-"""Determine which kernels record the gradients of an operator, and which of its outputs have one.
+"""Determine which kernels record the gradients of an operator, and which arguments, outputs, variants and backends have none.
 
 Source of the rules: torchgen, see docs/reference/torchgen-differences.md.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
 
+from msgspec import Struct
+
 from opgen import data
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
+from opgen.autograd.formula_checks import called_functions, called_members
 from opgen.cpp.names import cpp_name, native_name, return_names
+from opgen.diagnostics import Diagnostics
+from opgen.model.backend import BackendIndex
 from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN
@@ -131,3 +139,140 @@ def differentiable_outputs(fn: DifferentiableFunction, key: str = DEFAULT_KEY) -
 
 def _uses_single_gradient(info: DifferentiabilityInfo) -> bool:
     return any(d.formula.uses("grad") for d in info.derivatives)
+
+
+def warn_of_missing(functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics) -> None:
+    """Report gradients that nothing computes although the operator, or another variant of it, has formulas.
+
+    Operators of torchgen's profile are left out: PyTorch's file has many of them, and each is intended.
+    """
+    own = [fn for fn in functions if fn.func.is_library]
+    for fn in own:
+        for info in fn.infos.values():
+            if info.func is fn.func and info.has_derivatives:
+                _warn_of_arguments(fn.func, info, diagnostics)
+    _warn_of_variants(own, diagnostics)
+
+
+def _warn_of_arguments(
+    f: NativeFunction, info: DifferentiabilityInfo, diagnostics: Diagnostics
+) -> None:
+    for argument in info.unmentioned_tensors:
+        message = f"the tensor '{argument.name}' of '{f.full_name}' has no formula"
+        labels = ((f.argument_span(argument.name), "this argument"),)
+        hint = f"add its formula, or '{argument.name}: non_differentiable'"
+        span = info.entry.name.span
+        diagnostics.warning("W1240", message, span, labels=labels, hint=hint)
+
+
+def _warn_of_variants(
+    functions: Sequence[DifferentiableFunction], diagnostics: Diagnostics
+) -> None:
+    with_formulas: dict[str, DifferentiableFunction] = {}
+    for fn in functions:
+        if fn.has_derivatives:
+            with_formulas.setdefault(fn.func.scoped_root, fn)
+    for fn in _without_formulas(functions):
+        f, other = fn.func, with_formulas.get(fn.func.scoped_root)
+        if other is not None:
+            message = f"'{f.full_name}' has no formulas, but '{other.func.full_name}' does"
+            labels = ((f.span, "this operator"),)
+            hint = f"add an entry for '{f.full_name}'"
+            info = next(info for info in other.infos.values() if info.has_derivatives)
+            span = info.entry.name.span
+            diagnostics.warning("W1241", message, span, labels=labels, hint=hint)
+
+
+def _without_formulas(
+    functions: Sequence[DifferentiableFunction],
+) -> Iterator[DifferentiableFunction]:
+    """Yield the operators whose gradient is an error, unless the author has a kernel for it."""
+    for fn in functions:
+        f = fn.func
+        is_variant = f.func.kind() is not SchemaKind.out and "generated" not in f.tags
+        records = any(key.name.startswith(DispatchKey.Autograd.name) for key, _ in f.dispatch)
+        if is_variant and not records and autograd_kernel(fn) is AutogradKernel.not_implemented:
+            yield fn
+
+
+_SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
+
+
+class GradientKind(Enum):
+    """Where the gradient of an operator comes from. The value is the text for people."""
+
+    own = "autograd kernel of the backend"
+    formula = "formula"
+    composite = "those of the operators that it is made of"
+    lacking = "formula that calls a missing operator"
+    missing = "missing: there is no formula"
+    none = "not differentiable"
+
+
+# Operators with these can be trained through.
+AVAILABLE = frozenset({GradientKind.own, GradientKind.formula, GradientKind.composite})
+
+
+class GradientCoverage(Struct, frozen=True):
+    """The gradient of an operator. `lacks` are the operators that its formulas call and the backend does not run."""
+
+    kind: GradientKind
+    lacks: tuple[str, ...] = ()
+
+
+class GradientTable:
+    """The gradients of the operators of one registry, for a backend with the autograd kernels `own`.
+
+    `is_missing` says of an operator that the backend does not run it.
+    """
+
+    def __init__(
+        self,
+        functions: Sequence[DifferentiableFunction],
+        own: BackendIndex | None,
+        is_missing: Callable[[NativeFunction], bool],
+    ) -> None:
+        self._functions = {fn.func.full_name: fn for fn in functions}
+        self._own = (
+            frozenset()
+            if own is None
+            else frozenset(kernel.function.full_name for kernel in own.kernels)
+        )
+        self._key = DEFAULT_KEY if own is None else own.key.name
+        self._is_missing = is_missing
+        self._missing = self._missing_names()
+
+    def of(self, f: NativeFunction) -> GradientCoverage:
+        if f.full_name in self._own:
+            return GradientCoverage(GradientKind.own)
+        fn = self._functions[f.full_name]
+        kernel = autograd_kernel(fn)
+        has_tensors = any(a.type.is_tensor_like() for a in f.func.arguments.flat_all)
+        if f.func.kind() is SchemaKind.out or kernel is AutogradKernel.derived or not has_tensors:
+            return GradientCoverage(GradientKind.none)
+        if kernel is None:
+            return GradientCoverage(GradientKind.composite)
+        if kernel is AutogradKernel.not_implemented:
+            return GradientCoverage(GradientKind.missing)
+        lacks = tuple(dict.fromkeys(self._lacking(fn)))
+        return GradientCoverage(GradientKind.lacking if lacks else GradientKind.formula, lacks)
+
+    def _missing_names(self) -> Mapping[str, str]:
+        """Return the C++ names of operators of which no overload runs, with the first of their operators."""
+        by_name: dict[str, list[NativeFunction]] = {}
+        for fn in self._functions.values():
+            by_name.setdefault(str(cpp_name(fn.func.func)), []).append(fn.func)
+        return {
+            name: overloads[0].full_name
+            for name, overloads in by_name.items()
+            if all(map(self._is_missing, overloads))
+        }
+
+    def _lacking(self, fn: DifferentiableFunction) -> Iterator[str]:
+        info = fn.infos.get(self._key) or fn.infos.get(DEFAULT_KEY)
+        for derivative in () if info is None else info.derivatives:
+            formula = derivative.original_formula
+            for call in (*called_functions(formula, ("at",)), *called_members(formula)):
+                name = _SUFFIXES.sub("", call.text)
+                if name in self._missing:
+                    yield self._missing[name]

@@ -1,4 +1,4 @@
-"""`opgen build`: generate, then configure and compile with CMake and Ninja."""
+"""`opgen build`: generate, then configure and compile with CMake and Ninja; and `opgen lint --kernels`, a step of builds."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import click
 from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption
+from opgen.cli.lint import KernelRun
 from opgen.cli.options import (
     jobs_option,
     output_option,
@@ -23,9 +24,8 @@ from opgen.cli.options import (
     schema_options,
     shards_option,
 )
-from opgen.cli.report import announce, fails, finish, report_unwritable
-from opgen.cli.streams import say, show_progress
-from opgen.diagnostics import Diagnostics
+from opgen.cli.report import announce, fails, finish, report_unwritable, say, show_progress
+from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions
@@ -33,16 +33,11 @@ from opgen.io.files import Locked, locked
 from opgen.io.new_folder import report_author_files
 from opgen.io.resources import cmake_dir
 from opgen.model.native_function import KernelSource
-from opgen.pipeline import generating, required_package
-from opgen.pipeline.build_errors import explain_failure
-from opgen.pipeline.committed import write_tree
+from opgen.pipeline import building, generating
+from opgen.pipeline.building import describe_omissions, explain_failure
 from opgen.pipeline.derivatives import Gradients, check_called_functions
-from opgen.pipeline.inputs import (
-    Inputs,
-    derivatives_paths,
-    folders_with_headers,
-    with_contents,
-)
+from opgen.pipeline.generating import checked_context, write_tree
+from opgen.pipeline.inputs import Inputs, derivatives_paths, folders_with_headers, with_contents
 from opgen.pipeline.kernel_sources import (
     BUILD_FOLDER,
     find_folders,
@@ -50,13 +45,11 @@ from opgen.pipeline.kernel_sources import (
     report_kernels,
     shown_path,
 )
-from opgen.pipeline.omissions import describe_omissions
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind
 
 # The kernel sources that opgen_torchConfig.cmake leaves out.
 _CMAKE_LEFT_OUT = re.compile(r"^OPGEN_LEFT_OUT:INTERNAL=(.+)$", re.MULTILINE)
-_CORES = os.cpu_count() or 1
 # The linker takes a comma in the path of a library for the end of an option; Ninja and CMake replace `$`.
 _NOT_FOR_CMAKE = re.compile(r"[;\"\n\r\\,]|\$[<{(]|\$ENV")
 # With the longest name in a build folder, compilers and Ninja still accept the path.
@@ -116,7 +109,7 @@ def build(
     """
     started = time.monotonic()
     diagnostics = Diagnostics()
-    required_package.check_required_package(inputs, diagnostics)
+    building.check_required_package(inputs, diagnostics)
     # Warnings that are printed before anything is written.
     early = Diagnostics()
     suffixes = TARGETS[inputs.target].plan.kernel_suffixes
@@ -336,3 +329,18 @@ def _tool(name: str) -> str:
     if found is None:
         raise click.UsageError(f"{name} is not installed; pip install {name}")
     return found
+
+
+def lint_kernels(run: KernelRun) -> None:
+    """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
+    diagnostics = Diagnostics()
+    plan = TARGETS[run.inputs.target].plan
+    sources = find_sources(run.kernels, plan.kernel_suffixes, None, diagnostics)
+    headers = find_folders(run.inputs.include, "name a folder of headers", diagnostics)
+    context = checked_context(with_contents(run.inputs), diagnostics)
+    if context is not None:
+        report_kernels(sources, headers, context, run.inputs, diagnostics)
+    finish(diagnostics, run.report_format, run.deny_warnings)
+    if run.report_format == "human":
+        summary = summarize(diagnostics, hint_fix=False)
+        click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")

@@ -11,12 +11,10 @@ import click
 
 from opgen.cli.help import Argument, Command, ProjectOption
 from opgen.cli.options import report_options, with_settings
-from opgen.cli.report import finish
-from opgen.cli.streams import print_document
+from opgen.cli.report import finish, print_document
 from opgen.compat.breaks import BACKWARD, BOTH, Direction, as_diagnostics, render_breaks_json
 from opgen.diagnostics import Diagnostics
-from opgen.diagnostics.human import counted, render_human
-from opgen.diagnostics.machine import render_github
+from opgen.diagnostics.rendering import counted, render_github, render_human
 from opgen.pipeline.compat import Comparison, compare
 from opgen.pipeline.inputs import Inputs
 

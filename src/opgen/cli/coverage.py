@@ -13,9 +13,8 @@ from opgen.cli.options import default_schema, report_options, with_settings
 from opgen.cli.report import finish_with, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import ATEN
-from opgen.pipeline.coverage import CoverageReport, report_coverage
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.installed import installed_derivatives
+from opgen.pipeline.inputs import Inputs, installed_derivatives
+from opgen.pipeline.queries import CoverageReport, report_coverage
 from opgen.targets import TARGETS
 
 _FILE = click.Path(path_type=Path)

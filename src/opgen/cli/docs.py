@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Argument, Command
-from opgen.cli.streams import print_document
+from opgen.cli.report import print_document
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.resources import documentation
 

@@ -15,9 +15,40 @@ from msgspec import Struct
 
 from opgen.cli.help import Command, Unfinished
 from opgen.cli.options import output_option, python_option, schema_options, shards_option
-from opgen.cli.streams import print_diagnostics, say
+from opgen.cli.report import finish, print_diagnostics, say
+from opgen.diagnostics import Diagnostics
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.project import find_project
 from opgen.pipeline.stamp import Request, Stamp, find_stamp, read_request
+
+# The arguments of opgen_add_operators, by settings.
+_ARGUMENTS = {
+    "yaml": "YAML",
+    "target": "OPGEN_TARGET",
+    "torch": "TORCH",
+    "name": "NAME",
+    "derivatives": "DERIVATIVES",
+    "python": "PYTHON",
+    "python_folder": "PYTHON_FOLDER",
+}
+
+
+def print_settings(folder: str) -> None:
+    """Print `set(settings_YAML ...)` and so on for the project of a folder, and its file as `settings_FILE`.
+
+    Nothing if there are no settings. Errors in them are printed, and end the run.
+    """
+    diagnostics = Diagnostics()
+    project = find_project(Path(folder).absolute(), diagnostics)
+    finish(diagnostics, "human", False)
+    if project is None:
+        return
+    click.echo(f"set(settings_FILE [==[{project.file}]==])")
+    for name, argument in _ARGUMENTS.items():
+        value = project.values.get(name)
+        if value:
+            items = value if isinstance(value, tuple) else ("TRUE" if value is True else value,)
+            click.echo(f"set(settings_{argument} [==[{';'.join(map(str, items))}]==])")
 
 
 class Generation(Struct, frozen=True):

@@ -1,25 +1,68 @@
-"""Do the work of `opgen generate`, if there is any."""
+"""Do the work of `opgen generate`, if there is any, and write files for build systems."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from opgen.cli.depfile import write_depfile, write_output_list
 from opgen.cli.generate import Generation
-from opgen.cli.report import announce, finish, finish_with, rendered
-from opgen.cli.streams import print_diagnostics, say
+from opgen.cli.report import (
+    announce,
+    finish,
+    finish_with,
+    print_diagnostics,
+    rendered,
+    report_unwritable,
+    say,
+    write_output,
+)
 from opgen.diagnostics import Diagnostics
+from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST
 from opgen.io.new_folder import report_author_files
 from opgen.io.resources import own_files
 from opgen.io.writer import Tree, WriteReport
 from opgen.pipeline import generating
-from opgen.pipeline.committed import write_tree
+from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import Inputs, input_files
 from opgen.pipeline.stamp import leave_stamp
+
+_LINE_END = re.compile(r"[\n\r]")
+
+
+def _write_depfile(
+    depfile: Path, targets: Iterable[Path], inputs: Iterable[Path], diagnostics: Diagnostics
+) -> None:
+    """Write a Makefile in which `targets` depend on `inputs`; report E0904 if that fails."""
+    targets, inputs = tuple(targets), tuple(inputs)
+    for path in (*targets, *inputs):
+        if _LINE_END.search(str(path)):
+            why = f"a Makefile cannot contain the line break in {str(path)!r}"
+            report_unwritable(depfile, why, diagnostics)
+            return
+    text = f"{_escape(targets)}: {_escape(inputs)}\n"
+    write_output(depfile, os.fsencode(text), diagnostics)
+
+
+def _write_output_list(path: Path, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
+    """Write one path per line, unless the file has this content; report E0904 if that fails."""
+    text = "".join(f"{output}\n" for output in outputs).encode()
+    with suppress(OSError):
+        if read_regular(path)[1] == text:
+            return
+    write_output(path, text, diagnostics)
+
+
+def _escape(paths: Iterable[Path]) -> str:
+    """Escape `paths` for a Makefile."""
+    return " ".join(
+        str(path).replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ") for path in paths
+    )
 
 
 def generate(run: Generation) -> None:
@@ -70,10 +113,10 @@ def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
 def _write_lists(run: Generation, outputs: Iterable[str], diagnostics: Diagnostics) -> None:
     """Write the files that build systems asked for, unless there are errors."""
     if run.output_list is not None and not diagnostics.has_errors:
-        write_output_list(run.output_list, sorted(outputs), diagnostics)
+        _write_output_list(run.output_list, sorted(outputs), diagnostics)
     if run.depfile is not None and not diagnostics.has_errors:
         targets = [path for path in (run.output_list, run.output / MANIFEST) if path is not None]
-        write_depfile(run.depfile, targets, _files_read(run.request.inputs), diagnostics)
+        _write_depfile(run.depfile, targets, _files_read(run.request.inputs), diagnostics)
 
 
 def _files_read(inputs: Inputs) -> tuple[Path, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -106,7 +106,8 @@ def import_command(
     )
     found = importing.import_operators(imports, diagnostics)
     if found is not None and output is not None and not force:
-        _report_in_the_way(found.texts, diagnostics)
+        for path in filter(os.path.lexists, found.texts):
+            diagnostics.error("E1162", f"{path} exists", None, hint="--force overwrites it")
     if output is None:
         text = "" if found is None else found.texts[""]
         finish_with(text, diagnostics, report_format, deny_warnings, human=_by_cause)
@@ -129,13 +130,6 @@ def _defines(given: Sequence[str]) -> Mapping[str, str]:
             raise click.BadParameter(f"'{one}' is not NAME=VALUE", param_hint="-D")
         found[name] = value
     return found
-
-
-def _report_in_the_way(paths: Iterable[str], diagnostics: Diagnostics) -> None:
-    for path in paths:
-        if os.path.lexists(path):
-            message, hint = f"{path} exists", "--force overwrites it"
-            diagnostics.error("E1162", message, None, hint=hint)
 
 
 def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> None:

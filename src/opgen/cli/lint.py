@@ -1,7 +1,10 @@
-"""`opgen lint`: report diagnostics, and apply their fixes."""
+"""`opgen lint` and `opgen format`: report diagnostics, apply their fixes, and put files into the usual layout."""
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,14 +13,62 @@ from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption, Unfinished
 from opgen.cli.options import schema_options
-from opgen.cli.report import fails, finish, rendered
-from opgen.cli.rewrite import print_diffs, read_contents, write_back
-from opgen.cli.streams import print_diagnostics
+from opgen.cli.report import fails, finish, print_diagnostics, rendered, report_unwritable, say
 from opgen.diagnostics import Diagnostics, counted, summarize
-from opgen.edits import MAX_FIXES, fix_all
+from opgen.edits import MAX_FIXES, fix_all, format_all
+from opgen.io.files import rewrite_file
 from opgen.model.registry import Registry
-from opgen.pipeline import linting
-from opgen.pipeline.inputs import Inputs, Overlay
+from opgen.pipeline import checking, loading
+from opgen.pipeline.inputs import Inputs, Overlay, schema_files
+from opgen.pipeline.loading import read_bytes
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def unified_diff(old_name: str, new_name: str, old: str, new: str) -> str:
+    """Return the differences between two texts as a unified diff, empty if there are none.
+
+    Lines keep their ends, so `patch` turns the old text into exactly the new one.
+    """
+    lines = difflib.unified_diff(
+        _LINES.findall(old), _LINES.findall(new), fromfile=old_name, tofile=new_name
+    )
+    return "".join(
+        line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"
+        for line in lines
+    )
+
+
+def _read_contents(inputs: Inputs) -> dict[Path, bytes]:
+    """Read the schema files of `inputs`. Files that cannot be read are left out; the check reports them."""
+    found = {path: read_bytes(path, Diagnostics()) for path in schema_files(inputs)}
+    return {path: content for path, content in found.items() if content is not None}
+
+
+def _print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], report_format: str) -> None:
+    """Print the differences between the old and new contents of each file of `new`."""
+    for path, content in new.items():
+        before, after = old[path].decode("utf-8-sig"), content.decode("utf-8-sig")
+        say(unified_diff(str(path), str(path), before, after), report_format, nl=False)
+
+
+def _write_back(
+    old: Mapping[Path, bytes], new: Mapping[Path, bytes], diagnostics: Diagnostics
+) -> None:
+    """Write the files of `new`; report the first that cannot be written, and stop there."""
+    for path, content in new.items():
+        try:
+            if not path.is_file():
+                why: str | None = "it is not a file"
+            elif path.read_bytes() != old[path]:
+                why = "it was changed in the meantime"
+            else:
+                rewrite_file(path, content)
+                continue
+        except OSError as error:
+            why = error.strerror
+        report_unwritable(path, why, diagnostics)
+        return
 
 
 class KernelRun(Struct, frozen=True):
@@ -72,25 +123,25 @@ def lint(
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
         run = KernelRun(inputs, kernels, report_format, deny_warnings)
-        return Unfinished("lint_kernels", "lint_kernels", run)
+        return Unfinished("build", "lint_kernels", run)
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
         overlaid = replace(inputs, overlay=contents)
-        return diagnostics, linting.inspect(overlaid, diagnostics, unsupported=True)
+        return diagnostics, checking.inspect(overlaid, diagnostics, unsupported=True)
 
     if not (fix or diff):
         diagnostics, registry = check({})
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=True)
         return None
-    contents = read_contents(inputs)
+    contents = _read_contents(inputs)
     fixed = fix_all(contents, check)
     found, registry = fixed.first if diff else fixed.last
     diagnostics = found.shown()
     if diff:
-        print_diffs(contents, fixed.contents, report_format)
+        _print_diffs(contents, fixed.contents, report_format)
     else:
-        write_back(contents, fixed.contents, diagnostics)
+        _write_back(contents, fixed.contents, diagnostics)
         if report_format == "human":
             number = counted(fixed.count, "problem")
             more = any(item.fix is not None for item in found)
@@ -127,3 +178,50 @@ def _finish(
         operators = counted(len(registry.functions), "operator")
         problems = f"no errors, {summary}" if summary else "no errors"
         click.echo(f"{entries}, {operators}: {problems}")
+
+
+@click.command(
+    "format",
+    cls=Command,
+    example="opgen format leaky.yaml",
+    fails=(
+        "there is an error, or a file would change and --check or --diff is given; with --deny-warnings, also if there is"
+        " a warning"
+    ),
+    pages=("lints",),
+)
+@schema_options
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="As --check, and print the changes.")
+def format_command(
+    inputs: Inputs, check: bool, diff: bool, report_format: str, deny_warnings: bool
+) -> None:
+    """Put schema files into the usual layout.
+
+    Puts the keys of each entry into the usual order, and fixes white space in schemas. Comments move with the key that they are above or beside. Files with errors are not changed.
+    """
+    old = {path: text for path, text in _read_contents(inputs).items() if path in inputs.yaml}
+
+    def check_blanks(contents: Overlay) -> tuple[Diagnostics, Diagnostics]:
+        return loading.misplaced_blanks(replace(inputs, overlay=contents))
+
+    changed, diagnostics = format_all(old, check_blanks)
+    if diagnostics.has_errors:
+        finish(diagnostics, report_format, deny_warnings)
+    if diff:
+        _print_diffs(old, changed, report_format)
+    if not (check or diff):
+        _write_back(old, changed, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    _report(changed, len(old), wrote=not (check or diff))
+    if changed and (check or diff):
+        raise SystemExit(1)
+
+
+def _report(changed: Overlay, files: int, *, wrote: bool) -> None:
+    for path in map(Path, changed):
+        click.echo(f"{'formatted' if wrote else 'would format'} {path}", err=True)
+    if not changed:
+        click.echo(
+            "1 file is formatted" if files == 1 else f"{files} files are formatted", err=True
+        )

@@ -1,11 +1,11 @@
 """The `opgen` command: the group of all commands.
 
 Imports take most of the time of a short run, so this module imports a command's module only when the command runs, and
-`cli/generating.py` only if `opgen generate` has work to do. Three other modules import late, each for its own reason:
+`cli/generating.py` only if there is work to do. Three other modules import late, each for its own reason:
 
 * `opgen/__init__.py` imports `opgen.api`, and with it all stages, when one of the public names is first used.
-* `cli/lsp.py` imports the language server after it has checked that pygls, which is optional, is installed.
-* `importing/library/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
+* `cli/editors.py` imports the language server after it has checked that pygls, which is optional, is installed.
+* `importing/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
 
 All other imports are at the top of their modules; ruff's rule PLC0415 checks this.
 """
@@ -19,7 +19,8 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -30,27 +31,24 @@ from opgen.cli.help import Group, Unfinished
 from opgen.io.resources import cmake_dir, runtime_dir
 
 
-def _print_cmake_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(cmake_dir())
-        context.exit()
+def _path_option(
+    name: str, path: Callable[[], Path], help: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add a flag that prints a path, and ends the command."""
 
+    def print_path(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            click.echo(path())
+            context.exit()
 
-def _print_torch_include_dir(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(runtime_dir() / "torch" / "include")
-        context.exit()
-
-
-def _print_gdb_script(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        click.echo(runtime_dir() / "gdb" / "opgen_gdb.py")
-        context.exit()
+    return click.option(
+        name, is_flag=True, is_eager=True, expose_value=False, callback=print_path, help=help
+    )
 
 
 def _print_cmake_settings(context: click.Context, _: click.Parameter, folder: str | None) -> None:
     if folder is not None:
-        importlib.import_module("opgen.cli.cmake_settings").print_settings(folder)
+        importlib.import_module("opgen.cli.generate").print_settings(folder)
         context.exit()
 
 
@@ -63,9 +61,9 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Write operators": {
             "lint": "lint:lint",
-            "format": "format:format_command",
-            "stub": "stub:stub",
-            "explain": "explain:explain",
+            "format": "lint:format_command",
+            "stub": "queries:stub",
+            "explain": "queries:explain",
         },
         "Generate and compile": {
             "build": "build:build",
@@ -83,12 +81,12 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Read": {
             "docs": "docs:docs",
-            "dump": "dump:dump",
-            "schema": "schema:schema",
+            "dump": "queries:dump",
+            "schema": "queries:schema",
         },
         "Editors and shells": {
-            "lsp": "lsp:lsp",
-            "completion": "completion:completion",
+            "lsp": "editors:lsp",
+            "completion": "editors:completion",
         },
     }
 )
@@ -154,13 +152,10 @@ class _Group(Group):
     epilog="'opgen COMMAND --help' explains a command, 'opgen docs' lists the pages of the documentation.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="opgen")
-@click.option(
+@_path_option(
     "--cmake-dir",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_cmake_dir,
-    help="Print the folder of opgen's CMake packages, for -D opgen_DIR, opgen_torch_DIR or CMAKE_PREFIX_PATH.",
+    cmake_dir,
+    "Print the folder of opgen's CMake packages, for -D opgen_DIR, opgen_torch_DIR or CMAKE_PREFIX_PATH.",
 )
 @click.option(
     # For opgen's own CMake functions.
@@ -170,21 +165,15 @@ class _Group(Group):
     expose_value=False,
     callback=_print_cmake_settings,
 )
-@click.option(
+@_path_option(
     "--torch-include-dir",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_torch_include_dir,
-    help="Print the folder of headers that sources generated for target torch include.",
+    lambda: runtime_dir() / "torch" / "include",
+    "Print the folder of headers that sources generated for target torch include.",
 )
-@click.option(
+@_path_option(
     "--gdb-script",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_gdb_script,
-    help="Print the file for gdb -x: it prints tensors and dispatch keys.",
+    lambda: runtime_dir() / "gdb" / "opgen_gdb.py",
+    "Print the file for gdb -x: it prints tensors and dispatch keys.",
 )
 def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""

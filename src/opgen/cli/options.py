@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from opgen.cli.help import Argument, Choice, ProjectOption, SharedOption
 from opgen.cli.report import finish
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import installed
+from opgen.pipeline import inputs
 from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Inputs, split_names
 from opgen.pipeline.project import Project, find_project
 from opgen.targets import TARGETS
@@ -315,9 +315,9 @@ def default_schema(target: str, backend_yaml: Path | None) -> Path:
     For an external backend, that is the YAML of the installed package; otherwise it is native_functions.yaml. Raises
     UsageError if there is no such file.
     """
-    package = None if backend_yaml is None else installed.installed_package(target)
+    package = None if backend_yaml is None else inputs.installed_package(target)
     if package is not None:
-        path: Path | None = installed.installed_schema(target)
+        path: Path | None = inputs.installed_schema(target)
         if path is None:
             raise click.UsageError(
                 f"no YAML is given, and the Python package {package}, which contains the YAML of {target}, is not installed"

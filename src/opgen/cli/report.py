@@ -1,4 +1,9 @@
-"""Print diagnostics to the stream of their format, and exit with the code that follows from them."""
+"""Print diagnostics to the stream of their format, and exit with the code that follows from them.
+
+In format human, results (a summary, a document) go to stdout and diagnostics to stderr. In other formats, stdout has the
+diagnostics and nothing else. A document (`dump`, `stub`, ...) goes to stdout in either case, and diagnostics, which are
+warnings then, to stderr.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,33 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from opgen.cli.streams import print_diagnostics, print_document
-from opgen.diagnostics import (
-    Diagnostics,
-    render_github,
-    render_human,
-    render_json,
-    render_sarif,
-)
+import click
+
+from opgen.diagnostics import Diagnostics, render_github, render_human, render_json, render_sarif
 from opgen.io.files import replace_users_file
+
+
+def print_diagnostics(text: str, report_format: str, *, beside: bool = False) -> None:
+    """Print rendered diagnostics; with `beside`, stdout is for a document."""
+    if report_format == "human" or beside:
+        click.echo(text, err=True, nl=False)
+    else:
+        print_document(text)
+
+
+def print_document(text: str) -> None:
+    """Print to stdout in UTF-8, independent of the locale; lone surrogates are escaped as in JSON."""
+    click.echo(text.encode("utf-8", "backslashreplace"), nl=False)
+
+
+def say(text: str, report_format: str, *, nl: bool = True) -> None:
+    """Print a summary or another message for people."""
+    click.echo(text, err=report_format != "human", nl=nl)
+
+
+def show_progress(text: str = "") -> None:
+    """Replace the line of a terminal on which progress is shown."""
+    click.echo(f"\r\x1b[K{text}", err=True, nl=False)
 
 
 def finish(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from opgen.cli.completion import complete_operator
+from opgen.cli.editors import complete_operator
 from opgen.cli.help import Command
 from opgen.cli.options import operator_options
 from opgen.cli.report import finish_with

@@ -11,8 +11,7 @@ from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, split_arguments
-from opgen.cli.report import finish, wants_color, write_output
-from opgen.cli.streams import print_document, show_progress
+from opgen.cli.report import finish, print_document, show_progress, wants_color, write_output
 from opgen.diagnostics import Diagnostics, OpgenError, describe, render_human
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.kernel_sources import BUILD_FOLDER

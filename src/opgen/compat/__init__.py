@@ -1,7 +1,6 @@
 """Compare two versions of a schema file, and find the changes that break users of the older one."""
 
-from opgen.compat.allow_list import not_allowed, parse_allow_list
-from opgen.compat.breaks import Break, Direction
+from opgen.compat.breaks import Break, Direction, not_allowed, parse_allow_list
 from opgen.compat.schema_rules import compare_operators
 
 __all__ = [

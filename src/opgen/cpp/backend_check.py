@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from opgen.cpp.signatures import DispatcherSignature, parameters
-from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.cpp.type_values import TypeSpelling, spell
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.backend import BackendKernel, ExternalBackend
 

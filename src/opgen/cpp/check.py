@@ -1,36 +1,42 @@
-"""Report schemas that cannot be written as C++ (E07xx), before anything is generated.
-
-The rules about one operator are here, those about several in `collisions`.
-"""
+"""Report schemas that cannot be written as C++ (E07xx), before anything is generated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 
 from msgspec import Struct, field
 
-from opgen.cpp import structured
-from opgen.cpp.collisions import check_collisions
+from opgen.cpp import signatures
 from opgen.cpp.cpp_types import (
     argument_type,
     native_argument_type,
     structured_argument_type,
     type_of_return,
 )
-from opgen.cpp.default_mistakes import advise_on_default
-from opgen.cpp.library_defaults import find_rejected
-from opgen.cpp.literals import find_misfit, find_misfit_to_torchgen
-from opgen.cpp.names import parameter_name
-from opgen.cpp.signatures import Binding, Signatures
-from opgen.cpp.spelling import TypeSpelling, spell
+from opgen.cpp.literals import (
+    advise_on_default,
+    find_misfit,
+    find_misfit_to_torchgen,
+    find_rejected,
+)
+from opgen.cpp.names import operator_struct_name, parameter_name
+from opgen.cpp.signatures import Binding, CppSignature, Signatures
 from opgen.cpp.translate import Conversions, NoConversion, translate
-from opgen.cpp.type_values import CType, NoCppType, TypeContext, holds_references
+from opgen.cpp.type_values import (
+    CType,
+    NoCppType,
+    TypeContext,
+    TypeSpelling,
+    holds_references,
+    spell,
+)
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import Argument
+from opgen.model.mistakes import find_out_mistake
 from opgen.model.native_function import NativeFunction, Variant
-from opgen.model.out_mistakes import find_out_mistake
+from opgen.model.profile import operator_namespace
 from opgen.model.registry import (
     NativeFunctionsGroup,
     NativeFunctionsViewGroup,
@@ -40,7 +46,87 @@ from opgen.model.registry import (
 )
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, Type, custom_classes
 
-__all__ = ["check_signatures"]
+
+def _check_collisions(
+    functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
+) -> None:
+    """Report each operator that has the same C++ signature, struct or header as an earlier one."""
+    _check_structs(functions, diagnostics)
+    _check_overloads(functions, signatures, diagnostics)
+    _check_headers(functions, diagnostics)
+
+
+def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    first: dict[tuple[str, str], NativeFunction] = {}
+    for f in functions:
+        name = operator_struct_name(f.func)
+        other = first.setdefault((operator_namespace(f.namespace), name), f)
+        if other is not f:
+            message = f"'{f.func.name}' and '{other.func.name}' are both '{name}' in C++"
+            _report("E0712", message, f, other, diagnostics)
+
+
+def _check_overloads(
+    functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
+) -> None:
+    first: dict[Hashable, NativeFunction] = {}
+    for f in functions:
+        for method, signature in _signatures(f, signatures):
+            key = (
+                operator_namespace(f.namespace),
+                method,
+                signature.name,
+                tuple(b.type for b in signature.arguments()),
+            )
+            other = first.setdefault(key, f)
+            if other is not f:
+                message = (
+                    f"'{f.func.name}' and '{other.func.name}' are one C++ function:"
+                    f" '{signature.name}' with the same parameter types"
+                )
+                _report("E0711", message, f, other, diagnostics)
+                break
+
+
+def _signatures(f: NativeFunction, signatures: Signatures) -> Iterator[tuple[bool, CppSignature]]:
+    for method, variant in ((False, Variant.function), (True, Variant.method)):
+        if variant in f.variants:
+            for signature in signatures.cpp(f, method=method).signatures():
+                yield method, signature
+
+
+def _check_headers(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    roots: dict[str, NativeFunction] = {}
+    headers: dict[str, NativeFunction] = {}
+    for f in functions:
+        other = roots.setdefault(f.root_name.lower(), f)
+        if other.root_name != f.root_name:
+            message = f"'{other.root_name}' and '{f.root_name}' are the same name on file systems that ignore case"
+            _report("E0713", message, f, other, diagnostics)
+        for header in _headers(f):
+            headers.setdefault(header.lower(), f)
+    for header in sorted(headers.keys() & roots.keys()):
+        f, other = roots[header], headers[header]
+        message = f"'{other.root_name}' and '{f.root_name}' both have a header {header}.h"
+        _report("E0713", message, f, other, diagnostics)
+
+
+def _headers(f: NativeFunction) -> Iterator[str]:
+    """Yield the headers of `f`, without extension, except the one with its own name."""
+    yield f"{f.root_name}_ops"
+    yield f"{f.root_name}_native"
+    if f.part_of_structured_group:
+        yield f"{f.root_name}_meta"
+    for key, _ in f.dispatch:
+        yield f"{f.root_name}_{key.lower()}_dispatch"
+
+
+def _report(
+    code: str, message: str, f: NativeFunction, other: NativeFunction, diagnostics: Diagnostics
+) -> None:
+    diagnostics.error(
+        code, message, f.span, labels=[(other.span, "the other one")], hint="rename one of them"
+    )
 
 
 class _Checker(Struct, frozen=True):
@@ -80,7 +166,7 @@ def check_signatures(
     for view_group in registry.view_groups:
         _check_view_copy(view_group, checker)
     functions = [f for f in registry.functions if f.full_name in sound]
-    check_collisions(functions, signatures, diagnostics)
+    _check_collisions(functions, signatures, diagnostics)
 
 
 def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
@@ -366,7 +452,7 @@ def _check_structured(group: NativeFunctionsGroup, checker: _Checker) -> None:
     _check_structured_types(group, checker)
     if len(checker.diagnostics) == before:
         have = checker.signatures.native(group.functional, symint=False).arguments()
-        want = structured.meta_arguments(group)
+        want = signatures.meta_arguments(group)
         _check_translation(group.functional, have, want, checker)
 
 
@@ -378,7 +464,7 @@ def _check_outless(group: OutlessGroup, checker: _Checker) -> None:
     _check_structured_types(group, checker)
     if len(checker.diagnostics) == before:
         have = checker.signatures.native(group.functional, symint=False).arguments()
-        want = structured.meta_arguments(group)
+        want = signatures.meta_arguments(group)
         _check_translation(group.functional, have, want, checker)
 
 

@@ -1,17 +1,16 @@
 """Translate schema types to C++ types, for each API of an operator.
 
-Source of the rules: torchgen, see docs/contributing/architecture.md. Source of those for libraries
-(`library_types`): the types that PyTorch's registry accepts.
+Source of the rules: torchgen, see docs/contributing/architecture.md. Source of those for libraries, which come first:
+`TORCH_LIBRARY` of PyTorch 2.13, by trial: C++ functions of each type were registered for each schema, and called. In these,
+a written argument has the same type as one that is only read, except a Tensor, which is `Tensor&`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import TypeAlias
 
-from opgen.cpp.library_types import library_argument_type, library_return_type
 from opgen.cpp.type_values import (
+    BOOL,
     DIMNAME_LIST,
     I_OPT_TENSOR_LIST_REF,
     I_TENSOR_LIST_REF,
@@ -23,16 +22,22 @@ from opgen.cpp.type_values import (
     OPTIONAL_TENSOR_REF,
     OPTIONAL_TENSORS,
     SCALAR,
+    SYM_INT,
     SYM_INT_ARRAY_REF,
     TENSOR,
     TENSOR_LIST,
     VOID,
+    Array,
     ArrayRef,
+    Base,
     ConstRef,
     CType,
+    Dict,
+    List,
     MutRef,
     NoCppType,
     Optional,
+    Pointer,
     Tuple,
     TypeContext,
     Vector,
@@ -40,7 +45,165 @@ from opgen.cpp.type_values import (
 )
 from opgen.model.function_schema import FunctionSchema, Return, SchemaKind
 from opgen.model.native_function import NativeFunction
-from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
+from opgen.model.types import (
+    BaseTy,
+    BaseType,
+    CustomClassType,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+)
+
+_IVALUE = Base("IValue")
+_STRING = Base("string")
+# Lists of these are passed as ArrayRef, which does not own its elements.
+_BORROWED = frozenset(
+    {BaseTy.float, BaseTy.ScalarType, BaseTy.Device, BaseTy.complex, BaseTy.Scalar}
+)
+
+
+def _library_argument_type(
+    type: Type, *, mutable: bool, symint: bool, context: TypeContext
+) -> CType:
+    """Return the type of an argument in all APIs except that of structured kernels. Raises NoCppType."""
+    match type:
+        case BaseType(BaseTy.Tensor):
+            return MutRef(TENSOR) if mutable and not context.use_const_ref else ConstRef(TENSOR)
+        case BaseType(BaseTy.Scalar):
+            return ConstRef(SCALAR)
+        case BaseType(BaseTy.Generator):
+            raise NoCppType("PyTorch's registry accepts only 'Generator?'")
+        case BaseType(BaseTy.Any):
+            return ConstRef(_IVALUE)
+        case BaseType():
+            return _value(type, symint=symint)
+        case CustomClassType():
+            return ConstRef(_owned(type))
+        case DictType():
+            return ConstRef(_owned(type))
+        case TupleType():
+            return _owned(type)
+        case OptionalType(elem):
+            return _optional(elem, symint, context)
+        case ListType(elem, size):
+            return _list(elem, size, symint, context)
+
+
+def can_change_elements(type: Type) -> bool:
+    """Return whether a kernel gets a List or Dict, whose elements it can change although the reference is const."""
+    try:
+        found = _library_argument_type(
+            type, mutable=False, symint=False, context=TypeContext(False, False, library=True)
+        )
+    except NoCppType:
+        return False
+    return isinstance(found.elem if isinstance(found, ConstRef | Optional) else found, List | Dict)
+
+
+def _value(type: Type, *, symint: bool) -> CType:
+    value = value_type(type, symint=symint)
+    assert value is not None
+    return value
+
+
+def _optional(elem: Type, symint: bool, context: TypeContext) -> CType:
+    match elem:
+        case BaseType(BaseTy.Tensor):
+            return ConstRef(Optional(TENSOR))
+        case BaseType(BaseTy.Scalar):
+            return ConstRef(Optional(SCALAR))
+        case BaseType(BaseTy.Generator):
+            return Optional(Base("Generator"))
+        case ListType(BaseType(BaseTy.int)):
+            return OPTIONAL_INT_ARRAY_REF
+        case ListType(BaseType(BaseTy.SymInt)):
+            return OPTIONAL_SYM_INT_ARRAY_REF if symint else OPTIONAL_INT_ARRAY_REF
+    inner = _library_argument_type(elem, mutable=False, symint=symint, context=context)
+    return Optional(inner.elem if isinstance(inner, ConstRef) else inner)
+
+
+def _list(elem: Type, size: int | None, symint: bool, context: TypeContext) -> CType:
+    match elem:
+        case BaseType(BaseTy.int):
+            return INT_ARRAY_REF
+        case BaseType(BaseTy.SymInt):
+            return SYM_INT_ARRAY_REF if symint else INT_ARRAY_REF
+        case BaseType(BaseTy.Tensor):
+            return TENSOR_LIST
+        case BaseType(BaseTy.bool) if size is not None:
+            return Array(BOOL, size)
+        case BaseType(name) if name in _BORROWED:
+            return ArrayRef(_owned(elem))
+        case OptionalType(BaseType(BaseTy.Tensor)):
+            return OPTIONAL_TENSORS
+    return ConstRef(List(_owned(elem)))
+
+
+def _owned(type: Type) -> CType:
+    """Return the type as an element of another type that owns it."""
+    match type:
+        case BaseType(BaseTy.Tensor):
+            return TENSOR
+        case BaseType(BaseTy.Scalar):
+            return SCALAR
+        case BaseType(BaseTy.str):
+            return _STRING
+        case BaseType(BaseTy.Any):
+            return _IVALUE
+        case BaseType(BaseTy.SymInt):
+            return SYM_INT
+        case BaseType(BaseTy.Generator):
+            raise NoCppType("PyTorch's registry accepts only 'Generator?'")
+        case BaseType():
+            return _value(type, symint=True)
+        case CustomClassType(name, cpp):
+            if cpp is None:
+                raise NoCppType(f"the C++ class of '{name}' is not declared")
+            return Pointer(cpp.type)
+        case OptionalType(BaseType(BaseTy.Generator)):
+            return Optional(Base("Generator"))
+        case OptionalType(elem):
+            return Optional(_owned(elem))
+        case ListType(elem):
+            return List(_owned(elem))
+        case DictType(key, value):
+            return Dict(_key(key), _owned(value))
+        case TupleType(elems):
+            return Tuple(tuple(map(_owned, elems)))
+
+
+def _key(type: Type) -> CType:
+    """Return the type of keys in a Dict. PyTorch's registry accepts only four."""
+    if isinstance(type, BaseType) and type.name in (
+        BaseTy.str,
+        BaseTy.int,
+        BaseTy.float,
+        BaseTy.bool,
+    ):
+        return _owned(type)
+    raise NoCppType(f"PyTorch's registry accepts no Dict with keys of type '{type}'")
+
+
+def _library_return_type(type: Type, *, by_reference: bool, context: TypeContext) -> CType:
+    """Return the type of one return in all APIs. `by_reference` is whether a Tensor is returned as a reference.
+
+    Raises NoCppType.
+    """
+    match type:
+        case BaseType(BaseTy.Tensor) if by_reference:
+            return ConstRef(TENSOR) if context.use_const_ref else MutRef(TENSOR)
+        case ListType(BaseType(BaseTy.bool)):
+            return List(BOOL)
+        case ListType(elem):
+            return Vector(_owned(elem))
+        case OptionalType(ListType(elem)):
+            return Optional(
+                _library_return_type(ListType(elem, None), by_reference=False, context=context)
+            )
+        case _:
+            return _owned(type)
 
 
 def _is(type: Type, base: BaseTy) -> bool:
@@ -51,7 +214,7 @@ def _is(type: Type, base: BaseTy) -> bool:
 def argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """Return the type of an argument in the public C++ API and of the dispatcher. Raises NoCppType."""
     if context.library:
-        return library_argument_type(type, mutable=mutable, symint=symint, context=context)
+        return _library_argument_type(type, mutable=mutable, symint=symint, context=context)
     value = value_type(type, symint=symint)
     if value is not None:
         return value
@@ -175,7 +338,7 @@ def type_of_return(f: NativeFunction, value: Return, context: TypeContext) -> CT
     if not context.library:
         return return_type(value.type, mutable=value.is_write, context=context)
     by_reference = value.is_write and _returns_references(f.func)
-    return library_return_type(value.type, by_reference=by_reference, context=context)
+    return _library_return_type(value.type, by_reference=by_reference, context=context)
 
 
 def _returns_references(func: FunctionSchema) -> bool:
@@ -201,6 +364,3 @@ def returns_type(f: NativeFunction) -> CType:
     if not types:
         return VOID
     return types[0] if len(types) == 1 else Tuple(tuple(types))
-
-
-ArgumentType: TypeAlias = Callable[[Type], CType]

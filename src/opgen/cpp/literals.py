@@ -1,4 +1,4 @@
-"""Translate defaults of a schema to C++ expressions, and find those that their types cannot have."""
+"""Translate defaults of a schema to C++ expressions, and find those that their types, or PyTorch, cannot have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 
 from opgen import data
-from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.type_values import TypeSpelling
+from opgen.diagnostics.suggestions import meant
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
 _INT = r"[+-]?[0-9]+"
@@ -180,3 +181,117 @@ def _string(default: str) -> str:
         converted.append('\\"' if content[i] == '"' else content[i])
         i += 1
     return '"' + "".join(converted) + '"'
+
+
+_NOTHING = frozenset(("nullptr", "null", "NULL", "nil", "std::nullopt", "nullopt", "{}", "none"))
+_TRUTH = {"true": "True", "false": "False", "TRUE": "True", "FALSE": "False"}
+_SUFFIXED = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFlLuU]+")
+_DTYPE = re.compile(r"(?:torch\.|np\.|at::k?|c10::k?|k)(\w+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CURLY = re.compile(r"[{(](.*)[})]", re.DOTALL)
+# The words that are the defaults of a type.
+_WORDS_OF: Mapping[Type, tuple[str, ...]] = {
+    BaseType(BaseTy.ScalarType): tuple(DTYPE_WORDS),
+    BaseType(BaseTy.bool): ("True", "False"),
+    BaseType(BaseTy.Layout): ("strided",),
+    BaseType(BaseTy.MemoryFormat): ("contiguous_format",),
+}
+_INFINITE = frozenset(("inf", "nan", "INFINITY", "NAN", "float('inf')", 'float("inf")', "math.inf"))
+
+
+def advise_on_default(default: str, type: Type) -> tuple[str | None, str | None]:
+    """Return what to write instead of `default`, which `type` cannot have, and a fix if it means the same."""
+    elem = type.elem if isinstance(type, OptionalType) else type
+    fix = _same(default, type, elem)
+    if fix is not None and find_misfit(fix, type) is None:
+        return f"write '{fix}'", fix
+    if elem in _WORDS_OF:
+        hint, certain = meant(default, _WORDS_OF[elem])
+        if hint is not None:
+            return hint, certain
+    if default == "None" and elem != BaseType(BaseTy.Tensor):
+        return f"a value that may be None has the type '{type}?'", None
+    if elem == BaseType(BaseTy.str) and _WORD.fullmatch(default):
+        return f"write '\"{default}\"', with quotes", None
+    if elem == BaseType(BaseTy.float) and default in _INFINITE:
+        return (
+            "a schema has no infinity and no NaN: write 'float? x=None', and let the kernel choose",
+            None,
+        )
+    return None, None
+
+
+def _same(default: str, type: Type, elem: Type) -> str | None:
+    """Return the spelling of a schema for `default`; None if there is none."""
+    if isinstance(type, OptionalType) and default in _NOTHING:
+        return "None"
+    if default in _TRUTH:
+        return _TRUTH[default]
+    if (number := _SUFFIXED.fullmatch(default)) is not None:
+        return number[1]
+    if elem == BaseType(BaseTy.ScalarType) and (dtype := _DTYPE.fullmatch(default)) is not None:
+        return next((word for word in DTYPE_WORDS if word.lower() == dtype[1].lower()), None)
+    if isinstance(elem, ListType) and (items := _CURLY.fullmatch(default)) is not None:
+        return f"[{items[1].replace(' ', '').rstrip(',')}]"
+    return None
+
+
+# The element types of lists that may have a default. PyTorch's parser treats an enumeration as an int.
+_IN_LISTS = frozenset(
+    (
+        *(BaseTy.int, BaseTy.SymInt, BaseTy.DeviceIndex, BaseTy.bool, BaseTy.float, BaseTy.complex),
+        *(BaseTy.ScalarType, BaseTy.Layout, BaseTy.MemoryFormat),
+    )
+)
+# The names of devices are not a fixed list: backends add their own.
+_DEVICE = re.compile(r"""["'][a-z_]+(:(0|[1-9][0-9]*))?["']""")
+_WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+
+
+def find_rejected(default: str, type: Type) -> str | None:
+    """Return what to write instead of `default`, which is valid for `type` in C++; None if PyTorch accepts it.
+
+    PyTorch's parser rejects such defaults, or calls that use them fail. Source: `torch._C.parse_schema` of PyTorch 2.13,
+    tried with defaults of every type, and calls of C++ kernels with them.
+    """
+    if default.startswith("+"):
+        return f"a number has no '+': {default[1:]}"
+    match type:
+        case OptionalType(elem):
+            return None if default == "None" else _find_rejected_optional(default, elem)
+        case ListType(elem, _):
+            return _find_rejected_list(default, elem)
+        case BaseType(BaseTy.SymBool):
+            return "PyTorch's parser accepts no default for a SymBool"
+        case BaseType(BaseTy.Device) if not _DEVICE.fullmatch(default):
+            return "write a device as in 'cpu' or 'cuda:1'"
+        case _:
+            return None
+
+
+def _find_rejected_optional(default: str, elem: Type) -> str | None:
+    """Return the same for the default of an optional, which PyTorch does not convert to its element's type."""
+    match elem:
+        case OptionalType(inner):
+            return _find_rejected_optional(default, inner)
+        case ListType():
+            return f"'{elem}?' accepts only None"
+        case BaseType(BaseTy.Device):
+            return "'Device?' accepts only None"
+        case BaseType(BaseTy.float) if _WHOLE_NUMBER.fullmatch(default):
+            return f"PyTorch reads this as an int: write {default}.0"
+        case BaseType(BaseTy.SymBool):
+            return None
+        case _:
+            return find_rejected(default, elem)
+
+
+def _find_rejected_list(default: str, elem: Type) -> str | None:
+    if not isinstance(elem, BaseType) or elem.name not in _IN_LISTS:
+        return f"PyTorch's parser accepts no default for a list of '{elem}'"
+    if not default.startswith("["):
+        if _WORD.fullmatch(default) and default not in ("True", "False"):
+            return f"write a word in brackets: [{default}]"
+        return find_rejected(default, elem)
+    items = default[1:-1].split(",")
+    return next((advice for item in items if (advice := find_rejected(item, elem))), None)

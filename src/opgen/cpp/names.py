@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from opgen.model.cpp_identifier import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
+from opgen.model.cpp_words import CPP_KEYWORDS, CppIdentifier, cpp_identifier, is_macro
 from opgen.model.function_schema import FunctionSchema, OperatorName
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace

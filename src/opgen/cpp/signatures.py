@@ -8,13 +8,33 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from opgen.cpp.cpp_types import argument_type, native_argument_type, returns_type
+from opgen.cpp.cpp_types import (
+    argument_type,
+    native_argument_type,
+    returns_type,
+    structured_argument_type,
+)
 from opgen.cpp.literals import default_expression
-from opgen.cpp.names import cpp_name, native_name, parameter_name
-from opgen.cpp.spelling import TypeSpelling, spell
-from opgen.cpp.type_values import TENSOR_OPTIONS, Base, CType, Optional, TypeContext
-from opgen.model.function_schema import Argument, Arguments, SelfArgument, TensorOptionsArguments
-from opgen.model.native_function import NativeFunction
+from opgen.cpp.names import cpp_name, meta_namespace, native_name, parameter_name
+from opgen.cpp.type_values import (
+    TENSOR_OPTIONS,
+    Base,
+    CType,
+    Optional,
+    TypeContext,
+    TypeSpelling,
+    spell,
+    without_reference,
+)
+from opgen.model.function_schema import (
+    TENSOR,
+    Argument,
+    Arguments,
+    SelfArgument,
+    TensorOptionsArguments,
+)
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.model.types import BaseTy, BaseType, OptionalType, Type
 
 
@@ -332,7 +352,9 @@ def _binding(
     # Without a SymInt in it, both forms share one type object, so that `translate` compares by identity.
     symint = symint and argument.type.is_symint_like()
     ctype = type_of(argument.type, mutable=argument.is_write, symint=symint, context=context)
-    default = _default(argument, symint=symint) if has_default else None
+    default = None
+    if has_default and argument.default is not None:
+        default = Default(argument.default, argument.type, symint)
     return Binding(parameter_name(argument.name), ctype, default)
 
 
@@ -350,12 +372,6 @@ def _optional_option(argument: Argument, default: Default | None) -> Binding:
     return Binding(argument.name, Optional(Base(name)), default)
 
 
-def _default(argument: Argument, *, symint: bool) -> Default | None:
-    if argument.default is None:
-        return None
-    return Default(argument.default, argument.type, symint)
-
-
 def _options_default(options: TensorOptionsArguments) -> Default | None:
     if all(a.default == "None" for a in options.all()):
         return Default("{}", None, False)
@@ -366,3 +382,82 @@ def _declaration(
     returns: CType, name: str, bindings: Sequence[Binding], spelling: TypeSpelling
 ) -> str:
     return f"{spell(returns, spelling)} {name}({parameters(bindings, spelling)})"
+
+
+def struct_name(group: StructuredGroup) -> str:
+    """Return the name of the group's meta class, such as `structured_add_Tensor`, after its functional member."""
+    return f"structured_{str(group.functional.func.name).replace('.', '_')}"
+
+
+def meta_class(group: StructuredGroup) -> str:
+    """Return the full name of the group's meta class, such as `at::meta::structured_add_Tensor`."""
+    return f"{meta_namespace(group.functional.namespace)}::{struct_name(group)}"
+
+
+def meta_arguments(group: StructuredGroup, *, symint: bool = False) -> tuple[Binding, ...]:
+    """Return the parameters of `meta`: the arguments of the functional member."""
+    return _bindings(group.functional.func.arguments.flat_non_out, symint=symint)
+
+
+def impl_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
+    """Return the parameters of `impl`: arguments or their precomputed replacements, additions, then outputs."""
+    arguments = group.primary.func.arguments
+    inputs: list[Argument] = list(arguments.flat_non_out)
+    if group.primary.precomputed is not None:
+        replace = dict(group.primary.precomputed.replace)
+        own = arguments.self_arg.argument if arguments.self_arg is not None else None
+        # self is never replaced, even if the YAML has a replacement.
+        inputs = [b for a in inputs for b in (replace.get(a.name, (a,)) if a is not own else (a,))]
+        inputs += group.primary.precomputed.add
+    return (*_bindings(inputs), *out_arguments(group))
+
+
+def out_arguments(group: StructuredGroup) -> tuple[Binding, ...]:
+    """Return the parameters of `impl` for the outputs."""
+    if isinstance(group, OutlessGroup):
+        return _bindings(_outputs(group))
+    return _bindings(group.out.func.arguments.out)
+
+
+def precomputed_elements(group: StructuredGroup, *, symint: bool = False) -> tuple[Binding, ...]:
+    """Return the members of the struct that `meta` returns: replacements in the order of the YAML, then additions."""
+    precomputed = group.primary.precomputed
+    if precomputed is None:
+        return ()
+    elements = [a for _, replacements in precomputed.replace for a in replacements]
+    elements += precomputed.add
+    bindings = _bindings(elements, symint=symint)
+    return tuple(Binding(b.name, without_reference(b.type)) for b in bindings)
+
+
+def impl_struct(group: StructuredGroup, kernel: Kernel, spelling: TypeSpelling, export: str) -> str:
+    """Return the declaration of a structured kernel's class. `export` is a macro that makes it visible, or empty."""
+    head = " ".join(filter(None, ("struct", export, f"structured_{kernel.name}")))
+    return (
+        f"{head} : public {meta_class(group)} {{\n"
+        f"void impl({parameters(impl_arguments(group), spelling)});\n}};\n"
+    )
+
+
+def _outputs(group: OutlessGroup) -> tuple[Argument, ...]:
+    """Return the outputs of `meta` as arguments with unique names: those of the returns, else `out`."""
+    func = group.functional.func
+    taken = {a.name for a in func.arguments.flat_all}
+    if group.primary.precomputed is not None:
+        replaced = (b for _, bs in group.primary.precomputed.replace for b in bs)
+        taken |= {b.name for b in (*replaced, *group.primary.precomputed.add)}
+    names: list[str] = []
+    for index, value in enumerate(func.returns):
+        name = value.name or ("out" if len(func.returns) == 1 else f"out{index}")
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return tuple(Argument(name, TENSOR, None, None) for name in names)
+
+
+def _bindings(arguments: Iterable[Argument], *, symint: bool = False) -> tuple[Binding, ...]:
+    return tuple(
+        Binding(parameter_name(a.name), structured_argument_type(a.type, symint=symint))
+        for a in arguments
+    )

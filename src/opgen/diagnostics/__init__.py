@@ -1,20 +1,31 @@
 """Errors and warnings as values: the mistake, its place, and the remedy."""
 
-from opgen.diagnostics.codes import Code, Example, describe, known_codes
 from opgen.diagnostics.diagnostic import (
     MAX_ERRORS,
+    Code,
     Diagnostic,
     Diagnostics,
     Edit,
+    Example,
+    Located,
+    Location,
     OpgenError,
     Severity,
+    Source,
+    Span,
     TooManyErrors,
+    describe,
+    known_codes,
     until_too_many,
 )
-from opgen.diagnostics.human import counted, render_human, summarize
-from opgen.diagnostics.machine import render_github, render_json
-from opgen.diagnostics.sarif import render_sarif
-from opgen.diagnostics.source import Located, Location, Source, Span
+from opgen.diagnostics.rendering import (
+    counted,
+    render_github,
+    render_human,
+    render_json,
+    render_sarif,
+    summarize,
+)
 
 __all__ = [
     "MAX_ERRORS",

@@ -1,16 +1,217 @@
-"""Problems as values, and the object that collects them."""
+"""Problems as values, and the object that collects them.
+
+A code is a text such as `E0402`: the letter is its severity, and docs/reference/diagnostics.md is the source of everything
+else that is known about it. Codes with V are properties that `opgen verify` checks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from functools import cache, cached_property, wraps
+from typing import ClassVar, ParamSpec, TypeVar
 
 from msgspec import Struct, field
 
-from opgen.diagnostics.codes import Code, describe
-from opgen.diagnostics.source import Source, Span
+from opgen import data
+
+_T = TypeVar("_T")
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class Location(Struct, frozen=True):
+    """A line and a column (in characters), both counted from 1."""
+
+    line: int
+    column: int
+
+
+class Source(Struct, frozen=True, eq=False, dict=True):
+    """An input text and its path in messages. Sources are compared by identity.
+
+    `sha256` is the digest of the file's bytes, which cannot be computed from the text (a BOM, bytes that are not
+    UTF-8); None if the text is not from a file.
+    """
+
+    path: str
+    text: str
+    sha256: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Source({self.path!r})"
+
+    @property
+    def start(self) -> Span:
+        """The point before the first character, for problems of the whole text."""
+        return Span(self, 0, 0)
+
+    def line_starts(self) -> array[int]:
+        """Return the offset of the first character of each line. `\\n`, `\\r\\n` and `\\r` end a line."""
+        return self._line_starts
+
+    @cached_property
+    def _line_starts(self) -> array[int]:
+        # An array: ten million empty lines take 80 MB, and 400 MB as a list.
+        return array("Q", _line_starts(self.text))
+
+    def location(self, offset: int) -> Location:
+        """Return the line and column of a character."""
+        starts = self.line_starts()
+        line = bisect_right(starts, offset)
+        return Location(line, offset - starts[line - 1] + 1)
+
+    def remember(self, offset: int, work_out: Callable[[], _T]) -> _T:
+        """Return `work_out()`, which computes something about the text at `offset`; cache it for the next call.
+
+        Only the last offset is cached, since the errors of one text are reported in succession. Callers ask for one
+        kind of result at each offset.
+        """
+        if not self._remembered or self._remembered[0][0] != offset:
+            self._remembered[:] = [(offset, work_out())]
+        answer: _T = self._remembered[0][1]  # type: ignore[assignment]
+        return answer
+
+    @cached_property
+    def _remembered(self) -> list[tuple[int, object]]:
+        """The offset and the result of the last call of `remember`; empty before the first."""
+        return []
+
+    def line_text(self, line: int) -> str:
+        """Return the text of a line, counted from 1, without its line end."""
+        starts = self.line_starts()
+        end = starts[line] if line < len(starts) else len(self.text)
+        return self.text[starts[line - 1] : end].rstrip("\r\n")
+
+
+def _line_starts(text: str) -> Iterator[int]:
+    yield 0
+    yield from (found.end() for found in _LINE_END.finditer(text))
+
+
+class Span(Struct, frozen=True):
+    """The characters `start` to `end` (exclusive) of a source. An empty span is a point."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The characters of the span."""
+        return self.source.text[self.start : self.end]
+
+    def overlaps(self, other: Span) -> bool:
+        """Return whether both have a character in common, or one is a point inside of or next to the other."""
+        if self.source is not other.source:
+            return False
+        return self.start <= other.end and other.start <= self.end
+
+
+class Located:
+    """A base class for structs with a position in a file, which `==` and `hash` ignore.
+
+    It comes before `Struct` in the list of bases. `_places` names the fields that `==` and `hash` ignore.
+    """
+
+    __slots__ = ()
+
+    __struct_fields__: ClassVar[tuple[str, ...]]
+    _places: ClassVar[tuple[str, ...]] = ("span",)
+
+    def _compared(self) -> tuple[object, ...]:
+        names = (name for name in self.__struct_fields__ if name not in self._places)
+        return tuple([getattr(self, name) for name in names])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Located) or type(other) is not type(self):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._compared()))
+
+
+_DIAGNOSTICS, _PROPERTIES = "reference/diagnostics", "reference/verify-properties"
+# A fenced block: its language, its title if it has one, and its text.
+BLOCK = re.compile(r"^```(\w+)(?: title=\"(.*)\")?\n((?:.*\n)*?)```\n", re.MULTILINE)
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|\n)")
+
+
+class Example(Struct, frozen=True):
+    """Contents of a file: the shortest that is reported, and the same after the fix.
+
+    `read` is the name of the file and, in parentheses, the options with which it is reported. `report` is the text
+    that people see, empty if the page does not show it.
+    """
+
+    failing: str
+    fixed: str
+    read: str = "native_functions.yaml"
+    report: str = ""
+
+
+class Code(Struct, frozen=True):
+    """What is known about a diagnostic code; `opgen explain CODE` prints it.
+
+    `example` is None where no short file is reported. `scope` says for which operators or target the code is
+    reported, and is empty if it is for all.
+    """
+
+    code: str
+    title: str
+    explanation: str
+    example: Example | None = None
+    scope: str = ""
+
+    def __str__(self) -> str:
+        return self.code
+
+
+def known_codes() -> Collection[str]:
+    """Return all codes of errors and warnings, in the order of the page."""
+    return _sections(_DIAGNOSTICS).keys()
+
+
+@cache
+def describe(code: str) -> Code:
+    """Return what is known about a code. Raises KeyError if there is no such code."""
+    text = _sections(_PROPERTIES if code.startswith("V") else _DIAGNOSTICS)[code]
+    title, *paragraphs = BLOCK.split(text)[0].strip().split("\n\n")
+    words = [" ".join(paragraph.split()) for paragraph in paragraphs]
+    example = None
+    if words[-1] == "Reported:":
+        (failing, *report, fixed), words = list(BLOCK.finditer(text)), words[:-1]
+        words += text[fixed.end() :].split("\n")
+        texts = unescaped(failing), unescaped(fixed)
+        example = Example(*texts, title_of(failing), "".join(block[3] for block in report))
+    scope = [word for word in words if word.startswith("Reported for ")]
+    explanation = "\n\n".join(word for word in words if word and word not in scope)
+    return Code(code, title.strip("*."), explanation, example, "".join(scope))
+
+
+def title_of(block: re.Match[str]) -> str:
+    """Return the name of the file in a fenced block and the options with which it is read."""
+    title = (block[2] or "native_functions.yaml").replace(", escaped)", ")")
+    return title.removesuffix(" (escaped)")
+
+
+def unescaped(block: re.Match[str]) -> str:
+    r"""Return the text of a fenced block. In one that is escaped, `\xNN` is a byte, and a `\` hides the end of a line."""
+    if not (block[2] or "").endswith("escaped)"):
+        return block[3]
+    content = _ESCAPE.sub(lambda m: bytes.fromhex((m[1] or b"").decode()), block[3].encode())
+    return content.decode("utf-8", "surrogateescape")
+
+
+@cache
+def _sections(page: str) -> Mapping[str, str]:
+    sections = re.split(r"^### ", data.read_page(page), flags=re.MULTILINE)[1:]
+    # The heading is the code, in the page of properties with a name; the next subject may follow the last paragraph.
+    return {text[:5]: text.partition("\n\n")[2].partition("\n## ")[0] for text in sections}
+
 
 # More errors than a person reads. The limit bounds the time that any input takes.
 MAX_ERRORS = 1000

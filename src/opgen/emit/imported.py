@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by, unique
 from opgen.importing.common.registrations import Kernel
 from opgen.importing.entries.callables import CallableFunction, Declaration
-from opgen.importing.entries.classes import CustomClass
-from opgen.importing.entries.merge import Conditions, Entry, Row
+from opgen.importing.entries.merge import Conditions, CustomClass, Entry, Row
 
 # Characters that a plain scalar cannot begin with. Source: YAML 1.2, 7.3.3.
 _INDICATOR = re.compile(r"[,\[\]{}#&*!|>'\"%@`\s]|[-?:](?:\s|$)|(?:---|\.\.\.)(?:\s|$)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from opgen.autograd.derivative import DifferentiableFunction
-from opgen.autograd.python_nodes import PythonNode, Refusal, python_node, recorded_info
+from opgen.autograd.python_formulas import PythonNode, Refusal, python_node, recorded_info
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.torch.functionalize import OF_OUT
@@ -17,13 +17,11 @@ from opgen.resolve.functional_forms import (
     Twin,
     TwinForm,
     find_twins,
-    is_replaced,
-    views_first_argument,
-)
-from opgen.resolve.hidden_operators import (
     has_default_gradient,
     has_form_below,
+    is_replaced,
     takes_numbers,
+    views_first_argument,
     with_words,
 )
 

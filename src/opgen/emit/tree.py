@@ -9,7 +9,6 @@ from opgen.emit.common.base import GeneratedFile
 from opgen.emit.common.context import Context
 from opgen.emit.cpp.composite import build_composite_kernels
 from opgen.emit.cpp.derivatives import build_derivatives
-from opgen.emit.cpp.dispatch_headers import build_dispatch_headers, build_umbrellas
 from opgen.emit.cpp.functions import (
     build_functions_headers,
     build_redispatch,
@@ -21,20 +20,18 @@ from opgen.emit.cpp.operators import (
     build_operators_sources,
     build_register_schema,
 )
-from opgen.emit.cpp.register import build_register_keys
-from opgen.emit.kernels.backend import build_backend
-from opgen.emit.kernels.formula_stubs import build_formula_stubs
+from opgen.emit.cpp.register import build_dispatch_headers, build_register_keys, build_umbrellas
 from opgen.emit.kernels.headers import (
+    build_backend,
     build_meta_headers,
     build_native_headers,
     build_selected_dtypes,
 )
-from opgen.emit.kernels.stubs import build_stubs
+from opgen.emit.kernels.stubs import build_formula_stubs, build_stubs
 from opgen.emit.python.functions import build_python_functions
 from opgen.emit.python.module import build_python
 from opgen.emit.torch.autograd import build_register_autograd
-from opgen.emit.torch.functionalize import build_register_functionalize
-from opgen.emit.torch.twins import build_register_twins
+from opgen.emit.torch.functionalize import build_register_functionalize, build_register_twins
 from opgen.emit.torch_stable import build_python_registrations
 from opgen.targets.base import FileKind
 

@@ -31,6 +31,8 @@ _OLD_FILE = (
     | getattr(os, "O_NONBLOCK", 0)
 )
 _ANY_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+# The largest file that any run reads: a manifest, which has a line for each file and operator. PyTorch's has 3 MB.
+MAX_BYTES = 30_000_000
 PATIENCE_S = 10.0
 _PAUSE_S = 0.02
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS)

@@ -26,14 +26,12 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
-from opgen.io.files import create_locked, read_regular, replace_file
+from opgen.io.files import MAX_BYTES, create_locked, read_regular, replace_file
 
 MANIFEST = "opgen_manifest.json"
 MANIFEST_FORMAT = 2
 # Format 1 had digests: `files` was an object of them by path.
 _FORMATS = (1, MANIFEST_FORMAT)
-# The manifest has a line for each file and operator: PyTorch's has 3 MB.
-MAX_MANIFEST_BYTES = 30_000_000
 _HINT = "move it away, or generate into another directory"
 # Printable names except `.` and `..`, and no more nested folders than any system can open.
 _NAME = r"(?!\.{1,2}(?:/|\Z))[ -.0-\[\]-~]{1,255}"
@@ -103,8 +101,8 @@ def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest | None:
     """Read the manifest of `directory`; return an empty one if there is none, and None after E0902."""
     path = directory / MANIFEST
     try:
-        content = read_regular(path, MAX_MANIFEST_BYTES + 1)[1]
-        if len(content) > MAX_MANIFEST_BYTES:
+        content = read_regular(path, MAX_BYTES + 1)[1]
+        if len(content) > MAX_BYTES:
             raise ValueError
         value = json.loads(content)
     except FileNotFoundError:

@@ -72,16 +72,12 @@ class WriteReport(Struct, frozen=True):
     states: Mapping[str, FileState] = field(default_factory=dict)
 
 
-def _find_none(_: Collection[str]) -> Collection[str]:
-    return ()
-
-
 @until_too_many(WriteReport)
 def write(
     tree: Tree,
     directory: Path,
     diagnostics: Diagnostics,
-    find_unedited: FindUnedited = _find_none,
+    find_unedited: FindUnedited = lambda _: (),
 ) -> WriteReport:
     """Make `directory` hold `tree`; report E09xx and touch nothing if that would lose something.
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Severity, known_codes
-from opgen.lints.conventions import lint_base, lint_names, lint_variants
-from opgen.lints.kernels import lint_kernels, lint_keys
+from opgen.lints.conventions import lint_base, lint_kernels, lint_keys, lint_names, lint_variants
 from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads, lint_writes
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry

@@ -8,12 +8,12 @@ from __future__ import annotations
 import keyword
 from collections.abc import Collection, Sequence
 
-from opgen.cpp.library_types import can_change_elements
+from opgen.cpp.cpp_types import can_change_elements
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
+from opgen.model.mistakes import shared_letters
 from opgen.model.native_function import NativeFunction
-from opgen.model.out_mistakes import shared_letters
 from opgen.model.registry import Registry
 from opgen.model.types import BaseType, Type
 from opgen.parse.entries.rules import explain_random

@@ -11,19 +11,15 @@ from lsprotocol.types import CompletionItemKind
 from msgspec import Struct
 
 from opgen.lsp.documents import Analysis
-from opgen.lsp.hover import (
+from opgen.lsp.navigation import (
     DICT_DESCRIPTION,
     TYPE_DESCRIPTIONS,
+    kernel_names,
     known_types,
     library_types,
 )
-from opgen.lsp.navigation import kernel_names
 from opgen.lsp.outline import Entry, Key, Outline
-from opgen.model.dispatch_key import (
-    LIBRARY_DISPATCH_KEYS,
-    SUPPORTED_DISPATCH_KEYS,
-    DispatchKey,
-)
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import FALLTHROUGH, PYTHON, UfuncKey, Variant
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
@@ -38,8 +34,8 @@ from opgen.parse.entries.keys import (
     Kind,
     describe_dispatch_key,
 )
-from opgen.pipeline.kernel_definitions import Definition
-from opgen.pipeline.tags import declared_tags
+from opgen.pipeline.kernel_sources import Definition
+from opgen.pipeline.loading import declared_tags
 
 
 class CompletionKind(Enum):

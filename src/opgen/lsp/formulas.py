@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from opgen.autograd.differentiability import KEYS
-from opgen.autograd.formula_words import (
+from opgen.autograd.called_functions import (
     BACKWARD_FORMS,
     FORMULA_HEADER_KEYS,
     FORMULA_KEYS,
@@ -19,6 +18,7 @@ from opgen.autograd.formula_words import (
     describe_word,
     forward_values,
 )
+from opgen.autograd.differentiability import KEYS
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Span
 from opgen.lsp.completion import CompletionKind, Suggestion

@@ -1,21 +1,153 @@
-"""Find the definitions and uses of the word under the cursor."""
+"""Describe the word under the cursor, and find its uses and its definitions, also in C++ sources.
+
+Existing functions, `::ns::fn` in dispatch tables, are found by the form of their definitions.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 from lsprotocol import types
+from msgspec import Struct, field
 
-from opgen.diagnostics import Span
+from opgen import data
+from opgen._compat import assert_never
+from opgen.diagnostics import Source, Span
+from opgen.io.manifest import MANIFEST
+from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Entry, Key, Kind, Outline, Word
 from opgen.lsp.protocol import Positions
-from opgen.pipeline.kernel_definitions import Definition
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.types import BaseTy
+from opgen.parse.entries.keys import (
+    CLASS_KEYS,
+    EXISTING_DESCRIPTION,
+    FALLTHROUGH_DESCRIPTION,
+    HEADER_KEYS,
+    KEYS,
+    describe_dispatch_key,
+)
+from opgen.pipeline import queries
+from opgen.pipeline.author_headers import find_cpp_text
+from opgen.pipeline.kernel_sources import Definition, find_definitions
+from opgen.pipeline.loading import declared_tags
+
+TYPE_DESCRIPTIONS: Mapping[BaseTy, str] = {
+    BaseTy.Generator: "A random number generator; nearly always `Generator?`.",
+    BaseTy.ScalarType: "The element type of a tensor.",
+    BaseTy.Tensor: "A tensor. `Tensor(a!)` is written, `Tensor(a)` may share storage with a return "
+    "with the same letter, `Tensor?` may be None, `Tensor[]` is a list. Outside of `aten`, "
+    "`Tensor!` is also written.",
+    BaseTy.int: "A 64-bit integer. `int[2]` is a list of two, which may be passed as one integer.",
+    BaseTy.Dimname: "The name of a dimension.",
+    BaseTy.DimVector: "A list of dimensions or sizes; only in `precomputed`.",
+    BaseTy.float: "A double.",
+    BaseTy.str: "A string.",
+    BaseTy.bool: "True or False.",
+    BaseTy.Layout: "The layout of a tensor's elements: strided, sparse and so on.",
+    BaseTy.Device: "A device: CPU, Meta and so on, with an index.",
+    BaseTy.DeviceIndex: "The number of a device among those of its type.",
+    BaseTy.Scalar: "A number of any type. Type promotion treats it differently than a tensor.",
+    BaseTy.MemoryFormat: "The order in memory: `contiguous_format`, `channels_last`, "
+    "`preserve_format`.",
+    BaseTy.QScheme: "A quantization scheme.",
+    BaseTy.Storage: "The memory of a tensor's elements.",
+    BaseTy.Stream: "A queue of work for a device.",
+    BaseTy.SymInt: "A size: an integer, or a symbol that stands for one while tracing.",
+    BaseTy.SymBool: "True or False, or a symbol that stands for either while tracing.",
+    BaseTy.ConstQuantizerPtr: "The quantizer of a tensor.",
+    BaseTy.GraphModule: "A graph that a higher-order operator calls.",
+    BaseTy.Any: "A value of any type (outside of `aten`).",
+    BaseTy.complex: "A complex number of two doubles (outside of `aten`).",
+}
+DICT_DESCRIPTION = (
+    "A dictionary with the types of its keys and values: `Dict(str, Tensor)` (outside of `aten`)."
+)
+_CUSTOM_CLASS = "__torch__.torch.classes."
+
+_BASE = re.compile(r"\w+")
+
+
+def known_types() -> tuple[BaseTy, ...]:
+    """Return the base types of the newest version of the language."""
+    return tuple(BaseTy[row[0]] for row in data.read_rows("types.txt") if len(row) == 1)
+
+
+def library_types() -> tuple[BaseTy, ...]:
+    """Return the base types that operators outside of `aten` may have."""
+    return tuple(BaseTy[name] for name in data.read_names("library_types.txt"))
+
+
+def _describe_type(text: str) -> str | None:
+    """Describe the type at the start of `text`; None if there is no such type."""
+    if text == "Dict":
+        return DICT_DESCRIPTION
+    if text.startswith(_CUSTOM_CLASS):
+        name = text[len(_CUSTOM_CLASS) :]
+        return (
+            f"The custom class `{name}`. The key `classes` names its C++ class (outside of `aten`)."
+        )
+    word = _BASE.match(text)
+    base = None if word is None else BaseTy.__members__.get(word.group())
+    return None if base is None else TYPE_DESCRIPTIONS[base]
+
+
+def hover_text(word: Word, known: Analysis | None) -> str | None:
+    """Return the description of `word`; None if there is none. `known` may be the analysis of an older text."""
+    match word.kind:
+        case Kind.key:
+            key = KEYS.get(word.text)
+            return None if key is None else f"**{word.text}**: {key.description}"
+        case Kind.operator:
+            return _operator(word.operator, known)
+        case Kind.kernel:
+            operator = _operator(word.operator, known)
+            head = f"Kernel `{word.text}` of `{word.operator}`"
+            if word.is_existing:
+                head = f"Function `::{word.text}` of `{word.operator}`: {EXISTING_DESCRIPTION}"
+            return head if operator is None else f"{head}\n\n{operator}"
+        case Kind.dispatch_key:
+            dispatch_key = DispatchKey.__members__.get(word.text)
+            if dispatch_key is None:
+                return None
+            return f"**{word.text}**: {describe_dispatch_key(dispatch_key)}"
+        case Kind.tag:
+            return _tag(word.text, known)
+        case Kind.fallthrough:
+            return f"**{word.text}**: {FALLTHROUGH_DESCRIPTION}"
+        case Kind.header_key:
+            text = HEADER_KEYS.get(word.text) or CLASS_KEYS.get(word.text)
+            return None if text is None else f"**{word.text}**: {text}"
+        case Kind.formula_key | Kind.formula:
+            return None
+        case Kind.schema:
+            text = _describe_type(word.text)
+            return None if text is None else f"**{word.text}**: {text}"
+        case _:
+            assert_never(word.kind)
+
+
+def _operator(name: str, known: Analysis | None) -> str | None:
+    function = None if known is None else known.registry.find_function(name)
+    if known is None or function is None:
+        return None
+    return queries.summarize(known.registry, known.inputs, function)
+
+
+def _tag(name: str, known: Analysis | None) -> str | None:
+    if known is None:
+        return None
+    tags = declared_tags(known.inputs).tags
+    return next((f"**{name}**: {' '.join(t.desc.split())}" for t in tags if t.name == name), None)
+
 
 _NAME = re.compile(r"[A-Za-z_][\w.:]*")
 
 
-def find_definitions(
+def definitions_of(
     word: Word, outlines: Iterable[Outline], definitions: Iterable[Definition]
 ) -> list[Span]:
     """Return the C++ of a kernel, the entry of a delegate, or the meta function and kernels of an operator's name."""
@@ -58,7 +190,7 @@ def find_references(
         name = word.text.rsplit("::", 1)[-1]
         rows = [k for o in outlines for e in o.entries for k in kernel_names(e)]
         used = [k for k in rows if k.text.rsplit("::", 1)[-1] == name]
-        return [*used, *find_definitions(word, outlines, definitions)]
+        return [*used, *definitions_of(word, outlines, definitions)]
     if word.kind is not Kind.operator:
         return []
     references: list[Span] = []
@@ -158,3 +290,100 @@ def _kernels(entry: Entry, positions: Positions) -> list[types.DocumentSymbol]:
         )
         for span in kernel_names(entry)
     ]
+
+
+_SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".mm")
+# The text after the parameters of a function, and the text before its name.
+_AFTER = re.compile(r"[ \t\r\n]*(?:noexcept[ \t\r\n]*)?(?:->[\w:<>,&* \t\r\n]+)?([{;])")
+_BEFORE = re.compile(r"(\w+|[>&*])[ \t\r\n]*$")
+_NO_TYPES = ("return", "throw", "else", "do", "co_return", "new", "case")
+_MAX_PARAMETERS = 20_000
+_MAX_TYPE = 200
+# The most files that are searched, in case the workspace is a home folder.
+_MAX_FILES = 20_000
+
+
+class KernelIndex(Struct):
+    """A cache of the definitions in folders. A file is read again if its time or size changes."""
+
+    _files: dict[str, tuple[tuple[int, int], tuple[Definition, ...]]] = field(default_factory=dict)
+
+    def definitions(self, roots: Iterable[Path]) -> list[Definition]:
+        """Return the definitions in all sources below `roots`."""
+        definitions: list[Definition] = []
+        cached, self._files = self._files, {}
+        for path in _sources(roots):
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue
+            stamp = status.st_mtime_ns, status.st_size
+            last = cached.get(path)
+            own = last[1] if last is not None and last[0] == stamp else _read(path)
+            self._files[path] = stamp, own
+            definitions += own
+        return definitions
+
+
+def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
+    """Return the probable definitions of the function `name`, such as `ns::fn`; without any, its declarations.
+
+    Namespaces are ignored.
+    """
+    plain = name.rsplit("::", 1)[-1]
+    pattern = re.compile(rf"(?<![\w.>:])(?:::)?(?:\w+::)*({re.escape(plain)})[ \t\r\n]*\(")
+    defined: list[Span] = []
+    declared: list[Span] = []
+    for path in _sources(roots):
+        text = find_cpp_text(path)
+        if text is None or plain not in text:
+            continue
+        source = Source(path, text)
+        for match in pattern.finditer(text):
+            after = _after_parameters(text, match.end())
+            if after is None or not _follows_type(text, match.start()):
+                continue
+            span = Span(source, match.start(1), match.end(1))
+            (defined if after == "{" else declared).append(span)
+    return defined or declared
+
+
+def _after_parameters(text: str, start: int) -> str | None:
+    """Return `{` if the parameters at `start` belong to a definition, `;` if to a declaration; else None."""
+    depth, at = 1, start
+    while depth and at < min(len(text), start + _MAX_PARAMETERS):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    after = _AFTER.match(text, at)
+    return None if depth or after is None else after[1]
+
+
+def _follows_type(text: str, start: int) -> bool:
+    """Return whether the text before `start` may be a return type, so that a call is not taken for a definition."""
+    before = _BEFORE.search(text, max(0, start - _MAX_TYPE), start)
+    return before is not None and before[1] not in _NO_TYPES
+
+
+def _sources(roots: Iterable[Path]) -> Iterator[str]:
+    seen: set[str] = set()
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            # Generated trees declare and register kernels, but do not define them.
+            if MANIFEST in files:
+                folders[:] = []
+                continue
+            folders[:] = sorted(d for d in folders if not d.startswith(".") and d != "node_modules")
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                if name.endswith(_SUFFIXES) and path not in seen:
+                    seen.add(path)
+                    if len(seen) > _MAX_FILES:
+                        return
+                    yield path
+
+
+def _read(path: str) -> tuple[Definition, ...]:
+    text = find_cpp_text(path)
+    found = () if text is None else find_definitions(Source(path, text))
+    # An inner loop has no place in a dispatch table.
+    return tuple(definition for definition in found if definition.macro != "OPGEN_UFUNC")

@@ -13,7 +13,7 @@ from opgen._compat import assert_never
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit, Severity, Source, Span
 from opgen.diagnostics.suggestions import shorten
 from opgen.edits import apply_edits, fix_all, format_all
-from opgen.pipeline import linting, loading
+from opgen.pipeline import checking, loading
 from opgen.pipeline.inputs import Inputs, Overlay
 
 _BYTES = {
@@ -149,7 +149,7 @@ def fixed_text(path: Path, text: str, inputs: Inputs) -> str:
 
     def check(contents: Overlay) -> tuple[Diagnostics, None]:
         diagnostics = Diagnostics()
-        linting.inspect(replace(inputs, overlay={**inputs.overlay, **contents}), diagnostics)
+        checking.inspect(replace(inputs, overlay={**inputs.overlay, **contents}), diagnostics)
         return diagnostics, None
 
     fixed = fix_all({path: text.encode("utf-8", "replace")}, check)

@@ -16,25 +16,32 @@ from opgen import __version__
 from opgen.diagnostics import Diagnostic, Source, Span
 from opgen.lsp import protocol
 from opgen.lsp.completion import Suggestion, complete, word_start
-from opgen.lsp.documents import Analysis, Analyzer, Document, Documents, is_schema_file
+from opgen.lsp.documents import (
+    Analysis,
+    Analyzer,
+    Document,
+    Documents,
+    is_schema_file,
+    read_settings,
+)
 from opgen.lsp.formulas import (
     complete_formulas,
     describe_formula_word,
     find_formula_definitions,
     find_formula_word,
 )
-from opgen.lsp.hover import hover_text
-from opgen.lsp.kernels import KernelIndex, find_functions
 from opgen.lsp.navigation import (
+    KernelIndex,
+    definitions_of,
     document_symbols,
-    find_definitions,
+    find_functions,
     find_references,
+    hover_text,
     workspace_symbols,
 )
 from opgen.lsp.outline import Kind, Word, find_word
 from opgen.lsp.protocol import Positions, by_uri
-from opgen.lsp.settings import read_settings
-from opgen.pipeline.kernel_definitions import Definition
+from opgen.pipeline.kernel_sources import Definition
 
 _LOG = logging.getLogger(__name__)
 # Seconds that a request waits for the analysis of the current text, and between two checks for it.
@@ -311,7 +318,7 @@ def _add_navigation(server: Server) -> None:
             spans = await _definitions_of_formulas(server, document, word)
         else:
             outlines = server.documents.outlines(document)
-            spans = find_definitions(word, outlines, await server.definitions())
+            spans = definitions_of(word, outlines, await server.definitions())
             if word.kind is Kind.operator and word.key.name == "func":
                 spans += _formulas_of(server, document, word)
         return [server.location(span) for span in spans]

@@ -1,9 +1,8 @@
 """Parse YAML files and schemas as values of `opgen.model`. Errors are reported to a collector, never raised."""
 
-from opgen.parse.files.allow_comments import Allow, read_allows
+from opgen.parse.entries.comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
-from opgen.parse.files.domains import DomainsFile, parse_domains
 from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
 from opgen.parse.files.selective import parse_selective
 from opgen.parse.files.tags import builtin_tags, parse_tags
@@ -16,14 +15,12 @@ SPACING = "E0302"
 __all__ = [
     "SPACING",
     "Allow",
-    "DomainsFile",
     "Parsed",
     "SchemaCache",
     "builtin_tags",
     "decode_source",
     "parse_backend",
     "parse_derivatives",
-    "parse_domains",
     "parse_entries",
     "parse_function_schema",
     "parse_native_functions",

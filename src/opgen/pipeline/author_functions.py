@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from opgen.autograd.called_functions import Call, calls_of_functions
-from opgen.autograd.derivative import DifferentiableFunction
-from opgen.autograd.formula_files import AuthorFunction
+from opgen.autograd.derivative import AuthorFunction, DifferentiableFunction
 from opgen.diagnostics import Source
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.lexing import read_cpp
-from opgen.pipeline.formula_headers import FoundHeader
+from opgen.pipeline.author_headers import FoundHeader
 from opgen.pipeline.inputs import Inputs, author_headers
 from opgen.targets import TARGETS
 

@@ -1,20 +1,80 @@
-"""Check a registry for a target."""
+"""Report all problems of the inputs: errors of every stage, and violations of conventions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
 from opgen.cpp import check as cpp_check
+from opgen.cpp.backend_check import check_coverage, check_overloads
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
+from opgen.lints import lint as report_lints
+from opgen.lints import lint_allows, suppress
+from opgen.model.backend import ExternalBackend
+from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
-from opgen.parse import (
-    Allow,
-    read_allows,
-)
-from opgen.pipeline.additions import Additions, read_backend, read_selection
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.installed import is_backend_only
+from opgen.model.selector import Selection, merge, select
+from opgen.parse import Allow, parse_backend, parse_selective, read_allows
+from opgen.pipeline.derivatives import Gradients, check_called_functions, check_derivatives
+from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
+from opgen.pipeline.loading import read_registry, read_source
+from opgen.python.check import check_python as check_python_bindings
+from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
+from opgen.resolve.backend import resolve_backend
 from opgen.targets import TARGETS, unsupported
+from opgen.targets.base import FileKind, Target
+
+
+class Additions(Struct, frozen=True):
+    """The external backend and the selection. Each is None if the inputs do not name it, and if there are errors."""
+
+    backend: ExternalBackend | None = None
+    selection: Selection | None = None
+
+
+def _read_backend(
+    path: Path | None,
+    impl_path: Path | None,
+    registry: Registry | None,
+    target: Target,
+    diagnostics: Diagnostics,
+    overlay: Overlay,
+) -> ExternalBackend | None:
+    """Read the backend file at `path`, and check that the source at `impl_path` defines all of its kernels."""
+    before = diagnostics.error_count
+    source = None if path is None else read_source(path, diagnostics, overlay)
+    file = None if source is None else parse_backend(source, diagnostics)
+    if file is None or registry is None or diagnostics.error_count > before:
+        return None
+    backend = resolve_backend(file, registry, diagnostics)
+    if backend is None:
+        return None
+    unsupported.report_backend(target, file, backend, diagnostics)
+    check_overloads(backend, target.cpp.spelling, diagnostics)
+    implementation = None if impl_path is None else read_source(impl_path, diagnostics, overlay)
+    if implementation is not None and diagnostics.error_count == before:
+        check_coverage(backend, implementation, target.cpp.spelling, diagnostics)
+    return backend
+
+
+def _read_selection(
+    paths: Sequence[Path],
+    registry: Registry | None,
+    diagnostics: Diagnostics,
+    overlay: Overlay,
+) -> Selection | None:
+    """Read the selection of all files together; return None if there are no files, or no registry to select from."""
+    sources = [read_source(path, diagnostics, overlay) for path in paths]
+    selectors = [parse_selective(s, diagnostics) for s in sources if s is not None]
+    if registry is None or not selectors:
+        return None
+    return select(registry, merge(selectors), diagnostics)
 
 
 @until_too_many(Signatures)
@@ -63,12 +123,122 @@ def read_additions(
     target, overlay = TARGETS[inputs.target], inputs.overlay
     paths = (inputs.backend_yaml, inputs.impl_path)
     return Additions(
-        backend=read_backend(*paths, registry, target, diagnostics, overlay),
-        selection=read_selection(inputs.select, registry, diagnostics, overlay),
+        backend=_read_backend(*paths, registry, target, diagnostics, overlay),
+        selection=_read_selection(inputs.select, registry, diagnostics, overlay),
     )
+
+
+@until_too_many(lambda: None)
+def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report operators that cannot have a Python binding, if the target generates bindings."""
+    target = TARGETS[inputs.target]
+    if target.call_words is not None:
+        return
+    spellings = Spellings(target.cpp.spelling, target.python)
+    if diagnostics.has_errors:
+        registry = without_reported(registry, diagnostics.error_spans())
+    check_python_bindings(registry.functions, spellings, diagnostics)
+
+
+class Stage(IntEnum):
+    """The last stage that `survey` runs; each stage comes after those above it."""
+
+    resolve = 1
+    check = 2
+    lint = 3
+
+
+def inspect(
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    *,
+    unsupported: bool = False,
+    until: Stage = Stage.lint,
+) -> Registry | None:
+    """Report all problems of the inputs; return None if there are errors.
+
+    Later stages skip entries with errors, and check all others.
+    With `unsupported`, also report entries that are valid, but for which the target generates no files.
+    """
+    registry = survey(inputs, diagnostics, unsupported=unsupported, until=until)
+    return None if diagnostics.has_errors else registry
+
+
+def survey(
+    inputs: Inputs,
+    diagnostics: Diagnostics,
+    *,
+    unsupported: bool = False,
+    until: Stage = Stage.lint,
+    is_stale: Callable[[], bool] = lambda: False,
+) -> Registry:
+    """Do as `inspect`, but return a registry of the entries without errors.
+
+    Ends after the stage `until`, and between stages when `is_stale()` says that nobody waits for the result.
+    """
+    registry = read_registry(inputs, diagnostics)
+    whole = None if diagnostics.has_errors else registry
+    if is_stale():
+        return registry
+    gradients = Gradients()
+    if until >= Stage.check:
+        signatures = check_target(registry, inputs, diagnostics)
+        if inputs.python:
+            check_python(registry, inputs, diagnostics)
+        if unsupported:
+            check_unsupported(registry, inputs, diagnostics)
+        read_additions(whole, inputs, diagnostics)
+        gradients = check_derivatives(whole, inputs, signatures, diagnostics)
+        check_called_functions(gradients, inputs, diagnostics)
+    if until >= Stage.lint:
+        lint(registry, inputs, gradients, diagnostics)
+    if not diagnostics.has_errors:
+        return registry
+    return without_reported(registry, diagnostics.error_spans())
 
 
 def allow_comments(registry: Registry) -> tuple[Allow, ...]:
     """Read the comments that allow warnings from all files of the registry."""
     sources = {id(f.spans.entry.source): f.spans.entry.source for f in registry.functions}
     return tuple(allow for source in sources.values() for allow in read_allows(source))
+
+
+def lint(
+    registry: Registry, inputs: Inputs, gradients: Gradients, diagnostics: Diagnostics
+) -> None:
+    """Report violations of conventions, if there are no errors, and drop warnings that comments allow.
+
+    Operators of another library, for which only a backend is generated, follow the conventions of that library.
+    """
+    sound = not diagnostics.has_errors and not is_backend_only(inputs)
+    linted = _without_base(registry) if inputs.backend_yaml is not None else registry
+    if sound:
+        target = TARGETS[inputs.target]
+        report_lints(
+            linted,
+            target.dispatch.tensor_keys,
+            diagnostics,
+            bases=target.cpp.base_headers.keys(),
+            with_formulas=(
+                {fn.func.full_name for fn in gradients.functions if fn.infos}
+                if FileKind.REGISTER_AUTOGRAD in target.plan.kinds
+                else None
+            ),
+            traced=target.dispatch.functionalizes,
+            several_views=target.dispatch.replaces_several_views,
+        )
+    allows = allow_comments(registry)
+    used = suppress(allows, diagnostics)
+    if sound:
+        sources = {id(f.spans.entry.source) for f in linted.functions}
+        own = [allow for allow in allows if id(allow.span.source) in sources]
+        lint_allows(own, used, diagnostics)
+
+
+def _without_base(registry: Registry) -> Registry:
+    """Return the registry without files that define only operators of `aten`: these are PyTorch's, for which the
+    backend is.
+    """
+    own = {id(f.spans.entry.source) for f in registry.functions if f.namespace != ATEN}
+    kept = tuple(f for f in registry.functions if id(f.spans.entry.source) in own)
+    return replace(registry, functions=kept)

@@ -8,14 +8,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
-from opgen.compat.allow_list import MAX_BYTES as MAX_ALLOW_LIST
+from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.parse import (
-    decode_source,
-)
+from opgen.parse import decode_source
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.loading import load
-from opgen.pipeline.reading import read_bytes
+from opgen.pipeline.loading import load, read_bytes
 
 
 class Comparison(Struct, frozen=True):

@@ -1,12 +1,14 @@
-"""Write YAML for operators that sources or a loaded library register."""
+"""Find the sources of operators, and write YAML for those that they, or a loaded library, register."""
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -15,9 +17,13 @@ from msgspec import Struct, field
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header, build_snippets
-from opgen.importing.common.problems import Problems
-from opgen.importing.common.registrations import FakeKernel, NameAlone, Reading, Registration
-from opgen.importing.common.sources import find_sources, is_python
+from opgen.importing.common.registrations import (
+    FakeKernel,
+    NameAlone,
+    Problems,
+    Reading,
+    Registration,
+)
 from opgen.importing.cpp.constants import Constants
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Grammar
@@ -26,16 +32,71 @@ from opgen.importing.cpp.macros import read_macros
 from opgen.importing.cpp.reader import CppReader, find_classes
 from opgen.importing.cpp.text import CppText
 from opgen.importing.entries.callables import Callables
-from opgen.importing.entries.classes import CustomClass, find_custom_classes
-from opgen.importing.entries.fakes import find_traced_by_python, report_fakes
 from opgen.importing.entries.inference import Inference
-from opgen.importing.entries.merge import Entry, merge, write_rows
-from opgen.importing.library.reader import read_libraries
+from opgen.importing.entries.merge import (
+    CustomClass,
+    Entry,
+    find_custom_classes,
+    find_traced_by_python,
+    merge,
+    report_fakes,
+    write_rows,
+)
+from opgen.importing.library import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
 from opgen.importing.python.reader import PythonReader
 from opgen.io.resources import templates_dir
-from opgen.pipeline.reading import read_bytes
+from opgen.pipeline.loading import read_bytes
 from opgen.templating.render import Renderer
+
+_CPP = (
+    *(".cpp", ".cc", ".cxx", ".c++", ".cu", ".cuh", ".mm", ".hip", ".sycl"),
+    *(".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".inc", ".ipp"),
+)
+_PYTHON = (".py", ".pyi")
+# Folders that do not contain a project's own sources.
+_NO_SOURCES = frozenset({".git", ".hg", "__pycache__", "node_modules", ".venv", "venv"})
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith(_PYTHON)
+
+
+def find_sources(arguments: Iterable[str], problems: Problems) -> list[str]:
+    """Return the paths of the sources, each once, in the order of the arguments.
+
+    An argument is a file, a folder or a pattern; the sources of a folder or pattern are sorted. One without any source
+    is an error.
+    """
+    paths: dict[str, None] = {}
+    for argument in arguments:
+        before = len(paths)
+        if os.path.isdir(argument):
+            paths.update(dict.fromkeys(_in_folder(argument)))
+        elif glob.has_magic(argument) and not os.path.lexists(argument):
+            matches = sorted(glob.glob(argument, recursive=True))
+            paths.update((path, None) for path in matches if _is_source(path))
+        else:
+            # A file that is an argument may have any extension.
+            paths[argument] = None
+            continue
+        if len(paths) == before and not any(path.startswith(argument) for path in paths):
+            message = f"there is no source at {argument}"
+            hint = "pass a file, a folder, or a pattern such as 'csrc/**/*.cpp'"
+            problems.error("E1164", message, None, hint=hint)
+    return list(paths)
+
+
+def _in_folder(folder: str) -> Iterator[str]:
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(set(folders) - _NO_SOURCES)
+        paths = (os.path.join(top, name) for name in sorted(names))
+        yield from (path for path in paths if _is_source(path))
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith((*_CPP, *_PYTHON)) and os.path.isfile(path)
+
 
 # A generated file of PyTorch has 1.5 MB.
 _MOST_BYTES = 2_000_000
@@ -157,7 +218,7 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
 
 def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems) -> _Found:
     sources = _sources(imports.sources, diagnostics, problems)
-    texts = {id(source): read_cpp(source) for source in sources if not is_python(source.path)}
+    texts = {id(source): read_cpp(source) for source in sources if not _is_python(source.path)}
     modules = {id(module.source): module for module in _modules(sources, problems)}
     macros = read_macros(texts.values(), imports.defines)
     grammar = Grammar()
@@ -199,7 +260,7 @@ def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems)
 
 def _modules(sources: Iterable[Source], problems: Problems) -> Iterable[PythonModule]:
     for source in sources:
-        if not is_python(source.path) or _REGISTERS.search(source.text) is None:
+        if not _is_python(source.path) or _REGISTERS.search(source.text) is None:
             continue
         try:
             yield read_python(source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
@@ -12,18 +13,54 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_type_hints
 from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
-from opgen.io.manifest import MAX_MANIFEST_BYTES
+from opgen.io.files import MAX_BYTES
 from opgen.model.derivatives import DERIVATIVES_YAML
-from opgen.pipeline.formula_headers import (
-    FoundHeader,
-    find_headers,
-    named_headers,
-    read_header,
-)
-from opgen.pipeline.installed import installed_include
+from opgen.pipeline.author_headers import FoundHeader, find_headers, named_headers, read_header
+from opgen.targets import TARGETS
 
-# The largest file that any run reads; other kinds of files have lower limits.
-MAX_BYTES = MAX_MANIFEST_BYTES
+
+def is_backend_only(inputs: Inputs) -> bool:
+    """Return whether the library has only kernels of an external backend, for the operators of another library."""
+    others = inputs.extends is not None or TARGETS[inputs.target].installed is not None
+    return inputs.backend_yaml is not None and others
+
+
+def installed_package(target: str) -> str | None:
+    """Return the Python package whose operators `target` extends; None if there is none."""
+    installed = TARGETS[target].installed
+    return None if installed is None else installed.package
+
+
+def installed_schema(target: str) -> Path | None:
+    """Return the schema file of that package; None if the package is not installed for this Python."""
+    installed = TARGETS[target].installed
+    paths = (Path(f, installed.schema) for f in _folders(target)) if installed is not None else ()
+    return next((path for path in paths if path.is_file()), None)
+
+
+def installed_derivatives(target: str) -> tuple[Path, ...]:
+    """Return the file with the formulas of that package; none if the package is not installed for this Python."""
+    installed = TARGETS[target].installed
+    if installed is None:
+        return ()
+    paths = (Path(f, installed.derivatives) for f in _folders(target))
+    return tuple(path for path in paths if path.is_file())[:1]
+
+
+def installed_include(target: str) -> Path | None:
+    """Return the folder of the headers of that library; None if it is not installed for this Python."""
+    installed = TARGETS[target].installed
+    paths = (Path(f, installed.include) for f in _folders(target)) if installed is not None else ()
+    return next((path for path in paths if path.is_dir()), None)
+
+
+def _folders(target: str) -> tuple[str, ...]:
+    """Return the folders of the package; none if it is not installed."""
+    package = installed_package(target)
+    # find_spec does not import the package, which would take seconds.
+    spec = None if package is None else importlib.util.find_spec(package)
+    return () if spec is None else tuple(spec.submodule_search_locations or ())
+
 
 # The largest number of files that large sources are split into.
 MAX_SHARDS = 64

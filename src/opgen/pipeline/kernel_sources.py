@@ -3,18 +3,73 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from opgen.diagnostics import Diagnostics, Source, counted
+from msgspec import Struct
+
+from opgen.diagnostics import Diagnostics, Source, Span, counted
 from opgen.diagnostics.suggestions import Vocabulary, shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import KnownDefinition, known_definitions
+from opgen.importing.cpp.lexing import read_cpp
 from opgen.io.manifest import MANIFEST, read_manifest
-from opgen.pipeline.author_headers import Include, follow_includes
-from opgen.pipeline.cpp_text import find_cpp_text
+from opgen.pipeline.author_headers import Include, find_cpp_text, follow_includes
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.kernel_definitions import Definition, find_compiled_definitions
+
+_DEFINITION = re.compile(
+    r"^[ \t]*(OPGEN_(?:KERNEL2?|IMPL_FUNC|UFUNC|(?:PRECOMPUTE_)?META_FUNC2?))"
+    r"[ \t]*\([ \t\r\n]*(\w+)(?:[ \t\r\n]*,[ \t\r\n]*(\w+))?[ \t\r\n]*\)",
+    re.MULTILINE,
+)
+
+
+class Definition(Struct, frozen=True):
+    """The definition of a kernel or a meta function: the macro and its one or two arguments, and their place."""
+
+    macro: str
+    argument: str
+    overload: str
+    span: Span
+
+    @property
+    def is_meta(self) -> bool:
+        return "META" in self.macro
+
+    @property
+    def name(self) -> str:
+        """The name of a kernel as in a dispatch table, or of a meta function as in a schema: `add.Tensor`."""
+        return (
+            f"{self.argument}.{self.overload}" if self.is_meta and self.overload else self.argument
+        )
+
+    @property
+    def text(self) -> str:
+        """The macro with its arguments."""
+        arguments = f"{self.argument}, {self.overload}" if self.overload else self.argument
+        return f"{self.macro}({arguments})"
+
+
+def find_definitions(source: Source) -> Iterator[Definition]:
+    """Yield what looks like a definition, in order, also in comments."""
+    if "OPGEN_" not in source.text:
+        return
+    for match in _DEFINITION.finditer(source.text):
+        span = Span(source, match.start(2), match.end(3) if match[3] else match.end(2))
+        yield Definition(match[1], match[2], match[3] or "", span)
+
+
+def _find_compiled_definitions(source: Source) -> tuple[Definition, ...]:
+    """Return the definitions that a compiler sees, if no condition of an `#if` hides them."""
+    found = tuple(find_definitions(source))
+    if not found:
+        return ()
+    text = read_cpp(source)
+    return tuple(
+        d for d in found if text.masked[d.span.start].strip() and not text.is_dead(d.span.start)
+    )
+
 
 # The folder of a generated tree that `opgen build` compiles in.
 BUILD_FOLDER = "cmake-build"
@@ -170,7 +225,7 @@ def report_kernels(
     own = f"{context.library.name}/"
     for path in sources:
         source = _read(path)
-        definitions = () if source is None else find_compiled_definitions(source)
+        definitions = () if source is None else _find_compiled_definitions(source)
         forgotten: dict[str, list[Definition]] = {}
         included = None if source is None else _included(source, path, folders, own)
         for definition in definitions:

@@ -14,18 +14,18 @@ from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import MODULE_SOURCE, Context, Library
 from opgen.emit.tree import operator_headers
-from opgen.io.manifest import MAX_MANIFEST_BYTES
+from opgen.io.files import MAX_BYTES
 from opgen.model.backend import ExternalBackend
-from opgen.model.cpp_identifier import is_library_name
+from opgen.model.cpp_words import is_library_name
 from opgen.model.registry import Registry
-from opgen.pipeline.additions import Additions
+from opgen.pipeline.checking import (
+    Additions,
+)
 from opgen.pipeline.derivatives import Gradients
-from opgen.pipeline.inputs import Inputs, Overlay
-from opgen.pipeline.installed import is_backend_only
-from opgen.pipeline.reading import read_bytes
+from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
+from opgen.pipeline.loading import read_bytes
 from opgen.targets import TARGETS
-from opgen.targets.base import Target
-from opgen.targets.releases import dotted
+from opgen.targets.base import Target, dotted
 
 _NO_ADDITIONS = Additions()
 _NO_GRADIENTS = Gradients()
@@ -108,7 +108,7 @@ class Extended(Struct, frozen=True):
 
 def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extended | None:
     """Read the manifest of a library; report one that cannot be used."""
-    text = read_bytes(path, diagnostics, overlay, most=MAX_MANIFEST_BYTES)
+    text = read_bytes(path, diagnostics, overlay, most=MAX_BYTES)
     if text is None:
         return None
     try:

@@ -1,22 +1,115 @@
-"""Parse and resolve schema files."""
+"""Read the files that are given on the command line; parse and resolve schema files."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from pathlib import Path
+
 from msgspec.structs import replace
 
-from opgen.diagnostics import MAX_ERRORS, Diagnostics, until_too_many
+from opgen.diagnostics import MAX_ERRORS, Diagnostics, Source, until_too_many
+from opgen.diagnostics.suggestions import did_you_mean
 from opgen.lints import lint_blanks
-from opgen.model.registry import Registry
-from opgen.parse import (
-    SPACING,
-    decode_source,
-    parse_entries,
+from opgen.model.dispatch_key import (
+    COMPOSITE_DISPATCH_KEYS,
+    LIBRARY_DISPATCH_KEYS,
+    SUPPORTED_DISPATCH_KEYS,
+    DispatchKey,
 )
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.reading import read_bytes
-from opgen.pipeline.tags import ignored_keys, read_tags
+from opgen.model.profile import TagSet
+from opgen.model.registry import Registry
+from opgen.parse import SPACING, builtin_tags, decode_source, parse_entries, parse_tags
+from opgen.pipeline.inputs import Inputs, Overlay, tags_path
 from opgen.resolve import resolve
+from opgen.resolve.computed_table import is_backend
 from opgen.targets import TARGETS
+
+MAX_BYTES = 10_000_000
+
+_NO_OVERLAY: Overlay = {}
+
+
+def read_bytes(
+    path: Path, diagnostics: Diagnostics, overlay: Overlay = _NO_OVERLAY, *, most: int = MAX_BYTES
+) -> bytes | None:
+    """Return the content of a file; report a file that cannot be read or has more than `most` bytes, and return None."""
+    try:
+        content = overlay.get(path)
+        if content is None:
+            with open(path, "rb") as file:
+                content = file.read(most + 1)
+        if len(content) <= most:
+            return content
+        message = f"{path} has more than {most // 1_000_000} MB"
+        diagnostics.error("E0912", message, None)
+        return None
+    except OSError as error:
+        diagnostics.error("E0905", f"cannot read {path}: {error.strerror}", None)
+        return None
+
+
+def read_source(
+    path: Path, diagnostics: Diagnostics, overlay: Overlay = _NO_OVERLAY
+) -> Source | None:
+    """Return the text of a file; report a file that cannot be read, and return None."""
+    content = read_bytes(path, diagnostics, overlay)
+    return None if content is None else decode_source(str(path), content, diagnostics)
+
+
+def declared_tags(inputs: Inputs) -> TagSet:
+    """Return the tags that entries may have, without reporting problems of their file: `inspect` does that."""
+    return read_tags(inputs, Diagnostics())
+
+
+def read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
+    """Return the tags that entries may have, and report problems of their file."""
+    path = tags_path(inputs)
+    if path is None:
+        return builtin_tags()
+    before = diagnostics.error_count
+    text = read_bytes(path, diagnostics, inputs.overlay)
+    if text is None:
+        return replace(builtin_tags(), is_whole=False)
+    tags = parse_tags(decode_source(str(path), text, diagnostics), diagnostics)
+    return replace(tags, is_whole=diagnostics.error_count == before)
+
+
+# The prefixes of keys that act for a backend, above its kernels.
+_ABOVE = ("Autograd", "Autocast")
+
+
+def _ignored_keys(inputs: Inputs, diagnostics: Diagnostics) -> frozenset[DispatchKey]:
+    """Return the keys whose rows are left out: those in `ignore_keys` and, with `backends`, those of all other backends.
+
+    Keys that act for every backend (Autograd, BackendSelect, Functionalize, ...) stay.
+    """
+    ignored = {key for name in inputs.ignore_keys if (key := _key(name, diagnostics))}
+    kept = {key for name in inputs.backends if (key := _key(name, diagnostics))}
+    if inputs.backends:
+        kept.update(COMPOSITE_DISPATCH_KEYS)
+        ignored.update(key for key in SUPPORTED_DISPATCH_KEYS if key not in kept)
+        ignored.update(key for key in LIBRARY_DISPATCH_KEYS if _is_of_others(key, kept))
+    return frozenset(ignored)
+
+
+def _is_of_others(key: DispatchKey, kept: Collection[DispatchKey]) -> bool:
+    """Return whether `key` belongs to a backend that is not kept."""
+    if key in kept:
+        return False
+    for prefix in _ABOVE:
+        if key.name.startswith(prefix):
+            backend = DispatchKey.__members__.get(key.name.removeprefix(prefix))
+            return backend is not None and is_backend(backend) and backend not in kept
+    return is_backend(key)
+
+
+def _key(name: str, diagnostics: Diagnostics) -> DispatchKey | None:
+    key = DispatchKey.__members__.get(name)
+    if key is None:
+        hint = did_you_mean(name, [key.name for key in LIBRARY_DISPATCH_KEYS])
+        diagnostics.error("E0908", f"there is no dispatch key '{name}'", None, hint=hint)
+    return key
+
 
 # `opgen format` skips a file with more misplaced blanks; `opgen lint --fix` fixes some of them at a time.
 MAX_BLANKS = 10_000
@@ -50,20 +143,16 @@ def misplaced_blanks(inputs: Inputs) -> tuple[Diagnostics, Diagnostics]:
     return found if blanks else Diagnostics(), found.shown()
 
 
-def _where_no_outless(inputs: Inputs) -> str | None:
-    """Describe where structured operators need an out variant; None if they do not."""
-    return None if TARGETS[inputs.target].schema.makes_outless else f"for target {inputs.target}"
-
-
 @until_too_many(lambda: Registry((), (), (), ()))
 def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
     """Parse and resolve; return the registry of the entries without errors."""
-    ignored = ignored_keys(inputs, diagnostics)
+    ignored = _ignored_keys(inputs, diagnostics)
     tags = read_tags(inputs, diagnostics)
     texts = [(path, read_bytes(path, diagnostics, inputs.overlay)) for path in inputs.yaml]
     sources = [
         decode_source(str(path), text, diagnostics) for path, text in texts if text is not None
     ]
+    makes_outless = TARGETS[inputs.target].schema.makes_outless
     parsed = parse_entries(
         sources,
         tags,
@@ -71,7 +160,7 @@ def read_registry(inputs: Inputs, diagnostics: Diagnostics) -> Registry:
         diagnostics,
         strict_torchgen=inputs.strict_torchgen,
         namespace=inputs.namespace,
-        no_outless=_where_no_outless(inputs),
+        no_outless=None if makes_outless else f"for target {inputs.target}",
     )
     # A file that cannot be read may define anything.
     unknown = parsed.invalid.unknown or len(sources) < len(texts)

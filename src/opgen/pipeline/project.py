@@ -18,7 +18,7 @@ from msgspec import Struct
 from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.diagnostics.suggestions import did_you_mean, shorten
 from opgen.pipeline.inputs import OPTIONS, Form
-from opgen.pipeline.reading import read_source
+from opgen.pipeline.loading import read_source
 from opgen.targets import TARGETS
 
 OWN_FILE, SHARED_FILE = "opgen.toml", "pyproject.toml"

@@ -1,48 +1,101 @@
-"""Answer queries about a registry or opgen: explanations, derived values, kernel skeletons, JSON Schemas."""
+"""Answer queries about a registry or opgen: explanations, derived values, skeletons, coverage, JSON Schemas."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen import data
+from opgen.autograd.kernels import GradientKind, GradientTable
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
-from opgen.diagnostics.suggestions import did_you_mean
-from opgen.emit.common.context import Context, Library
+from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
+from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.context import Context, Library, collect_composite_kernels
 from opgen.emit.kernels.stubs import build_skeletons
-from opgen.emit.python.kernels import build_python_skeletons
-from opgen.emit.reports.derivatives import derivative_rows
-from opgen.emit.reports.dump import dump_rows
-from opgen.emit.reports.explain import (
-    build_code_page,
-    build_explanation,
-    build_summary,
-)
+from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
+from opgen.emit.reports.dump import derivative_rows, dump_rows
+from opgen.emit.reports.explain import build_code_page, build_explanation, build_summary
 from opgen.emit.reports.json_schema import (
     build_derivatives_schema,
     build_json_schema,
     build_tags_schema,
 )
-from opgen.emit.reports.selection_list import build_selection_list
 from opgen.io.resources import target_templates, templates_dir
-from opgen.model.mention import Mention
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
-from opgen.parse.operator_names.printed import parse_registrations, parse_trace
+from opgen.model.selector import Mention, find_mentioned
+from opgen.parse.operator_names import (
+    ListedOperator,
+    parse_operator_list,
+    parse_registrations,
+    parse_trace,
+)
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.library import library_context
-from opgen.pipeline.reading import read_source
-from opgen.pipeline.tags import read_tags
-from opgen.resolve.selection import find_mentioned
+from opgen.pipeline.loading import load, read_source, read_tags
+from opgen.python.operator_calls import operator_call
+from opgen.resolve.computed_table import Coverage, CoverageTable
 from opgen.targets import TARGETS
 from opgen.templating.render import Renderer
+
+
+def _build_selection_list(registry: Registry, wanted: Set[str]) -> str:
+    """Return the operators `wanted` (full names) as root operators, and those that their generated kernels call."""
+    called = _called(registry, wanted)
+    lines = [f"# {len(wanted) + len(called)} of {len(registry.functions)} operators."]
+    lines.append("operators:" if wanted else "operators: {}")
+    for name in sorted(wanted | called):
+        lines.append(f"  {name}:")
+        lines += ["    is_root_operator: False"] if name in called else []
+        lines.append("    include_all_overloads: False")
+    return "\n".join([*lines, ""])
+
+
+def _called(registry: Registry, wanted: Set[str]) -> frozenset[str]:
+    """Return the operators that generated kernels of `wanted` call, directly or indirectly, without `wanted`."""
+    sources = {
+        kernel.function.full_name: kernel.source.full_name
+        for kernel in collect_composite_kernels(registry)
+    }
+    found: set[str] = set()
+    for name in wanted:
+        while (source := sources.get(name)) is not None and source not in found:
+            found.add(source)
+            name = source
+    return frozenset(found - wanted)
+
+
+class PythonKernel(Record, frozen=True):
+    """The keys of one Python function, each as PyTorch spells it, its name and its signature after the name."""
+
+    operator: str
+    keys: tuple[str, ...]
+    declaration: str
+
+
+class PythonSkeletonsFile(GeneratedFile, frozen=True):
+    functions: tuple[PythonKernel, ...]
+
+
+def _build_python_skeletons(context: Context, operators: frozenset[str]) -> PythonSkeletonsFile:
+    """Return the text of an ops.py with an empty function for every operator of `operators` with rows `python`."""
+    words = context.target.call_words
+    functions = []
+    for f in context.registry.functions:
+        keys = [k.name for k, kernel in f.dispatch if kernel.source is KernelSource.python]
+        if keys and words is not None and f.full_name in operators:
+            declaration = operator_call(f, words).help_text()
+            functions.append(PythonKernel(f.full_name, tuple(keys), declaration))
+    return PythonSkeletonsFile("", "skeletons.py.j2", tuple(functions))
+
 
 # The files that `json_schema` has a schema for.
 SCHEMAS = ("native_functions", "derivatives", "tags", "diagnostics")
@@ -116,7 +169,7 @@ def skeletons(
         return ""
     names = frozenset(f.full_name for f in found or registry.functions)
     renderer = Renderer(*target_templates(context.target.plan.templates))
-    in_cpp, in_python = build_skeletons(context, names), build_python_skeletons(context, names)
+    in_cpp, in_python = build_skeletons(context, names), _build_python_skeletons(context, names)
     if in_python.functions and not (in_cpp.functions or in_cpp.formula_functions):
         return renderer.render(in_python)
     return renderer.render(in_cpp)
@@ -140,7 +193,7 @@ def selection_list(
     wanted |= {f.full_name for name in operators for f in _find(registry, name, diagnostics)}
     selection = read_additions(registry, inputs, diagnostics).selection
     wanted |= frozenset() if selection is None else selection.operators
-    return "" if diagnostics.has_errors else build_selection_list(registry, wanted)
+    return "" if diagnostics.has_errors else _build_selection_list(registry, wanted)
 
 
 def _find(registry: Registry, name: str, diagnostics: Diagnostics) -> tuple[NativeFunction, ...]:
@@ -181,3 +234,91 @@ def json_schema(
             found = json.loads(data.read_text("diagnostics.schema.json"))
             assert what == "diagnostics" and isinstance(found, dict)
             return found
+
+
+# Names for sets of operators that a backend is measured against: every operator, and those with the tag `core`.
+ALL, CORE = "all", "core"
+
+
+class CoverageReport(Struct, frozen=True):
+    """A report in three forms."""
+
+    text: str
+    html: str
+    values: dict[str, Any]
+
+
+@until_too_many(lambda: None)
+def report_coverage(
+    inputs: Inputs, against: str, diagnostics: Diagnostics
+) -> CoverageReport | None:
+    """Return the coverage of `core`, of `all`, or of the operators that the file `against` names.
+
+    Return None if there are errors.
+    """
+    registry = load(inputs, diagnostics)
+    wanted = None if registry is None else _wanted(registry, against, diagnostics)
+    backend = None if registry is None else read_additions(registry, inputs, diagnostics).backend
+    if registry is None or wanted is None or backend is None or diagnostics.has_errors:
+        return None
+    table = CoverageTable(backend, registry)
+    gradients = derive_gradients(registry, inputs, Signatures(), diagnostics).functions
+    if diagnostics.has_errors:
+        return None
+    of_gradients = (
+        GradientTable(gradients, backend.autograd, lambda f: table.of(f) is Coverage.missing)
+        if gradients
+        else None
+    )
+    operators = [_covered(f, calls, table, of_gradients) for f, calls in wanted]
+    asked = (backend.forward.key.name, Path(against).name, operators)
+    renderer = Renderer(templates_dir() / "text")
+    return CoverageReport(
+        text=renderer.render(build_coverage(*asked, "coverage.txt.j2")),
+        html=renderer.render(build_coverage(*asked, "coverage.html.j2")),
+        values=coverage_values(*asked),
+    )
+
+
+def _covered(
+    f: NativeFunction, calls: int, table: CoverageTable, gradients: GradientTable | None
+) -> CoveredOperator:
+    coverage = table.of(f)
+    gradient = None if gradients is None else gradients.of(f)
+    if coverage is Coverage.missing and gradient is not None:
+        gradient = gradient if gradient.kind is GradientKind.own else None
+    return CoveredOperator(f.full_name, coverage, calls, gradient)
+
+
+def _wanted(
+    registry: Registry, against: str, diagnostics: Diagnostics
+) -> list[tuple[NativeFunction, int]] | None:
+    """Return the wanted operators and how often each is called; None if the file cannot be read."""
+    if against == ALL:
+        return [(f, 0) for f in registry.functions]
+    if against == CORE:
+        return [(f, 0) for f in registry.functions if CORE in f.tags]
+    source = read_source(Path(against), diagnostics)
+    if source is None:
+        return None
+    known = Vocabulary(f.full_name for f in registry.functions)
+    return [
+        (f, listed.calls)
+        for listed in parse_operator_list(source)
+        for f in _named(registry, listed, known, diagnostics)
+    ]
+
+
+def _named(
+    registry: Registry, listed: ListedOperator, known: Vocabulary, diagnostics: Diagnostics
+) -> Iterator[NativeFunction]:
+    """Yield the operator of that name, or all of its overloads."""
+    f = registry.find_function(listed.name)
+    if f is not None:
+        yield f
+        return
+    found = [f for f in registry.functions if f.full_name.startswith(f"{listed.name}.")]
+    if not found:
+        message = f"there is no operator '{shorten(listed.name)}'"
+        diagnostics.warning("W0915", message, listed.span, hint=known.did_you_mean(listed.name))
+    yield from found

@@ -26,14 +26,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.io.files import FileState, is_temporary, read_regular, replace_file, state_of
+from opgen.io.files import MAX_BYTES, FileState, is_temporary, read_regular, replace_file, state_of
 from opgen.io.resources import own_files
-from opgen.pipeline.inputs import MAX_BYTES, Inputs, input_files, with_contents
+from opgen.pipeline.inputs import Inputs, input_files, with_contents
 
 STAMP = ".opgen_stamp"
 
@@ -47,7 +46,7 @@ _TICK_S = 0.004
 _TICKS = 4
 # If the clock ticks slowly, all times are multiples of this.
 _SLOW_TICK_NS = 10_000_000
-_MAX_BYTES = 100_000_000
+_MAX_STAMP_BYTES = 100_000_000
 
 
 class Request(Struct, frozen=True):
@@ -86,23 +85,18 @@ def find_stamp(directory: Path, request: Request) -> Stamp | None:
     """Return the stamp of `directory`, if it is true and of a run with the same key."""
     top = os.fspath(directory)
     try:
-        (_, stamped_ns, _), content = read_regular(os.path.join(top, STAMP), _MAX_BYTES)
+        (_, stamped_ns, _), content = read_regular(os.path.join(top, STAMP), _MAX_STAMP_BYTES)
         head, _, body = content.partition(b"\n")
         if not request.key or head != _head(request.key, body):
             return None
         values = json.loads(body)
         if not _is_true(top, values["files"], values["folders"], stamped_ns):
             return None
-        return _stamp_of(values)
+        files, report = values["files"], values["report"]
+        return Stamp(files, report) if files and isinstance(report, str) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         # Not written by this opgen, or damaged: the whole tree is generated.
         return None
-
-
-def _stamp_of(values: Mapping[str, Any]) -> Stamp | None:
-    """Build the stamp from its JSON value; return None if that has another form. Its files were compared before."""
-    files, report = values["files"], values["report"]
-    return Stamp(files, report) if files and isinstance(report, str) else None
 
 
 def leave_stamp(

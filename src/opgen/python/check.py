@@ -12,10 +12,15 @@ from opgen.diagnostics import Diagnostics
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.python.overloads import functions_by_name, without_outputs
-from opgen.python.package import package_declarations
+from opgen.python.layout import package_declarations
 from opgen.python.python_types import NoPythonSignature
-from opgen.python.signatures import REQUIRES_GRAD, Spellings, field_names
+from opgen.python.signatures import (
+    REQUIRES_GRAD,
+    Spellings,
+    field_names,
+    functions_by_name,
+    without_outputs,
+)
 
 # Overloads that are not bound: the one with a Tensor also accepts numbers.
 _UNBOUND_OVERLOADS = frozenset(

@@ -26,8 +26,7 @@ from opgen.model.types import (
     Type,
 )
 from opgen.python.layout import declare, with_docstring
-from opgen.python.python_types import or_none
-from opgen.python.spelling import AnnotationNames
+from opgen.python.python_types import AnnotationNames, or_none
 
 # The default in a stub if its value is not one of Python's own.
 _SOME_DEFAULT = "..."

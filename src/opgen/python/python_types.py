@@ -1,9 +1,46 @@
-"""Translate schema types to types of PyTorch's Python argument parser, and to annotations in its stubs."""
+"""Translate schema types and defaults to those of Python: of PyTorch's argument parser, and of stubs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from opgen.cpp.literals import BadDefault, default_expression
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
-from opgen.python.spelling import PythonSpelling
+
+
+class PythonSpelling(Struct, frozen=True):
+    """The spelling of Python signatures.
+
+    `string`, `array` and `optional_tensors` are the argument parser's names for str, a list of bool with a size, and
+    `Tensor?[]`. `return_types` is the module of named tuples. `stub_defaults` maps C++ defaults to those in stubs.
+    `argument_annotation` and `return_annotation` translate types, and raise NoPythonSignature. `display_names` maps
+    names in annotations to those for help texts. `declare` writes a function of a stub: its name, arguments and returns.
+    """
+
+    string: str
+    array: str
+    optional_tensors: str
+    return_types: str
+    stub_defaults: tuple[tuple[str, str], ...]
+    argument_annotation: Callable[[Type], str]
+    return_annotation: Callable[[Type], str]
+    display_names: Mapping[str, str]
+    declare: Callable[[str, Sequence[str], str], str]
+
+
+class AnnotationNames(Struct, frozen=True):
+    """The names of a framework's types in annotations: of `arguments`, and of `returns` if they differ.
+
+    `imports` maps these names to their import statements, those of Python's own modules first. The names begin with an
+    underscore because operators may have names such as int.
+    """
+
+    arguments: Mapping[BaseTy, str]
+    returns: Mapping[BaseTy, str]
+    imports: tuple[Mapping[str, str], ...]
 
 
 class NoPythonSignature(Exception):
@@ -119,3 +156,146 @@ def stub_return_type(type: Type) -> str:
 def or_none(annotation: str) -> str:
     """Return the union of `annotation` and None, which it may include already."""
     return f"{annotation} | None".replace(" | None | None", " | None")
+
+
+_WORDS = {"true": "True", "false": "False"}
+
+
+def python_default(default: str, type: Type, spelling: TypeSpelling) -> str:
+    """Return the C++ expression of a default with Python's words and numbers. Raises NoPythonSignature."""
+    try:
+        text = default_expression(default, type, spelling, symint=False)
+    except BadDefault as problem:
+        raise NoPythonSignature(str(problem)) from problem
+    if text.startswith("{"):
+        words = [word.strip() for word in text[1:-1].split(",")]
+        return "{" + ",".join(_WORDS.get(word, word) for word in words) + "}"
+    return _WORDS.get(text) or _number(text) or text
+
+
+def _number(text: str) -> str | None:
+    """Return a number as Python prints it; None if `text` is not a number."""
+    try:
+        return str(int(text))
+    except ValueError:
+        pass
+    try:
+        return str(float(text))
+    except ValueError:
+        return None
+
+
+def parser_default(default: str, spelling: TypeSpelling) -> str:
+    """Return a default as the argument parser reads it."""
+    return "None" if is_none(default, spelling) else default
+
+
+def stub_default(default: str, type: Type, cpp: TypeSpelling, spelling: PythonSpelling) -> str:
+    """Return a default as a stub writes it: lists of ints become tuples."""
+    if isinstance(type, ListType) and type.elem == BaseType(BaseTy.int) and default[:1] == "{":
+        return "(" + ", ".join(part.strip() for part in default[1:-1].split(",")) + ")"
+    if is_none(default, cpp):
+        return "None"
+    return dict(spelling.stub_defaults).get(default, default)
+
+
+def is_none(default: str, spelling: TypeSpelling) -> bool:
+    """Return whether the C++ expression of a default stands for None."""
+    return default in ("{}", "nullptr", "None", spelling.defaults["None"])
+
+
+# The names in stubs of packages are defined in runtime/python/package/__init__.pyi. They begin with an underscore because
+# the class Tensor may have methods named int, list or Sequence.
+_ARGUMENTS = {
+    BaseTy.Tensor: "Tensor",
+    BaseTy.Scalar: "_Number",
+    BaseTy.int: "_Int",
+    BaseTy.SymInt: "_Int",
+    BaseTy.DeviceIndex: "_Int",
+    BaseTy.float: "_Float",
+    BaseTy.bool: "_Bool",
+    BaseTy.str: "_str",
+    BaseTy.ScalarType: "_DtypeLike",
+    BaseTy.Layout: "_LayoutLike",
+    BaseTy.Device: "_DeviceLike",
+    BaseTy.MemoryFormat: "_MemoryFormatLike",
+    BaseTy.Generator: "Generator",
+}
+_ARGUMENT_LISTS = {
+    "Tensor": "_Tensors",
+    "Tensor?": "_OptionalTensors",
+    "int": "_Ints",
+    "SymInt": "_Ints",
+    "float": "_Floats",
+    "Scalar": "_Numbers",
+    "bool": "_Bools",
+}
+# A returned Scalar may be a number of any type, so its annotation is Any.
+_RETURNS = {
+    BaseTy.Tensor: "Tensor",
+    BaseTy.Scalar: "_Any",
+    BaseTy.int: "_int",
+    BaseTy.SymInt: "_int",
+    BaseTy.DeviceIndex: "_int",
+    BaseTy.float: "_float",
+    BaseTy.bool: "_bool",
+    BaseTy.ScalarType: "_dtype",
+    BaseTy.QScheme: "_int",
+}
+# Names for help texts and error messages, in place of those of a stub.
+DISPLAY_NAMES = {
+    "_Int": "int",
+    "_Float": "float",
+    "_Bool": "bool",
+    "_Number": "Number",
+    "_Ints": "Sequence[int]",
+    "_Floats": "Sequence[float]",
+    "_Bools": "Sequence[bool]",
+    "_Numbers": "Sequence[Number]",
+    "_Tensors": "Sequence[Tensor]",
+    "_OptionalTensors": "Sequence[Tensor | None]",
+    "_DtypeLike": "dtype",
+    "_DeviceLike": "device | str",
+    "_Literal": "Literal",
+    "_LayoutLike": "layout | str",
+    "_MemoryFormatLike": "memory_format | str",
+    "_tuple": "tuple",
+    "_list": "list",
+    "_str": "str",
+    "_int": "int",
+    "_float": "float",
+    "_bool": "bool",
+    "_dtype": "dtype",
+    "_Any": "Number",
+}
+
+
+def argument_annotation(type: Type) -> str:
+    """Return the annotation of an argument: all types that the parser accepts. Raises NoPythonSignature."""
+    annotation = None
+    match type:
+        case OptionalType(elem):
+            return or_none(argument_annotation(elem))
+        case BaseType(name):
+            annotation = _ARGUMENTS.get(name)
+        case ListType(elem, size):
+            annotation = _ARGUMENT_LISTS.get(str(elem))
+            # A list of ints with a fixed size may be passed as one int, which is repeated.
+            if annotation == "_Ints" and size is not None:
+                annotation = f"_Int | {annotation}"
+    if annotation is None:
+        raise NoPythonSignature(f"'{type}' has no annotation")
+    return annotation
+
+
+def return_annotation(type: Type) -> str:
+    """Return the annotation of a return: its exact type. Raises NoPythonSignature."""
+    match type:
+        case OptionalType(elem):
+            return or_none(return_annotation(elem))
+        case ListType(elem):
+            return f"_tuple[{return_annotation(elem)}, ...]"
+        case BaseType(name) if name in _RETURNS:
+            return _RETURNS[name]
+        case _:
+            raise NoPythonSignature(f"'{type}' has no annotation")

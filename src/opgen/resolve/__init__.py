@@ -9,10 +9,8 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Span, until_too_many
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, DispatchKey
-from opgen.model.invalid_entries import InvalidEntries
 from opgen.model.native_function import NativeFunction
-from opgen.model.registry import OutlessGroup, Registry, StructuredGroup
-from opgen.resolve.autogen import find_base, generate_variants
+from opgen.model.registry import InvalidEntries, OutlessGroup, Registry, StructuredGroup
 from opgen.resolve.checks import Entries, check_delegates_in_group, check_entries, check_names
 from opgen.resolve.dispatch_tables import has_meta_of_written, serves_by_meta_alone
 from opgen.resolve.group_checks import Completed, check_generated_names, check_group, check_variants
@@ -25,8 +23,10 @@ from opgen.resolve.structured_checks import (
 from opgen.resolve.variants import (
     Variants,
     collect_variants,
+    find_base,
     find_group,
     find_outless_group,
+    generate_variants,
     with_documentation,
 )
 from opgen.resolve.views import check_view_variants, collect_view_groups, collect_view_variants
@@ -55,7 +55,8 @@ def resolve(
     check_names(functions, invalid, diagnostics)
     check_entries(entries, diagnostics)
 
-    completed = _complete(entries, tags)
+    written = collect_variants(entries.functions)
+    completed = tuple(_complete_one(variants, entries, tags) for variants in written)
     for variants in completed:
         check_variants(variants, diagnostics)
         check_structured_beside_out(variants, diagnostics)
@@ -86,11 +87,6 @@ def resolve(
         tags=tags,
         outless_groups=outless,
     )
-
-
-def _complete(entries: Entries, tags: tuple[str, ...]) -> tuple[Completed, ...]:
-    """Return every operator's variants, with the generated ones."""
-    return tuple(_complete_one(v, entries, tags) for v in collect_variants(entries.functions))
 
 
 def _complete_one(written: Variants, entries: Entries, tags: tuple[str, ...]) -> Completed:

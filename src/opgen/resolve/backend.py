@@ -17,16 +17,12 @@ from opgen.model.backend import (
     StructuredRoute,
     WrittenName,
 )
-from opgen.model.cpp_identifier import cpp_identifier
+from opgen.model.cpp_words import cpp_identifier
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup, Registry, StructuredGroup
-from opgen.resolve.dispatch_tables import (
-    Registration,
-    RegistrationKind,
-    members_with_groups,
-)
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind, members_with_groups
 
 
 def resolve_structured(

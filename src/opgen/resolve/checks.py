@@ -12,11 +12,9 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit
 from opgen.diagnostics.suggestions import Vocabulary, only_near
 from opgen.model.function_schema import BaseOperatorName, SchemaKind
-from opgen.model.inplace_mistakes import find_inplace_mistake
-from opgen.model.invalid_entries import InvalidEntries
+from opgen.model.mistakes import find_inplace_mistake, find_out_mistake
 from opgen.model.native_function import NativeFunction
-from opgen.model.out_mistakes import find_out_mistake
-from opgen.model.registry import StructuredGroup
+from opgen.model.registry import InvalidEntries, StructuredGroup
 
 _KEYWORD_ARGUMENTS = data.read_exempt("V115")
 _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
@@ -138,7 +136,8 @@ def check_entries(entries: Entries, diagnostics: Diagnostics) -> None:
         if "inplace_view" in f.tags and not f.is_library:
             _inplace_view_has_view(f, entries, diagnostics)
         if "generated" in f.tags:
-            _written_is_not_generated(f, diagnostics)
+            message = f"'{f.func.name}' is written, so it cannot have the tag 'generated'"
+            diagnostics.error("E0407", message, f.spans.item("tags", "generated"))
 
 
 def check_delegates_in_group(
@@ -272,8 +271,3 @@ def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Dia
     if not entries.has_base_name(f, view) and not entries.invalid.may_have_base(view.base):
         message = f"'{f.func.name}' has the tag 'inplace_view', but there is no view '{view}'"
         diagnostics.error("E0406", message, span)
-
-
-def _written_is_not_generated(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    message = f"'{f.func.name}' is written, so it cannot have the tag 'generated'"
-    diagnostics.error("E0407", message, f.spans.item("tags", "generated"))

@@ -18,11 +18,7 @@ from opgen.model.dispatch_key import (
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
 from opgen.resolve.backend import backend_registrations
-from opgen.resolve.dispatch_tables import (
-    Registration,
-    RegistrationKind,
-    find_registration,
-)
+from opgen.resolve.dispatch_tables import Registration, RegistrationKind, find_registration
 
 _AUTOGRAD = "Autograd"
 _SPARSE = "Sparse"

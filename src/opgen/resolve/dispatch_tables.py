@@ -190,7 +190,7 @@ def _find_registration(
     kind, kernel = _find_source(function, group, key)
     if kind is None:
         return None
-    guards = _guards_devices(key) and kind not in _UNGUARDED
+    guards = (is_cuda_dispatch_key(key) or is_xpu_dispatch_key(key)) and kind not in _UNGUARDED
     return Registration(function, key, kind, kernel, group, guards)
 
 
@@ -212,7 +212,9 @@ def _find_source(
             if key is DispatchKey.CompositeExplicitAutograd and serves_by_meta_alone(group):
                 return RegistrationKind.structured, None
         elif key is DispatchKey.CompositeExplicitAutogradNonFunctional:
-            return _composite_structured(function), None
+            # Backends supply the out variant, so it has no composite kernel.
+            is_out = function.func.kind() is SchemaKind.out
+            return None if is_out else RegistrationKind.composite_structured, None
     own = function.find_kernel(key)
     if own is not None and own.source is KernelSource.python:
         return None, None
@@ -248,13 +250,6 @@ def has_meta_of_written(function: NativeFunction) -> bool:
     )
 
 
-def _composite_structured(function: NativeFunction) -> RegistrationKind | None:
-    # Backends supply the out variant, so it has no composite kernel.
-    if function.func.kind() is SchemaKind.out:
-        return None
-    return RegistrationKind.composite_structured
-
-
 def _has_meta_inplace_stub(function: NativeFunction) -> bool:
     """Return whether an in-place operator does nothing to meta tensors and returns its argument.
 
@@ -266,10 +261,6 @@ def _has_meta_inplace_stub(function: NativeFunction) -> bool:
         and not function.has_composite_kernel
         and len(function.func.returns) == 1
     )
-
-
-def _guards_devices(key: DispatchKey) -> bool:
-    return is_cuda_dispatch_key(key) or is_xpu_dispatch_key(key)
 
 
 # Prefixes of the names of keys above the backends.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -11,17 +11,11 @@ from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
-from opgen.model.inplace_mistakes import find_inplace_mistake
+from opgen.model.mistakes import find_inplace_mistake
 from opgen.model.native_function import NativeFunction
-from opgen.model.registry import NativeFunctionsGroup
-from opgen.resolve.autogen import (
-    can_have_out,
-    is_lone_out,
-    may_have_variants,
-    wants_out,
-)
+from opgen.model.registry import NativeFunctionsGroup, StructuredGroup
 from opgen.resolve.checks import Entries, describe_difference, signature_notes
-from opgen.resolve.variants import Variants
+from opgen.resolve.variants import Variants, can_have_out, is_lone_out, may_have_variants, wants_out
 
 _LONE_OUTS = frozenset(data.read_names("lone_outs.txt"))
 _NO_TENSOR_RESULTS = frozenset(data.read_names("no_tensor_results.txt"))
@@ -118,9 +112,8 @@ def check_group(group: NativeFunctionsGroup, entries: Entries, diagnostics: Diag
     _functional_beside_mutable_is_marked(group, diagnostics)
     if _members_are_structured_alike(group, entries, diagnostics) and group.structured:
         _structured_has_no_mutable(group, diagnostics)
-        _structured_kernels_are_of_backends(group, diagnostics)
+        check_structured_kernels(group, NOT_STRUCTURED, diagnostics)
         _members_delegate_to_out(group, entries, diagnostics)
-        _structured_is_registered(group, diagnostics)
         _structured_has_a_kernel(group, diagnostics)
 
 
@@ -428,17 +421,24 @@ def _structured_has_no_mutable(group: NativeFunctionsGroup, diagnostics: Diagnos
         diagnostics.error("E0515", message, span)
 
 
-def _structured_kernels_are_of_backends(
-    group: NativeFunctionsGroup, diagnostics: Diagnostics
+def check_structured_kernels(
+    group: StructuredGroup, reasons: Mapping[DispatchKey, str], diagnostics: Diagnostics
 ) -> None:
-    for key, reason in NOT_STRUCTURED.items():
-        if group.out.find_kernel(key) is not None:
+    """Report kernels for keys that have `reasons` to have none, and members that are registered by hand."""
+    f = group.primary
+    for key, reason in reasons.items():
+        if f.find_kernel(key) is not None:
             diagnostics.error(
                 "E0516",
-                f"'{group.out.func.name}' is structured, so it cannot have a kernel for {key}",
-                group.out.spans.dispatch_key(key),
+                f"'{f.func.name}' is structured, so it cannot have a kernel for {key}",
+                f.spans.dispatch_key(key),
                 hint=reason,
             )
+    for f in group.functions():
+        if f.manual_kernel_registration:
+            message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
+            span = f.spans.key("manual_kernel_registration")
+            diagnostics.error("E0518", message, span)
 
 
 _DECOMPOSES = "it has a kernel for each backend"
@@ -468,17 +468,10 @@ def _members_delegate_to_out(
             )
 
 
-def _structured_is_registered(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
-    for f in group.functions():
-        if f.manual_kernel_registration:
-            message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
-            span = f.spans.key("manual_kernel_registration")
-            diagnostics.error("E0518", message, span)
-
-
 def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnostics) -> None:
     """Warn if no row of the group names a kernel, unless an option left the rows out."""
-    if any(f.dispatch or _has_key(f, "dispatch") for f in group.functions()):
+    # Without the key, the place is that of the operator's name.
+    if any(f.dispatch or f.spans.key("dispatch") != f.span for f in group.functions()):
         return
     f = group.out
     name = f"{f.func.name.name}_out_cpu"
@@ -488,8 +481,3 @@ def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnosti
         f.spans.key("structured"),
         hint=f"add 'dispatch:' with a row such as 'CPU: {name}'",
     )
-
-
-def _has_key(f: NativeFunction, name: str) -> bool:
-    # Without the key, the place is that of the operator's name.
-    return f.spans.key(name) != f.span

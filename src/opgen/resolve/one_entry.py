@@ -27,10 +27,10 @@ from opgen.model.function_schema import (
     SchemaKind,
     SelfArgument,
 )
-from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
 from opgen.model.native_function import NativeFunction, Variant, VariantSpans
-from opgen.resolve.autogen import can_have_out, find_out_schema
+from opgen.model.registry import InvalidEntries, InvalidEntry
 from opgen.resolve.group_checks import NOT_STRUCTURED, report_no_out
+from opgen.resolve.variants import can_have_out, find_out_schema
 
 _ALL_BACKENDS = {
     DispatchKey.CompositeExplicitAutograd: "only without 'autogen', one kernel can serve all backends"

@@ -13,7 +13,7 @@ from opgen.model.native_function import NativeFunction, ScalarType, UfuncInnerLo
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 from opgen.model.types import BaseTy, BaseType
 from opgen.resolve.checks import Entries
-from opgen.resolve.group_checks import Completed, add_delegate
+from opgen.resolve.group_checks import Completed, add_delegate, check_structured_kernels
 
 _DECOMPOSES = "it has a kernel for each backend, or for all by CompositeExplicitAutograd"
 _NOT_STRUCTURED = {
@@ -45,34 +45,13 @@ def check_structured_beside_out(variants: Completed, diagnostics: Diagnostics) -
 
 def check_outless_group(group: OutlessGroup, entries: Entries, diagnostics: Diagnostics) -> None:
     """Report every rule that this group breaks."""
-    _kernels_are_of_backends(group, diagnostics)
-    _is_registered(group, diagnostics)
+    check_structured_kernels(group, _NOT_STRUCTURED, diagnostics)
     if _views_have_one_base(group, diagnostics):
         _new_tensors_are_filled(group, diagnostics)
     _precomputed_is_received(group, diagnostics)
     if group.inplace is not None:
         _inplace_delegates(group, group.inplace, entries, diagnostics)
         _inplace_is_alike(group, group.inplace, diagnostics)
-
-
-def _kernels_are_of_backends(group: OutlessGroup, diagnostics: Diagnostics) -> None:
-    f = group.functional
-    for key, reason in _NOT_STRUCTURED.items():
-        if f.find_kernel(key) is not None:
-            diagnostics.error(
-                "E0516",
-                f"'{f.func.name}' is structured, so it cannot have a kernel for {key}",
-                f.spans.dispatch_key(key),
-                hint=reason,
-            )
-
-
-def _is_registered(group: OutlessGroup, diagnostics: Diagnostics) -> None:
-    for f in group.functions():
-        if f.manual_kernel_registration:
-            message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
-            span = f.spans.key("manual_kernel_registration")
-            diagnostics.error("E0518", message, span)
 
 
 def _views_have_one_base(group: OutlessGroup, diagnostics: Diagnostics) -> bool:

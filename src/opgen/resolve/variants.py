@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import string
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.model.function_schema import FunctionSchema, SchemaKind
-from opgen.model.native_function import NativeFunction
+from opgen import data
+from opgen.model import profile
+from opgen.model.dispatch_key import DispatchKey
+from opgen.model.function_schema import (
+    TENSOR,
+    Annotation,
+    Argument,
+    Arguments,
+    BaseOperatorName,
+    FunctionSchema,
+    OperatorName,
+    Return,
+    SchemaKind,
+)
+from opgen.model.native_function import DeviceCheckType, Kernel, NativeFunction, OneSpan, Variant
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 
 Role = TypeVar("Role", bound=Hashable)
@@ -125,3 +139,208 @@ def _documented(functions: tuple[NativeFunction, ...]) -> Iterator[NativeFunctio
             yield f if doc is None else replace(f, doc=doc)
         else:
             yield f if f.doc or f.doc is None else replace(f, doc=None)
+
+
+# Tags that a generated variant inherits from the operator that it is made from.
+INHERITED_TAGS = frozenset({"nondeterministic_seeded", "view_copy", "pt2_compliant_tag"})
+
+# Kinds of members from which variants are made: the first that exists is used.
+_BASE_KINDS = (SchemaKind.mutable, SchemaKind.inplace, SchemaKind.out, SchemaKind.functional)
+
+# In-place operators whose schema differs from that of their other variants.
+_APART: frozenset[str] = frozenset(data.read_names("inplace_apart.txt"))
+
+
+def generate_variants(
+    variants: Variants, base: NativeFunction | None, tags: Collection[str]
+) -> Variants:
+    """Return `variants` with the members that the `autogen` of `base` requests: an out, then a functional one.
+
+    `tags` are those that are declared: files of releases that do not know the tag `out` get none.
+    """
+    if base is None or not _asks_for_variants(variants):
+        return variants
+    if wants_out(variants, base):
+        schema = find_out_schema(base.func)
+        if schema is None:
+            return variants
+        variants = variants.with_member(_generated(base, schema, tags))
+    if _wants_functional(variants):
+        variants = variants.with_member(_generated(base, _functional_schema(base.func), tags))
+    return variants
+
+
+def _asks_for_variants(variants: Variants) -> bool:
+    """Return whether any variant must be generated; for a library's operator, only if an entry names one."""
+    return any(f.autogen or not f.is_library for f in variants.members)
+
+
+def find_base(variants: Variants, tags: Collection[str]) -> NativeFunction | None:
+    """Return the member from which others may be made; None if no variants are made for this operator."""
+    if not may_have_variants(variants, tags) or is_lone_out(variants):
+        return None
+    inplace = variants.find(SchemaKind.inplace)
+    if inplace is not None and str(inplace.func.name) in _APART:
+        return None
+    return next((f for kind in _BASE_KINDS if (f := variants.find(kind)) is not None), None)
+
+
+def may_have_variants(variants: Variants, tags: Collection[str]) -> bool:
+    """Return whether variants may be generated: not for views, nor for operators that bypass the dispatcher or
+    decompose.
+    """
+    return not (
+        all(f.manual_cpp_binding for f in variants.members)
+        or decomposes(variants, tags)
+        # set_ counts as an ordinary in-place operator.
+        or any(f.is_view_op and str(f.func.name.name) != "set_" for f in variants.members)
+    )
+
+
+def decomposes(variants: Variants, tags: Collection[str]) -> bool:
+    """Return whether every member decomposes into other operators, and none is a core operator."""
+    if not all(f.has_composite_implicit_autograd_kernel for f in variants.members):
+        return False
+    is_core = any("core" in f.tags for f in variants.members)
+    return not (is_core and profile.holds(profile.Rule.VARIANTS_OF_CORE_COMPOSITES, tags))
+
+
+def is_lone_out(variants: Variants) -> bool:
+    return len(variants.by_kind) == 1 and variants.find(SchemaKind.out) is not None
+
+
+def can_have_out(base: NativeFunction) -> bool:
+    """Return whether the operator returns anything that an out argument could receive."""
+    return base.func.is_inplace or any(r.type.is_tensor_like() for r in base.func.returns)
+
+
+def wants_out(variants: Variants, base: NativeFunction) -> bool:
+    return (
+        variants.find(SchemaKind.out) is None
+        and can_have_out(base)
+        and any("out" in str(name) for name in base.autogen)
+    )
+
+
+def _wants_functional(variants: Variants) -> bool:
+    """Return whether a functional variant is needed: it completes a group, which needs an out variant."""
+    return (
+        variants.find(SchemaKind.functional) is None and variants.find(SchemaKind.out) is not None
+    )
+
+
+def find_out_schema(func: FunctionSchema) -> FunctionSchema | None:
+    """Return the schema of the out variant of `func`; None if it cannot have one (see checks)."""
+    name = func.name.to_out()
+    if func.is_inplace:
+        return _out_of_inplace(func, name)
+    if func.returns_are_aliased() or not all(r.type.is_tensor_like() for r in func.returns):
+        return None
+    letters = _free_letters(func)
+    if len(letters) < len(func.returns):
+        return None
+    outs = tuple(_out_argument(func, i, letters[i]) for i in range(len(func.returns)))
+    arguments = (
+        func.arguments.signature()
+        if func.kind() is SchemaKind.functional
+        else func.arguments  # the out variant of a mutable operator writes the same arguments, too
+    )
+    return FunctionSchema(name, arguments.with_out_args(outs), _returned(outs), func.profile)
+
+
+def _functional_schema(func: FunctionSchema) -> FunctionSchema:
+    """Return the schema of the functional variant, which returns the arguments that `func` writes."""
+    name = BaseOperatorName(
+        base=func.name.name.base,
+        inplace=False,
+        dunder_method=func.name.name.dunder_method,
+        # A mutable operator already has the plain name.
+        functional_overload=func.kind() is SchemaKind.mutable,
+    )
+    return func.signature(keep_return_names=True).with_name(
+        OperatorName(name, func.name.overload_name)
+    )
+
+
+def _out_of_inplace(func: FunctionSchema, name: OperatorName) -> FunctionSchema | None:
+    arguments: Arguments = func.arguments
+    if arguments.self_arg is None:
+        return None
+    own = arguments.self_arg.argument
+    out = Argument("out", own.type, None, own.annotation)
+    return FunctionSchema(
+        name, arguments.remove_self_annotation().with_out_args((out,)), func.returns, func.profile
+    )
+
+
+def _out_argument(func: FunctionSchema, index: int, letter: str) -> Argument:
+    name = "out" if len(func.returns) == 1 else f"out{index}"
+    return Argument(name, func.returns[index].type, None, Annotation((letter,), True, ()))
+
+
+def _returned(outs: tuple[Argument, ...]) -> tuple[Return, ...]:
+    """Return the returns of an out variant: its outs, if all of them are plain tensors."""
+    if all(out.type == TENSOR for out in outs):
+        return tuple(Return(None, out.type, out.annotation) for out in outs)
+    return ()
+
+
+def _free_letters(func: FunctionSchema) -> str:
+    """Return the letters for the alias sets of new out arguments, in alphabetical order."""
+    used = [
+        letter
+        for a in func.arguments.flat_all
+        if a.annotation is not None
+        for letter in a.annotation.alias_set
+        if len(letter) == 1
+    ]
+    if func.kind() is not SchemaKind.functional:
+        return "".join(c for c in string.ascii_lowercase if c not in used)
+    # The out variant of a functional operator keeps no annotation, so every letter is free.
+    # torchgen still skips a, b, c, ... as far as they occur in this order.
+    skipped = 0
+    for letter in used:
+        skipped += letter == string.ascii_lowercase[skipped : skipped + 1]
+    return string.ascii_lowercase[skipped:]
+
+
+def _generated(base: NativeFunction, func: FunctionSchema, tags: Collection[str]) -> NativeFunction:
+    """Return a generated operator of schema `func`, with one kernel, which opgen writes."""
+    return replace(
+        base,
+        func=func,
+        variants=frozenset({Variant.function}),
+        dispatch=(
+            (DispatchKey.CompositeExplicitAutograd, Kernel(_kernel_name(base, func), None, False)),
+        ),
+        tags=frozenset(_tags(base, func, tags)),
+        structured=False,
+        structured_delegate=None,
+        structured_inherits=None,
+        precomputed=None,
+        autogen=(),
+        ufunc_inner_loop=(),
+        cpp_no_default_args=frozenset(),
+        manual_kernel_registration=False,
+        manual_cpp_binding=False,
+        device_guard=False,
+        device_check=DeviceCheckType.NoCheck,
+        # A library's generated operators are called from Python, too, like their base.
+        python_module=base.python_module if base.is_library else None,
+        category_override=None,
+        doc=base.doc if func.is_out_fn() and base.func.kind() is SchemaKind.functional else None,
+        # A generated schema has no place in the file: diagnostics point to the name of its base.
+        spans=OneSpan(base.span),
+    )
+
+
+def _kernel_name(base: NativeFunction, func: FunctionSchema) -> str:
+    name = func.name.unambiguous_name if func.is_out_fn() else str(func.name.name)
+    return f"{name}_symint" if base.func.has_symint() else name
+
+
+def _tags(base: NativeFunction, func: FunctionSchema, declared: Collection[str]) -> Iterator[str]:
+    yield "generated"
+    yield from base.tags & INHERITED_TAGS
+    if func.is_out_fn() and "out" in declared:
+        yield "out"

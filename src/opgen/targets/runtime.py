@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
-from opgen.python.annotations import DISPLAY_NAMES, argument_annotation, return_annotation
 from opgen.python.layout import declare
-from opgen.python.spelling import PythonSpelling
+from opgen.python.python_types import (
+    DISPLAY_NAMES,
+    PythonSpelling,
+    argument_annotation,
+    return_annotation,
+)
 from opgen.targets.base import CppSpelling, DispatchPolicy, FileKind, FilePlan, Target
 
 # Types are imported into every generated namespace (`using namespace opgen::types`), so they are

@@ -6,14 +6,14 @@ opgen's own runtime; so most templates are those of target runtime.
 
 from __future__ import annotations
 
-from opgen.cpp.spelling import TypeSpelling
 from opgen.cpp.translate import Conversions
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.types import BaseTy
 from opgen.python.layout import declare_as_torchgen
-from opgen.python.python_types import stub_return_type, stub_type
-from opgen.python.spelling import AnnotationNames, PythonSpelling
+from opgen.python.python_types import AnnotationNames, PythonSpelling, stub_return_type, stub_type
 from opgen.targets.base import (
+    PYTORCH,
     CppSpelling,
     DispatchPolicy,
     FileKind,
@@ -21,8 +21,8 @@ from opgen.targets.base import (
     InstalledLibrary,
     SchemaPolicy,
     Target,
+    tags_that_pytorch_follows,
 )
-from opgen.targets.releases import PYTORCH, tags_that_pytorch_follows
 
 _SPELLING = TypeSpelling(
     names={

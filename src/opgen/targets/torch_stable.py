@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
-from opgen.targets.base import CppSpelling, DispatchPolicy, FileKind, FilePlan, SchemaPolicy, Target
-from opgen.targets.releases import PYTORCH_STABLE, tags_that_pytorch_follows
+from opgen.targets.base import (
+    PYTORCH_STABLE,
+    CppSpelling,
+    DispatchPolicy,
+    FileKind,
+    FilePlan,
+    SchemaPolicy,
+    Target,
+    tags_that_pytorch_follows,
+)
 from opgen.targets.runtime import RUNTIME
 from opgen.targets.torch import TORCH, TORCH_META_SPELLING
 

@@ -12,7 +12,7 @@ from keyword import iskeyword
 
 from opgen import data
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
-from opgen.autograd.python_nodes import PythonNode, Refusal, python_node, recorded_info
+from opgen.autograd.python_formulas import PythonNode, Refusal, python_node, recorded_info
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Diagnostics
 from opgen.model.backend import BackendFile, ExternalBackend
@@ -23,14 +23,15 @@ from opgen.model.registry import NativeFunctionsViewGroup, Registry
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.parse import builtin_tags
 from opgen.resolve.functional_forms import views_first_argument
-from opgen.targets.base import FileKind, Target
-from opgen.targets.releases import (
+from opgen.targets.base import (
     STABLE_GENERATOR,
     STABLE_TAGS,
     TAG_EFFECTS,
     UNREGISTERED_TAGS,
+    FileKind,
     Release,
     RequiredPackage,
+    Target,
     dotted,
 )
 

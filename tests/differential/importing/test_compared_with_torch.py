@@ -32,10 +32,10 @@ from importing_support import (
 )
 
 from opgen.diagnostics import Diagnostics
-from opgen.importing.common.cpp_types import Aliases, CppParameter, CppSignature, CppType
-from opgen.importing.cpp import spelling as cpp_spelling
+from opgen.importing.common.registrations import Aliases, CppParameter, CppSignature, CppType
 from opgen.importing.cpp.functions import Names
-from opgen.importing.cpp.spelling import spell_signature
+from opgen.importing.entries import callables as cpp_spelling
+from opgen.importing.entries.callables import spell_signature
 from opgen.importing.entries.merge import Entry
 from opgen.model.native_function import AliasAnalysisKind
 from opgen.pipeline.importing import Imports, collect_entries, import_operators

@@ -16,8 +16,8 @@ from pathlib import Path
 from differences_table import codes_in, read_rows
 
 from opgen.diagnostics import Diagnostics
+from opgen.pipeline.checking import inspect
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.linting import inspect
 
 _SPAN = re.compile(r"`([^`]+)`")
 # Not in the current folder, which may have a derivatives.yaml.

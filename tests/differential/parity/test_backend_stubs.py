@@ -19,7 +19,7 @@ from loading import load_registry
 from opgen.cpp.backend_check import check_coverage, check_overloads
 from opgen.diagnostics import Diagnostics, Source, known_codes
 from opgen.emit.common.context import Context, Library
-from opgen.emit.kernels.backend import backend_members
+from opgen.emit.kernels.headers import backend_members
 from opgen.emit.reports.dump import dump_rows
 from opgen.model.backend import ExternalBackend
 from opgen.model.registry import Registry

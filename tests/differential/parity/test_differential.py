@@ -19,10 +19,10 @@ from schema_files import draw_file
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.emit.reports.dump import dump_rows
+from opgen.model.profile import TagSet
 from opgen.model.registry import Registry
-from opgen.model.tags import TagSet
 from opgen.parse import parse_tags
-from opgen.pipeline.linting import Stage, inspect
+from opgen.pipeline.checking import Stage, inspect
 from opgen.targets import TARGETS
 from support.inputs import text_inputs
 

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import linting
+from opgen.pipeline import checking
 from support.inputs import aten_inputs
 
 _PAGE = Path(__file__).parents[2] / "RESULTS.md"
@@ -17,7 +17,7 @@ def test_the_page_states_the_counts(packaged: Path) -> None:
     """Protects the table, and against a lint that suddenly fires on what PyTorch does everywhere."""
     diagnostics = Diagnostics()
     file = packaged / "native" / "native_functions.yaml"
-    assert linting.inspect(aten_inputs((file,)), diagnostics) is not None
+    assert checking.inspect(aten_inputs((file,)), diagnostics) is not None
     found = Counter(item.code for item in diagnostics)
     rows = re.findall(r"^\| (W\d+) \|[^|]*\| (\d+) \|", _PAGE.read_text(), re.MULTILINE)
     assert rows, "no table"

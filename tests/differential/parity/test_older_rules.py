@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.model.tags import Tag, TagSet
+from opgen.model.profile import Tag, TagSet
 from opgen.parse import builtin_tags
 from opgen.pipeline.loading import load
 from support.inputs import text_inputs

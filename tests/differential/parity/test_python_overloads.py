@@ -14,8 +14,7 @@ from loading import load_registry
 
 from opgen.cpp.names import operator_struct_name
 from opgen.python.check import is_bound
-from opgen.python.overloads import python_functions
-from opgen.python.signatures import Spellings
+from opgen.python.signatures import Spellings, python_functions
 from opgen.targets import TARGETS
 from support.inputs import aten_inputs
 from support.trees import make_tree

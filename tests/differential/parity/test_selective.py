@@ -15,9 +15,8 @@ import yaml
 from loading import load_registry
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.model.selector import Selector, merge
+from opgen.model.selector import Selector, merge, select
 from opgen.parse import parse_selective
-from opgen.resolve.selection import select
 
 _NAMES = (
     "aten::add",

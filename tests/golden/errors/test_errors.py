@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics, describe, known_codes, render_human
-from opgen.pipeline.linting import Stage, inspect
+from opgen.pipeline.checking import Stage, inspect
 from support.build import REPOSITORY
 from support.error_cases import PAGE, Case, Read, error_cases, report
 from support.inputs import aten_inputs

@@ -11,7 +11,7 @@ import pytest
 from cli_support import Opgen
 
 from opgen.diagnostics import Source
-from opgen.parse.operator_names.lists import parse_operator_list
+from opgen.parse.operator_names import parse_operator_list
 
 HERE = Path(__file__).parent / "coverage"
 GIVEN = ("coverage", str(HERE / "backend.yaml"), "--yaml", str(HERE / "operators.yaml"))

@@ -136,7 +136,7 @@ def test_formulas_in_python_call_operators(
     headers.mkdir(parents=True)
     for name in ("flip", "sin", "to", "sum_to_size"):
         (headers / f"{name}.h").touch()
-    where = "opgen.pipeline.declared_functions.installed_include"
+    where = "opgen.pipeline.derivatives.installed_include"
     monkeypatch.setattr(where, {"torch": tmp_path / "include"}.get)
     said = library("lint", "ops.yaml", "--target", "torch-stable").output
     assert said.count("W1243") == 4, said  # each has a note, too

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from cli_support import Opgen
 
-import opgen.importing.common.problems
-from opgen.importing.library import reader as library
+import opgen.importing.common.registrations
+from opgen.importing import library
 
 OPS = """\
 #include <torch/library.h>
@@ -245,7 +245,7 @@ def test_no_more_warnings_than_people_read(
     assert sorted(found) == ["W1166", "W1166", "W1180"]
 
 
-opgen_problems = opgen.importing.common.problems
+opgen_problems = opgen.importing.common.registrations
 
 
 # Libraries

@@ -56,7 +56,7 @@ def test_schemas_have_their_tags(tree: Path) -> None:
     text = (tree / "src/RegisterSchema.cpp").read_text()
     assert "OPGEN_LIBRARY(custom, m) {" in text
     assert "m.def(custom::_ops::plus::schema_str, {at::Tag::core});" in text
-    # Without its tag `out`: see opgen.targets.releases.
+    # Without its tag `out`: see opgen.targets.base.
     assert "plus_out::schema_str, {}" in text
     assert "grown_out::schema_str, {at::Tag::generated}" in text
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.model.cpp_identifier import CPP_KEYWORDS, CPP_MACROS, is_macro
+from opgen.model.cpp_words import CPP_KEYWORDS, CPP_MACROS, is_macro
 from opgen.parse import builtin_tags, parse_native_functions
 from support.build import Compiler, compilers
 from support.trees import generate, sources

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.targets.releases import PYTORCH_STABLE
+from opgen.targets.base import PYTORCH_STABLE
 from support.build import RUNTIME, WARNINGS, Compiler, compilers, environment, run
 from support.pytorch import torch_folder
 from support.retargeted import retargeted

@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from opgen.diagnostics import Source, Span
 from opgen.lsp.completion import complete
-from opgen.lsp.kernels import KernelIndex, find_functions
+from opgen.lsp.navigation import KernelIndex, find_functions
 from opgen.lsp.outline import build_outline, find_word
 from opgen.lsp.protocol import Positions, change
 

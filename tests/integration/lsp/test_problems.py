@@ -10,7 +10,7 @@ import pytest
 from lsp_session import TAGS, Session, Start
 from lsprotocol import types
 
-from opgen.lsp.settings import Settings, read_settings
+from opgen.lsp.documents import Settings, read_settings
 
 GOOD = "- func: neg(Tensor self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n"
 BAD = "- func: neg(Tensr self) -> Tensor\n  dispatch:\n    CPU: neg_cpu\n"

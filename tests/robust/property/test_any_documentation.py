@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opgen.emit.common.base import WIDTH, break_long_lines, cpp_string, documentation_comment
-from opgen.parse.entries.doc_comments import clean, find_bad_character
+from opgen.parse.entries.comments import clean, find_bad_character
 from opgen.python.layout import docstring, with_docstring, without_docstrings
 from support.build import compilers
 from support.inputs import aten_inputs

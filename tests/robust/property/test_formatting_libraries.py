@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from opgen.diagnostics import Diagnostics
 from opgen.edits import fix_all, format_all
 from opgen.model.native_function import NativeFunction
-from opgen.pipeline import linting, loading
+from opgen.pipeline import checking, loading
 from opgen.pipeline.inputs import Inputs, Overlay
 
 FORMS = (Path(__file__).parents[2] / "support/library_forms.yaml").read_text()
@@ -87,7 +87,7 @@ def formatted(inputs: Inputs, content: bytes) -> bytes:
 def fixed(inputs: Inputs, content: bytes) -> bytes:
     def check(contents: Overlay) -> tuple[Diagnostics, None]:
         diagnostics = Diagnostics()
-        linting.inspect(replace(inputs, overlay=dict(contents)), diagnostics)
+        checking.inspect(replace(inputs, overlay=dict(contents)), diagnostics)
         return diagnostics, None
 
     return fix_all({_PATH: content}, check).contents.get(_PATH, content)

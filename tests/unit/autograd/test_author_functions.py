@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from opgen.autograd.formula_files import AuthorFunction
+from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.generating import build_tree, checked_context
 from opgen.pipeline.inputs import Inputs, input_files

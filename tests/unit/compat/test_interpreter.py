@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from versions import operators
 
-from opgen.compat.interpreter_types import default_value, interpreter_type, is_accepted, is_list
+from opgen.compat.schema_rules import default_value, interpreter_type, is_accepted, is_list
 from opgen.model.types import Type
 
 

@@ -15,7 +15,6 @@ from opgen.cpp.cpp_types import (
     returns_type,
     structured_argument_type,
 )
-from opgen.cpp.spelling import spell
 from opgen.cpp.type_values import (
     ArrayRef,
     Base,
@@ -25,6 +24,7 @@ from opgen.cpp.type_values import (
     Optional,
     TypeContext,
     holds_references,
+    spell,
     without_reference,
 )
 from opgen.model.function_schema import Argument

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operators import OPTIONS, SPELLING, operator
 
-from opgen.cpp import structured
+from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace, meta_namespace, return_names
 from opgen.cpp.signatures import (
     CppSignatureGroup,
@@ -159,20 +159,20 @@ def structured_group(precomputed: str = "") -> NativeFunctionsGroup:
 
 def test_structured_kernels_take_outs_last_and_const() -> None:
     group = structured_group()
-    assert structured.struct_name(group) == "structured_foo"
-    assert parameters(structured.meta_arguments(group), SPELLING) == (
+    assert signatures.struct_name(group) == "structured_foo"
+    assert parameters(signatures.meta_arguments(group), SPELLING) == (
         "const at::Tensor& self, int64_t dim, at::OptionalTensorRef w"
     )
-    assert parameters(structured.impl_arguments(group), SPELLING) == (
+    assert parameters(signatures.impl_arguments(group), SPELLING) == (
         "const at::Tensor& self, int64_t dim, at::OptionalTensorRef w, const at::Tensor& out"
     )
 
 
 def test_precomputed_values_replace_the_argument_and_additions_precede_outs() -> None:
     group = structured_group("  precomputed:\n  - dim -> int d, Tensor t\n  - int n\n")
-    assert parameters(structured.impl_arguments(group), SPELLING) == (
+    assert parameters(signatures.impl_arguments(group), SPELLING) == (
         "const at::Tensor& self, int64_t d, const at::Tensor& t, at::OptionalTensorRef w,"
         " int64_t n, const at::Tensor& out"
     )
-    members = parameters(structured.precomputed_elements(group), SPELLING)
+    members = parameters(signatures.precomputed_elements(group), SPELLING)
     assert members == "int64_t d, at::Tensor t, int64_t n"

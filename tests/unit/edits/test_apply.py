@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opgen.cli.lint import unified_diff
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.edits import apply_edits, encode_like, fix_all
-from opgen.io.unified_diff import unified_diff
 
 TEXT = "0123456789"
 

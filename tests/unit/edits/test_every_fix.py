@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit
 from opgen.edits import apply_edits, encode_like, fix_all
+from opgen.pipeline.checking import inspect
 from opgen.pipeline.inputs import Overlay
-from opgen.pipeline.linting import inspect
 from support.error_cases import SCHEMA, Case, Read, schema_cases
 from support.inputs import aten_inputs
 from support.pytorch import packaged_native_functions

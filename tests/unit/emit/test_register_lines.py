@@ -12,10 +12,9 @@ from opgen.emit.cpp.register import build_register_keys
 from opgen.io.resources import target_templates
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
-from opgen.model.selector import Selector
+from opgen.model.selector import Selection, Selector
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load
-from opgen.resolve.selection import Selection
 from opgen.targets import TARGETS
 from opgen.templating.render import Renderer
 from support.pytorch import packaged_native_functions

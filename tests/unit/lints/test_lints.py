@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics
-from opgen.pipeline import linting
+from opgen.pipeline import checking
 from support.inputs import aten_inputs
 
 _RENAMED = "- func: foo.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\n"
@@ -19,7 +19,7 @@ def lints_of(text: str, folder: Path, *, target: str = "runtime") -> list[str]:
     file = folder / "native_functions.yaml"
     file.write_bytes(text.encode())
     diagnostics = Diagnostics()
-    linting.inspect(aten_inputs((file,), target=target), diagnostics)
+    checking.inspect(aten_inputs((file,), target=target), diagnostics)
     return [item.code for item in diagnostics]
 
 
@@ -176,7 +176,7 @@ def test_a_comment_is_for_its_own_entry(tmp_path: Path) -> None:
     file = tmp_path / "native_functions.yaml"
     file.write_text(text)
     diagnostics = Diagnostics()
-    linting.inspect(aten_inputs((file,)), diagnostics)
+    checking.inspect(aten_inputs((file,)), diagnostics)
     assert [item.message for item in diagnostics] == [
         "the out argument 'result' of 'foo.out' is not named 'out'"
     ]

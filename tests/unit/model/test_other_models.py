@@ -6,7 +6,7 @@ import pytest
 
 from opgen import data
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.model.cpp_identifier import CPP_KEYWORDS, cpp_identifier, is_identifier
+from opgen.model.cpp_words import CPP_KEYWORDS, cpp_identifier, is_identifier
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     CUDA_DISPATCH_KEYS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from opgen.model.release import Rule, holds
+from opgen.model.profile import Rule, holds
 from opgen.parse import builtin_tags
 
 _2_0 = (

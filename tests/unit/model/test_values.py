@@ -17,8 +17,8 @@ from msgspec.structs import asdict, replace
 import opgen
 from opgen.diagnostics import Diagnostic, Severity, Source, Span
 from opgen.model.function_schema import Annotation, Argument, FunctionSchema, Return
-from opgen.model.mention import Mention
 from opgen.model.native_function import NativeFunction
+from opgen.model.selector import Mention
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType
 
 ENTRIES = """\

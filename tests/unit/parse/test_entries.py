@@ -14,7 +14,7 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
-from opgen.model.tags import Tag, TagSet
+from opgen.model.profile import Tag, TagSet
 from opgen.parse import builtin_tags, decode_source, parse_native_functions, parse_tags
 
 OUT = "foo.out(Tensor self, int dim, int x, *, Tensor(a!) out) -> Tensor(a!)"

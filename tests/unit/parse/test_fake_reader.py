@@ -6,7 +6,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.parse import builtin_tags, parse_entries
-from opgen.parse.entries.fake_expression import find_fake_problem
+from opgen.parse.entries.keys import find_fake_problem
 
 GOOD = (
     "x.new_empty([new_size()], dtype=torch.int64)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from opgen.diagnostics import Source
-from opgen.parse.operator_names.printed import parse_registrations, parse_trace
+from opgen.parse.operator_names import parse_registrations, parse_trace
 
 
 def registered(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import opgen
-from opgen.targets.releases import registered_tags, tags_that_pytorch_follows
+from opgen.targets.base import registered_tags, tags_that_pytorch_follows
 
 
 @pytest.mark.parametrize(

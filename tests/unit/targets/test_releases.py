@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from opgen.targets.releases import PYTORCH, TAG_SINCE, UNREGISTERED_TAGS, spell_tags
+from opgen.targets.base import PYTORCH, TAG_SINCE, UNREGISTERED_TAGS, spell_tags
 from support.build import REPOSITORY, RUNTIME
 from support.torch_headers import RELEASES
 

@@ -10,8 +10,8 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, render_human
 from opgen.io.resources import cmake_dir
-from opgen.pipeline.required_package import check_required_package
-from opgen.targets.releases import report_required_package
+from opgen.pipeline.building import check_required_package
+from opgen.targets.base import report_required_package
 from opgen.targets.torch import TORCH
 from support.inputs import aten_inputs
 

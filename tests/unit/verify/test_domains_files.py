@@ -8,7 +8,7 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.drawing.domains import Between, OneOf
-from opgen.parse import parse_domains
+from opgen.parse.files.domains import parse_domains
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 

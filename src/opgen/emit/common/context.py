@@ -9,8 +9,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from opgen.autograd.derivative import DifferentiableFunction
-from opgen.autograd.formula_files import FormulaFiles
+from opgen.autograd.derivative import DifferentiableFunction, FormulaFiles
 from opgen.autograd.kernels import has_no_gradient
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
@@ -29,11 +28,11 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
+from opgen.model.selector import Selection
 from opgen.model.types import CustomClassType, custom_classes
 from opgen.resolve.backend import backend_registrations
 from opgen.resolve.dispatch_tables import Registration, registrations_by_key
 from opgen.resolve.functional_forms import has_own_copy
-from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 
 

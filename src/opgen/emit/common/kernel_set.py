@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from opgen.cpp import structured
+from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace, meta_namespace
 from opgen.cpp.signatures import Binding
-from opgen.cpp.spelling import TypeSpelling
+from opgen.cpp.type_values import TypeSpelling
 from opgen.emit.common.base import Record, group_by
 from opgen.emit.common.text import SpelledSignature, Speller
 from opgen.model.dispatch_key import DispatchKey
@@ -354,7 +354,7 @@ def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
 
 def meta_class(group: StructuredGroup) -> str:
     """Return `at::meta::structured_add_Tensor`."""
-    return f"{meta_namespace(group.functional.namespace)}::{structured.struct_name(group)}"
+    return f"{meta_namespace(group.functional.namespace)}::{signatures.struct_name(group)}"
 
 
 def _kernels(
@@ -439,9 +439,9 @@ def structured_kernel(
 ) -> StructuredKernel:
     """Return the class of a kernel that serves all members of `group`; `shared` are names that two namespaces have."""
     namespace = kernel_namespace(group.primary.namespace, kernel.namespace)
-    arguments = structured.impl_arguments(group)
+    arguments = signatures.impl_arguments(group)
     names, unnamed = _forwarding(group)
-    given = (*structured.meta_arguments(group), *structured.out_arguments(group))
+    given = (*signatures.meta_arguments(group), *signatures.out_arguments(group))
     return StructuredKernel(
         root=group.root_name,
         namespace=namespace,
@@ -478,13 +478,13 @@ def unique_by_name(
 
 def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the arguments that `opgen_impl` passes to impl, and the parameters that it does not use."""
-    precomputed = {a.name for a in structured.precomputed_elements(group)}
-    outs = {b.name for b in structured.out_arguments(group)}
+    precomputed = {a.name for a in signatures.precomputed_elements(group)}
+    outs = {b.name for b in signatures.out_arguments(group)}
     names = [
         f"opgen_precomputed.{b.name}" if b.name in precomputed and b.name not in outs else b.name
-        for b in structured.impl_arguments(group)
+        for b in signatures.impl_arguments(group)
     ]
-    given = {b.name for b in structured.meta_arguments(group)}
+    given = {b.name for b in signatures.meta_arguments(group)}
     return tuple(names), frozenset(given - set(names))
 
 
@@ -497,11 +497,11 @@ def meta_class_of(
     sized_base = spell.target.cpp.sized_bases.get(base, "")
     is_sized = bool(sized_base)
     spelling = spell.target.cpp.meta_spelling if is_sized else None
-    arguments = structured.meta_arguments(group, symint=is_sized)
+    arguments = signatures.meta_arguments(group, symint=is_sized)
     parameters = spell.parameter_list(arguments, spelling=spelling)
-    elements = structured.precomputed_elements(group, symint=is_sized)
+    elements = signatures.precomputed_elements(group, symint=is_sized)
     macro = meta_macro_name(group)
-    struct = structured.struct_name(group)
+    struct = signatures.struct_name(group)
     return MetaClass(
         root=group.root_name,
         namespace=namespace,

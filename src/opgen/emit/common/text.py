@@ -15,9 +15,8 @@ from opgen.cpp.signatures import (
     Signatures,
     parameters,
 )
-from opgen.cpp.spelling import TypeSpelling, spell
 from opgen.cpp.translate import translate
-from opgen.cpp.type_values import CType
+from opgen.cpp.type_values import CType, TypeSpelling, spell
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace

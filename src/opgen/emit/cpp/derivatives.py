@@ -15,11 +15,13 @@ import msgspec
 from msgspec import Struct
 
 from opgen.autograd.derivative import (
+    OPTIONAL_STRING,
     Derivative,
     DifferentiabilityInfo,
     DifferentiableFunction,
     ForwardDerivative,
     SavedAttribute,
+    optional_string,
 )
 from opgen.autograd.formula import Formula, Node, names_of, read_formula
 from opgen.autograd.formula_checks import NUMBER_FUNCTIONS, called_functions
@@ -30,7 +32,6 @@ from opgen.autograd.kernels import (
     differentiable_outputs,
     writes_without_formula,
 )
-from opgen.autograd.saved_attributes import OPTIONAL_STRING, optional_string
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
 from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, sharded, unique

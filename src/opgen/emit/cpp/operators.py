@@ -22,7 +22,7 @@ from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import key_of_fake
-from opgen.resolve.hidden_operators import (
+from opgen.resolve.functional_forms import (
     HIDDEN_PREFIX,
     has_form_below,
     name_below,
@@ -30,8 +30,7 @@ from opgen.resolve.hidden_operators import (
     with_words,
 )
 from opgen.resolve.overload_order import by_overloads, in_order_of_registration
-from opgen.targets.base import FileKind
-from opgen.targets.releases import spell_tags
+from opgen.targets.base import FileKind, spell_tags
 
 
 def is_faked_in_python(context: Context, f: NativeFunction) -> bool:

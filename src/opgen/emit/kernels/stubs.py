@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from opgen.autograd.derivative import AuthorFunction
 from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import (
     Block,
@@ -21,13 +22,134 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
-from opgen.emit.kernels.backend import BackendMember, backend_members
-from opgen.emit.kernels.formula_stubs import FormulaSkeleton, formula_skeletons
-from opgen.emit.kernels.ufuncs import Ufunc, collect_ufuncs
-from opgen.model.cpp_identifier import cpp_identifier
+from opgen.emit.kernels.headers import BackendMember, Ufunc, backend_members, collect_ufuncs
+from opgen.model.cpp_words import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR
 from opgen.model.profile import operator_namespace
+
+
+class FormulaStub(Record, frozen=True):
+    """A function, the operator whose formula calls it, and the text to write. `condition` is that of its declaration."""
+
+    comment: str
+    returns: str
+    name: str
+    types: str
+    function: str
+    operator: str
+    to_write: str
+    condition: str
+
+    @property
+    def pointer(self) -> str:
+        return f"{self.returns} (*)({self.types})"
+
+
+class FormulaStubs(Record, frozen=True):
+    """The stubs of a C++ namespace. Those under a condition are not `listed` in the report of stubs."""
+
+    namespace: str
+    items: tuple[FormulaStub, ...]
+
+    @property
+    def listed(self) -> tuple[FormulaStub, ...]:
+        return tuple(stub for stub in self.items if not stub.condition)
+
+
+class FormulaStubsFile(GeneratedFile, frozen=True):
+    library: str
+    stem: str
+    tensor_header: str
+    includes: tuple[str, ...]
+    blocks: tuple[FormulaStubs, ...]
+
+
+def build_formula_stubs(context: Context) -> Iterator[GeneratedFile]:
+    """Build stubs/FormulaStubs.cpp: a weak definition of each function that authors' headers declare for formulas."""
+    functions = kept_functions(context)
+    if functions:
+        stem = "FormulaStubs"
+        yield FormulaStubsFile(
+            path=f"stubs/{stem}.cpp",
+            template="FormulaStubs.cpp.j2",
+            library=context.library.name,
+            stem=stem,
+            tensor_header=context.tensor_header,
+            includes=context.formula_files.includes,
+            blocks=tuple(
+                FormulaStubs(namespace, tuple(map(_formula_stub, members)))
+                for namespace, members in group_by(functions, lambda f: f.namespace).items()
+            ),
+        )
+
+
+def kept_functions(context: Context) -> tuple[AuthorFunction, ...]:
+    """Return the functions that the formulas of the selected operators call."""
+    kept = {f.full_name for f in context.registry.functions if context.keeps(f)}
+    return tuple(f for f in context.formula_files.functions if f.operator in kept)
+
+
+class FormulaSkeleton(Record, frozen=True):
+    """Return a function to write: its purpose and place as a comment, its declaration, and the text of its error."""
+
+    comment: str
+    namespace: str
+    declaration: str
+    error: str
+
+
+def _formula_skeletons(context: Context, roots: Collection[str]) -> tuple[FormulaSkeleton, ...]:
+    """Return the functions that the formulas of operators with these root names call."""
+    operators = {f.full_name for f in context.registry.functions if f.root_name in roots}
+    return tuple(
+        FormulaSkeleton(
+            comment=f"{purpose(function)} ({place_of(function)})",
+            namespace=function.namespace,
+            declaration=function.declaration,
+            error=cpp_string(f"{function.full_name} is not written yet"),
+        )
+        for function in context.formula_files.functions
+        if function.operator in operators
+    )
+
+
+def place_of(function: AuthorFunction) -> str:
+    """Return `derivatives.yaml:12:9`: the place of the call."""
+    span = function.place
+    location = span.source.location(span.start)
+    return f"{span.source.path}:{location.line}:{location.column}"
+
+
+def purpose(function: AuthorFunction) -> str:
+    """Return `For the gradient of self of mylib::scale`."""
+    what = "tangent" if function.is_forward else "gradient"
+    return f"For the {what} of {function.of} of {function.operator}"
+
+
+def _text_to_write(function: AuthorFunction) -> str:
+    """Return `namespace mylib { Tensor scale_backward(const Tensor& grad) { ... } }`."""
+    body = f"{function.declaration} {{ ... }}"
+    return f"namespace {function.namespace} {{ {body} }}" if function.namespace else body
+
+
+def _formula_stub(function: AuthorFunction) -> FormulaStub:
+    return FormulaStub(
+        comment=purpose(function),
+        returns=function.returns,
+        name=function.name,
+        types=", ".join(function.types),
+        function=cpp_string(function.full_name),
+        operator=cpp_string(function.operator),
+        to_write=cpp_string(_text_to_write(function)),
+        condition=_all_of(function.conditions),
+    )
+
+
+def _all_of(conditions: Sequence[str]) -> str:
+    if len(conditions) == 1:
+        return conditions[0]
+    return " && ".join(f"({one})" for one in conditions)
 
 
 class MissingFunction(Record, frozen=True):
@@ -139,7 +261,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFil
         for m in missing_functions(context)
         if m.root in roots and (m.operator in operators or m.operator in groups)
     ]
-    of_formulas = formula_skeletons(context, roots)
+    of_formulas = _formula_skeletons(context, roots)
     return SkeletonsFile(
         path="",
         template="skeletons.cpp.j2",
@@ -226,7 +348,7 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
             for call in kernel.calls
             if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
         ),
-        *_missing_members(context),
+        *(_missing_member(context, member) for member in backend_members(context)),
     )
 
 
@@ -334,10 +456,6 @@ def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFu
         header=f"ops/{kernel.roots[0]}_native.h",
         kept=call.kept,
     )
-
-
-def _missing_members(context: Context) -> tuple[MissingFunction, ...]:
-    return tuple(_missing_member(context, member) for member in backend_members(context))
 
 
 def _missing_member(context: Context, member: BackendMember) -> MissingFunction:

@@ -18,16 +18,17 @@ from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.check import is_bound
-from opgen.python.defaults import python_default
-from opgen.python.overloads import PythonFunction, PythonOverload, python_functions
-from opgen.python.python_types import or_none
+from opgen.python.python_types import or_none, python_default
 from opgen.python.signatures import (
     REQUIRES_GRAD,
     PythonArgument,
+    PythonFunction,
     PythonOutArgument,
+    PythonOverload,
     PythonSignature,
     Spellings,
     field_names,
+    python_functions,
 )
 
 # PyTorch binds these by hand; opgen generates their bindings.

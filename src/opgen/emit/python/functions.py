@@ -12,11 +12,11 @@ from opgen.emit.common.context import Context
 from opgen.emit.cpp.operators import is_hidden
 from opgen.emit.python.stub import StubFile
 from opgen.model.native_function import EffectType, KernelSource, NativeFunction
-from opgen.parse.entries.fake_expression import EXTRA_NAMES
+from opgen.parse.entries.keys import EXTRA_NAMES
 from opgen.python.layout import docstring, without_docstrings
 from opgen.python.operator_calls import OperatorCall, merged_call, operator_call, reachable_calls
-from opgen.python.spelling import AnnotationNames
-from opgen.resolve.hidden_operators import with_words
+from opgen.python.python_types import AnnotationNames
+from opgen.resolve.functional_forms import with_words
 from opgen.targets.base import FileKind
 
 _WORD = re.compile(r"\b_\w+")

@@ -23,17 +23,17 @@ from opgen.emit.python.calls import (
     selected_by,
     takes_numbers,
 )
-from opgen.emit.python.declarations import PythonDocs, documentation
-from opgen.emit.python.stub import build_python_stubs
+from opgen.emit.python.stub import PythonDocs, build_python_stubs, documentation
 from opgen.model.function_schema import TENSOR
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import ListType, OptionalType
-from opgen.python.defaults import is_none
-from opgen.python.overloads import PythonFunction, PythonOverload
+from opgen.python.python_types import is_none
 from opgen.python.signatures import (
     REQUIRES_GRAD,
     PythonArgument,
+    PythonFunction,
     PythonOutArgument,
+    PythonOverload,
 )
 
 

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from opgen.autograd.coverage import AVAILABLE, GradientCoverage, GradientKind
+from opgen.autograd.kernels import AVAILABLE, GradientCoverage, GradientKind
 from opgen.emit.common.base import GeneratedFile, Record, group_by
 from opgen.resolve.computed_table import OWN, Coverage
 
@@ -106,13 +106,9 @@ def _gradient_values(operator: CoveredOperator) -> dict[str, Any]:
     return {"gradient": found.kind.name, **({"lacks": list(found.lacks)} if found.lacks else {})}
 
 
-def _has_gradients(operators: Iterable[CoveredOperator]) -> bool:
-    return any(o.gradient is not None for o in operators)
-
-
 def _heading(operators: Sequence[CoveredOperator]) -> str:
     """The line above the counts, whose only text is that of the column of gradients."""
-    if not _has_gradients(operators):
+    if not any(o.gradient is not None for o in operators):
         return ""
     return " " * (len(str(len(operators))) + 4 + _LABEL) + "with a gradient"
 

@@ -1,6 +1,8 @@
 """Write the derived values as JSON, stage by stage: the fields that are compared with torchgen.
 
-The field names are those of `tests/differential/parity/torchgen_facts.py`. C++ is spelled as the target spells it.
+The field names are those of `torchgen_facts.py` and, for gradients, of `torchgen_derivatives.py`, in
+tests/differential/parity. C++ types are spelled as the target spells them, and those of gradients as torchgen does for
+operators of its profile.
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from opgen._compat import assert_never
-from opgen.cpp import structured
+from opgen.autograd.derivative import (
+    Derivative,
+    DifferentiabilityInfo,
+    DifferentiableFunction,
+    ForwardDerivative,
+    SavedAttribute,
+)
+from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inplace_or_view_kernel
+from opgen.cpp import signatures
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import (
@@ -22,20 +32,14 @@ from opgen.cpp.signatures import (
     NativeSignature,
     parameters,
 )
-from opgen.cpp.spelling import TypeSpelling
-from opgen.cpp.type_values import NoCppType
+from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
 from opgen.model.backend import ExternalBackend
+from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import OperatorName
-from opgen.model.native_function import (
-    Kernel,
-    KernelSource,
-    NativeFunction,
-    Precompute,
-    Variant,
-)
+from opgen.model.native_function import Kernel, KernelSource, NativeFunction, Precompute, Variant
 from opgen.model.registry import (
     NativeFunctionsViewGroup,
     OutlessGroup,
@@ -43,15 +47,96 @@ from opgen.model.registry import (
     StructuredGroup,
     structured_rows,
 )
+from opgen.model.selector import Selection
 from opgen.parse.entries.keys import KEYS, Users
 from opgen.python.python_types import NoPythonSignature
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
-from opgen.resolve.selection import Selection
 from opgen.targets.base import Target
 
 Json: TypeAlias = Any
 Row: TypeAlias = dict[str, Json]
+
+
+def derivative_rows(
+    gradients: Iterable[DifferentiableFunction],
+    spelling: TypeSpelling,
+    torchgen: TypeSpelling,
+    wanted: Sequence[NativeFunction] | None,
+) -> list[Row]:
+    """Return a row for each operator, or for those that are `wanted`, sorted by name and schema.
+
+    Operators of torchgen's profile have types as `torchgen` spells them: those rows are compared with torchgen's, for
+    each target.
+    """
+    names = None if wanted is None else {f.full_name for f in wanted}
+    rows = [
+        _row(fn, spelling if fn.func.is_library else torchgen)
+        for fn in gradients
+        if names is None or fn.func.full_name in names
+    ]
+    return sorted(rows, key=lambda row: (row["name"], row["schema"]))
+
+
+def _row(fn: DifferentiableFunction, spelling: TypeSpelling) -> Row:
+    kernel, inplace_or_view = autograd_kernel(fn), inplace_or_view_kernel(fn)
+    keys = sorted(fn.infos)
+    return {
+        "name": fn.func.full_name,
+        "schema": str(fn.func.func),
+        "kernel": None if kernel is None else kernel.name,
+        "inplace_or_view": None if inplace_or_view is None else inplace_or_view.name,
+        "differentiable_outputs": {
+            key: list(differentiable_outputs(fn, key)) for key in keys or [DEFAULT_KEY]
+        },
+        "keys": {key: _info(fn.infos[key], fn.forward[key], spelling) for key in keys},
+    }
+
+
+def _info(
+    info: DifferentiabilityInfo, forward: Iterable[ForwardDerivative], spelling: TypeSpelling
+) -> Row:
+    flags, condition = info.output_differentiability, info.output_differentiability_condition
+    return {
+        "node": info.op,
+        "formulas": [_formula(derivative, spelling) for derivative in info.derivatives],
+        "forward": [_forward(derivative) for derivative in forward],
+        "saved_inputs": _attributes(info.all_saved_inputs, spelling),
+        "saved_outputs": _attributes(info.all_saved_outputs, spelling),
+        "arguments": [binding.name for binding in info.args_with_derivatives],
+        "non_differentiable": list(info.non_differentiable_arg_names),
+        "outputs": None if flags is None else list(flags),
+        "conditions": None if condition is None else [condition.text],
+        "named_gradients": sorted(info.used_named_gradients),
+    }
+
+
+def _formula(derivative: Derivative, spelling: TypeSpelling) -> Row:
+    return {
+        "of": list(derivative.var_names),
+        "formula": derivative.formula.text,
+        "written": derivative.original_formula.text,
+        "saved_inputs": _attributes(derivative.saved_inputs, spelling),
+        "saved_outputs": _attributes(derivative.saved_outputs, spelling),
+        "named_gradients": sorted(derivative.named_gradients),
+    }
+
+
+def _forward(derivative: ForwardDerivative) -> Row:
+    return {
+        "of": list(derivative.var_names),
+        "types": [str(type) for type in derivative.var_types],
+        "formula": derivative.formula.text,
+        "tangents": sorted(derivative.required_inputs_fw_grad),
+        "primals": sorted(derivative.required_inputs_primal),
+        "original_self": derivative.required_original_self_value,
+        "in_place": derivative.is_reusing_outplace_formula,
+    }
+
+
+def _attributes(saved: Iterable[SavedAttribute], spelling: TypeSpelling) -> list[list[str]]:
+    """Return the fields in alphabetical order: name, C++ type, and the expression that is saved."""
+    return sorted([a.name, spell(a.type, spelling), a.expr] for a in saved)
 
 
 def dump_rows(
@@ -305,15 +390,15 @@ def structured_row(group: StructuredGroup, target: Target) -> Row:
 
 def _meta(group: StructuredGroup, target: Target) -> Row:
     return {
-        "struct": structured.struct_name(group),
+        "struct": signatures.struct_name(group),
         "parent": group.primary.structured_inherits or target.cpp.meta_base,
         "returns": "void" if group.primary.precomputed is None else "meta_return_ty",
-        "args": parameters(structured.meta_arguments(group), target.cpp.spelling),
+        "args": parameters(signatures.meta_arguments(group), target.cpp.spelling),
     }
 
 
 def _impl_parameters(group: StructuredGroup, target: Target) -> str:
-    return parameters(structured.impl_arguments(group), target.cpp.spelling)
+    return parameters(signatures.impl_arguments(group), target.cpp.spelling)
 
 
 def _impl_structs(group: StructuredGroup, target: Target) -> Row:
@@ -321,7 +406,7 @@ def _impl_structs(group: StructuredGroup, target: Target) -> Row:
         str(key): {
             "struct": f"structured_{kernel.name}",
             "namespace": kernel_namespace(group.primary.namespace, kernel.namespace),
-            "decl": structured.impl_struct(
+            "decl": signatures.impl_struct(
                 group,
                 kernel,
                 target.cpp.spelling,
@@ -381,7 +466,7 @@ def _registered(row: Registration) -> str | None:
         case RegistrationKind.structured | RegistrationKind.composite_structured:
             assert row.group is not None
             if row.kernel is None:
-                return structured.meta_class(row.group)
+                return signatures.meta_class(row.group)
             namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
             return f"{namespace}::structured_{row.kernel.name}"
         case RegistrationKind.external:

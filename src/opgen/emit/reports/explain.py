@@ -4,19 +4,226 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
-from opgen.diagnostics.codes import Code
+from msgspec import Struct
+
+from opgen.autograd.derivative import (
+    DifferentiabilityInfo,
+    DifferentiableFunction,
+    ForwardDerivative,
+    SavedAttribute,
+)
+from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
+from opgen.cpp.type_values import TypeSpelling, spell
+from opgen.diagnostics.diagnostic import Code
 from opgen.emit.common.base import GeneratedFile, Record
 from opgen.emit.common.callables import callable_expression
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
 from opgen.emit.kernels.stubs import missing_functions
-from opgen.emit.reports.gradients import gradient_lines, node_of
-from opgen.emit.torch.rows import OtherRegistration, hidden_operators, other_registrations
+from opgen.emit.torch.autograd import AutogradRow, find_autograd_row
+from opgen.emit.torch.functionalize import find_functionalized, find_twin_rows
+from opgen.model.derivatives import DEFAULT_KEY, TextPlace
+from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import OutlessGroup, StructuredGroup
 from opgen.resolve.computed_table import PYTHON_REASON, Cell, computed_table, explained_table
 from opgen.resolve.dispatch_tables import RegistrationKind
+from opgen.targets.base import FileKind
+
+_AUTOGRAD = {
+    "opgen::autograd_of_out": "there is no gradient through an out argument: tensors that require one are rejected",
+    "opgen::autograd_of_written": "no formula: computing a gradient through its results or written arguments is an error",
+}
+_NO_FORMULA = "no formula: computing a gradient through it is an error"
+_DECOMPOSES = "decomposes into the hidden {0} while it is traced, which writes the same arguments and returns the new tensors"
+
+
+class OtherRegistration(Struct, frozen=True):
+    """A function registered for a key that the dispatch table does not name; `function` is "nothing" if PyTorch acts itself."""
+
+    key: str
+    function: str
+    reason: str
+
+
+def _other_registrations(context: Context, f: NativeFunction) -> tuple[OtherRegistration, ...]:
+    """Return the functions registered for `f` and keys that its dispatch table does not name."""
+    return tuple(_others(context, f))
+
+
+def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
+    """Return the schemas of the operators that replace `f` where nothing may be written."""
+    if FileKind.REGISTER_TWINS not in context.target.plan.kinds or not f.is_library:
+        return ()
+    return tuple(context.spell.schema(twin) for twin in find_twin_rows(context, f)[0])
+
+
+def _others(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
+    files = context.target.plan.kinds
+    if f.manual_kernel_registration:
+        return
+    if FileKind.REGISTER_AUTOGRAD in files:
+        row = find_autograd_row(context, f)
+        if row is not None:
+            yield from _autograd(f, row)
+    if FileKind.REGISTER_FUNCTIONALIZE in files:
+        yield from _functionalize(context, f)
+
+
+def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[OtherRegistration]:
+    if row.kernel:
+        function = row.kernel.function
+        reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
+        yield OtherRegistration("Autograd", function, reason)
+    if row.tracking:
+        what = "views" if f.is_view_op else "writes"
+        reason = _NO_FORMULA if row.refusal else f"reports its {what} to autograd"
+        yield OtherRegistration("ADInplaceOrView", row.tracking.function, reason)
+
+
+def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
+    found = find_functionalized(context, f)
+    if found is not None:
+        function, sibling = found
+        yield OtherRegistration(
+            "Functionalize", function, f"replaced by {sibling.func.name}, which {_does(f)}"
+        )
+        return
+    twins, rows = find_twin_rows(context, f) if f.is_library else ((), ())
+    for key, function in rows:
+        if key == "CompositeImplicitAutograd":
+            reason = _DECOMPOSES.format(twins[0].func.name)
+        elif len(rows) > 1:
+            reason = "returns new tensors, which replace those that it would write"
+        else:
+            reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
+        yield OtherRegistration(key, function, reason)
+    is_own = f.find_kernel(DispatchKey.Functionalize) is not None
+    if (
+        f.is_library
+        and f.func.is_mutable
+        and not (rows or is_own or f.has_composite_implicit_autograd_kernel)
+    ):
+        reason = "PyTorch itself replaces operators that write tensors and return only new tensors"
+        yield OtherRegistration("Functionalize", "nothing", reason)
+
+
+def _does(f: NativeFunction) -> str:
+    return "copies" if f.is_view_op else "returns the values that would be written"
+
+
+# A word, and what it stands for.
+_Row: TypeAlias = tuple[str, str]
+
+_KERNELS = {
+    AutogradKernel.formula: "a kernel that records the node",
+    AutogradKernel.derived: "a kernel that records nothing: no output has a gradient",
+    None: "nothing: its gradients are those of the operators that it calls",
+}
+
+
+def _gradient_lines(context: Context, f: NativeFunction) -> tuple[str, ...]:
+    """Return the lines about `f`; none if the library has no formulas."""
+    fn = next((fn for fn in context.gradients if fn.func.full_name == f.full_name), None)
+    if fn is None:
+        return ()
+    rows: list[_Row | str] = [("autograd", _kernel(context, fn))]
+    for key in sorted(fn.infos, key=lambda key: (key != DEFAULT_KEY, key)):
+        if key != DEFAULT_KEY:
+            rows.append(f"for {key}")
+        rows += _gradient_rows(fn, key, context.target.cpp.spelling)
+    width = max(10, *(len(row[0]) for row in rows if not isinstance(row, str))) + 1
+    return tuple(
+        row if isinstance(row, str) else f"{row[0]:<{width}}{row[1]}".rstrip() for row in rows
+    )
+
+
+def _node_of(context: Context, f: NativeFunction) -> str | None:
+    """Return the node that the calls of `f` record on all backends; None if it has no formulas."""
+    if f.full_name not in context.recorded:
+        return None
+    fn = next(fn for fn in context.gradients if fn.func.full_name == f.full_name)
+    return fn.infos[DEFAULT_KEY].op
+
+
+def _kernel(context: Context, fn: DifferentiableFunction) -> str:
+    kernel = autograd_kernel(fn)
+    if kernel is not AutogradKernel.not_implemented:
+        return _KERNELS[kernel]
+    if FileKind.REGISTER_AUTOGRAD in context.target.plan.kinds:
+        return "an error in the backward pass: there is no formula"
+    return "nothing: there is no formula"
+
+
+def _gradient_rows(fn: DifferentiableFunction, key: str, spelling: TypeSpelling) -> Iterator[_Row]:
+    info, f = fn.infos[key], fn.func
+    if info.op is not None:
+        yield "node", info.op
+    if info.func is not f:
+        yield "formulas", f"those of {info.func.full_name}"
+    for derivative in info.derivatives:
+        names = ", ".join(derivative.var_names)
+        yield from _formula(names, derivative.original_formula.text, derivative.place)
+    yield from _without_gradient(info)
+    yield from _saved(info, info.all_saved_inputs, spelling)
+    yield from _saved(info, info.all_saved_outputs, spelling)
+    outputs = differentiable_outputs(fn, key)
+    if info.has_derivatives and len(outputs) < len(f.func.returns):
+        condition = info.output_differentiability_condition
+        shown = ", ".join(outputs) or "none"
+        yield "outputs", f"with a gradient: {shown}"
+        if condition is not None:
+            yield "", f"if {condition.text}"
+    yield from _forward(fn.forward[key], info)
+
+
+def _formula(names: str, formula: str, place: TextPlace) -> Iterator[_Row]:
+    span = place.span
+    where = f"{span.source.path}:{span.source.location(span.start).line}"
+    yield names, f"{' '.join(formula.split())}  ({where})"
+
+
+def _without_gradient(info: DifferentiabilityInfo) -> Iterator[_Row]:
+    """Yield the arguments without a gradient, and why they have none."""
+    if not info.has_derivatives:
+        return
+    wanted = {b.name for b in info.args_with_derivatives}
+    for argument in info.func.func.arguments.flat_all:
+        if argument.name in wanted:
+            continue
+        if argument.name in info.non_differentiable_arg_names:
+            yield argument.name, "no gradient: it is marked non_differentiable"
+        elif argument.type.is_tensor_like():
+            yield argument.name, "no gradient: there is no formula"
+        else:
+            yield argument.name, f"no gradient: its type is {argument.type}"
+
+
+def _saved(
+    info: DifferentiabilityInfo, saved: Iterable[SavedAttribute], spelling: TypeSpelling
+) -> Iterator[_Row]:
+    for attribute in saved:
+        readers = [
+            name
+            for d in info.derivatives
+            if any(s.name == attribute.name for s in (*d.saved_inputs, *d.saved_outputs))
+            for name in d.var_names
+        ]
+        value = "" if attribute.expr == attribute.name else f" = {attribute.expr}"
+        why = f"for the gradient of {', '.join(dict.fromkeys(readers))}"
+        yield "saves", f"{spell(attribute.type, spelling)} {attribute.name}{value}, {why}"
+
+
+def _forward(forward: Iterable[ForwardDerivative], info: DifferentiabilityInfo) -> Iterator[_Row]:
+    found = False
+    for derivative in forward:
+        found = True
+        names = ", ".join(derivative.var_names)
+        yield from _formula(f"{names}_t", derivative.formula.text, derivative.place)
+    if not found and info.has_derivatives:
+        yield "forward", "no formula: a tangent of an argument is an error"
 
 
 class TableCell(Record, frozen=True):
@@ -86,8 +293,8 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         group=tuple(_group_lines(context, f)),
         place=f"{span.source.path}:{span.source.location(span.start).line}",
         cells=tuple(_cell(row, width) for row in rows),
-        hidden=hidden_operators(context, f),
-        gradients=gradient_lines(context, f),
+        hidden=_hidden_operators(context, f),
+        gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
         to_write=tuple(_to_write(context, f)) or (_NOTHING_TO_WRITE,),
         headers=tuple(_headers(context, f)),
@@ -116,7 +323,7 @@ def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
         kind=_kind(f),
         facts=tuple(facts),
         cells=tuple(_cell(r, 0) for r in _rows(context, f, computed_table(context.registry, f))),
-        gradients=gradient_lines(context, f),
+        gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
     )
 
@@ -174,9 +381,9 @@ def _structured(group: StructuredGroup) -> str:
 
 def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[OtherRegistration]:
     """Return the dispatch table, and the other registrations of the target."""
-    others = other_registrations(context, f)
+    others = _other_registrations(context, f)
     taken = {row.key for row in others}
-    rows, node = [], node_of(context, f)
+    rows, node = [], _node_of(context, f)
     for cell in cells:
         # One row for all keys of autograd.
         is_autograd = cell.registration is None and cell.key.name.startswith("Autograd")

@@ -10,27 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from opgen._compat import assert_never
-from opgen.model.dispatch_key import (
-    LIBRARY_DISPATCH_KEYS,
-    SUPPORTED_DISPATCH_KEYS,
-    DispatchKey,
-)
-from opgen.model.native_function import (
-    DTYPE_CLASSES,
-    ScalarType,
-    UfuncKey,
-    Variant,
-)
-from opgen.model.tags import TagSet
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
+from opgen.model.native_function import DTYPE_CLASSES, ScalarType, UfuncKey, Variant
+from opgen.model.profile import TagSet
 from opgen.parse.entries.header import DERIVATIVES_KEYS
-from opgen.parse.entries.keys import (
-    CLASS_KEYS,
-    HEADER_KEYS,
-    KEYS,
-    Key,
-    Kind,
-    describe_dispatch_key,
-)
+from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS, KEYS, Key, Kind, describe_dispatch_key
 
 Schema = dict[str, Any]
 

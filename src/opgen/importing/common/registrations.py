@@ -1,14 +1,181 @@
-"""Registrations as values: schemas, kernels, tags and fake kernels of operators, as sources write them."""
+"""Registrations as values: schemas, kernels, tags and fake kernels of operators; and the problems of reading them.
+
+The types of C++, and the schema types that PyTorch infers from them, come first. Source: PyTorch's ATen/core/op_registration/infer_schema.h and ATen/core/jit_type.h. Each rule was compared
+with the schemas of a compiled library.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
 
-from opgen.diagnostics import Located, Span
-from opgen.importing.common.cpp_types import CppSignature
+from opgen.diagnostics import Diagnostics, Located, Span
+from opgen.model.cpp_words import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
 from opgen.model.native_function import AliasAnalysisKind
+
+
+class CppType(Struct, frozen=True):
+    """A type: `const std::optional<at::Tensor>&` has the name `std::optional`, one argument, `is_const`, and mark `&`.
+
+    A template argument that is a number is represented as a type with that name.
+    """
+
+    name: str
+    arguments: tuple[CppType, ...] = ()
+    is_const: bool = False
+    mark: str = ""
+
+    def __str__(self) -> str:
+        inner = f"<{', '.join(map(str, self.arguments))}>" if self.arguments else ""
+        return f"{'const ' if self.is_const else ''}{self.name}{inner}{self.mark}"
+
+    @property
+    def last_name(self) -> str:
+        return self.name.rpartition("::")[2]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name and those of all arguments."""
+        return (self.name, *(name for argument in self.arguments for name in argument.names()))
+
+
+class CppParameter(Struct, frozen=True):
+    type: CppType
+    name: str
+
+
+class CppSignature(Struct, frozen=True):
+    """The types of a function. `returns` is None for a lambda without a declared return type."""
+
+    returns: CppType | None
+    parameters: tuple[CppParameter, ...] = ()
+
+    def schema(self, aliases: Aliases, classes: Mapping[str, str]) -> str:
+        """Return the arguments and returns of the schema, `(Tensor _0, int _1) -> Tensor _0`.
+
+        `classes` maps C++ names of custom classes to those in schemas. Raises NoSchemaType if a type has no schema
+        type, or the return type is unknown.
+        """
+        if self.returns is None:
+            raise NoSchemaType("the return type of the lambda")
+        inference = _TypeInference(aliases, classes)
+        arguments = [inference.schema_type(parameter.type) for parameter in self.parameters]
+        result = aliases.resolved(self.returns)
+        if result.name == "void" and not result.mark:
+            results = []
+        elif result.name == "std::tuple":
+            results = [inference.schema_type(part) for part in result.arguments]
+        else:
+            results = [inference.schema_type(result)]
+        numbered = [f"{type_} _{index}" for index, type_ in enumerate(results)]
+        returns = numbered[0] if len(numbered) == 1 else f"({', '.join(numbered)})"
+        listed = ", ".join(f"{type_} _{index}" for index, type_ in enumerate(arguments))
+        return f"({listed}) -> {returns}"
+
+
+class NoSchemaType(Exception):
+    """A C++ type from which PyTorch infers no schema type, or one that the sources do not define."""
+
+
+class Aliases(Struct, frozen=True):
+    """The `using` and `typedef` declarations of a file: types by name, and the namespaces of `using namespace`."""
+
+    types: Mapping[str, CppType]
+    opened: Sequence[str] = ()
+
+    def resolved(self, type_: CppType, depth: int = 8) -> CppType:
+        """Return the type that an alias stands for; other types unchanged. At most `depth` aliases are followed."""
+        named = self.types.get(type_.name)
+        if named is not None and named.name != type_.name and depth:
+            # `using std::vector;` is an alias of a template, `using Shape = std::vector<int64_t>;` of a type.
+            arguments = type_.arguments or named.arguments
+            is_const, mark = type_.is_const or named.is_const, type_.mark or named.mark
+            return self.resolved(CppType(named.name, arguments, is_const, mark), depth - 1)
+        if "::" not in type_.name and "std" in self.opened and f"std::{type_.name}" in _OF_STD:
+            return CppType(f"std::{type_.name}", type_.arguments, type_.is_const, type_.mark)
+        return type_
+
+
+_OF_STD = frozenset(
+    {"std::string", "std::string_view", "std::vector", "std::tuple", "std::optional", "std::array"}
+)
+
+
+class _TypeInference(Struct, frozen=True):
+    aliases: Aliases
+    classes: Mapping[str, str]
+
+    def schema_type(self, type_: CppType) -> str:
+        """Return the schema type. Raises NoSchemaType."""
+        resolved = self.aliases.resolved(type_)
+        if "*" in resolved.mark or "[]" in resolved.mark:
+            raise NoSchemaType(str(type_))
+        name = unqualified(resolved.name)
+        if not resolved.arguments and name in SCHEMA_TYPES:
+            return SCHEMA_TYPES[name]
+        if name in LISTS and resolved.arguments:
+            return f"{self.schema_type(resolved.arguments[0])}[]"
+        if name in OPTIONALS and len(resolved.arguments) == 1:
+            inner = self.schema_type(resolved.arguments[0])
+            inner += "[]" if name == "OptionalArrayRef" else ""
+            return inner if inner.endswith("?") else f"{inner}?"
+        return self._rare_type(name, resolved)
+
+    def _rare_type(self, name: str, type_: CppType) -> str:
+        arguments = type_.arguments
+        if name == "std::tuple" and arguments:
+            return f"({', '.join(map(self.schema_type, arguments))})"
+        if name == "Dict" and len(arguments) == 2:
+            return f"Dict({self.schema_type(arguments[0])}, {self.schema_type(arguments[1])})"
+        if name == "complex" and [str(argument) for argument in arguments] == ["double"]:
+            return "complex"
+        if name == "intrusive_ptr" and len(arguments) == 1:
+            custom_class = self.classes.get(arguments[0].last_name)
+            if custom_class is not None:
+                return custom_class
+        raise NoSchemaType(str(type_))
+
+
+# Arbitrary bytes may cause a million warnings, and each takes time to print.
+MOST = 1000
+
+
+class Problems(Struct):
+    """Adds warnings, at most MOST of them, and errors to `diagnostics`."""
+
+    diagnostics: Diagnostics
+    count: int = 0
+
+    def warn(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        hint: str | None = None,
+        labels: Iterable[tuple[Span, str]] = (),
+        notes: Iterable[str] = (),
+    ) -> None:
+        self.count += 1
+        if self.count <= MOST:
+            self.diagnostics.warning(code, message, span, hint=hint, labels=labels, notes=notes)
+        elif self.count == MOST + 1:
+            message = f"opgen stops after {MOST} warnings"
+            self.diagnostics.warning("W1180", message, None)
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        hint: str | None = None,
+        labels: Iterable[tuple[Span, str]] = (),
+        notes: Iterable[str] = (),
+    ) -> None:
+        self.diagnostics.error(code, message, span, hint=hint, labels=labels, notes=notes)
+
 
 # The key of kernels that are registered without a key.
 CATCH_ALL = "CompositeImplicitAutograd"
@@ -38,16 +205,12 @@ class FunctionName(Struct, frozen=True):
 
 
 class Kernel(Located, Struct, frozen=True):
-    """A registered kernel. Only functions have a `name`, and only lambdas a `signature`. `code` is shown in messages.
-
-    `is_cast` is whether a cast selects one of several functions with this name.
-    """
+    """A registered kernel. Only functions have a `name`, and only lambdas a `signature`. `code` is shown in messages."""
 
     kind: KernelKind
     code: str
     span: Span
     name: FunctionName | None = None
-    is_cast: bool = False
     signature: CppSignature | None = None
 
 

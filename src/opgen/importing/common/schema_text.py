@@ -1,6 +1,11 @@
-"""Split a schema, in its canonical spelling, into its name and the rest.
+"""Convert a schema as written to its canonical spelling, and split that into its name and the rest.
 
 Only tokens and brackets are checked, not the meaning of names: PyTorch accepts more types than any list has.
+
+PyTorch's runtime parser skips white space between tokens, and comments. The canonical spelling has one space after each
+comma, between a type and a name, and on each side of an arrow, and none elsewhere. It leaves out what that parser
+drops: parentheses around a single return, a `*` that no argument follows, a `?` after another.
+Source: `torch._C.parse_schema` of PyTorch 2.13, by trial.
 """
 
 from __future__ import annotations
@@ -10,7 +15,157 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from opgen.importing.common.canonical_schema import canonical
+_WORD_OR_SIGN = re.compile(
+    r"""
+      (?P<blank>\s+|\\\r?\n)
+    | (?P<comment>\#[^\n]*)
+    | (?P<word>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<number>(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?j?)
+    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<sign>->|\.\.\.|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NO_BLANK_BEFORE = frozenset(",)]?!.:=[|")
+_NO_BLANK_AFTER = frozenset("([<.:=|")
+
+
+class _Token(Struct, frozen=True):
+    text: str
+    start: int
+    end: int
+    is_word: bool
+
+
+def canonical(written: str) -> str:
+    """Return the canonical spelling of `written`, even if that is not a valid schema."""
+    tokens = _without_bare_stars(_without_return_parentheses(_tokens(written)))
+    parts: list[str] = []
+    state = _Place()
+    before: _Token | None = None
+    for token in _without_double_optional(tokens):
+        parts += ("" if before is None else state.between(before, token), token.text)
+        state.enter(token)
+        before = token
+    return "".join(parts)
+
+
+class _Place:
+    """The state of the reader: whether it is inside of a default, and of a list in a default."""
+
+    __slots__ = ("_brackets", "_in_default")
+
+    def __init__(self) -> None:
+        self._brackets = 0
+        self._in_default = False
+
+    def enter(self, token: _Token) -> None:
+        """Advance past `token`."""
+        match token.text:
+            case ")":
+                self._in_default = False
+            case "=":
+                self._in_default = True
+            case "[" if self._in_default:
+                self._brackets += 1
+            case "]" if self._in_default:
+                self._brackets -= 1
+            case "," if self._brackets == 0:
+                self._in_default = False
+
+    def between(self, before: _Token, after: _Token) -> str:
+        """Return the canonical white space between two tokens."""
+        if self._in_default and before.end < after.start and _is_value(before) and _is_value(after):
+            # Two values, which PyTorch's parser rejects, must not become one.
+            return " "
+        if self._brackets > 0:
+            return ""
+        if "->" in (before.text, after.text) or before.text == ",":
+            return "" if after.text in (",", ")") and before.text == "," else " "
+        if after.text in _NO_BLANK_BEFORE or before.text in _NO_BLANK_AFTER:
+            return ""
+        if self._in_default:
+            return ""
+        if after.text == "(":
+            return ""
+        return " " if after.is_word and before.text not in ("-", "+") else ""
+
+
+def _is_value(token: _Token) -> bool:
+    """Return whether the token is a value, or a part of a number."""
+    return token.is_word or token.text == "."
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [
+        _Token(match[0], match.start(), match.end(), match.lastgroup != "sign")
+        for match in _WORD_OR_SIGN.finditer(text)
+        if match.lastgroup not in ("blank", "comment")
+    ]
+
+
+def _without_return_parentheses(tokens: list[_Token]) -> list[_Token]:
+    """Remove the parentheses around a single return. A tuple keeps its own: `((Tensor, int))`."""
+    arrow = _last_arrow(tokens)
+    if arrow is None or len(tokens) < arrow + 4 or tokens[arrow + 1].text != "(":
+        return tokens
+    returned = tokens[arrow + 1 :]
+    if returned[-1].text != ")" or returned[1].text in ("(", ")"):
+        return tokens
+    depth = 0
+    for i, token in enumerate(returned):
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if (depth == 0 and i + 1 < len(returned)) or (depth == 1 and token.text in (",", "...")):
+            return tokens
+    return [*tokens[: arrow + 1], *returned[1:-1]]
+
+
+def _last_arrow(tokens: list[_Token]) -> int | None:
+    """Return the index of the arrow before the returns: the last one outside of parentheses."""
+    depth, found = 0, None
+    for i, token in enumerate(tokens):
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 0 and token.text == "->":
+            found = i
+    return found
+
+
+def _without_bare_stars(tokens: list[_Token]) -> list[_Token]:
+    """Remove a second `*` among the arguments, and one that no argument follows."""
+    kept: list[_Token] = []
+    depth, stars = 0, 0
+    skip_comma = False
+    for i, token in enumerate(tokens):
+        if skip_comma and token.text == ",":
+            skip_comma = False
+            continue
+        skip_comma = False
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        after = tokens[i + 1].text if i + 1 < len(tokens) else ""
+        is_star = token.text == "*" and depth == 1 and after in (",", ")")
+        if is_star and kept and kept[-1].text in ("(", ","):
+            stars += 1
+            if after == ")":
+                if kept[-1].text == ",":
+                    kept.pop()
+                continue
+            if stars > 1:
+                skip_comma = True
+                continue
+        kept.append(token)
+    return kept
+
+
+def _without_double_optional(tokens: list[_Token]) -> list[_Token]:
+    """Remove a `?` after another one. After a list with a size PyTorch's parser accepts only one, so both stay."""
+    kept: list[_Token] = []
+    for i, token in enumerate(tokens):
+        sized = i > 2 and tokens[i - 2].text == "]" and tokens[i - 3].text.isdigit()
+        if token.text == "?" and i and tokens[i - 1].text == "?" and not sized:
+            continue
+        kept.append(token)
+    return kept
+
 
 # The most characters of a schema. PyTorch's longest has 492.
 MAX_SCHEMA = 60_000

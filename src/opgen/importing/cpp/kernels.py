@@ -7,12 +7,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common.cpp_types import CppType
-from opgen.importing.common.registrations import FunctionName, Kernel, KernelKind
-from opgen.importing.cpp.calls import Argument, callee, named_children
-from opgen.importing.cpp.constants import Constants
-from opgen.importing.cpp.declarations import read_lambda
-from opgen.importing.cpp.functions import Functions
+from opgen.importing.common.registrations import CppType, FunctionName, Kernel, KernelKind
+from opgen.importing.cpp.constants import Argument, Constants, callee, named_children
+from opgen.importing.cpp.functions import Functions, read_lambda
 from opgen.importing.cpp.grammar import Node, Piece
 from opgen.model.native_function import FALLTHROUGH
 
@@ -20,15 +17,15 @@ from opgen.model.native_function import FALLTHROUGH
 _MAX_DEPTH = 12
 # The most characters of a kernel in a message.
 _MAX_SHOWN = 60
-# Functions and macros that return the kernel that is their argument; `debug` is a method of a kernel and returns it.
+# Functions, macros and casts that return the kernel that is their argument; `debug` is a method of a kernel and returns it.
 _KERNEL_CALLS = frozenset(
     {
         *("TORCH_FN", "TORCH_BOX", "CppFunction", "makeFromUnboxedFunction", "debug"),
         *("makeFromUnboxedRuntimeFunction", "makeFromUnboxedLambda", "move", "forward"),
+        *("static_cast", "reinterpret_cast"),
     }
 )
 _BOXED = re.compile(r"makeFromBoxed\w*|\w*[fF]allback")
-_CASTS = frozenset({"static_cast", "reinterpret_cast"})
 _NAMES = frozenset({"identifier", "qualified_identifier", "template_function"})
 _PART = re.compile(r"\w+\s*(?:<.*>)?", re.DOTALL)
 _LAST = re.compile(r"(?:template\s+)?(\w+)\s*(<.*>)?", re.DOTALL)
@@ -54,11 +51,11 @@ class KernelReader(Struct, frozen=True):
         return self._read(argument.piece, argument.node, argument, _MAX_DEPTH)
 
     def _read(self, piece: Piece, node: Node, whole: Argument, depth: int) -> RegisteredKernel:
-        inner, is_cast = _inner(node)
+        inner = _inner(node)
         if depth <= 0:
             return _unknown(whole)
         if inner is not None:
-            return _cast(self._read(piece, inner, whole, depth - 1), is_cast)
+            return self._read(piece, inner, whole, depth - 1)
         if node.type == "lambda_expression":
             signature = read_lambda(piece, node)
             if signature is not None and signature.returns is None:
@@ -124,8 +121,8 @@ class KernelReader(Struct, frozen=True):
         if _BOXED.fullmatch(name):
             return RegisteredKernel(Kernel(KernelKind.boxed, _shown(whole), whole.span))
         inner = owner if name == "debug" else next(iter(arguments), None)
-        if inner is not None and (name in _KERNEL_CALLS or name in _CASTS):
-            return _cast(self._read(piece, inner, whole, depth - 1), name in _CASTS)
+        if inner is not None and name in _KERNEL_CALLS:
+            return self._read(piece, inner, whole, depth - 1)
         # A macro with arguments.
         value = self.constants.expand(_as_argument(piece, node))
         if value is None or value.piece is None or value.node is None:
@@ -157,29 +154,23 @@ def _path(code: str) -> list[str]:
     return [*parts, code[begin:]]
 
 
-def _inner(node: Node) -> tuple[Node | None, bool]:
-    """Return the `f` of `&f`, `+f`, `(f)` and `(Type)f`, and whether a cast selects it among overloads."""
+def _inner(node: Node) -> Node | None:
+    """Return the `f` of `&f`, `+f`, `(f)` and `(Type)f`."""
     children = named_children(node)
     match node.type:
         case "pointer_expression" | "unary_expression" | "parenthesized_expression":
-            return (children[0] if len(children) == 1 else None), False
+            return children[0] if len(children) == 1 else None
         case "cast_expression":
-            return node.child_by_field_name("value"), True
+            return node.child_by_field_name("value")
         case "binary_expression":
             # The grammar parses `(Type)&f` as a bitwise and.
             left, right = (node.child_by_field_name(side) for side in ("left", "right"))
             is_cast = left is not None and left.type == "parenthesized_expression"
             operator = node.child_by_field_name("operator")
             is_address = operator is not None and operator.type == "&"
-            return (right, True) if is_cast and is_address else (None, False)
+            return right if is_cast and is_address else None
         case _:
-            return None, False
-
-
-def _cast(registered: RegisteredKernel, is_cast: bool) -> RegisteredKernel:
-    if not is_cast:
-        return registered
-    return replace(registered, kernel=replace(registered.kernel, is_cast=True))
+            return None
 
 
 def _at(registered: RegisteredKernel, whole: Argument) -> RegisteredKernel:

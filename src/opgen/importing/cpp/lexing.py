@@ -7,15 +7,7 @@ import re
 from msgspec import Struct, field
 
 from opgen.diagnostics import Source
-from opgen.importing.cpp.text import (
-    ALWAYS,
-    Branch,
-    CppText,
-    Directive,
-    Group,
-    Scope,
-    Table,
-)
+from opgen.importing.cpp.text import ALWAYS, Branch, CppText, Directive, Group, Scope, Table
 
 # Tokens inside which braces, quotes and names have no meaning. A token without an end extends to the end of the line or
 # file. A quote after a digit separates digits, as in `1'000`.

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from opgen.diagnostics import Located
-from opgen.importing.cpp.literals import LITERAL
-from opgen.importing.cpp.text import CppText
+from opgen.importing.cpp.text import LITERAL, CppText
 
 # The most nested expansions, the most macros that are expanded for one text, and the most characters of the result.
 _MAX_DEPTH = 40

@@ -10,25 +10,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Source, Span
-from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
     CLASSES,
     Definition,
     Implementation,
     NameAlone,
+    Problems,
     Reading,
     Registration,
 )
 from opgen.importing.common.schema_text import find_name, find_schema
-from opgen.importing.cpp.calls import Argument, Call, read_brackets, read_chain
-from opgen.importing.cpp.constants import Constants, canonical_key
+from opgen.importing.cpp.constants import (
+    Argument,
+    Call,
+    Constants,
+    canonical_key,
+    read_brackets,
+    read_chain,
+)
 from opgen.importing.cpp.functions import Functions
-from opgen.importing.cpp.includes import Includes
 from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import IMPL, Library, is_library_macro, split_arguments
-from opgen.importing.cpp.text import CppText
+from opgen.importing.cpp.text import CppText, Includes
 from opgen.model.native_function import AliasAnalysisKind
 
 # The most registrations in a file. PyTorch's longest file has 3,300.

@@ -1,4 +1,4 @@
-"""A C++ source after lexing: comments, literals, directives, and the scopes of braces.
+"""A C++ source after lexing: comments, literals, directives, the scopes of braces, and the sources that it includes.
 
 The source is not preprocessed: all branches of every `#if` are kept, and the conditions of each place are known. All
 offsets are those of the source.
@@ -6,9 +6,10 @@ offsets are those of the source.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -234,3 +235,109 @@ def excerpt(text: CppText, start: int, end: int, choice: Choice = FIRST) -> Exce
 def _at(table: Table[_T | None], offset: int) -> _T | None:
     index = bisect_right(table[0], offset) - 1
     return None if index < 0 else table[1][index]
+
+
+_RAW = re.compile(r'(?:u8)?R"(?P<mark>[^()\\\s"]{0,16})\((?P<text>.*)\)(?P=mark)"', re.DOTALL)
+_PLAIN = re.compile(r'(?:u8)?"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:(\r?\n)|x([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+# A closed literal, for use in other regular expressions.
+LITERAL = (
+    r'(?:(?:u8)?R"(?P<delimiter>[^()\\\s"]{0,16})\(.*?\)(?P=delimiter)"|(?:u8)?"(?:[^"\\\n]|\\.)*")'
+)
+
+
+def find_string(literal: str) -> str | None:
+    """Return the value of a string literal; None if it is not closed, or has wide characters."""
+    raw = _RAW.fullmatch(literal)
+    if raw is not None:
+        return raw["text"]
+    plain = _PLAIN.fullmatch(literal)
+    return None if plain is None else _ESCAPE.sub(_unescape, plain[1])
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    line_end, hexadecimal, short, long, octal, letter = escape.groups()
+    if line_end is not None:
+        return ""
+    if octal is not None:
+        return chr(int(octal, 8))
+    digits = hexadecimal or short or long
+    if digits is None:
+        return _LETTERS.get(letter, letter)
+    code = int(digits, 16)
+    return chr(code) if code < 0x110000 else "\ufffd"
+
+
+# Headers for a C++ compiler. Others, such as `.cuh`, are for CUDA's compiler.
+CPP_HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++")
+_INCLUDED = re.compile(r"[<\"]([^<>\"]+)[>\"]")
+
+
+class Includes:
+    """Finds the sources that a source includes: those whose paths end with the name in the `#include`."""
+
+    def __init__(self, texts: Iterable[CppText]) -> None:
+        self._by_name: dict[str, list[CppText]] = {}
+        self._reached: dict[CppText, frozenset[CppText]] = {}
+        for text in texts:
+            self._by_name.setdefault(posixpath.basename(_posix_path(text)), []).append(text)
+
+    def reached(self, text: CppText) -> frozenset[CppText]:
+        """Return a file and all that it includes, directly or indirectly."""
+        if text not in self._reached:
+            seen = {text}
+            pending = [text]
+            while pending:
+                for included in self._included(pending.pop()):
+                    if included not in seen:
+                        seen.add(included)
+                        pending.append(included)
+            self._reached[text] = frozenset(seen)
+        return self._reached[text]
+
+    def _included(self, text: CppText) -> Iterator[CppText]:
+        for directive in text.directives:
+            yield from self.named(text, directive)
+
+    def named(self, text: CppText, directive: Directive) -> list[CppText]:
+        """Return the sources that a directive of `text` includes."""
+        name = _included_name(directive)
+        candidates = self._by_name.get(posixpath.basename(name), ())
+        return _nearest(candidates, posixpath.dirname(_posix_path(text)), name) if name else []
+
+
+def _included_names(text: CppText) -> Iterator[str]:
+    """Yield the name in each `#include`, without quotes or angle brackets."""
+    yield from filter(None, map(_included_name, text.directives))
+
+
+def _included_name(directive: Directive) -> str:
+    """Return the name in an `#include`; "" for others."""
+    match = _INCLUDED.match(directive.text) if directive.word == "include" else None
+    return "" if match is None else match[1].strip()
+
+
+def include_name(header: CppText, texts: Iterable[CppText], folder: str) -> str:
+    """Return the name by which the first of `texts` includes a header; if none does, its path relative to `folder`."""
+    path = _posix_path(header)
+    for text in texts:
+        for written in _included_names(text):
+            name = posixpath.normpath(written)
+            if not name.startswith("..") and f"/{path}".endswith(f"/{name}"):
+                return name
+    return posixpath.relpath(path, folder or ".")
+
+
+def _posix_path(text: CppText) -> str:
+    return posixpath.normpath(text.source.path.replace("\\", "/"))
+
+
+def _nearest(candidates: Sequence[CppText], folder: str, name: str) -> list[CppText]:
+    """Return the candidate at `name` relative to `folder`; without one, all whose paths end with `name`."""
+    relative = posixpath.normpath(posixpath.join(folder, name))
+    exact = [text for text in candidates if _posix_path(text) == relative]
+    ending = f"/{posixpath.normpath(name)}"
+    return exact or [text for text in candidates if f"/{_posix_path(text)}".endswith(ending)]

@@ -8,9 +8,17 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.importing.common.cpp_types import Aliases, CppSignature, CppType, NoSchemaType
-from opgen.importing.common.problems import Problems
-from opgen.importing.common.registrations import Definition, Implementation, Kernel, NameAlone
+from opgen.importing.common.registrations import (
+    Aliases,
+    CppSignature,
+    CppType,
+    Definition,
+    Implementation,
+    Kernel,
+    NameAlone,
+    NoSchemaType,
+    Problems,
+)
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.kernels import find_function_name
 from opgen.importing.cpp.macros import split_arguments

@@ -1,25 +1,28 @@
-"""Merge the registrations of all sources into entries: each operator once, with the rows of its kernels."""
+"""Merge the registrations of all sources into entries, and find the classes and fake kernels that belong to them."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.diagnostics import Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
-from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
+    CLASSES,
     Definition,
+    FakeKernel,
     Implementation,
     Kernel,
     KernelKind,
+    Problems,
     Registration,
 )
 from opgen.importing.cpp.functions import CppFunction
+from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 from opgen.model.profile import ATEN
@@ -272,3 +275,134 @@ def _report_undefined(
         message = f"{count} in namespace '{namespace}', but no source defines an operator in it"
         hint = "see opgen generate --backend-yaml" if namespace == ATEN else None
         problems.warn("W1166", message, rows[0].span, hint=hint)
+
+
+_IN_SCHEMA = re.compile(re.escape(CLASSES) + r"\.(\w+(?:\.\w+)+)")
+
+
+class CustomClass(Struct, frozen=True):
+    """A custom class: its `name` in schemas, `ns.C`, and its C++ `type`, which `header` defines."""
+
+    name: str
+    type: str
+    header: str
+
+
+def find_custom_classes(
+    entries: Iterable[Entry],
+    registered: Mapping[str, str],
+    texts: Sequence[CppText],
+    folder: str,
+    problems: Problems,
+) -> Mapping[str, CustomClass]:
+    """Return the custom classes in schemas, by name. Entries with a class that no given header defines are left out.
+
+    `registered` maps unqualified C++ names of custom classes to their full names in schemas. `folder` is that of the
+    generated YAML, to which paths of headers are relative.
+    """
+    cpp_names = {name.removeprefix(f"{CLASSES}."): last for last, name in registered.items()}
+    classes: dict[str, CustomClass] = {}
+    for entry in entries:
+        missing = []
+        for name in dict.fromkeys(_IN_SCHEMA.findall(entry.schema)):
+            if name not in classes:
+                custom_class = _find(name, cpp_names.get(name), texts, folder)
+                if custom_class is None:
+                    missing.append(name)
+                    continue
+                classes[name] = custom_class
+        if missing:
+            entry.left_out = f"no given header defines the custom class '{missing[0]}'"
+            message = f"'{entry.name}' is left out: {entry.left_out}"
+            hint = "define the class in a header, and also pass that"
+            problems.warn("W1176", message, entry.span, hint=hint)
+    return classes
+
+
+def _find(name: str, last: str | None, texts: Sequence[CppText], folder: str) -> CustomClass | None:
+    for text in texts if last is not None else ():
+        if text.source.path.endswith(CPP_HEADERS):
+            for type_ in _definitions(text, last or ""):
+                return CustomClass(name, type_, include_name(text, texts, folder))
+    return None
+
+
+def _definitions(text: CppText, last: str) -> Iterator[str]:
+    """Yield the full names of the classes named `last` that a file defines."""
+    head = rf"(?<!\w)(enum\s+)?(?:struct|class)\b[^;{{}}()=:]*?\b{last}\s*(?:final\s*)?(?::[^;{{}}]*)?\{{"
+    for match in re.finditer(head, text.masked):
+        if match[1] is not None or text.is_dead(match.start()):
+            continue
+        scope = text.scope(match.start())
+        around = () if scope is None else scope.chain()
+        if all(one.kind != "other" for one in around):
+            yield "::" + "::".join((*(one.name for one in around if one.name), last))
+
+
+_META = "Meta"
+_ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")
+_WRITTEN_RETURN = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?: \w+)?")
+_WRITTEN_ARGUMENT = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?= )")
+_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+def report_fakes(
+    entries: Mapping[str, Entry], fakes: Iterable[FakeKernel], problems: Problems
+) -> None:
+    """Warn about each fake kernel: it stays in Python, or the generated Meta kernel replaces it."""
+    for fake in fakes:
+        entry = entries.get(fake.operator)
+        if entry is not None and _has_generated_meta(entry):
+            message = f"'{fake.operator}' needs no fake kernel: opgen generates its Meta kernel"
+            problems.warn("W1181", message, fake.span, hint="remove it")
+        else:
+            message = f"'{fake.operator}' has a fake kernel in Python, which stays there"
+            problems.warn("W1164", message, fake.span)
+
+
+def find_traced_by_python(entries: Iterable[Entry], fakes: Iterable[FakeKernel]) -> frozenset[str]:
+    """Return the operators whose kernels are all for backends, and whose fake kernel is in Python."""
+    in_python = {fake.operator for fake in fakes}
+    return frozenset(
+        entry.name
+        for entry in entries
+        if entry.name in in_python
+        and not entry.left_out
+        and not _has_generated_meta(entry)
+        and any(
+            row.written != FALLTHROUGH and not row.key.startswith(_ABOVE_BACKENDS)
+            for row in entry.rows.values()
+            if row.written
+        )
+        and not any(key == _META or key.startswith("Composite") for key in entry.rows)
+    )
+
+
+def _has_generated_meta(entry: Entry) -> bool:
+    """Return whether the generated Meta kernel is enough: the operator returns only arguments that it writes."""
+    keys = {row.key for row in entry.rows.values() if row.written}
+    if not keys or entry.left_out or _META in entry.rows:
+        return False
+    if any(key.startswith("Composite") for key in keys):
+        return False
+    inside, _, returns = entry.schema.partition("(")[2].rpartition(") -> ")
+    arguments = list(_parts(inside))
+    matches = map(_WRITTEN_ARGUMENT.match, arguments)
+    written = {match[1] for match in matches if match is not None}
+    listed = returns[1:-1] if returns.startswith("(") else returns
+    values = (_WRITTEN_RETURN.fullmatch(part) for part in _parts(listed))
+    return any(argument.startswith("Tensor") for argument in arguments) and all(
+        value is not None and value[1] in written for value in values
+    )
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the parts between commas outside of brackets."""
+    depth, start = 0, 0
+    for offset, character in enumerate(text):
+        depth += _BRACKETS.get(character, 0)
+        if character == "," and depth == 0:
+            yield text[start:offset].strip()
+            start = offset + 1
+    if text[start:].strip():
+        yield text[start:].strip()

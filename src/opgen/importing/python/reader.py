@@ -9,7 +9,6 @@ from msgspec import Struct, field
 
 from opgen.diagnostics import Span
 from opgen.diagnostics.suggestions import shorten
-from opgen.importing.common.problems import Problems
 from opgen.importing.common.registrations import (
     CATCH_ALL,
     Definition,
@@ -17,12 +16,13 @@ from opgen.importing.common.registrations import (
     Implementation,
     Kernel,
     KernelKind,
+    Problems,
     Reading,
 )
 from opgen.importing.common.schema_text import find_name, find_schema
+from opgen.importing.python.loops import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
 from opgen.importing.python.module import Around, Function, PythonModule
-from opgen.importing.python.names import CUSTOM_OPS, FAKE, HELPER, IN_PYTHON, META_KERNEL, METHODS
-from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema
+from opgen.importing.python.schema import UNKNOWN, NoSchema, infer_schema, is_none
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 
 _LIBRARY = frozenset({"torch.library.Library", "torch.library._scoped_library"})
@@ -225,7 +225,7 @@ class _ModuleReader(Struct):
             self.operators[call.function.name] = operator
         tags = self._tags(call)
         schema = self._string(call.keywords.get("schema"), call)
-        if schema is None and "schema" in call.keywords and not _is_none(call.keywords["schema"]):
+        if schema is None and "schema" in call.keywords and not is_none(call.keywords["schema"]):
             self._report(call, "the schema is known only at run time")
             return
         if schema is None:
@@ -261,7 +261,7 @@ class _ModuleReader(Struct):
 
     def _helpers_namespace(self, call: _Call, target: ast.expr | None) -> str | None:
         """Return the namespace of the library that is passed to the helper, or else of the one that it uses."""
-        if target is not None and not _is_none(target):
+        if target is not None and not is_none(target):
             library = self._library(target, call)
             if library is not None:
                 return library.namespace
@@ -386,7 +386,7 @@ class _ModuleReader(Struct):
         single = self._string(node, call)
         if single is not None:
             return (single,)
-        return () if node is not None and _is_none(node) else None
+        return () if node is not None and is_none(node) else None
 
     def _tags(self, call: _Call) -> tuple[str, ...]:
         return self._tags_of(call.keywords.get("tags"), call)
@@ -394,7 +394,7 @@ class _ModuleReader(Struct):
     def _tags_of(self, node: ast.expr | None, call: _Call) -> tuple[str, ...]:
         if isinstance(node, ast.Name):
             node = self.module.find_value(node, call.around) or node
-        if node is None or _is_none(node):
+        if node is None or is_none(node):
             return ()
         items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
         names = [self.module.dotted(item) for item in items]
@@ -538,10 +538,6 @@ def _returned(function: Function) -> list[ast.expr]:
     """Return the expressions that a function returns."""
     returns = (node for node in ast.walk(function) if isinstance(node, ast.Return))
     return [node.value for node in returns if node.value is not None]
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _listed(keys: Sequence[str] | None) -> str:

@@ -252,7 +252,7 @@ class _Reader(Struct, frozen=True):
         return _Annotation(f"{generic}[{ast.unparse(inner)}]")
 
     def _union(self, parts: Sequence[ast.expr], depth: int) -> _Annotation:
-        types = [part for part in parts if not _is_none(part)]
+        types = [part for part in parts if not is_none(part)]
         is_optional = len(types) < len(parts)
         annotations = [self._annotation(part, depth) for part in types]
         has_list = any(annotation.is_list for annotation in annotations)
@@ -271,7 +271,7 @@ class _Reader(Struct, frozen=True):
             raise NoSchema("its return type is not annotated")
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = _parse(node.value)
-        if _is_none(node):
+        if is_none(node):
             return "()"
         if isinstance(node, ast.Subscript) and self._name(node.value) in _TUPLES:
             inner = node.slice
@@ -314,5 +314,6 @@ def _alternatives(node: ast.expr) -> list[ast.expr]:
     return [node, *reversed(types)]
 
 
-def _is_none(node: ast.expr) -> bool:
+def is_none(node: ast.expr) -> bool:
+    """Return whether a node is `None`."""
     return isinstance(node, ast.Constant) and node.value is None

@@ -11,11 +11,10 @@ from msgspec import Struct, field
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, only_near, shorten
 from opgen.model.backend import WrittenName
-from opgen.model.cpp_identifier import is_cpp_name
+from opgen.model.cpp_words import is_cpp_name
 from opgen.model.types import CppClass
 from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS
-from opgen.parse.schema.names import is_namespace
-from opgen.parse.schema.text import SchemaText
+from opgen.parse.schema.text import SchemaText, is_namespace
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from opgen.parse.yaml.values import ValueReader
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Edit, Span, TooManyErrors
 from opgen.diagnostics.suggestions import meant, shorten
-from opgen.model.cpp_identifier import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
+from opgen.model.cpp_words import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
 from opgen.model.dispatch_key import (
     LIBRARY_DISPATCH_KEYS,
     SUPPORTED_DISPATCH_KEYS,
@@ -37,27 +37,29 @@ from opgen.model.native_function import (
     UfuncKey,
     Variant,
 )
-from opgen.model.profile import ATEN, Profile
-from opgen.model.tags import TagSet
-from opgen.parse.entries import key_edits
-from opgen.parse.entries.advice import (
+from opgen.model.profile import ATEN, Profile, TagSet
+from opgen.parse.entries import draft
+from opgen.parse.entries.comments import clean, find_bad_character
+from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
+from opgen.parse.entries.keys import (
+    KEYS,
     Advice,
+    Choice,
+    Key,
+    Kind,
+    Users,
     advise_on_dispatch_key,
     advise_on_kernel,
     advise_on_key,
     advise_on_list,
     advise_on_string,
     advise_on_table,
+    find_fake_problem,
     list_names,
 )
-from opgen.parse.entries.doc_comments import clean, find_bad_character
-from opgen.parse.entries.draft import Draft, EntryContext, NodeSpans, comma_parts, spaced_parts
-from opgen.parse.entries.fake_expression import find_fake_problem
-from opgen.parse.entries.keys import KEYS, Choice, Key, Kind, Users
 from opgen.parse.schema.grammar import SchemaReader
 from opgen.parse.schema.mistakes import find_mistake
-from opgen.parse.schema.names import is_namespace
-from opgen.parse.schema.text import SchemaText, without_comments
+from opgen.parse.schema.text import SchemaText, is_namespace, without_comments
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
 _MAX_KERNEL_NAMESPACES = 2
@@ -238,7 +240,7 @@ class _EntryReader:
         if node.value == stripped or KEYS[self._key].kind is Kind.any_string:
             return node
         message = "this string includes the line end after it"
-        hint, fix = "write '>-' or '|-'", key_edits.strip_line_end(node)
+        hint, fix = "write '>-' or '|-'", draft.strip_line_end(node)
         self._error("E0302", message, node.span, hint=hint, fix=fix)
         return replace(node, value=stripped)
 

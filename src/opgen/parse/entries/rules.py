@@ -13,19 +13,15 @@ from msgspec import Struct
 from opgen import data
 from opgen.diagnostics import Edit, Span
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.model import release
+from opgen.model import profile
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     STRUCTURED_DISPATCH_KEYS,
     UFUNC_DISPATCH_KEYS,
     DispatchKey,
 )
-from opgen.model.function_schema import (
-    FunctionSchema,
-    SchemaKind,
-    argument_offsets,
-    return_offsets,
-)
+from opgen.model.function_schema import FunctionSchema, SchemaKind, argument_offsets, return_offsets
+from opgen.model.mistakes import OutMistake, find_out_mistake
 from opgen.model.native_function import (
     AliasAnalysisKind,
     DeviceCheckType,
@@ -33,7 +29,6 @@ from opgen.model.native_function import (
     NativeFunction,
     Variant,
 )
-from opgen.model.out_mistakes import OutMistake, find_out_mistake
 from opgen.model.profile import operator_namespace
 from opgen.parse.entries.draft import Draft, default_kernel_name
 
@@ -143,7 +138,7 @@ def _const_refs_without_out(draft: Draft, f: NativeFunction) -> Iterator[Finding
     key = "use_const_ref_for_mutable_tensors"
     if not (f.use_const_ref_for_mutable_tensors and f.func.arguments.out):
         return
-    if release.holds(release.Rule.NO_CONST_REF_TO_OUTS, draft.context.tags.names):
+    if profile.holds(profile.Rule.NO_CONST_REF_TO_OUTS, draft.context.tags.names):
         message = f"'{f.func.name}' has out arguments, so it cannot have '{key}'"
         yield Finding("E0249", message, f.spans.key(key))
 
@@ -384,7 +379,7 @@ def explain_random(func: FunctionSchema, tags: Collection[str]) -> str | None:
         return None
     if "dropout" in name:
         return "its name contains 'dropout'"
-    if not release.holds(release.Rule.RANDOM_BY_ARGUMENT_NAME, tags):
+    if not profile.holds(profile.Rule.RANDOM_BY_ARGUMENT_NAME, tags):
         return None
     argument = next((a for a in func.arguments.flat_all if "dropout" in a.name), None)
     return (

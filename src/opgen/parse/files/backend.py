@@ -7,10 +7,9 @@ from contextlib import suppress
 from opgen.diagnostics import Diagnostics, Source, TooManyErrors, until_too_many
 from opgen.diagnostics.suggestions import shorten
 from opgen.model.backend import BackendFile, StructuredRoute, WrittenName
-from opgen.model.cpp_identifier import MAX_NAME, is_cpp_name
-from opgen.parse.files.other_kinds import report_other_kind
+from opgen.model.cpp_words import MAX_NAME, is_cpp_name
 from opgen.parse.yaml.nodes import MappingNode, Node, compose
-from opgen.parse.yaml.values import ValueReader
+from opgen.parse.yaml.values import ValueReader, report_other_kind
 
 _LAZY_KEYS = ("full_codegen", "ir_gen", "non_native")
 _KEYS = (

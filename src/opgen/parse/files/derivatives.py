@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from msgspec import Struct
+
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import only_near, shorten
 from opgen.model.backend import WrittenName
@@ -18,8 +20,52 @@ from opgen.model.derivatives import (
     WrittenFormula,
 )
 from opgen.parse.entries.header import DERIVATIVES_KEYS, FileHeader, read_derivatives_header
-from opgen.parse.files.cpp_brackets import find_unclosed
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
+
+_TOKEN = re.compile(
+    r"""(?P<whole> //[^\n]* | /\*.*?\*/ | R"(?P<tag>[^\s()\\"]{0,16})\(.*?\)(?P=tag)"
+        | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)+' | \d(?:'?[\w.])* )
+    | (?P<opening>[(\[{]) | (?P<closing>[)\]}]) | (?P<unclosed>/\*|["'])
+    | (?P<joining>\\[ \t\r]*(?:\n|\Z))""",
+    re.VERBOSE | re.DOTALL,
+)
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+
+class Unclosed(Struct, frozen=True):
+    """Characters `start` to `end` of an expression, and what is wrong with them."""
+
+    start: int
+    end: int
+    message: str
+
+
+def _find_unclosed(expression: str) -> Unclosed | None:
+    """Return the first part of an expression that is not closed, or that closes nothing; None if there is none.
+
+    Compilers report such a thing where the file ends, hundreds of lines after the expression.
+    """
+    opened: list[re.Match[str]] = []
+    for token in _TOKEN.finditer(expression):
+        text = token[0]
+        match token.lastgroup:
+            case "opening":
+                opened.append(token)
+            case "closing" if opened and _PAIRS[opened[-1][0]] == text:
+                opened.pop()
+            case "closing":
+                against = f", and '{opened[-1][0]}' is open" if opened else ""
+                return Unclosed(*token.span(), f"'{text}' closes nothing{against}")
+            case "unclosed":
+                what = "comment" if text == "/*" else "quote"
+                return Unclosed(*token.span(), f"the {what} is not closed")
+            case "joining":
+                message = "a backslash at the end of a line continues the line"
+                return Unclosed(token.start(), token.start() + 1, message)
+    if opened:
+        return Unclosed(*opened[-1].span(), f"'{opened[-1][0]}' is not closed")
+    return None
+
 
 _ENTRY_KEYS = ("name", "output_differentiability", "dispatch")
 _NAME = re.compile(r"[^,]+")
@@ -169,7 +215,7 @@ class _EntryReader:
                 yield FormulaRow(key.value, names, self._formula(value))
 
     def _formula(self, node: ScalarNode) -> WrittenFormula:
-        unclosed = find_unclosed(node.value)
+        unclosed = _find_unclosed(node.value)
         if unclosed is not None:
             span = node.part(unclosed.start, unclosed.end)
             self._report("E1206", f"in this formula, {unclosed.message}", span, None)

@@ -1,28 +1,202 @@
-"""Parse native_functions.yaml files as NativeFunctions."""
+"""Parse native_functions.yaml files as NativeFunctions: the keys of each entry are read, then checked together."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import PurePath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.diagnostics.suggestions import shorten
-from opgen.model.cpp_identifier import is_library_name
-from opgen.model.dispatch_key import DispatchKey
-from opgen.model.invalid_entries import InvalidEntries, InvalidEntry
-from opgen.model.native_function import NativeFunction
-from opgen.model.profile import ATEN
-from opgen.model.tags import TagSet
-from opgen.parse.entries.draft import EntryContext
+from opgen.model.cpp_words import is_library_name
+from opgen.model.dispatch_key import STRUCTURED_DISPATCH_KEYS, UFUNC_DISPATCH_KEYS, DispatchKey
+from opgen.model.function_schema import OperatorName, SchemaKind
+from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.profile import ATEN, Profile, TagSet
+from opgen.model.registry import InvalidEntries, InvalidEntry
+from opgen.parse.entries.comments import comment_documentation
+from opgen.parse.entries.draft import Draft, EntryContext, default_kernel_name
 from opgen.parse.entries.header import DERIVATIVES_KEYS, SchemaFile, split_header
-from opgen.parse.entries.parser import parse_entry, to_invalid_entry
-from opgen.parse.files.namespace import default_namespaces
-from opgen.parse.files.other_kinds import report_derivatives, report_other_kind
-from opgen.parse.schema.grammar import SchemaCache
-from opgen.parse.schema.names import KEYWORDS
-from opgen.parse.yaml.nodes import MappingNode, Node, SequenceNode, compose
+from opgen.parse.entries.key_readers import read_keys
+from opgen.parse.entries.rules import check_entry
+from opgen.parse.schema.grammar import SchemaCache, SchemaReader
+from opgen.parse.schema.text import KEYWORDS, SchemaText
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
+from opgen.parse.yaml.values import report_derivatives, report_other_kind
+
+_IMPLICIT = DispatchKey.CompositeImplicitAutograd
+_NESTED = DispatchKey.CompositeImplicitAutogradNestedTensor
+_EXPLICIT = (
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
+
+
+def _parse_entry(
+    node: Node, context: EntryContext, above: Node | None = None
+) -> NativeFunction | InvalidEntry | None:
+    """Parse the operator that `node` describes. `above` is the item above it.
+
+    If it has errors, which are reported, return the parts that could be read; None if not even its name could.
+    """
+    diagnostics = context.diagnostics
+    before = len(diagnostics)
+    if not isinstance(node, MappingNode):
+        message = f"an entry is a mapping that begins with 'func:', not {describe(node)}"
+        schema = node.value if isinstance(node, ScalarNode) and "(" in node.value else None
+        hint = None if schema is None else f"write '- func: {shorten(schema)}'"
+        diagnostics.error("E0105", message, node.span, hint=hint)
+        return None
+    draft = read_keys(node, context)
+    if draft.func is None:
+        return _invalid_entry(draft)
+    f = draft.function(draft.func)
+    check_entry(draft, f)
+    return _invalid_entry(draft) if len(diagnostics) > before else _completed(f, draft, above)
+
+
+def _to_invalid_entry(f: NativeFunction) -> InvalidEntry:
+    """Return the parts of an operator whose entry has an error that was found later."""
+    return InvalidEntry(f.span, f.func.name.name.base, f.func.name, f.func, f.scope)
+
+
+def _invalid_entry(draft: Draft) -> InvalidEntry | None:
+    is_library = draft.profile is Profile.library
+    scope = draft.namespace if is_library else ""
+    if draft.func is not None:
+        name = draft.func.name
+        return InvalidEntry(draft.spans.schema_name(), name.name.base, name, draft.func, scope)
+    node = draft.spans.node.get("func")
+    if not isinstance(node, ScalarNode):
+        return None
+    written = node.value.partition("(")[0].rpartition("::")[2].strip()
+    name_or_none = _parse_name(written, is_library)
+    base = name_or_none or _parse_name(written.partition(".")[0], is_library)
+    if base is None:
+        return None
+    return InvalidEntry(draft.spans.schema_name(), base.name.base, name_or_none, scope=scope)
+
+
+def _parse_name(text: str, is_library: bool) -> OperatorName | None:
+    # Its errors have been reported.
+    at = SchemaText(text, Diagnostics())
+    return SchemaReader(at).operator_name(0, len(text), allow_out=is_library)
+
+
+def _completed(f: NativeFunction, draft: Draft, above: Node | None) -> NativeFunction:
+    """Return an operator with what the entry only implies: kernels, and documentation in a comment."""
+    dispatch = tuple(_kernels(f, has_table=draft.is_written("dispatch")))
+    keys = {key for key, _ in dispatch}
+    doc = f.doc
+    if doc is None:
+        profile = Profile.torchgen if draft.context.strict_torchgen else draft.profile
+        doc = comment_documentation(draft.spans.node, above, profile)
+    is_abstract = f.structured_delegate is not None or not keys or not keys <= {_IMPLICIT, _NESTED}
+    return replace(f, dispatch=dispatch, doc=doc, is_abstract=is_abstract)
+
+
+def _kernels(f: NativeFunction, *, has_table: bool) -> Iterator[tuple[DispatchKey, Kernel]]:
+    structured_keys = _structured_keys(f)
+    for key, kernel in f.dispatch:
+        yield key, replace(kernel, structured=True) if key in structured_keys else kernel
+    if not has_table and not f.part_of_structured_group:
+        yield _IMPLICIT, Kernel(default_kernel_name(f.func), None, structured=False)
+    if f.ufunc_inner_loop:
+        for key in UFUNC_DISPATCH_KEYS:
+            yield key, Kernel(f"ufunc_{f.root_name}_{key}", None, structured=True)
+
+
+def _structured_keys(f: NativeFunction) -> Collection[DispatchKey]:
+    """Return the keys whose kernels are structured. Without an out variant, one kernel may serve all backends."""
+    if not f.structured:
+        return ()
+    if f.func.kind() is SchemaKind.out:
+        return STRUCTURED_DISPATCH_KEYS
+    return (*STRUCTURED_DISPATCH_KEYS, *_EXPLICIT)
+
+
+# All of PyTorch's own files since release 1.0 have this schema, and identify themselves by it.
+_SCHEMA_OF_PYTORCH = "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+
+
+def _default_namespaces(
+    files: Sequence[SchemaFile], default: str | None, context: EntryContext
+) -> list[str | None]:
+    """Return for each file the namespace of operators written without one.
+
+    That is the namespace of the file's header, else `default`. It is `aten` with `strict_torchgen`, and without a
+    `default` if one of the files is PyTorch's own. Otherwise the missing namespace is reported, once per file. None for
+    a file of another kind, which is reported instead.
+    """
+    bare = [list(_schemas_without_namespace(file.entries)) for file in files]
+    if context.strict_torchgen or (
+        default is None
+        and any(node.value == _SCHEMA_OF_PYTORCH for nodes in bare for node in nodes)
+    ):
+        default = ATEN
+    guess: str | None = None
+    namespaces: list[str | None] = []
+    for file, nodes in zip(files, bare):
+        namespace = file.header.namespace or default
+        if namespace is None and nodes and not _is_written_below(file):
+            if report_other_kind(nodes[0].source, context.diagnostics):
+                namespaces.append(None)
+                continue
+            guess = guess or _guess(nodes[0])
+            _report(nodes, guess, context)
+        namespaces.append(namespace or guess or ATEN)
+    return namespaces
+
+
+def _is_written_below(file: SchemaFile) -> bool:
+    """Return whether an entry or a later item sets the namespace, which is reported at that place."""
+    return any(
+        isinstance(node, MappingNode) and node.get("namespace") is not None
+        for node in (file.root.items if file.root is not None else ())
+    )
+
+
+def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> None:
+    first = bare[0]
+    name = shorten(first.value.partition("(")[0].strip())
+    others = len(bare) - 1
+    besides = f", and {others} more in this file" if others else ""
+    message = f"'{name}'{besides} {'have' if others else 'has'} no namespace"
+    notes = [
+        f"or begin the file with '- namespace: {guess}', or pass --namespace {guess}",
+        "PyTorch's own operators are in 'aten': pass --namespace aten for a file with them",
+    ]
+    dotted = _namespace_before_dot(bare)
+    if dotted is None:
+        hint = f"write '{guess}::{shorten(first.value)}'"
+    else:
+        hint = f"'::' follows a namespace: write '{shorten(name.replace(f'{dotted}.', f'{dotted}::', 1))}'"
+        notes = []
+    span = first.part(0, len(first.value.partition("(")[0]))
+    context.diagnostics.error("E0328", message, span, hint=hint, notes=notes)
+
+
+def _namespace_before_dot(bare: Sequence[ScalarNode]) -> str | None:
+    """Return the namespace if names are written like `mylib.f` and `mylib.f.out`; None if a dot is before an overload."""
+    names = [node.value.partition("(")[0].strip().split(".") for node in bare]
+    found = next((parts[0] for parts in names if len(parts) == 3), None)
+    return found if found is not None and names[0][0] == found and len(names[0]) > 1 else None
+
+
+def _schemas_without_namespace(entries: Iterable[Node]) -> Iterator[ScalarNode]:
+    for node in entries:
+        func = node.get("func") if isinstance(node, MappingNode) else None
+        if isinstance(func, ScalarNode) and "::" not in func.value.partition("(")[0]:
+            yield func
+
+
+def _guess(node: ScalarNode) -> str:
+    """Suggest a namespace: the name of the file if that is possible, else `mylib`."""
+    stem = PurePath(node.source.path).stem
+    return stem if is_library_name(stem) and stem != "native_functions" else "mylib"
+
 
 # The entries of a file that are looked at to recognise its kind.
 _MOST_ENTRIES = 1000
@@ -69,7 +243,7 @@ def parse_entries(
         diagnostics.error("E0303", message, None, hint=hint)
         namespace = None
     read = [_read_file(source, context) for source in sources]
-    namespaces = default_namespaces([file.schema_file for file in read], namespace, context)
+    namespaces = _default_namespaces([file.schema_file for file in read], namespace, context)
     files = [_parse_file(file, context, own) for file, own in zip(read, namespaces)]
     parsed = [entry for entries in sorted(files, key=_first_operator) for entry in entries]
     return Parsed(
@@ -167,6 +341,6 @@ def _parse_file(
 def _parse_one(
     node: Node, context: EntryContext, error_offsets: list[int], above: Node | None
 ) -> NativeFunction | InvalidEntry | None:
-    entry = parse_entry(node, context, above)
+    entry = _parse_entry(node, context, above)
     has_error = any(node.start <= offset < node.end for offset in error_offsets)
-    return to_invalid_entry(entry) if isinstance(entry, NativeFunction) and has_error else entry
+    return _to_invalid_entry(entry) if isinstance(entry, NativeFunction) and has_error else entry

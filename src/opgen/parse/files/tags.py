@@ -5,8 +5,8 @@ from __future__ import annotations
 from opgen import data
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.diagnostics.suggestions import shorten
-from opgen.model.cpp_identifier import is_identifier
-from opgen.model.tags import Tag, TagSet
+from opgen.model.cpp_words import is_identifier
+from opgen.model.profile import Tag, TagSet
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 
 

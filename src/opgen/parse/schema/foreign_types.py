@@ -12,7 +12,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from opgen import data
-from opgen.model.cpp_type_names import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
+from opgen.model.cpp_words import LISTS, OPTIONALS, SCHEMA_TYPES, unqualified
 
 _CPP, _PYTHON = "C++", "Python"
 SCHEMA_NAMES = frozenset((*data.read_names("types.txt"), *data.read_names("library_types.txt")))

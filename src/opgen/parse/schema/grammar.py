@@ -1,7 +1,7 @@
 """Parse schemas as FunctionSchema values by recursive descent.
 
 One grammar accepts what PyTorch's runtime parser and torchgen accept; the rules of a profile are checked on the values
-(`torchgen_rules`, `library_rules`). By torchgen's rules, `str(parse(s)) == s`: any other spelling of the same schema is an
+(`profiles`). By torchgen's rules, `str(parse(s)) == s`: any other spelling of the same schema is an
 error. Equal arguments and returns are parsed once and kept in a cache that the caller owns.
 Source of the grammar: torchgen's `FunctionSchema.parse`, and `torch._C.parse_schema` of PyTorch 2.13, by trial.
 """
@@ -28,15 +28,18 @@ from opgen.model.function_schema import (
 )
 from opgen.model.profile import Profile
 from opgen.model.types import CppClass
-from opgen.parse.schema import library_rules, torchgen_rules
+from opgen.parse.schema import profiles
 from opgen.parse.schema.foreign_types import foreign_type
-from opgen.parse.schema.names import is_name, is_operator_name, is_overload, marked_name
-from opgen.parse.schema.roles import arguments_in_roles
+from opgen.parse.schema.profiles import arguments_in_roles
 from opgen.parse.schema.text import (
     Locate,
     SchemaText,
     Token,
+    is_name,
+    is_operator_name,
+    is_overload,
     joined,
+    marked_name,
     misplaced_blanks,
     without_comments,
 )
@@ -143,12 +146,12 @@ class SchemaReader:
         returns: tuple[Return, ...],
     ) -> FunctionSchema | None:
         positional, keyword, in_roles = lists
-        arguments = in_roles or library_rules.in_roles(positional, keyword, returns)
+        arguments = in_roles or profiles.in_roles(positional, keyword, returns)
         if name is None:
-            name = library_rules.base_name(base, arguments, returns)
+            name = profiles.base_name(base, arguments, returns)
         schema = FunctionSchema(OperatorName(name, overload), arguments, returns, self._profile)
         if not self._is_library and self.is_exact(str(schema)):
-            torchgen_rules.check_schema(schema, self._at)
+            profiles.check_schema(schema, self._at)
         return None if self._at.failed else schema
 
     def _frame(self) -> tuple[int, int, tuple[int, int]] | None:
@@ -246,9 +249,9 @@ class SchemaReader:
                 if argument is not None:
                     target.append((argument, begin, stop))
         if self._is_library:
-            library_rules.check_order(positional, self._at)
+            profiles.check_order(positional, self._at)
         else:
-            torchgen_rules.check_arguments(positional, keyword, self._at)
+            profiles.check_arguments(positional, keyword, self._at)
         if self._at.failed:
             return None
         values, keywords = tuple(a for a, *_ in positional), tuple(a for a, *_ in keyword)
@@ -329,9 +332,9 @@ class SchemaReader:
         elif self._is_open(tokens):
             problem = "the default is not closed"
         else:
-            problem = None if self._is_library else torchgen_rules.default_problem(text)
+            problem = None if self._is_library else profiles.default_problem(text)
             plain = joined(tokens)
-            if plain[0] == "[" and plain[-1] == "]" and not torchgen_rules.default_problem(plain):
+            if plain[0] == "[" and plain[-1] == "]" and not profiles.default_problem(plain):
                 fixed = plain
         if problem is None:
             return True
@@ -392,7 +395,7 @@ class SchemaReader:
         parsed = [self.returned(*piece) for piece in pieces]
         returns = tuple(value for value in parsed if value is not None)
         if self._is_library and len(parsed) == 1:
-            library_rules.check_returns(returns, start, end, self._at)
+            profiles.check_returns(returns, start, end, self._at)
         return None if self._at.failed or len(returns) < len(parsed) else returns
 
     def returned(self, start: int, end: int, *, is_only: bool = False) -> Return | None:

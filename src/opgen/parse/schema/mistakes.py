@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct
 
@@ -190,12 +191,8 @@ def _missing_comma(text: str) -> Mistake | None:
     return None
 
 
-def _python_argument(text: str) -> Mistake | None:
+def _python_argument(match: re.Match[str]) -> tuple[str, str, int] | None:
     """Find `self: Tensor`."""
-    return _of_arguments(text, _PYTHON_ARGUMENT, _is_python_argument)
-
-
-def _is_python_argument(match: re.Match[str]) -> tuple[str, str, int] | None:
     if match[2].startswith(":"):
         return None
     type_ = _schema_type(match[2])
@@ -203,12 +200,8 @@ def _is_python_argument(match: re.Match[str]) -> tuple[str, str, int] | None:
     return message, f"write '{shorten(f'{type_} {match[1]}')}'", 0
 
 
-def _swapped(text: str) -> Mistake | None:
+def _swapped(match: re.Match[str]) -> tuple[str, str, int] | None:
     """Find `self Tensor`."""
-    return _of_arguments(text, _SWAPPED, _is_swapped)
-
-
-def _is_swapped(match: re.Match[str]) -> tuple[str, str, int] | None:
     if _is_type(match[1]) or not _is_type(match[2]):
         return None
     written = f"{match[2]} {match[1]}"
@@ -219,12 +212,8 @@ def _is_swapped(match: re.Match[str]) -> tuple[str, str, int] | None:
     )
 
 
-def _one_word(text: str) -> Mistake | None:
+def _one_word(match: re.Match[str]) -> tuple[str, str, int] | None:
     """Find `self` without a type, or `Tensor` without a name."""
-    return _of_arguments(text, _WORD, _is_one_word)
-
-
-def _is_one_word(match: re.Match[str]) -> tuple[str, str, int] | None:
     word = match[1]
     if _is_type(word):
         name = "self" if word.startswith("Tensor") else "x"
@@ -240,12 +229,8 @@ def _is_one_word(match: re.Match[str]) -> tuple[str, str, int] | None:
     )
 
 
-def _stars(text: str) -> Mistake | None:
+def _stars(match: re.Match[str]) -> tuple[str, str, int] | None:
     """Find `*args` or `**kwargs`."""
-    return _of_arguments(text, _STARS, _is_starred)
-
-
-def _is_starred(match: re.Match[str]) -> tuple[str, str, int] | None:
     message = "an operator cannot have a variable number of arguments"
     return message, "write a list, as in 'Tensor[] tensors'", 1
 
@@ -363,9 +348,9 @@ _FINDERS: tuple[Callable[[str], Mistake | None], ...] = (
     _arrow,
     _unclosed,
     _no_returns,
-    _python_argument,
-    _stars,
+    partial(_of_arguments, pattern=_PYTHON_ARGUMENT, judge=_python_argument),
+    partial(_of_arguments, pattern=_STARS, judge=_stars),
     _missing_comma,
-    _swapped,
-    _one_word,
+    partial(_of_arguments, pattern=_SWAPPED, judge=_swapped),
+    partial(_of_arguments, pattern=_WORD, judge=_one_word),
 )

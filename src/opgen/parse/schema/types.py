@@ -21,9 +21,8 @@ from opgen.model.types import (
     TupleType,
     Type,
 )
-from opgen.parse.schema.names import KEYWORDS
-from opgen.parse.schema.text import SchemaText, Token, joined
-from opgen.parse.schema.torchgen_rules import annotation_problem
+from opgen.parse.schema.profiles import annotation_problem
+from opgen.parse.schema.text import KEYWORDS, SchemaText, Token, joined
 
 AnnotatedType: TypeAlias = tuple[Type, Annotation | None]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from opgen.diagnostics import Diagnostics
 from opgen.gradtest.backends import TorchTensors
-from opgen.model.cpp_identifier import RESERVED_PREFIX
+from opgen.model.cpp_words import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema

@@ -1,0 +1,91 @@
+"""`opgen completion` and `opgen lsp`: complete words in shells, and run the language server."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from opgen.cli.help import Argument, Choice, Command
+from opgen.cli.options import DEFAULT_YAML, split_arguments
+from opgen.diagnostics import Diagnostics, describe, known_codes
+from opgen.pipeline import loading
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.project import find_project
+from opgen.verify.codes import NAMES
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command(cls=Command, example='eval "$(opgen completion bash)"', fails=None, pages=("ci",))
+@click.argument(
+    "shell",
+    type=Choice(_SHELLS),
+    cls=Argument,
+    rows=(("SHELL", "bash, zsh or fish."),),
+)
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script for completion in a shell.
+
+    It completes commands, options and their values, operators of the YAML, and diagnostic codes.
+
+    bash: eval "$(opgen completion bash)" in ~/.bashrc. zsh: the same in ~/.zshrc, after compinit.
+    fish: opgen completion fish > ~/.config/fish/completions/opgen.fish.
+    """
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(context.find_root().command, {}, "opgen", "_OPGEN_COMPLETE").source())
+
+
+def complete_operator(
+    context: click.Context, _: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete operators of the YAML files on the command line; file names if it has none yet."""
+    names = [CompletionItem(name) for name in _operators(context) if name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]
+
+
+def complete_explanation(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete diagnostic codes, with their titles, and operators."""
+    codes = [
+        CompletionItem(code, help=describe(code).title)
+        for code in (*known_codes(), *NAMES)
+        if incomplete and code.startswith(incomplete)
+    ]
+    return codes or complete_operator(context, parameter, incomplete)
+
+
+def _operators(context: click.Context) -> Iterator[str]:
+    files, _ = split_arguments(context.params.get("given") or (), context.params.get("yaml") or ())
+    project = None if files else find_project(Path(), Diagnostics())
+    yaml = files or (project.yaml if project is not None else ()) or (DEFAULT_YAML,)
+    # The command itself reports problems. The default namespace does not matter, because completions do not contain it.
+    registry = loading.load(Inputs(yaml, namespace="mylib"), Diagnostics())
+    if registry is not None:
+        yield from sorted({str(f.func.name) for f in registry.functions})
+
+
+@click.command(cls=Command, example="opgen lsp", fails="pygls is not installed", pages=("ci",))
+def lsp() -> None:
+    """Serve an editor: diagnostics, completion, fixes.
+
+    The language server reads stdin and writes stdout; an editor starts it.
+    """
+    if importlib.util.find_spec("pygls") is None:
+        click.echo("opgen lsp needs pygls: pip install 'pygls>=2.0'", err=True)
+        raise SystemExit(1)
+    # The server runs for long, unlike the other commands. Values of analyses have no cycles, and requests leave few, so
+    # rare collections are enough.
+    gc.set_threshold(100_000, 20, 20)
+    gc.enable()
+    # Imported here because pygls is optional.
+    from opgen.lsp.server import serve  # noqa: PLC0415
+
+    serve()

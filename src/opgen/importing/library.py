@@ -1,0 +1,157 @@
+"""Read the registrations of compiled libraries: a process of its own loads them with PyTorch."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from opgen.diagnostics import Source, Span
+from opgen.importing.common.registrations import (
+    Definition,
+    FunctionName,
+    Implementation,
+    Kernel,
+    KernelKind,
+    Problems,
+    Registration,
+)
+from opgen.importing.common.schema_text import find_schema
+from opgen.io.lifetime import kill_group
+from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
+
+# The time limit in seconds. PyTorch itself takes a few, libraries for accelerators half a minute.
+TIMEOUT = 180
+# The most lines of an error, after the first, that are shown.
+_MOST_LINES = 12
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception)(?::|$)")
+# `CPU: registered at /src/ops.cpp:12 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]`. The place may be any text, from
+# CppFunction::debug.
+_ROW = re.compile(r"(?P<key>\w+)(?:\[alias\])?: (?P<place>.*?) :: .* \[ (?P<forms>[\w ]*)\]")
+_ANALYSIS = re.compile(r"^alias analysis kind: (CONSERVATIVE|PURE_FUNCTION)$", re.MULTILINE)
+_IN_PYTHON = re.compile(r"\.pyc?:\d+$|<[\w ]+>:\d+$")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class _Row(Struct, frozen=True):
+    key: str
+    place: str
+    is_fallthrough: bool
+
+
+def read_libraries(
+    libraries: Sequence[str], namespaces: Sequence[str], problems: Problems
+) -> list[Registration] | None:
+    """Return the operators of the namespaces, sorted by name; without namespaces, those that the libraries define.
+
+    A library is the path of a file, or the name of a Python module. None, and an error, if one cannot be loaded.
+    """
+    listing = _list_operators(libraries, namespaces, problems)
+    if listing is None:
+        return None
+    registrations: list[Registration] = []
+    for operator in listing["operators"]:
+        registrations += _registrations(operator, problems)
+    return registrations
+
+
+def _list_operators(
+    libraries: Sequence[str], namespaces: Sequence[str], problems: Problems
+) -> dict[str, Any] | None:
+    script = Path(__file__).with_name("list_operators.py")
+    request = json.dumps({"libraries": list(libraries), "namespaces": list(namespaces)})
+    names = ", ".join(f"'{library}'" for library in libraries)
+    process = subprocess.Popen(
+        [sys.executable, str(script), request],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        printed, errors = process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        message = f"{names} did not finish loading within {TIMEOUT} seconds"
+        problems.error("E1163", message, None)
+        return None
+    finally:
+        _end(process)
+    output = printed.decode("utf-8", "replace").splitlines()
+    if process.returncode == 0 and output:
+        listing: dict[str, Any] = json.loads(output[-1])
+        return listing
+    lines = [line.rstrip() for line in errors.decode("utf-8", "replace").strip().splitlines()]
+    first = _first_of_exception(lines)
+    reason = lines[first].strip() if lines else f"it ended with code {process.returncode}"
+    message = f"{names} cannot be loaded: {reason}"
+    problems.error("E1163", message, None, notes=lines[first + 1 :][:_MOST_LINES])
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and those that the library started, which may keep its pipes open."""
+    kill_group(process.pid)
+    process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+def _first_of_exception(lines: Sequence[str]) -> int:
+    """Return the number of the line with which the message of the last exception begins: after its traceback."""
+    traced = [i for i, line in enumerate(lines) if line.startswith("  ")]
+    after = traced[-1] + 1 if traced and traced[-1] + 1 < len(lines) else max(0, len(lines) - 1)
+    exceptions = [i for i, line in enumerate(lines) if _EXCEPTION.match(line)]
+    return exceptions[-1] if exceptions else after
+
+
+def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Registration]:
+    full_name, schema = operator["name"], operator["schema"]
+    namespace, _, name = full_name.partition("::")
+    span = Span(Source(f"<{full_name}>", ""), 0, 0)
+    parsed = None if schema is None else find_schema(schema)
+    if parsed is None:
+        problems.warn("W1166", f"'{full_name}' has kernels, but no schema", None)
+        return
+    if not operator["is_same"]:
+        message = f"'{full_name}' is printed as '{schema}', which parses as another schema"
+        problems.warn("W1178", message, None)
+    kind = _ANALYSIS.search(operator["dump"])
+    yield Definition(
+        namespace,
+        str(parsed),
+        span,
+        (),
+        tuple(operator["tags"]),
+        alias_analysis=None if kind is None else AliasAnalysisKind[kind[1].lower()],
+    )
+    for row in _rows(operator["dump"]):
+        if not row.is_fallthrough and _IN_PYTHON.search(row.place):
+            message = f"'{full_name}' has a kernel for {row.key} in Python, which stays there"
+            problems.warn("W1164", message, None)
+            continue
+        kernel = _kernel(name, row, span)
+        yield Implementation(namespace, name, row.key, kernel, span)
+
+
+def _rows(dump: str) -> Iterator[_Row]:
+    """Yield the kernels that PyTorch lists for an operator, without those that were overridden."""
+    for line in dump.splitlines():
+        match = _ROW.fullmatch(line.strip())
+        if match is not None and "(inactive)" not in line:
+            yield _Row(match["key"], match["place"], "fallthrough" in match["forms"].split())
+
+
+def _kernel(name: str, row: _Row, span: Span) -> Kernel:
+    """Return the kernel of a row. The names of functions are unknown, so one is built from operator and key."""
+    if row.is_fallthrough:
+        return Kernel(KernelKind.fallthrough, FALLTHROUGH, span)
+    key = _CAMEL.sub("_", row.key).lower()
+    function = f"{name.replace('.', '_')}_{key}"
+    return Kernel(KernelKind.function, function, span, FunctionName((), function))

@@ -1,1 +1,0 @@
-"""Read the registrations of libraries that PyTorch loads."""

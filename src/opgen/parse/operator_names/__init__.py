@@ -1,1 +1,0 @@
-"""Read operator names from lists, traces and printed registrations."""

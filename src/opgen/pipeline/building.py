@@ -1,0 +1,375 @@
+"""Say whether a build can begin, which kernel does not compile, and what the library lacks."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import sys
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from opgen.autograd.derivative import AuthorFunction
+from opgen.diagnostics import Diagnostics, Source, counted
+from opgen.emit.common.base import group_by
+from opgen.emit.common.context import Context
+from opgen.emit.kernels.stubs import (
+    MissingFunction,
+    kept_functions,
+    missing_functions,
+    place_of,
+    skeleton_reason,
+)
+from opgen.importing.cpp.lexing import read_cpp
+from opgen.pipeline.author_headers import find_cpp_text
+from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.kernel_sources import find_definitions, shown_path
+from opgen.pipeline.run_options import command_words, options_of
+from opgen.targets import TARGETS
+from opgen.targets.base import report_required_package
+
+
+def check_required_package(inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report if nothing can be compiled for the target with this Python.
+
+    If the environment has Package_DIR (Torch_DIR), CMake uses the package in that folder, and checks it itself.
+    """
+    required = TARGETS[inputs.target].required_package
+    if required is not None and not os.environ.get(f"{required.package.capitalize()}_DIR"):
+        report_required_package(required, sys.executable, diagnostics)
+
+
+# `FAILED: [code=1] kernels.o`, and the command in the next line.
+_FAILED = re.compile(r"^FAILED: .*\n.*\n", re.MULTILINE)
+_STOPPED = re.compile(r"^ninja: build stopped: .*\n", re.MULTILINE)
+_ERROR = re.compile(r"^(?P<path>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: ", re.MULTILINE)
+# What GNU's linkers and LLVM's print of a function that no object defines, and of where it is used.
+_UNDEFINED = re.compile(
+    r"(?:undefined reference to [`'\"]|undefined symbol: )(?P<text>(?P<name>[\w:]+)[^\n]*?\))['\"]?$",
+    re.MULTILINE,
+)
+_OF_LINKER = re.compile(
+    r"^.*(?:in function [`']|undefined (?:reference|symbol)|>>> |"
+    r"ld returned 1 exit status|linker command failed).*\n",
+    re.MULTILINE,
+)
+
+
+def explain_failure(
+    output: str,
+    sources: Sequence[Path],
+    entries: Mapping[str, str],
+    existing: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return what Ninja printed, without commands, after a line for each kernel of `sources` that has an error.
+
+    `entries` are the operators by the macros of their kernels, as `OPGEN_KERNEL(k)`, `existing` the places of rows by the
+    names of their functions, as `a.yaml:3:10` by `::ns::f`.
+    """
+    messages = _STOPPED.sub("", _FAILED.sub("", output))
+    undefined = {u["text"]: existing.get(f"::{u['name']}") for u in _UNDEFINED.finditer(messages)}
+    if undefined and all(undefined.values()):
+        messages = _OF_LINKER.sub("", messages)
+    own = {str(source): source for source in sources}
+    found = dict.fromkeys(
+        (source, _kernel_at(source, int(error["line"])))
+        for error in _ERROR.finditer(messages)
+        if (source := own.get(error["path"])) is not None
+    )
+    lines = [
+        f"error: {place}: no source defines '{text}'\n"
+        "  = help: pass the file that does to --kernels; its types must be those of the header\n"
+        for text, place in undefined.items()
+        if place
+    ]
+    for source, kernel in found:
+        of = f" of {entries[kernel]}" if kernel in entries else ""
+        what = f"{kernel}{of}" if kernel else "it"
+        lines.append(f"error: {shown_path(source)}: {what} does not compile\n")
+    return "".join(lines or ["error: the library does not compile\n"]) + messages
+
+
+def _kernel_at(source: Path, line: int) -> str:
+    """Return the macro that begins the definition with this line, as `OPGEN_KERNEL(k)`; empty if none does."""
+    try:
+        text = source.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    lines = text.splitlines(keepends=True)
+    start, end = (sum(map(len, lines[:n])) for n in (line - 1, line))
+    before = [d for d in find_definitions(Source(str(source), text)) if d.span.start < end]
+    if not before or "\n}" in text[before[-1].span.start : start]:
+        return ""  # The line is in a function after the kernel.
+    return before[-1].text
+
+
+def mangled_prefix(function: str) -> str:
+    """Return what the linker's names of a function's overloads begin with; their parameters follow.
+
+    `function` is its qualified name, such as `leaky::native::structured_ramp_out_cpu::impl`. It must not be a template.
+    """
+    parts = function.split("::")
+    spelled = [
+        "St" if part == "std" and not n else f"{len(part)}{part}" for n, part in enumerate(parts)
+    ]
+    return f"_ZN{''.join(spelled)}E"
+
+
+_MAGIC = b"\x7fELF"
+_SYMBOL_TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM
+_SPECIAL = 0xFF00  # Numbers from here on do not name a section.
+
+
+class _Layout(Struct, frozen=True):
+    """The forms of a file's headers, and where the values that we need are in them."""
+
+    order: str
+    # The offset of the table of sections, then their size and number, and the section of their names.
+    file_header: str
+    # The name, type, offset, size and link of a section.
+    section: str
+    # The name and the section of a symbol.
+    symbol: str
+
+
+_WIDE = ("40xQ10xHHH", "II16xQQI20x", "I2xH16x")
+_NARROW = ("32xI10xHHH", "II8xIII12x", "I10xH")
+
+
+class _Section(Struct, frozen=True):
+    name: int
+    kind: int
+    offset: int
+    size: int
+    link: int
+
+
+def sections_of_symbols(path: Path) -> Mapping[str, str]:
+    """Return the name of the section that each symbol is defined in, by the symbol's name as the linker knows it.
+
+    Symbols without a section are left out. In a stripped file, only the symbols that other libraries can see are left.
+    Raises ValueError if the file is not ELF or is damaged, and OSError if it cannot be read.
+    """
+    content = path.read_bytes()
+    try:
+        return dict(_symbols(content))
+    except (struct.error, IndexError, OverflowError) as error:
+        raise ValueError(f"{path} is damaged") from error
+
+
+def _symbols(content: bytes) -> Iterator[tuple[str, str]]:
+    layout = _layout(content)
+    start, size, number, names = struct.unpack_from(layout.order + layout.file_header, content)
+    form = layout.order + layout.section
+    sections = [
+        _Section(*struct.unpack_from(form, content, start + i * size)) for i in range(number)
+    ]
+    texts = [_text(content, sections[names], section.name) for section in sections]
+    for section in sections:
+        if section.kind in _SYMBOL_TABLES:
+            held = content[section.offset : section.offset + section.size]
+            for name, where in struct.iter_unpack(layout.order + layout.symbol, held):
+                if name and 0 < where < _SPECIAL:
+                    yield _text(content, sections[section.link], name), texts[where]
+
+
+def _layout(content: bytes) -> _Layout:
+    if content[:4] != _MAGIC:
+        raise ValueError("it is not an ELF file")
+    order = {1: "<", 2: ">"}.get(content[5])
+    forms = {1: _NARROW, 2: _WIDE}.get(content[4])
+    if order is None or forms is None:
+        raise ValueError("it is an ELF file of an unknown form")
+    return _Layout(order, *forms)
+
+
+def _text(content: bytes, strings: _Section, offset: int) -> str:
+    begin = strings.offset + offset
+    return content[begin : content.index(b"\0", begin)].decode(errors="replace")
+
+
+# The section of stubs, OPGEN_STUB of both targets.
+_STUBS = "opgen_stubs"
+# Part of the text in each body that `opgen stub` wrote.
+_SKELETON = "opgen stub wrote"
+_MOST_ROWS = 10
+_MOST_OPERATORS = 5
+# Options that `opgen stub` does not have.
+_OF_TREES = frozenset({"--shards", "--python"})
+
+
+def describe_omissions(
+    context: Context,
+    inputs: Inputs,
+    library: Path,
+    left_out: Collection[str],
+    sources: Iterable[Path] = (),
+) -> Iterator[str]:
+    """Yield what a library lacks, in lines, for an author who may believe that it is complete.
+
+    `left_out` are kernel sources that were not compiled, because there is no CUDA. `sources` are all.
+    """
+    yield from _describe_selection(context)
+    for source in left_out:
+        yield f"{shown_path(Path(source))} is left out: this PyTorch is built without CUDA"
+    try:
+        kernels = find_stubs(context, library)
+        compiled = (path for path in sources if str(path) not in left_out)
+        skeletons = find_skeletons(context, compiled)
+        yield from describe_kernels(replace(kernels, skeletons=skeletons), context, inputs)
+    except (OSError, ValueError) as error:
+        yield f"which kernels are stubs is unknown: {error}"
+
+
+class Kernels(Struct, frozen=True):
+    """The state of a linked library's kernels.
+
+    `stubs` are still stubs. `partly` has kernels of which only some overloads are stubs, each with the number of all
+    overloads. `unknown` are kernels without a symbol, because the library is stripped. `of_formulas` are functions of
+    formulas that are stubs, or that have a stub among the overloads that a formula may call. `skeletons` have the empty
+    body that `opgen stub` wrote, with its place.
+    """
+
+    stubs: tuple[MissingFunction, ...] = ()
+    partly: tuple[tuple[MissingFunction, int], ...] = ()
+    unknown: tuple[MissingFunction, ...] = ()
+    of_formulas: tuple[AuthorFunction, ...] = ()
+    skeletons: tuple[tuple[MissingFunction, str], ...] = ()
+
+
+def find_stubs(context: Context, library: Path) -> Kernels:
+    """Return the kernels that are stubs in a linked library.
+
+    If the author defined a kernel in any source, the linker has chosen that definition, else the stub. Stubs are in a
+    section of their own, so the section of the kernel's symbol shows which one it chose. Raises ValueError if the library has another format than ELF.
+    """
+    sections = sections_of_symbols(library)
+    names = sorted(name for name in sections if name.startswith("_ZN"))
+    kept = (m for m in missing_functions(context) if m.kept)
+    stubs: list[MissingFunction] = []
+    partly: list[tuple[MissingFunction, int]] = []
+    unknown: list[MissingFunction] = []
+    for function, overloads in group_by(kept, lambda m: f"{m.namespace}::{m.function}").items():
+        linked = list(_with_prefix(names, mangled_prefix(function)))
+        number = sum(1 for name in linked if sections[name] == _STUBS)
+        if not linked:
+            unknown += overloads
+        elif number == len(linked):
+            stubs += overloads
+        elif number:
+            partly.append((overloads[0], number))
+    of_formulas = {f.full_name: f for f in reversed(kept_functions(context))}
+    left = [
+        function
+        for name, function in reversed(of_formulas.items())
+        if any(sections[n] == _STUBS for n in _with_prefix(names, mangled_prefix(name)))
+    ]
+    return Kernels(tuple(stubs), tuple(partly), tuple(unknown), of_formulas=tuple(left))
+
+
+def find_skeletons(
+    context: Context, sources: Iterable[Path]
+) -> tuple[tuple[MissingFunction, str], ...]:
+    """Return the kernels whose bodies in `sources` are still those that `opgen stub` wrote, with their places."""
+    functions = {f'"{skeleton_reason(m)}"': m for m in missing_functions(context) if m.kept}
+    found: list[tuple[MissingFunction, str]] = []
+    for path in sources:
+        text = find_cpp_text(path)
+        if text is None or _SKELETON not in text:
+            continue
+        source = Source(shown_path(path), text)
+        lexed = read_cpp(source)
+        for reason, m in functions.items():
+            at = lexed.code.find(reason)
+            if at >= 0 and not lexed.is_dead(at):
+                found.append((m, f"{source.path}:{source.location(at).line}"))
+    return tuple(found)
+
+
+def _with_prefix(names: Sequence[str], prefix: str) -> Iterator[str]:
+    """Yield the sorted names that begin with a prefix, without the parts that compilers split from functions."""
+    for at in range(bisect_left(names, prefix), len(names)):
+        if not names[at].startswith(prefix):
+            return
+        if "." not in names[at]:
+            yield names[at]
+
+
+def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iterator[str]:
+    """Yield the lines that tell an author which kernels are missing, and how to write them."""
+    partly = {id(m): number for m, number in kernels.partly}
+    skeletons = {id(m): place for m, place in kernels.skeletons}
+    unwritten = (*kernels.stubs, *(m for m, _ in kernels.partly))
+    missing = (*unwritten, *(m for m, _ in kernels.skeletons))
+    if missing:
+        number = len(kernels.stubs) + sum(partly.values()) + len(skeletons)
+        are = "kernel is a stub" if number == 1 else "kernels are stubs"
+        yield f"{number} {are}, which a call reports as missing:"
+        rows = [
+            (
+                m.key.name,
+                f"{m.name} ({partly[id(m)]} of its overloads)" if id(m) in partly else m.name,
+            )
+            for m in missing[:_MOST_ROWS]
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        for m, row in zip(missing, rows):
+            columns = (f"{text:{width}}" for text, width in zip((*row,), widths))
+            place = skeletons.get(id(m))
+            where = _place(m, context) if place is None else f"{place}: its body is empty"
+            yield f"  {' '.join((*columns, where))}".rstrip()
+        if len(missing) > _MOST_ROWS:
+            yield f"  and {len(missing) - _MOST_ROWS} more"
+    yield from _functions_of_formulas(kernels.of_formulas)
+    if unwritten or kernels.of_formulas:
+        operators = (*(m.operator for m in unwritten), *(f.operator for f in kernels.of_formulas))
+        yield f"to see what to write: {_stub_command(operators, context, inputs)}"
+    if kernels.unknown:
+        names = counted(len(kernels.unknown), "kernel")
+        yield f"whether {names} are stubs is unknown: the library is stripped"
+
+
+def _functions_of_formulas(functions: Sequence[AuthorFunction]) -> Iterator[str]:
+    if not functions:
+        return
+    number = len(functions)
+    are = "function of formulas is a stub" if number == 1 else "functions of formulas are stubs"
+    yield f"{number} {are}, which a gradient reports as missing:"
+    width = max(len(f.full_name) for f in functions[:_MOST_ROWS])
+    for function in functions[:_MOST_ROWS]:
+        yield f"  {function.full_name:{width}} {place_of(function)}"
+    if number > _MOST_ROWS:
+        yield f"  and {number - _MOST_ROWS} more"
+
+
+def _describe_selection(context: Context) -> Iterator[str]:
+    """Yield a line about operators that a selection leaves out."""
+    functions = context.registry.functions
+    left = sum(1 for f in functions if not context.keeps(f))
+    if left:
+        yield f"--select leaves out {left} of {counted(len(functions), 'operator')}"
+
+
+def _place(m: MissingFunction, context: Context) -> str:
+    """Return the place of the kernel's row in the YAML, or of the operator's name."""
+    f = context.registry.find_function(m.operator)
+    if f is None or m.within:
+        return ""
+    kernel = f.find_kernel(m.key)
+    span = f.span if kernel is None or kernel.name != m.name else f.spans.kernel(m.key)
+    location = span.source.location(span.start)
+    return f"{span.source.path}:{location.line}:{location.column}"
+
+
+def _stub_command(operators: Iterable[str], context: Context, inputs: Inputs) -> str:
+    """Return the command that prints the kernels and functions of these operators to fill in."""
+    found = (context.registry.find_function(name) for name in dict.fromkeys(operators))
+    roots = list(dict.fromkeys(f.root_name for f in found if f is not None))
+    options = [option for option in options_of(inputs) if option[0] not in _OF_TREES]
+    named = roots if len(roots) <= _MOST_OPERATORS else []
+    return command_words("opgen", "stub", *inputs.yaml, *named, options=options)
