@@ -12,8 +12,17 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
-from seeded_libraries import Score, build_generated, build_hand, hand_request, score
+from seeded_libraries import (
+    Score,
+    build_for_torch,
+    build_generated,
+    build_hand,
+    hand_request,
+    score,
+)
 
+from opgen.verify.api import Report, verify
+from opgen.verify.runner.messages import FAILED
 from support.build import require_headers
 
 # Races and a kernel that takes the GIL, which are not found on every machine.
@@ -54,3 +63,25 @@ def test_the_torch_library(torch: Path, tmp_path: Path) -> None:
 def test_the_library_registered_by_hand(torch: Path, tmp_path: Path) -> None:
     library = build_hand(torch, tmp_path)
     check("hand", score("hand", hand_request(), "default", SEEDED_HAND=str(library)))
+
+
+def failed(report: Report) -> set[tuple[str, str]]:
+    """Return which operators violate which properties."""
+    return {
+        (r.name.partition("::")[2], v.property)
+        for r in report.operators
+        for v in r.verdicts
+        if v.status == FAILED
+    }
+
+
+@pytest.mark.slow
+def test_symbols_in_cpp(torch: Path, tmp_path: Path) -> None:
+    """Protects C++ kernels that call ATen from false alarms: torch.compile makes one graph of them. SymInts are symbols."""
+    library = build_for_torch(torch, tmp_path / "libseeded_symbols.so", ["symbols"])
+    found = verify(load=str(library), namespaces=["seeded_symbols"], mode="quick", jobs=2)
+    assert failed(found) == {
+        ("center_by_number", "symbolic-sizes"),
+        ("center_by_number", "unbacked-sizes"),
+        ("pad_to", "symbolic-sizes"),
+    }

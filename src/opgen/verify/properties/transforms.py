@@ -31,6 +31,7 @@ from opgen.verify.properties.common import (
     explicit,
     first_line,
     has_tensors,
+    program_of,
     reordered,
     sizes_of,
     with_sizes,
@@ -162,46 +163,12 @@ def _row(result: Result, index: int) -> Result:
 # Programs.
 
 
-def _program(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[str]]:
-    """Return a program that calls the operator on copies of its tensors, and what it takes.
-
-    It returns what the operator returns, and what it has written.
-    """
-    subject = case.subject
-    torch: Any = importlib.import_module("torch")
-    outcome = Outcome()
-    given = case.caller.build(call, "fresh", outcome)
-    names = [name for name in given if _holds_tensors(case, given[name])]
-    constant = {name: value for name, value in given.items() if name not in names}
-    written = [name for name in subject.written if name in names]
-
-    def program(*tensors: Any) -> Any:
-        made = dict(zip(names, tensors))
-        for name in written:
-            value = made[name]
-            made[name] = [t.clone() for t in value] if isinstance(value, list) else value.clone()
-        returned = subject.call({**made, **constant})
-        found = [v for _, v in leaves(subject, returned) if isinstance(v, torch.Tensor)]
-        for name in written:
-            value = made[name]
-            found += value if isinstance(value, list) else [value]
-        return tuple(found)
-
-    return program, [given[name] for name in names], names
-
-
-def _holds_tensors(case: Case, value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(case.backend.is_tensor(item) for item in value)
-    return case.backend.is_tensor(value)
-
-
 def _results(case: Case, values: Sequence[Any]) -> list[Result]:
     return [case.caller.result(f"result {index}", value) for index, value in enumerate(values)]
 
 
 def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[Result]]:
-    program, inputs, _ = _program(case, call)
+    program, inputs = program_of(case, call)
     case.backend.seed(0)
     try:
         values = program(*inputs)
