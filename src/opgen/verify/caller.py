@@ -247,7 +247,7 @@ class Outcome:
 
 
 class Caller:
-    """Calls operators of a backend. It calls `progress()` before every call."""
+    """Calls operators of a backend. It calls `progress()` before every call, and `remember` with those that `run` makes."""
 
     def __init__(
         self,
@@ -255,11 +255,13 @@ class Caller:
         memory: Memory,
         guard: Guard | None,
         progress: Callable[[], None] = lambda: None,
+        remember: Callable[[Mapping[str, Any]], None] = lambda call: None,
     ) -> None:
         self.backend = backend
         self.memory = memory
         self.guard = guard
         self.progress = progress
+        self.remember = remember
         # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
         self.is_cautious = False
 
@@ -313,6 +315,7 @@ class Caller:
         """
         outcome = Outcome()
         self.memory.release_all()
+        self.remember(call)
         if self.is_cautious and how == "fresh":
             how = "block"
         outcome.given = self.build(call, how, outcome)

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
 from seeded_libraries import (
+    SEEDED,
     Score,
     build_for_torch,
     build_generated,
@@ -85,3 +86,19 @@ def test_symbols_in_cpp(torch: Path, tmp_path: Path) -> None:
         ("center_by_number", "unbacked-sizes"),
         ("pad_to", "symbolic-sizes"),
     }
+
+
+# What is found of the operators of kinds.py; of those whose names end in _ok, nothing.
+KINDS = {
+    ("copied", "vmap"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_kinds_of_other_authors(torch: Path, seed: int) -> None:
+    """Protects a certificate from defects of kinds that its makers had not thought of, with each seed."""
+    kinds = str(SEEDED / "kinds.py")
+    found = verify(load=kinds, namespaces=["seeded_kinds"], mode="quick", seed=seed, jobs=2)
+    alarms = [name for name, _ in failed(found) if "_ok" in name]
+    assert not alarms and failed(found) >= KINDS, found.text

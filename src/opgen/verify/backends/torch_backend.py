@@ -149,6 +149,7 @@ class TorchBackend(Backend):
             has_meta=bool(meta),
             is_pointwise=POINTWISE in tags,
             formulas=bool(formulas) or None,
+            has_batching_rule=bool(has(name, "FuncTorchBatched")),
             untestable="" if on_cpu else "it has no kernel for tensors of the CPU",
         )
 

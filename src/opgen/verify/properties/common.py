@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -138,8 +139,31 @@ def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run
     return Run(one, call), Run(other, expected)
 
 
+# The first size of calls that grow, the next ones as multiples, and how many seconds a call may take.
+_FIRST, _FACTOR, _SECONDS = 1024, 8, 0.1
+
+
 def enlarged(case: Case, elements_: int) -> Call | None:
     """Return the call with a larger size, so that its largest tensor has about so many elements, or None.
+
+    It has fewer if smaller calls take long: the time may grow as the square of the elements.
+    """
+    call, count = None, 0
+    while count < elements_:
+        count = min(count * _FACTOR or _FIRST, elements_)
+        larger = _with_elements(case, count)
+        if larger is None:
+            break
+        started = time.process_time()
+        case.run(larger)
+        call = larger
+        if (time.process_time() - started) * _FACTOR**2 > _SECONDS:
+            break
+    return call
+
+
+def _with_elements(case: Case, elements_: int) -> Call | None:
+    """Return the call with about so many elements.
 
     The largest size that occurs in the largest tensor grows, with all sizes that equal it. Results count, too: that of
     [9, 1] and [1, 9] grows as the square.

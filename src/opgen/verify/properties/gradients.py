@@ -69,7 +69,7 @@ _NO_FORMULA = (
     *("does not require grad", "none of the tensors", "None of the Tensors", "Batching rule"),
     *("Trying to use forward AD", "jvp", "not differentiable", "cannot be computed"),
     *("does not have a grad_fn", "out=", "leaf Variable", "backward is not implemented"),
-    *("no gradient", "has no gradient", "not support"),
+    *("no gradient", "has no gradient", "not support", "no autograd formula was registered"),
 )
 
 
@@ -264,6 +264,10 @@ def _checked(
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
                 yield case.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
                 return
+            if _says_no_backward(case, function, inputs):
+                # PyTorch computes a forward gradient of zero for an operator without any formula.
+                why = why or NotApplicable("it says that it has no gradient")
+                continue
             if not _is_stable(case, call):
                 why = why or NotTested("the result is not smooth near the call")
                 continue
@@ -278,6 +282,16 @@ def _checked(
         done = True
     if not done:
         raise why or NotTested("no gradient was computed")
+
+
+def _says_no_backward(case: Case, function: _Function, inputs: Sequence[Any]) -> bool:
+    """Whether the backward pass says that there is no formula."""
+    try:
+        outputs = [v for v in function.outputs(*inputs) if case.backend.requires_grad(v)]
+        case.backend.gradients(outputs, inputs, [_weights(case, value) for value in outputs])
+    except Exception as error:
+        return _says_no(error)
+    return False
 
 
 @contextlib.contextmanager

@@ -93,7 +93,8 @@ def _vmap(case: Case) -> Iterator[Finding]:
         try:
             found = _mapped(case, stacks, dim)
         except Exception as error:
-            if _unsupported(error):
+            # With a rule of its own, there is no loop over the examples, which works: its words are no excuse.
+            if _unsupported(error) and not case.subject.facts.has_batching_rule:
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
             yield case.finding(f"vmap fails: {first_line(error)}")
             return
@@ -179,16 +180,37 @@ def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[
     return program, inputs, _results(case, values)
 
 
+def _copies(*inputs: Any) -> Any:
+    """Stand in for a program with the operator: it calls none of the library."""
+    flat = [t for value in inputs for t in (value if isinstance(value, list) else [value])]
+    return tuple(t.clone() for t in flat if hasattr(t, "clone"))
+
+
+def _failure(what: str, error: BaseException, tool: Callable[[Callable[..., Any]], Any]) -> str:
+    """Return what a finding says of a failure. Raises NotTested if the tool also fails without the operator."""
+    if type(error).__name__.startswith("Internal"):
+        raise NotTested(f"PyTorch fails: {first_line(error)}")
+    try:
+        tool(_copies)
+    except Exception as without:
+        raise NotTested(f"PyTorch also fails without the operator: {first_line(without)}") from None
+    return f"{what}: {first_line(error)}"
+
+
 def _functionalized(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     program, inputs, expected = _eager(case, case.call)
     case.backend.seed(0)
+
+    def tool(program: Callable[..., Any]) -> Any:
+        return torch.func.functionalize(program)(*inputs)
+
     try:
-        values = torch.func.functionalize(program)(*inputs)
+        values = tool(program)
     except Exception as error:
         if _unsupported(error):
             raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
-        yield case.finding(f"a functionalized program fails: {first_line(error)}")
+        yield case.finding(_failure("a functionalized program fails", error, tool))
         return
     wrong = differ(_results(case, values), expected)
     if wrong:
@@ -209,13 +231,17 @@ def _compiled(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     backend = "inductor" if case.mode == "thorough" else "aot_eager_decomp_partition"
     program, inputs, expected = _eager(case, case.call)
-    torch._dynamo.reset()
+
+    def tool(program: Callable[..., Any]) -> tuple[Any, Any]:
+        torch._dynamo.reset()
+        compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
+        case.backend.seed(0)
+        return compiled, compiled(*inputs)
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
-            case.backend.seed(0)
-            values = compiled(*inputs)
+            compiled, values = tool(program)
             wrong = differ(_results(case, values), expected)
             if wrong:
                 yield case.finding(f"compiled by {backend}: {wrong}")
@@ -224,7 +250,7 @@ def _compiled(case: Case) -> Iterator[Finding]:
     except Exception as error:
         if _unsupported(error) or is_about_meta(error):
             raise NotApplicable(f"PyTorch does not compile it: {first_line(error)}") from None
-        yield case.finding(f"it cannot be compiled by {backend}: {first_line(error)}")
+        yield case.finding(_failure(f"it cannot be compiled by {backend}", error, tool))
     finally:
         torch._dynamo.reset()
 
@@ -249,23 +275,26 @@ def _exported(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     program, inputs, expected = _eager(case, case.call)
 
-    class Model(torch.nn.Module):  # type: ignore[misc]
-        def forward(self, *tensors: Any) -> Any:
-            return program(*tensors)
+    def tool(program: Callable[..., Any]) -> Any:
+        class Model(torch.nn.Module):  # type: ignore[misc]
+            def forward(self, *tensors: Any) -> Any:
+                return program(*tensors)
+
+        exported = torch.export.export(Model(), tuple(inputs), strict=False)
+        case.backend.seed(0)
+        return exported.module()(*inputs)
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exported = torch.export.export(Model(), tuple(inputs), strict=False)
-            case.backend.seed(0)
-            values = exported.module()(*inputs)
+            values = tool(program)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         if "alias annotations" in text or "no fake impl" in text or "NotImplemented" in text:
             raise NotApplicable(f"PyTorch does not export it: {first_line(error)}") from None
         if "DynamicOutputShape" in text:
             raise NotApplicable("the shape of its result depends on data") from None
-        yield case.finding(f"it cannot be exported: {first_line(error)}")
+        yield case.finding(_failure("it cannot be exported", error, tool))
         return
     wrong = differ(_results(case, values), expected)
     if wrong:

@@ -446,6 +446,8 @@ class Examination:
         accepted: list[Case],
         refused: list[Case],
     ) -> Call | None:
+        if crash.call is not None:
+            return crash.call
         if crash.stage == "learn":
             return learned.crashed.get(crash.number)
         if crash.stage == "base":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct, field
 
 MODES: tuple[str, ...] = ("quick", "default", "thorough")
@@ -68,7 +70,10 @@ class OperatorReport(Struct):
 
 
 class Crash(Struct, frozen=True):
-    """A process that ended, or a call that did not return: in which overload and stage, and at which call."""
+    """A process that ended, or a call that did not return: in which overload and stage, and at which number.
+
+    `call` is the last call that was made; None if that is not known.
+    """
 
     operator: str
     stage: str
@@ -76,3 +81,4 @@ class Crash(Struct, frozen=True):
     property: str
     kind: str
     note: str = ""
+    call: dict[str, Any] | None = None
