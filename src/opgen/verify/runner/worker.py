@@ -106,9 +106,9 @@ class Board:
     def call(self) -> dict[str, Any] | None:
         """Return the last call; None if there is none, or it is too large."""
         (size,) = struct.unpack("<I", self._view[_CALL : _CALL + 4])
-        found: dict[str, Any] = (
-            pickle.loads(self._view[_CALL + 4 : _CALL + 4 + size]) if size else None
-        )
+        if not size:
+            return None
+        found: dict[str, Any] = pickle.loads(self._view[_CALL + 4 : _CALL + 4 + size])
         return found
 
     def tick(self) -> None:
