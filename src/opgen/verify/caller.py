@@ -71,6 +71,8 @@ class Property(Struct, frozen=True):
     refused: str = ""
     cost: int = 1
     is_ordered: bool = False
+    # Whether it is also checked for calls with special sizes and numbers, and each combination of optional arguments.
+    is_swept: bool = False
     imports: tuple[str, ...] = ()
     # Which calls the property is about; of an operator that accepts no such call it says nothing.
     about: Callable[[Call], bool] = lambda call: True

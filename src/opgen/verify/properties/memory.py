@@ -403,6 +403,7 @@ PROPERTIES = (
         _has_tensors,
         quickly=3,
         enough=10,
+        is_swept=True,
     ),
     Property(
         "V0111",
@@ -410,12 +411,14 @@ PROPERTIES = (
         _has_tensors,
         quickly=3,
         enough=10,
+        is_swept=True,
     ),
     Property(
         "V0112",
         _write_beyond,
         quickly=3,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0113",
@@ -423,12 +426,14 @@ PROPERTIES = (
         _has_tensors,
         quickly=3,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0114",
         _uninitialised,
         quickly=4,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0115",

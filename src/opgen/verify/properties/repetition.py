@@ -251,6 +251,7 @@ PROPERTIES = (
         quickly=3,
         enough=10,
         is_ordered=True,
+        is_swept=True,
     ),
     Property(
         "V0152",

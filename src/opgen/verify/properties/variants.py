@@ -362,6 +362,7 @@ PROPERTIES = (
         enough=12,
         quickly=4,
         is_ordered=True,
+        is_swept=True,
     ),
     Property(
         "V0102",
@@ -370,6 +371,7 @@ PROPERTIES = (
         enough=12,
         quickly=3,
         is_ordered=True,
+        is_swept=True,
     ),
     Property(
         "V0103",
