@@ -264,6 +264,10 @@ class Caller:
         self.guard = guard
         self.progress = progress
         self.remember = remember
+        # Make a call in a process that has called no operator; return its results, or None if it cannot be made.
+        self.first: Callable[[Subject, Mapping[str, Any]], tuple[Result, ...] | None] = (
+            lambda subject, call: None
+        )
         # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
         self.is_cautious = False
 

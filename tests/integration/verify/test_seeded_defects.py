@@ -96,6 +96,12 @@ KINDS = {
     ("negated", "strided-inputs"),
     ("finite_", "inplace-agrees"),
     ("mixed", "strided-inputs"),
+    ("masked", "backward-gradient"),
+    ("multiplied", "backward-gradient"),
+    ("doubled.out", "out-resizes"),
+    ("squared.out", "out-refuses"),
+    ("row", "meta-refuses"),
+    *((name, "repeatable") for name in ("decay", "pooled", "started", "training")),
 }
 
 

@@ -280,6 +280,9 @@ class TorchBackend(Backend):
         context: contextlib.AbstractContextManager[Any] = self.torch.no_grad()
         return context
 
+    def modes(self) -> dict[str, Callable[[], Any]]:
+        return {**super().modes(), "in inference mode": self.torch.inference_mode}
+
     def gradcheck(
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool
     ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 
 from opgen.verify.calls.specs import Call, TensorSpec, at, elements, places, put
 from opgen.verify.properties.common import explicit, with_sizes
@@ -28,7 +29,21 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
     optional = {a.name for a in subject.arguments if a.default is not None}
     if optional & set(call):
         yield {name: value for name, value in call.items() if name not in optional}
+    for name, value in call.items():
+        if isinstance(value, list) and len(value) > 1 and isinstance(value[0], TensorSpec):
+            # The first one is smaller than the others, or one has no elements.
+            for other in (1, 0):
+                for place in {0, len(value) // 2}:
+                    yield {
+                        **call,
+                        name: [_cut(v, other) if i == place else v for i, v in enumerate(value)],
+                    }
     yield from _special(subject, call, _SPECIAL)
+
+
+def _cut(spec: TensorSpec, size: int) -> TensorSpec:
+    """Return the tensor with another size of its first dimension."""
+    return replace(spec, shape=(size, *spec.shape[1:]), values=None) if spec.shape else spec
 
 
 def swept_sizes(subject: Subject, call: Call) -> Iterator[Call]:

@@ -400,6 +400,56 @@ def _backward(case: Case) -> Iterator[Finding]:
         lambda f, inputs: case.backend.gradcheck(f.outputs, inputs, forward=False),
         "gradient",
     )
+    yield from _same_gradients(case)
+
+
+def _same_gradients(case: Case) -> Iterator[Finding]:
+    """The gradient is the same if other calls come before the backward pass, and if one input alone requires it."""
+    function, inputs, outputs, call = _prepared(case, "float64")
+    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+    if not wanted or has_repeated_indices(call):
+        return
+    weights = [_weights(case, outputs[i]) for i in wanted]
+
+    def gradients(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[Result | None]:
+        found = case.backend.gradients([outputs[i] for i in wanted], inputs, weights)
+        return [None if g is None else case.caller.result("it", g) for g in found]
+
+    expected = gradients(outputs, inputs)
+    kept = function.outputs(*inputs)
+    for factor in (0.75, -0.75):
+        others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
+        try:
+            function.outputs(*others)
+        except Exception:
+            break
+    for place, one, other in zip(function.chosen, gradients(kept, inputs), expected):
+        wrong = one and other and differ([one], [other])
+        if wrong:
+            yield case.finding(
+                f"later calls change the gradient of {place_text(place)}: {wrong}",
+                Run("call", call),
+            )
+            return
+    for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
+        alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
+        outputs = function.outputs(*alone)
+        if not all(case.backend.requires_grad(outputs[i]) for i in wanted):
+            continue
+        (one,), other = gradients(outputs, [inputs[index]]), expected[index]
+        wrong = one and other and differ([one], [other])
+        if wrong:
+            yield case.finding(
+                f"if only {place_text(place)} requires a gradient: {wrong}", Run("call", call)
+            )
+            return
+
+
+def _moved(case: Case, tensor: Any, factor: float) -> Any:
+    """Return a tensor with multiples of the elements of another in another order."""
+    described = case.backend.describe(tensor)
+    numbers = np.roll(case.backend.elements(tensor).ravel(), 1).reshape(described.shape) * factor
+    return case.backend.fresh(explicit(TensorSpec(described.dtype, described.shape), numbers))
 
 
 def _forward(case: Case) -> Iterator[Finding]:

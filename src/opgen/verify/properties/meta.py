@@ -32,6 +32,7 @@ from opgen.verify.properties.common import (
     changed,
     filled_with,
     first_line,
+    has_tensors,
     layout_variants,
     program_of,
     sizes_of,
@@ -48,6 +49,8 @@ _NO_META = (
 )
 # Numbers that the dtype of a tensor cannot hold are checked when they are written.
 _NO_NUMBER = ("without overflow",)
+# What this machine does not have.
+_NO_DEVICE = ("pin_memory", "pinned memory")
 # A real kernel that exists for some dtypes only: Meta serves all devices, which may have others.
 _NO_DTYPE = ("not implemented for", "not supported for", "is not implemented", "unsupported dtype")
 
@@ -192,7 +195,30 @@ def _other_elements(call: Call) -> Iterator[Call]:
     )
 
 
+# Beyond 32 bits: kernels that store a number in fewer bits see another one, which they accept.
+_LARGE = (2**31, 2**32, -(2**31) - 1)
+
+
+def _large_numbers(case: Case) -> Iterator[Finding]:
+    """Numbers that Meta refuses, the kernel refuses, too. Those that Meta accepts may take long, or all of the memory."""
+    for name, value in case.call.items():
+        if type(value) is int and case.subject.domain.arguments.get(name) is None:
+            for number in dict.fromkeys((*(2**32 + value, value - 2**32), *_LARGE)):
+                call = {**case.call, name: number}
+                meta = case.run(call, "meta")
+                if meta.error is None or is_about_meta(meta.error):
+                    continue
+                if case.run(call).error is None:
+                    yield case.finding(
+                        f"Meta refuses {name}={number}, and the kernel accepts it: {meta.message}",
+                        Run("call", call),
+                    )
+                    return
+
+
 def _meta_refuses(case: Case) -> Iterator[Finding]:
+    if not case.refused:
+        yield from _large_numbers(case)
     real = case.run()
     meta = case.run(how="meta")
     if real.error is None and meta.error is not None:
@@ -205,6 +231,8 @@ def _meta_refuses(case: Case) -> Iterator[Finding]:
     text = str(real.error)
     if any(words in text for words in _NO_DTYPE) or isinstance(real.error, NotImplementedError):
         raise NotTested("the kernel does not have the dtype")
+    if any(words in text for words in _NO_DEVICE):
+        raise NotTested("the machine has no accelerator")
     if any(words in text for words in _NO_NUMBER):
         raise NotTested("a number does not fit into the dtype")
     if isinstance(real.error, MemoryError):
@@ -618,6 +646,12 @@ def _fake(case: Case) -> Iterator[Finding]:
             raise NotApplicable("a fake cannot know the result") from None
         yield case.finding(f"fake tensors are refused: {first_line(error)}")
         return
+    for result in case.run(how="meta").results if has_tensors(case.call) else ():
+        if result.described is not None and result.described.device != "meta":
+            yield case.finding(
+                f"{result.label} of a call on device meta is on device {result.described.device}"
+            )
+            return
     for (label, item), real in zip(leaves(case.subject, returned), case.base.results):
         if real.described is None or not case.backend.is_tensor(item):
             continue

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from opgen.verify.caller import Case, Finding, NotApplicable, NotTested, Property, Run, differ
+from opgen.verify.caller import (
+    Case,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Run,
+    differ,
+)
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
-from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
+from opgen.verify.properties.common import enlarged, outcome_differs, reordered, two_runs, with_outs
 from opgen.verify.subjects import Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
@@ -59,10 +69,33 @@ def _enlarged(case: Case, count: int) -> Call:
     return with_outs(case.caller, case.subject, large)
 
 
+# Calls that are made before the result of an earlier one is read again: more than a pool has buffers.
+_LATER = 6
+
+
 def _repeatable(case: Case) -> Iterator[Finding]:
-    one = case.base
-    # A call with other elements in between: the operator may keep something.
-    case.run(each_tensor(case.call, _other))
+    yield from _again(case)
+    yield from _in_other_modes(case)
+    yield from _with_defaults(case)
+    yield from _first_in_a_process(case)
+
+
+def _again(case: Case) -> Iterator[Finding]:
+    one = case.run()
+    # Calls with other elements and numbers in between: the operator may keep something.
+    others = [each_tensor(case.call, lambda spec, k=k: _other(spec, 17 * k)) for k in range(1, _LATER)]  # type: ignore[misc]
+    for call in (*others, _with_other_numbers(others[0])):
+        case.run(call)
+    if one.error is None and not one.blocks and not case.subject.written:
+        wrong = differ(
+            list(case.caller.results(case.subject, one.returned)), one.results, exact=True
+        )
+        if wrong:
+            yield case.finding(
+                f"later calls change what an earlier one has returned: {wrong}",
+                *two_runs("the call", case.call, "a later call", others[0]),
+            )
+            return
     two = case.run()
     if one.error is not None or two.error is not None:
         if (one.error is None) != (two.error is None):
@@ -75,10 +108,90 @@ def _repeatable(case: Case) -> Iterator[Finding]:
         yield case.finding(f"the same call, again: {wrong}")
 
 
-def _other(spec: TensorSpec) -> TensorSpec:
+def _in_other_modes(case: Case) -> Iterator[Finding]:
+    """The same call returns the same if its tensors require gradients, and if none is recorded."""
+    if case.base.error is not None:
+        return
+    leaves = [
+        place
+        for place, spec in case.read_only()
+        if spec.is_differentiable and place[0] not in case.subject.outs
+    ]
+
+    def require(outcome: Outcome) -> None:
+        for name, index in leaves:
+            if index is None:
+                outcome.given[name] = case.backend.leaf(outcome.given[name])
+            else:
+                outcome.given[name][index] = case.backend.leaf(outcome.given[name][index])
+
+    if not leaves or case.subject.written:
+        return
+    for how, context in case.backend.modes().items():
+        with context():
+            found = case.run(prepare=require)
+        if found.error is not None:
+            continue
+        wrong = differ(found.results, case.base.results)
+        if wrong:
+            yield case.finding(f"{how}: {wrong}", Run(how, case.call))
+            return
+
+
+def _with_defaults(case: Case) -> Iterator[Finding]:
+    """Arguments that are left out are those of the schema."""
+    defaults = {
+        a.name: _literal(a.default) for a in case.subject.arguments if a.default is not None
+    }
+    known = {name: value[0] for name, value in defaults.items() if value is not None}
+    if not known:
+        return
+    rest = {name: value for name, value in case.call.items() if name not in known}
+    short, full = case.run(rest), case.run({**rest, **known})
+    if short.error is not None and full.error is not None:
+        return
+    runs = two_runs("with defaults left out", rest, "with defaults given", {**rest, **known})
+    if short.error is not None or full.error is not None:
+        what = "left out" if short.error is not None else "given"
+        message = (short if short.error is not None else full).message
+        yield case.finding(f"refuses a call with {', '.join(known)} {what}: {message}", *runs)
+        return
+    wrong = outcome_differs(short, full, differ)
+    if wrong:
+        text = ", ".join(f"{name}={value!r}" for name, value in known.items())
+        yield case.finding(f"with {text} left out, {wrong} if given", *runs)
+
+
+def _literal(text: str) -> list[Any] | None:
+    """Return the value of a default, in a list; None if it is no literal."""
+    try:
+        return [ast.literal_eval(text)]
+    except (SyntaxError, ValueError):
+        return {"true": [True], "false": [False]}.get(text)
+
+
+def _first_in_a_process(case: Case) -> Iterator[Finding]:
+    """The call returns what it returns in a process that has called no operator before."""
+    larger = {n: v + 2 if type(v) is int and v >= 0 else v for n, v in case.call.items()}
+    tried: list[Call] = []
+    for call in (case.call, _with_other_numbers(case.call), larger, _with_other_numbers(larger)):
+        if call in tried:
+            continue
+        tried.append(call)
+        here = case.run(call)
+        first = case.caller.first(case.subject, call) if here.error is None else None
+        wrong = first and differ(here.everything, first)
+        if wrong:
+            yield case.finding(
+                f"in a process with earlier calls, {wrong} in one without", Run("call", call)
+            )
+            return
+
+
+def _other(spec: TensorSpec, seed: int = 17) -> TensorSpec:
     if spec.values is not None:
         return reordered(spec)
-    return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 17))
+    return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + seed))
 
 
 def _undeclared_random(case: Case) -> Iterator[Finding]:
@@ -223,9 +336,13 @@ def _concurrent(case: Case) -> Iterator[Finding]:
 
 def _with_other_numbers(call: Call) -> Call:
     """Return the call with other floating-point numbers."""
-    return {
-        name: value + 0.25 if isinstance(value, float) else value for name, value in call.items()
-    }
+    return {name: _other_number(value) for name, value in call.items()}
+
+
+def _other_number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_other_number(item) for item in value]
+    return value + 0.25 if isinstance(value, float) else value
 
 
 def _returns_something(subject: Subject) -> str:
@@ -251,7 +368,6 @@ PROPERTIES = (
         quickly=3,
         enough=10,
         is_ordered=True,
-        is_swept=True,
     ),
     Property(
         "V0152",

@@ -535,7 +535,7 @@ def _cases_for(property_: Property, accepted: list[Case], refused: list[Case]) -
     """Return the calls that a property is about."""
     if property_.refused == "only":
         return refused
-    return [*refused, *accepted] if property_.refused else accepted
+    return [*accepted[:2], *refused, *accepted[2:]] if property_.refused else accepted
 
 
 def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:

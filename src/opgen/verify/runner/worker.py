@@ -43,6 +43,7 @@ from opgen.verify.runner.examination import (
     chosen_properties,
     signal_name,
 )
+from opgen.verify.runner.first_calls import FirstCalls
 from opgen.verify.runner.loading import choose, known_names, load
 from opgen.verify.runner.messages import (
     FAILED,
@@ -252,6 +253,7 @@ class Worker:
             if self.guard is not None:
                 self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
             caller = Caller(self.backend, self.memory, self.guard, board.tick, board.remember)
+            caller.first = FirstCalls(caller, members, write).call
             position = Position(board.write_place, board.tick)
             request = self.request
             examination = Examination(
