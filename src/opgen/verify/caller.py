@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, element
 from opgen.verify.codes import NAMES
 from opgen.verify.memory.blocks import Block, Memory
 from opgen.verify.memory.guard import Guard
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Subject
 
 
 class Run(Struct, frozen=True):
@@ -264,6 +265,9 @@ class Caller:
         self.guard = guard
         self.progress = progress
         self.remember = remember
+        # How many accepted calls reached what, and the dtypes of their first tensors.
+        self.reached: Counter[str] = Counter()
+        self.dtypes: set[str] = set()
         # Make a call in a process that has called no operator; return its results, or None if it cannot be made.
         self.first: Callable[[Subject, Mapping[str, Any]], tuple[Result, ...] | None] = (
             lambda subject, call: None
@@ -346,10 +350,21 @@ class Caller:
         finally:
             if watch:
                 backend.watch_memory(False)
+        if outcome.error is None and how != "meta":
+            self._count(call)
         if outcome.error is None:
             outcome.results = tuple(self.results(subject, outcome.returned, how != "meta"))
             outcome.written = tuple(self._written(subject, outcome.given, how != "meta"))
         return outcome
+
+    def _count(self, call: Mapping[str, Any]) -> None:
+        found = specs.tensors(call)
+        self.reached[CALLS] += 1
+        self.reached[LARGE] += any(spec.count > 1 for spec in found)
+        self.reached[STRIDED] += any(specs.is_strided(spec) for spec in found)
+        self.reached[EXPANDED] += any(spec.layout and 0 in spec.layout.strides for spec in found)
+        if found:
+            self.dtypes.add(found[0].dtype)
 
     def results(
         self, subject: Subject, returned: Any, with_elements: bool = True

@@ -13,6 +13,10 @@ from opgen.model.types import BaseTy
 
 SEEDED = "nondeterministic_seeded"
 POINTWISE = "pointwise"
+# What calls of an operator reached.
+CALLS, LARGE, STRIDED, EXPANDED, OF_DTYPES = (
+    *("accepted calls", "with several elements", "strided", "expanded", "dtypes"),
+)
 # Operators whose results are uninitialised memory say so in their names, as PyTorch's do.
 _EMPTY = ("empty",)
 

@@ -40,7 +40,7 @@ from opgen.verify.runner.messages import (
     Shown,
     Verdict,
 )
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import OF_DTYPES, Subject
 
 
 class Plan(Struct, frozen=True):
@@ -140,6 +140,8 @@ class Examination:
             self._leave_out(report, done, subject.facts.untestable)
             return
         self.caller.is_cautious = bool(mine)
+        self.caller.reached.clear()
+        self.caller.dtypes.clear()
         hangs = sum(crash.kind == HANG for crash in mine)
         of_calls = sum(crash.stage != "check" for crash in mine)
         if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
@@ -152,6 +154,7 @@ class Examination:
         report.plans = len(learned.plans)
         report.refusals = learned.reasons.most_common(5)
         report.narrowings = learned.narrowings
+        report.takes_tensors = subject.schema.arguments.has_tensor_arg()
         if _has_no_function(subject, accepted):
             self._leave_out(report, done, "the package has no function for this overload")
             return
@@ -167,6 +170,7 @@ class Examination:
                 subject, place, property_, accepted, refused, why, ended, learned, swept
             )
             self._tell(verdict)
+        report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
         report.seconds = time.monotonic() - started
         self.send(report)
 

@@ -50,7 +50,7 @@ class Verdict(Struct, frozen=True):
 
 
 class OperatorReport(Struct):
-    """What was done for one overload of an operator."""
+    """What was done for one overload of an operator. `reached` is how many of its accepted calls had what."""
 
     name: str
     group: str = ""
@@ -58,6 +58,8 @@ class OperatorReport(Struct):
     drawn: int = 0
     accepted: int = 0
     plans: int = 0
+    reached: dict[str, int] = field(default_factory=dict)
+    takes_tensors: bool = True
     refusals: list[tuple[str, int]] = field(default_factory=list)
     narrowings: tuple[str, ...] = ()
     seconds: float = 0.0
