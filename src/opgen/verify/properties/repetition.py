@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,9 @@ from opgen.verify.subjects import Subject
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
 _LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
 _TIMES = 3
+# Two threads make so many calls at the same time, as far as these seconds last: most races are lost only sometimes.
+_ROUNDS = (8, 60)
+_SECONDS = {"quick": 0.1, "default": 0.5, "thorough": 2.0}
 _THREADS = 4
 
 
@@ -288,11 +292,14 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     except NotTested:
         large = case.call
     calls = [large, _with_other_numbers(each_tensor(large, _other))]
+    started = time.process_time()
     expected = [case.run(call) for call in calls]
+    spent = time.process_time() - started
     if any(e.error is not None for e in expected):
         raise NotTested("it refuses large inputs")
     caller = case.caller
-    rounds = 3 if case.mode == "quick" else 6
+    least, most = _ROUNDS
+    rounds = int(min(max(_SECONDS[case.mode] / max(spent, 1e-6), least), most))
     outcomes: dict[int, list[Any]] = {0: [], 1: []}
     barrier = threading.Barrier(2)
     given: list[list[Any]] = []
@@ -301,19 +308,21 @@ def _concurrent(case: Case) -> Iterator[Finding]:
         given.append([caller.build(call, "fresh", outcome) for _ in range(rounds)])
 
     def work(index: int) -> None:
+        barrier.wait(20)
+        returned: list[Any] = []
         for arguments in given[index]:
-            barrier.wait(20)
             caller.progress()
             try:
-                returned = case.subject.call(arguments)
+                returned.append(case.subject.call(arguments))
             except Exception as error:
-                outcomes[index].append(error)
+                returned.append(error)
+        # Results are read at the end: until then, the threads do nothing but call.
+        for arguments, value in zip(given[index], returned):
+            if isinstance(value, Exception):
+                outcomes[index].append(value)
                 continue
-            results = [
-                *caller.results(case.subject, returned),
-                *caller._written(case.subject, arguments, True),
-            ]
-            outcomes[index].append(results)
+            written = caller._written(case.subject, arguments, True)
+            outcomes[index].append([*caller.results(case.subject, value), *written])
 
     threads = [threading.Thread(target=work, args=(index,)) for index in (0, 1)]
     for thread in threads:
