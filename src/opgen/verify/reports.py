@@ -51,9 +51,30 @@ def render_terminal(found: Verification, *, color: bool = False, programs: str =
 
 
 def render_findings(report: OperatorReport, *, color: bool = False) -> str:
-    """Return the findings of one operator, each with an empty line behind it."""
-    failed = (v for v in report.verdicts if v.status == FAILED)
-    return "".join(f"{line}\n" for v in failed for line in _finding(report, v, color))
+    """Return the findings of one operator, each with an empty line behind it.
+
+    A call that reads or writes what it should not returns something else each time: what follows from that is named only.
+    """
+    failed = [v for v in report.verdicts if v.status == FAILED]
+    root = next((v for name in _ROOTS for v in failed if v.property == name), None)
+    follows = [v for v in failed if v is not root and root and _can_follow(v)]
+    failed.sort(key=lambda v: v is not root)
+    lines = [line for v in failed if v not in follows for line in _finding(report, v, color)]
+    if follows:
+        assert root is not None
+        names = ", ".join(f"{codes.PROPERTIES[v.property]} {v.property}" for v in follows)
+        text = f"{report.name}: also violated, perhaps because of {root.property}: {names}"
+        lines += [*textwrap.wrap(text, _WIDTH, subsequent_indent="  "), ""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+# What makes results differ from call to call, and the families of properties that then compare nothing.
+_ROOTS = ("write-beyond", "read-beyond", "uninitialised", "crash")
+_FAMILIES = ("V010", "V011", "V012", "V014", "V015", "V017", "V019")
+
+
+def _can_follow(verdict: Verdict) -> bool:
+    return codes.PROPERTIES[verdict.property].startswith(_FAMILIES)
 
 
 def render_rest(found: Verification, *, color: bool = False) -> str:

@@ -154,3 +154,13 @@ def test_what_is_certified() -> None:
     assert "mylib::f" not in text and "mylib::h" not in text
     some = render_terminal(Verification(Request(properties=("gil",)), [few], 2.0, True, 1))
     assert "certified" not in some
+
+
+def test_one_read_beyond_memory_is_one_finding() -> None:
+    """Protects a reader from twenty findings with one cause: it comes first, and what follows from it is named."""
+    names = ("strided-inputs", "read-beyond", "repeatable", "meta-shape")
+    verdicts = [Verdict(name, FAILED, 1, findings=(SHOWN,)) for name in names]
+    text = reports.render_findings(OperatorReport("mylib::f", verdicts=verdicts))
+    assert text.startswith("mylib::f: V0113 read-beyond") and "mylib::f: V0130 meta-shape" in text
+    assert text.count("opgen explain") == 2
+    assert "also violated, perhaps because of read-beyond: V0120 strided-inputs, V0151 repeatable" in text
