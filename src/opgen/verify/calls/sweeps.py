@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec.structs import replace
 
+from opgen.model.types import BaseTy
 from opgen.verify.calls.specs import Call, TensorSpec, at, elements, places, put
 from opgen.verify.properties.common import explicit, with_sizes
 from opgen.verify.subjects import Subject
@@ -29,6 +30,9 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
     optional = {a.name for a in subject.arguments if a.default is not None}
     if optional & set(call):
         yield {name: value for name, value in call.items() if name not in optional}
+    for argument in subject.inputs:
+        if argument.type.is_base_ty_like(BaseTy.bool) and not argument.type.is_list_like():
+            yield {**call, argument.name: not call.get(argument.name)}
     for name, value in call.items():
         if isinstance(value, list) and len(value) > 1 and isinstance(value[0], TensorSpec):
             # The first one is smaller than the others, or one has no elements.

@@ -81,6 +81,7 @@ _FEW_UNITS = 4
 
 def _repeatable(case: Case) -> Iterator[Finding]:
     yield from _again(case)
+    yield from _keeps_threads(case)
     yield from _in_other_modes(case)
     yield from _with_defaults(case)
     yield from _first_in_a_process(case)
@@ -112,6 +113,22 @@ def _again(case: Case) -> Iterator[Finding]:
     wrong = outcome_differs(two, one, differ, exact=True)
     if wrong:
         yield case.finding(f"the same call, again: {wrong}")
+
+
+def _keeps_threads(case: Case) -> Iterator[Finding]:
+    """The operator leaves the number of threads as it was."""
+    before = case.backend.threads()
+    if before == 0:
+        return
+    own = 3 if before != 3 else 2
+    case.backend.set_threads(own)
+    try:
+        case.run()
+        now = case.backend.threads()
+    finally:
+        case.backend.set_threads(before)
+    if now != own:
+        yield case.finding(f"the number of threads was {own}, and is {now} after the call")
 
 
 def _in_other_modes(case: Case) -> Iterator[Finding]:

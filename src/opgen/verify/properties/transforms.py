@@ -93,8 +93,7 @@ def _vmap(case: Case) -> Iterator[Finding]:
         try:
             found = _mapped(case, stacks, dim)
         except Exception as error:
-            # With a rule of its own, there is no loop over the examples, which works: its words are no excuse.
-            if _unsupported(error) and not case.subject.facts.has_batching_rule:
+            if _unsupported(error) and not _is_own_fault(case.subject, error):
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
             yield case.finding(f"vmap fails: {first_line(error)}")
             return
@@ -113,16 +112,26 @@ def _vmap(case: Case) -> Iterator[Finding]:
         raise NotTested("it refuses the examples of a batch")
 
 
+def _is_own_fault(subject: Subject, error: BaseException) -> bool:
+    """Whether the operator, and not PyTorch, is why vmap fails.
+
+    With a rule of its own, there is no loop over the examples, which works. A composite that writes a batch to a tensor
+    without one can compute the same out of place.
+    """
+    facts = subject.facts
+    return facts.has_batching_rule or (facts.is_composite and "place arithmetic" in str(error))
+
+
 def _ways(
     chosen: Sequence[tuple[Place, TensorSpec]], mode: str
 ) -> Iterator[tuple[Sequence[tuple[Place, TensorSpec]], int]]:
     yield chosen, 0
     if mode != "quick" or len(chosen) > 1:
         yield chosen[:1], 0
+    for one in chosen[1:] if mode != "quick" else chosen[1:][-1:]:
+        yield [one], 0
     if mode != "quick":
         yield chosen, -1
-        for one in chosen[1:]:
-            yield [one], 0
 
 
 def _mapped(case: Case, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
