@@ -142,6 +142,7 @@ _TENSOR = BaseType(BaseTy.Tensor)
 # How often an argument that has a default is left out, one that may be None is None, and a known plan is drawn again.
 _DEFAULT, _NONE, _KNOWN = 0.3, 0.3, 0.8
 _WANTED = 0.9
+_OWN_LENGTH = 0.5
 
 
 class Drawer:
@@ -168,6 +169,9 @@ class Drawer:
         # How often a plan that was accepted is drawn again, and how often one argument of it is then drawn anew.
         self.known = _KNOWN
         self.changed = 0.0
+        # The length of the lists of a call; 0 if each has its own.
+        self._length = 0
+        self._has_lists = sum(a.type.is_list_like() is not None for a in arguments) > 1
 
     def draw(self, *, only_known: bool = False) -> tuple[dict[str, Any], Plan]:
         """Return the arguments of a call by name, and the plan that they are made by."""
@@ -177,6 +181,12 @@ class Drawer:
             plan.pop(self.choices.choice(self.arguments).name, None)
         making = self.begin(plan)
         plan[""] = ("size",) * len(making.base)
+        self._length = 0
+        if self._has_lists:
+            # Lists of one call often have the same length, which is drawn anew each time.
+            own = self.choices.chance(_OWN_LENGTH)
+            if plan.setdefault("[]", ("own",) if own else ("same",)) == ("same",):
+                self._length = self.choices.choice(self.vocabulary.counts)
         made: Mapping[str, Any] = {} if self.domain.make is None else self.domain.make(making)
         call: dict[str, Any] = {}
         for argument in self.arguments:
@@ -210,6 +220,15 @@ class Drawer:
         if argument.default is not None and (not drawable or self.choices.chance(_DEFAULT)):
             return ("default",)
         return self._plan_of_type(argument, argument.type)
+
+    def given(self, argument: Argument) -> tuple[str, ...]:
+        """Return words for an argument that may be left out or None, and is given; its default if none can be drawn."""
+        type = argument.type
+        while isinstance(type, OptionalType):
+            type = type.elem
+        if not self._is_drawable(type):
+            return ("default",) if argument.default is not None else ("none",)
+        return self._plan_of_type(argument, type)
 
     def _plan_of_type(self, argument: Argument, type: Type) -> tuple[str, ...]:
         choose, words = self.choices.choice, self.vocabulary
@@ -262,7 +281,8 @@ class Drawer:
         if isinstance(type, ListType):
             if type.is_tensor_like():
                 # An optional tensor of a list is there: which ones are not follows from the operator.
-                return [self._tensor(words[1:], values, making) for _ in range(int(words[0]))]
+                count = type.size or self._length or int(words[0])
+                return [self._tensor(words[1:], values, making) for _ in range(count)]
             return self._list(argument, type, words[0], making)
         if type == _TENSOR:
             return self._tensor(words, values, making)
@@ -305,7 +325,7 @@ class Drawer:
 
     def _list(self, argument: Argument, type: ListType, word: str, making: Making) -> list[Any]:
         choices = self.choices
-        count = type.size or choices.integer(1, 3)
+        count = type.size or self._length or choices.integer(1, 3)
         if type.is_base_ty_like(BaseTy.bool):
             return [choices.chance(0.5) for _ in range(count)]
         if type.is_base_ty_like(BaseTy.float) or type.is_base_ty_like(BaseTy.Scalar):

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from opgen.verify.calls.specs import Array, Call, Place, TensorSpec, at, element
 from opgen.verify.codes import NAMES
 from opgen.verify.memory.blocks import Block, Memory
 from opgen.verify.memory.guard import Guard
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import CALLS, EXPANDED, LARGE, STRIDED, Subject
 
 
 class Run(Struct, frozen=True):
@@ -71,6 +72,8 @@ class Property(Struct, frozen=True):
     refused: str = ""
     cost: int = 1
     is_ordered: bool = False
+    # Whether it is also checked for calls with special sizes and numbers, and each combination of optional arguments.
+    is_swept: bool = False
     imports: tuple[str, ...] = ()
     # Which calls the property is about; of an operator that accepts no such call it says nothing.
     about: Callable[[Call], bool] = lambda call: True
@@ -247,7 +250,7 @@ class Outcome:
 
 
 class Caller:
-    """Calls operators of a backend. It calls `progress()` before every call."""
+    """Calls operators of a backend. It calls `progress()` before every call, and `remember` with those that `run` makes."""
 
     def __init__(
         self,
@@ -255,11 +258,20 @@ class Caller:
         memory: Memory,
         guard: Guard | None,
         progress: Callable[[], None] = lambda: None,
+        remember: Callable[[Mapping[str, Any]], None] = lambda call: None,
     ) -> None:
         self.backend = backend
         self.memory = memory
         self.guard = guard
         self.progress = progress
+        self.remember = remember
+        # How many accepted calls reached what, and the dtypes of their first tensors.
+        self.reached: Counter[str] = Counter()
+        self.dtypes: set[str] = set()
+        # Make a call in a process that has called no operator; return its results, or None if it cannot be made.
+        self.first: Callable[[Subject, Mapping[str, Any]], tuple[Result, ...] | None] = (
+            lambda subject, call: None
+        )
         # Whether all arguments lie in watched memory: an operator has ended its process, perhaps by a write beyond them.
         self.is_cautious = False
 
@@ -313,6 +325,7 @@ class Caller:
         """
         outcome = Outcome()
         self.memory.release_all()
+        self.remember(call)
         if self.is_cautious and how == "fresh":
             how = "block"
         outcome.given = self.build(call, how, outcome)
@@ -337,10 +350,21 @@ class Caller:
         finally:
             if watch:
                 backend.watch_memory(False)
+        if outcome.error is None and how != "meta":
+            self._count(call)
         if outcome.error is None:
             outcome.results = tuple(self.results(subject, outcome.returned, how != "meta"))
             outcome.written = tuple(self._written(subject, outcome.given, how != "meta"))
         return outcome
+
+    def _count(self, call: Mapping[str, Any]) -> None:
+        found = specs.tensors(call)
+        self.reached[CALLS] += 1
+        self.reached[LARGE] += any(spec.count > 1 for spec in found)
+        self.reached[STRIDED] += any(specs.is_strided(spec) for spec in found)
+        self.reached[EXPANDED] += any(spec.layout and 0 in spec.layout.strides for spec in found)
+        if found:
+            self.dtypes.add(found[0].dtype)
 
     def results(
         self, subject: Subject, returned: Any, with_elements: bool = True

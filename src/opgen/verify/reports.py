@@ -36,6 +36,7 @@ from opgen.verify.runner.messages import (
     Verdict,
 )
 from opgen.verify.runner.session import Verification, counts
+from opgen.verify.subjects import CALLS, LARGE, STRIDED
 
 _WIDTH = 116
 _RED, _GREEN, _YELLOW, _BOLD, _RESET = "\x1b[1;31m", "\x1b[32m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
@@ -50,14 +51,80 @@ def render_terminal(found: Verification, *, color: bool = False, programs: str =
 
 
 def render_findings(report: OperatorReport, *, color: bool = False) -> str:
-    """Return the findings of one operator, each with an empty line behind it."""
-    failed = (v for v in report.verdicts if v.status == FAILED)
-    return "".join(f"{line}\n" for v in failed for line in _finding(report, v, color))
+    """Return the findings of one operator, each with an empty line behind it.
+
+    A call that reads or writes what it should not returns something else each time: what follows from that is named only.
+    """
+    failed = [v for v in report.verdicts if v.status == FAILED]
+    root = next((v for name in _ROOTS for v in failed if v.property == name), None)
+    follows = [v for v in failed if v is not root and root and _can_follow(v)]
+    failed.sort(key=lambda v: v is not root)
+    lines = [line for v in failed if v not in follows for line in _finding(report, v, color)]
+    if follows:
+        assert root is not None
+        names = ", ".join(f"{codes.PROPERTIES[v.property]} {v.property}" for v in follows)
+        text = f"{report.name}: also violated, perhaps because of {root.property}: {names}"
+        lines += [*textwrap.wrap(text, _WIDTH, subsequent_indent="  "), ""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+# What makes results differ from call to call, and the families of properties that then compare nothing.
+_ROOTS = ("write-beyond", "read-beyond", "uninitialised", "crash")
+_FAMILIES = ("V010", "V011", "V012", "V014", "V015", "V017", "V019")
+
+
+def _can_follow(verdict: Verdict) -> bool:
+    return codes.PROPERTIES[verdict.property].startswith(_FAMILIES)
 
 
 def render_rest(found: Verification, *, color: bool = False) -> str:
-    """Return what was not tested, and a summary."""
-    return "\n".join([*_untested(found, color), _summary(found, color)])
+    """Return what was not tested, which operators are not certified, and a summary."""
+    return "\n".join(
+        [*_untested(found, color), *_uncertified(found, color), _summary(found, color)]
+    )
+
+
+# An operator is certified if no property is violated, and so many of its accepted calls were of each kind.
+_ENOUGH = {CALLS: 50, LARGE: 20, STRIDED: 4}
+
+
+def lacking(report: OperatorReport) -> list[str]:
+    """Return what an operator lacks for a certificate, in words; nothing if it is certified."""
+    failed = sum(v.status == FAILED for v in report.verdicts)
+    found = [f"{counted(failed, 'property', 'properties')} violated"] if failed else []
+    wanted = _ENOUGH if report.takes_tensors else {CALLS: _ENOUGH[CALLS]}
+    for what, least in wanted.items():
+        if (count := report.reached.get(what, 0)) < least:
+            found.append(f"{count} {what}, of at least {least}")
+    return found
+
+
+def _uncertified(found: Verification, color: bool) -> Iterator[str]:
+    if found.request.properties:
+        # Some properties alone are no certificate.
+        return
+    left = [r for r in found.operators if lacking(r) and not all(map(_does_not_apply, r.verdicts))]
+    short = [r for r in left if not any(v.status == FAILED for v in r.verdicts)]
+    if short:
+        yield _paint(color, _YELLOW, "not certified, as few calls were accepted:")
+        for report in short:
+            reached = ", ".join(f"{count} {what}" for what, count in report.reached.items())
+            yield from textwrap.wrap(
+                f"{report.name}: {'; '.join(lacking(report))} ({reached or 'no call'})",
+                _WIDTH,
+                initial_indent="  ",
+                subsequent_indent="    ",
+            )
+        yield ""
+    least = ", ".join(f"{count} {what}" for what, count in _ENOUGH.items())
+    yield (
+        f"certified: {len(found.operators) - len(left)} of {counted(len(found.operators), 'operator')} "
+        f"(no property violated, at least {least})"
+    )
+
+
+def _does_not_apply(verdict: Verdict) -> bool:
+    return verdict.status in (NOT_APPLICABLE, EXCLUDED)
 
 
 def progress_line(report: OperatorReport, *, color: bool = False) -> str:
@@ -68,6 +135,7 @@ def progress_line(report: OperatorReport, *, color: bool = False) -> str:
     passed = sum(v.status == PASSED for v in report.verdicts)
     untested = sum(v.status == NOT_TESTED for v in report.verdicts)
     more = f", {untested} not tested" if untested else ""
+    more += "".join(f", {count} {what}" for what, count in report.reached.items())
     return f"{report.name}: {_paint(color, _GREEN, f'{passed} hold')}{more}"
 
 

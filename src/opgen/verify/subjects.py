@@ -13,6 +13,10 @@ from opgen.model.types import BaseTy
 
 SEEDED = "nondeterministic_seeded"
 POINTWISE = "pointwise"
+# What calls of an operator reached.
+CALLS, LARGE, STRIDED, EXPANDED, OF_DTYPES = (
+    *("accepted calls", "with several elements", "strided", "expanded", "dtypes"),
+)
 # Operators whose results are uninitialised memory say so in their names, as PyTorch's do.
 _EMPTY = ("empty",)
 
@@ -22,7 +26,7 @@ class Facts(Struct, frozen=True):
 
     `is_composite`: the operator only calls others, which have kernels and gradients of their own. `has_meta`: there is a
     Meta kernel, a fake, or the operator is composite. `formulas` is whether gradients have formulas; None if that is
-    unknown. `non_differentiable` are the arguments that formulas name so. `untestable` is why no property applies, or "".
+    unknown. `has_batching_rule` is whether it says what vmap does. `non_differentiable` are the arguments that formulas name so. `untestable` is why no property applies, or "".
     """
 
     tags: frozenset[str] = frozenset()
@@ -30,6 +34,7 @@ class Facts(Struct, frozen=True):
     has_meta: bool = True
     is_pointwise: bool = False
     formulas: bool | None = None
+    has_batching_rule: bool = False
     non_differentiable: frozenset[str] = frozenset()
     untestable: str = ""
     # Where the schema is: a file and a line, for reports.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -74,13 +75,17 @@ def build_generated(target: str, folder: Path) -> Request:
 
 def build_hand(torch: Path, folder: Path) -> Path:
     """Compile the library that is registered by hand, against the torch in a folder; return it."""
-    library = folder / HAND
+    return build_for_torch(torch, folder / HAND, _HAND)
+
+
+def build_for_torch(torch: Path, library: Path, names: Sequence[str]) -> Path:
+    """Compile sources of the seeded folder into a library for the torch in a folder; return it."""
     include = torch / "include"
     flags = ["-std=c++20", "-O0", "-fPIC", "-fopenmp", f"-I{SEEDED}", "-isystem", include]
     flags += ["-isystem", include / "torch" / "csrc" / "api" / "include"]
     objects = []
-    for name in _HAND:
-        objects.append(folder / f"{name}.o")
+    for name in names:
+        objects.append(library.parent / f"{name}.o")
         command = [*launcher(), tool("g++"), *flags, "-c", SEEDED / f"{name}.cpp"]
         run([*command, "-o", objects[-1]], env=environment())
     libraries = [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]

@@ -12,8 +12,18 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
-from seeded_libraries import Score, build_generated, build_hand, hand_request, score
+from seeded_libraries import (
+    SEEDED,
+    Score,
+    build_for_torch,
+    build_generated,
+    build_hand,
+    hand_request,
+    score,
+)
 
+from opgen.verify.api import Report, verify
+from opgen.verify.runner.messages import FAILED
 from support.build import require_headers
 
 # Races and a kernel that takes the GIL, which are not found on every machine.
@@ -54,3 +64,52 @@ def test_the_torch_library(torch: Path, tmp_path: Path) -> None:
 def test_the_library_registered_by_hand(torch: Path, tmp_path: Path) -> None:
     library = build_hand(torch, tmp_path)
     check("hand", score("hand", hand_request(), "default", SEEDED_HAND=str(library)))
+
+
+def failed(report: Report) -> set[tuple[str, str]]:
+    """Return which operators violate which properties."""
+    return {
+        (r.name.partition("::")[2], v.property)
+        for r in report.operators
+        for v in r.verdicts
+        if v.status == FAILED
+    }
+
+
+@pytest.mark.slow
+def test_symbols_in_cpp(torch: Path, tmp_path: Path) -> None:
+    """Protects C++ kernels that call ATen from false alarms: torch.compile makes one graph of them. SymInts are symbols."""
+    library = build_for_torch(torch, tmp_path / "libseeded_symbols.so", ["symbols"])
+    found = verify(load=str(library), namespaces=["seeded_symbols"], mode="quick", jobs=2)
+    assert failed(found) == {
+        ("center_by_number", "symbolic-sizes"),
+        ("center_by_number", "unbacked-sizes"),
+        ("pad_to", "symbolic-sizes"),
+    }
+
+
+# What is found of the operators of kinds.py; of those whose names end in _ok, nothing.
+KINDS = {
+    ("copied", "vmap"),
+    ("scaled", "crash"),
+    ("positive", "strided-inputs"),
+    ("negated", "strided-inputs"),
+    ("finite_", "inplace-agrees"),
+    ("mixed", "strided-inputs"),
+    ("masked", "backward-gradient"),
+    ("multiplied", "backward-gradient"),
+    ("doubled.out", "out-resizes"),
+    ("squared.out", "out-refuses"),
+    ("row", "meta-refuses"),
+    *((name, "repeatable") for name in ("decay", "pooled", "started", "training")),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_kinds_of_other_authors(torch: Path, seed: int) -> None:
+    """Protects a certificate from defects of kinds that its makers had not thought of, with each seed."""
+    kinds = str(SEEDED / "kinds.py")
+    found = verify(load=kinds, namespaces=["seeded_kinds"], mode="quick", seed=seed, jobs=2)
+    alarms = [name for name, _ in failed(found) if "_ok" in name]
+    assert not alarms and failed(found) >= KINDS, found.text

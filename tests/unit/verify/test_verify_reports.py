@@ -138,3 +138,29 @@ def test_when_a_report_is_ok(tmp_path: Path) -> None:
     assert not Report(found).ok
     found.operators = []
     assert not Report(found).ok
+
+
+def test_what_is_certified() -> None:
+    """Protects from a certificate of an operator of which hardly anything was called."""
+    verdicts = [Verdict("read-beyond", PASSED, 12)]
+    enough = {"accepted calls": 50, "with several elements": 20, "strided": 4, "dtypes": 1}
+    scalars = {**enough, "with several elements": 0}
+    good = OperatorReport("mylib::f", verdicts=verdicts, reached=enough)
+    few = OperatorReport("mylib::g", verdicts=verdicts, reached=scalars)
+    factory = OperatorReport("mylib::h", verdicts=verdicts, reached=scalars, takes_tensors=False)
+    text = render_terminal(Verification(Request(), [good, few, factory], 2.0, True, 1))
+    assert "mylib::g: 0 with several elements, of at least 20 (50 accepted calls" in text
+    assert "certified: 2 of 3 operators" in text
+    assert "mylib::f" not in text and "mylib::h" not in text
+    some = render_terminal(Verification(Request(properties=("gil",)), [few], 2.0, True, 1))
+    assert "certified" not in some
+
+
+def test_one_read_beyond_memory_is_one_finding() -> None:
+    """Protects a reader from twenty findings with one cause: it comes first, and what follows from it is named."""
+    names = ("strided-inputs", "read-beyond", "repeatable", "meta-shape")
+    verdicts = [Verdict(name, FAILED, 1, findings=(SHOWN,)) for name in names]
+    text = reports.render_findings(OperatorReport("mylib::f", verdicts=verdicts))
+    assert text.startswith("mylib::f: V0113 read-beyond") and "mylib::f: V0130 meta-shape" in text
+    assert text.count("opgen explain") == 2
+    assert "also violated, perhaps because of read-beyond: V0120 strided-inputs, V0151 repeatable" in text

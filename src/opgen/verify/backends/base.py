@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -117,6 +118,13 @@ class Backend(Protocol):
 
     def no_grad(self) -> Any:
         """Return a context in which no gradients are recorded."""
+
+    def modes(self) -> dict[str, Callable[[], Any]]:
+        """Return contexts in which the same call returns the same, by what they are."""
+        return {
+            "if its inputs require gradients": contextlib.nullcontext,
+            "without recording gradients": self.no_grad,
+        }
 
     def gradcheck(
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool

@@ -149,6 +149,7 @@ class TorchBackend(Backend):
             has_meta=bool(meta),
             is_pointwise=POINTWISE in tags,
             formulas=bool(formulas) or None,
+            has_batching_rule=bool(has(name, "FuncTorchBatched")),
             untestable="" if on_cpu else "it has no kernel for tensors of the CPU",
         )
 
@@ -278,6 +279,9 @@ class TorchBackend(Backend):
     def no_grad(self) -> contextlib.AbstractContextManager[Any]:
         context: contextlib.AbstractContextManager[Any] = self.torch.no_grad()
         return context
+
+    def modes(self) -> dict[str, Callable[[], Any]]:
+        return {**super().modes(), "in inference mode": self.torch.inference_mode}
 
     def gradcheck(
         self, function: Callable[..., Any], inputs: Sequence[Any], *, forward: bool

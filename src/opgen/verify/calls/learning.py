@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import re
 from collections import Counter
@@ -25,6 +26,8 @@ _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Plans that are kept, and refused calls of each reason.
 _MOST_PLANS = 40
 _MOST_REFUSED = 16
+# Optional arguments of which every combination is drawn, and how often each is tried.
+_MOST_COMBINED, _TRIES = 3, 3
 NO_MEMORY = "there is not enough memory"
 
 
@@ -52,6 +55,8 @@ class Learned(Struct):
     accepted: int = 0
     undrawable: str = ""
     narrowings: tuple[str, ...] = ()
+    # Accepted calls with each combination of optional arguments.
+    combined: list[Call] = field(default_factory=list)
     # The numbers of calls that ended the process.
     crashed: dict[int, Call] = field(default_factory=dict)
 
@@ -71,6 +76,7 @@ def learn(
     """
     learner = _Learner(caller, subject, seed, note, skip, last)
     learner.explore(effort)
+    learner.vary_optionals()
     learner.vary_dtypes(effort.dtypes_of)
     return learner.result()
 
@@ -119,6 +125,31 @@ class _Learner:
                 break
             if self._attempt(call, plan):
                 drawer.accepted.append(plan)
+
+    def vary_optionals(self) -> None:
+        """Draw calls with each combination of optional arguments given and absent, by the plan that was accepted most."""
+        optional = [
+            a for a in self._subject.inputs if a.default is not None or a.type.is_nullable()
+        ]
+        known = max(self._reliable(), key=lambda text: self._taken[text], default=None)
+        if not optional or known is None:
+            return
+        arguments, domain = self._subject.inputs, self._subject.domain
+        for absent in _combinations([a.name for a in optional]):
+            for _ in range(_TRIES):
+                plan = dict(self._kept[known])
+                drawer = CallDrawer(arguments, domain, self._choices, [plan])
+                for argument in optional:
+                    if argument.name in absent:
+                        word = "none" if argument.default is None else "default"
+                        plan[argument.name] = (word,)
+                    elif plan.get(argument.name) in (None, ("none",), ("default",)):
+                        plan[argument.name] = drawer.given(argument)
+                drawer.accepted[:] = [plan]
+                call, drawn = drawer.draw(only_known=True)
+                if self._attempt(call, drawn):
+                    self._found.combined.append(call)
+                    break
 
     def vary_dtypes(self, count: int) -> None:
         """Draw every dtype of the plans that were accepted most."""
@@ -182,6 +213,19 @@ class _Learner:
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
             found.refused.append((call, outcome.message))
         return False
+
+
+def _combinations(names: Sequence[str]) -> Iterator[frozenset[str]]:
+    """Yield which arguments are absent: every combination of a few, else all, none, each alone and all but each."""
+    if len(names) <= _MOST_COMBINED:
+        for count in range(len(names) + 1):
+            yield from map(frozenset, itertools.combinations(names, count))
+        return
+    yield frozenset()
+    yield frozenset(names)
+    for name in names:
+        yield frozenset([name])
+        yield frozenset(names) - {name}
 
 
 def reason_of(message: str) -> str:

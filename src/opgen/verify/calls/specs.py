@@ -302,6 +302,14 @@ def laid_out(spec: TensorSpec, strides: Shape, *, offset: int = 0, behind: int =
     return replace(spec, layout=Layout(strides, offset, count))
 
 
+def is_strided(spec: TensorSpec) -> bool:
+    """Whether a tensor with several elements has other strides than a dense one."""
+    layout = spec.layout
+    return (
+        layout is not None and spec.count > 1 and layout.strides != contiguous_strides(spec.shape)
+    )
+
+
 def plain(spec: TensorSpec) -> TensorSpec:
     """Return a dense tensor, at an address that is a multiple of 64 bytes."""
     return laid_out(spec, contiguous_strides(spec.shape))

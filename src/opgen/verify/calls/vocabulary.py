@@ -330,6 +330,10 @@ class CallDrawer:
     def narrowings(self) -> tuple[str, ...]:
         return self._drawer.narrowings()
 
+    def given(self, argument: Argument) -> tuple[str, ...]:
+        """Return words for an optional argument that is given."""
+        return self._drawer.given(argument)
+
     def _tensor_words(self, argument: Argument, choices: Choices) -> tuple[str, ...]:
         name = argument.name
         dtypes: tuple[str, ...] = _DTYPES

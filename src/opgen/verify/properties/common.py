@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.drawing.drawer import product
-from opgen.verify.caller import Caller, Case, Finding, NotTested, Outcome, Result, Run
+from opgen.model.types import BaseTy
+from opgen.verify.backends.base import Backend
+from opgen.verify.caller import Caller, Case, Finding, NotTested, Outcome, Result, Run, leaves
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
@@ -136,8 +139,31 @@ def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run
     return Run(one, call), Run(other, expected)
 
 
+# The first size of calls that grow, the next ones as multiples, and how many seconds a call may take.
+_FIRST, _FACTOR, _SECONDS = 1024, 8, 0.1
+
+
 def enlarged(case: Case, elements_: int) -> Call | None:
     """Return the call with a larger size, so that its largest tensor has about so many elements, or None.
+
+    It has fewer if smaller calls take long: the time may grow as the square of the elements.
+    """
+    call, count = None, 0
+    while count < elements_:
+        count = min(count * _FACTOR or _FIRST, elements_)
+        larger = _with_elements(case, count)
+        if larger is None:
+            break
+        started = time.process_time()
+        case.run(larger)
+        call = larger
+        if (time.process_time() - started) * _FACTOR**2 > _SECONDS:
+            break
+    return call
+
+
+def _with_elements(case: Case, elements_: int) -> Call | None:
+    """Return the call with about so many elements.
 
     The largest size that occurs in the largest tensor grows, with all sizes that equal it. Results count, too: that of
     [9, 1] and [1, 9] grows as the square.
@@ -189,6 +215,48 @@ def _like(caller: Caller, value: Any, fill: Fill) -> Any:
     return TensorSpec(described.dtype, described.shape, fill)
 
 
+def program_of(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any]]:
+    """Return a program that calls the operator on copies of its tensors, and what it takes.
+
+    It takes the tensors, lists of tensors, and integers that may be symbols. It returns the tensors that the operator
+    returns, and those that it has written.
+    """
+    subject, backend = case.subject, case.backend
+    given = case.caller.build(call, "fresh", Outcome())
+    symbolic = {a.name for a in subject.arguments if a.type.is_base_ty_like(BaseTy.SymInt)}
+    names = [
+        name
+        for name, value in given.items()
+        if (name in symbolic and _is_integer(value)) or _holds_tensors(backend, value)
+    ]
+    constant = {name: value for name, value in given.items() if name not in names}
+    written = [name for name in subject.written if name in names]
+
+    def program(*inputs: Any) -> Any:
+        made = dict(zip(names, inputs))
+        for name in written:
+            value = made[name]
+            made[name] = [t.clone() for t in value] if isinstance(value, list) else value.clone()
+        returned = subject.call({**made, **constant})
+        found = [v for _, v in leaves(subject, returned) if backend.is_tensor(v)]
+        for name in written:
+            value = made[name]
+            found += value if isinstance(value, list) else [value]
+        return tuple(found)
+
+    return program, [given[name] for name in names]
+
+
+def _is_integer(value: Any) -> bool:
+    return all(map(_is_integer, value)) if isinstance(value, list) else type(value) is int
+
+
+def _holds_tensors(backend: Backend, value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(backend.is_tensor(item) for item in value)
+    return backend.is_tensor(value)
+
+
 def has_differentiable(call: Call) -> bool:
     """Whether a tensor of the call has real or complex numbers."""
     return any(spec.is_differentiable for spec in tensors(call))
@@ -226,6 +294,7 @@ __all__ = [
     "is_checked_value",
     "layout_variants",
     "outcome_differs",
+    "program_of",
     "reordered",
     "sizes_of",
     "tensors_of",

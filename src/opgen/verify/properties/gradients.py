@@ -69,7 +69,7 @@ _NO_FORMULA = (
     *("does not require grad", "none of the tensors", "None of the Tensors", "Batching rule"),
     *("Trying to use forward AD", "jvp", "not differentiable", "cannot be computed"),
     *("does not have a grad_fn", "out=", "leaf Variable", "backward is not implemented"),
-    *("no gradient", "has no gradient", "not support"),
+    *("no gradient", "has no gradient", "not support", "no autograd formula was registered"),
 )
 
 
@@ -264,6 +264,10 @@ def _checked(
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
                 yield case.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
                 return
+            if _says_no_backward(case, function, inputs):
+                # PyTorch computes a forward gradient of zero for an operator without any formula.
+                why = why or NotApplicable("it says that it has no gradient")
+                continue
             if not _is_stable(case, call):
                 why = why or NotTested("the result is not smooth near the call")
                 continue
@@ -278,6 +282,16 @@ def _checked(
         done = True
     if not done:
         raise why or NotTested("no gradient was computed")
+
+
+def _says_no_backward(case: Case, function: _Function, inputs: Sequence[Any]) -> bool:
+    """Whether the backward pass says that there is no formula."""
+    try:
+        outputs = [v for v in function.outputs(*inputs) if case.backend.requires_grad(v)]
+        case.backend.gradients(outputs, inputs, [_weights(case, value) for value in outputs])
+    except Exception as error:
+        return _says_no(error)
+    return False
 
 
 @contextlib.contextmanager
@@ -386,6 +400,56 @@ def _backward(case: Case) -> Iterator[Finding]:
         lambda f, inputs: case.backend.gradcheck(f.outputs, inputs, forward=False),
         "gradient",
     )
+    yield from _same_gradients(case)
+
+
+def _same_gradients(case: Case) -> Iterator[Finding]:
+    """The gradient is the same if other calls come before the backward pass, and if one input alone requires it."""
+    function, inputs, outputs, call = _prepared(case, "float64")
+    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+    if not wanted or has_repeated_indices(call):
+        return
+    weights = [_weights(case, outputs[i]) for i in wanted]
+
+    def gradients(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[Result | None]:
+        found = case.backend.gradients([outputs[i] for i in wanted], inputs, weights)
+        return [None if g is None else case.caller.result("it", g) for g in found]
+
+    expected = gradients(outputs, inputs)
+    kept = function.outputs(*inputs)
+    for factor in (0.75, -0.75):
+        others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
+        try:
+            function.outputs(*others)
+        except Exception:
+            break
+    for place, one, other in zip(function.chosen, gradients(kept, inputs), expected):
+        wrong = one and other and differ([one], [other])
+        if wrong:
+            yield case.finding(
+                f"later calls change the gradient of {place_text(place)}: {wrong}",
+                Run("call", call),
+            )
+            return
+    for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
+        alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
+        outputs = function.outputs(*alone)
+        if not all(case.backend.requires_grad(outputs[i]) for i in wanted):
+            continue
+        (one,), other = gradients(outputs, [inputs[index]]), expected[index]
+        wrong = one and other and differ([one], [other])
+        if wrong:
+            yield case.finding(
+                f"if only {place_text(place)} requires a gradient: {wrong}", Run("call", call)
+            )
+            return
+
+
+def _moved(case: Case, tensor: Any, factor: float) -> Any:
+    """Return a tensor with multiples of the elements of another in another order."""
+    described = case.backend.describe(tensor)
+    numbers = np.roll(case.backend.elements(tensor).ravel(), 1).reshape(described.shape) * factor
+    return case.backend.fresh(explicit(TensorSpec(described.dtype, described.shape), numbers))
 
 
 def _forward(case: Case) -> Iterator[Finding]:

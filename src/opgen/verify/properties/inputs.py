@@ -350,6 +350,7 @@ PROPERTIES = (
         quickly=4,
         enough=12,
         is_ordered=True,
+        is_swept=True,
     ),
     Property(
         "V0121",
@@ -365,6 +366,7 @@ PROPERTIES = (
         _compares_tensors,
         quickly=2,
         enough=8,
+        is_swept=True,
     ),
     Property(
         "V0123",

@@ -191,6 +191,7 @@ def _undeclared_alias(case: Case) -> Iterator[Finding]:
         if found.error is not None:
             continue
         values = [found.returned] if len(returns) == 1 else list(found.returned or ())
+        yield from _shared_by_results(case, call, found)
         annotations = {a.name: _letters(a.annotation) for a in case.subject.arguments}
         given = list(_arguments(case, found))
         for declared, value in zip(returns, values):
@@ -210,6 +211,26 @@ def _undeclared_alias(case: Case) -> Iterator[Finding]:
                             Run("call", call),
                         )
                         return
+
+
+def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Finding]:
+    """Two results share memory only if the schema says that they are views."""
+    if any(r.annotation is not None for r in case.subject.schema.returns):
+        return
+    seen: dict[int, str] = {}
+    for label, value in leaves(case.subject, found.returned):
+        if not case.backend.is_tensor(value):
+            continue
+        described = case.backend.describe(value)
+        if described.storage == 0 or described.storage_bytes == 0 or 0 in described.shape:
+            continue
+        if described.storage in seen:
+            yield case.finding(
+                f"{label} shares memory with {seen[described.storage]}; the schema does not say so",
+                Run("call", call),
+            )
+            return
+        seen[described.storage] = label
 
 
 def _with_simple_numbers(case: Case) -> Call:
@@ -403,6 +424,7 @@ PROPERTIES = (
         _has_tensors,
         quickly=3,
         enough=10,
+        is_swept=True,
     ),
     Property(
         "V0111",
@@ -410,12 +432,14 @@ PROPERTIES = (
         _has_tensors,
         quickly=3,
         enough=10,
+        is_swept=True,
     ),
     Property(
         "V0112",
         _write_beyond,
         quickly=3,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0113",
@@ -423,12 +447,14 @@ PROPERTIES = (
         _has_tensors,
         quickly=3,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0114",
         _uninitialised,
         quickly=4,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0115",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import hashlib
 import sys
 import threading
 import time
@@ -27,9 +29,13 @@ from opgen.verify.subjects import Subject
 # Calls that are repeated to see whether memory grows, and how much of it counts for one call.
 _REPEATED = 30
 _GROWTH = 16
-# A call that takes so long, in seconds, has let other threads run.
-_LONG = 0.005
+# A call that takes so long, in seconds, has let other threads run. It is made so often: each time between two calls of
+# a function that releases the GIL as long, and does let them run.
+_LONG = 0.02
+_GIL_TIMES = 5
 _GIL_ELEMENTS = (1 << 16, 1 << 20)
+# The other thread counts so often at most while it waits for the GIL, and at least while it has it.
+_STUCK, _RUNS = 3, 20
 
 
 def _returns_tensors(subject: Subject) -> str:
@@ -63,53 +69,85 @@ def _copying(case: Case) -> Iterator[Finding]:
 
 
 def _gil(case: Case) -> Iterator[Finding]:
-    """A thread that counts gets on while the operator works."""
+    """A thread that counts gets on while the operator works, as it does while a hash is computed as long."""
+    if case.subject.outs:
+        raise NotTested("the functional variant is tested")
     for count in _GIL_ELEMENTS:
         call = enlarged(case, count)
         if call is None:
             raise NotTested("no size can grow")
         given = case.caller.build(call, "fresh", Outcome())
-        if case.subject.outs:
-            raise NotTested("the functional variant is tested")
-        counted = [0]
-        done = threading.Event()
 
-        def count_on(counted: list[int] = counted, done: threading.Event = done) -> None:
-            while not done.is_set():
-                counted[0] += 1
-                time.sleep(0)
+        def work(given: Any = given) -> None:
+            case.caller.progress()
+            try:
+                case.subject.call(given)
+            except Exception as error:
+                raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
 
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(1e-4)
-        thread = threading.Thread(target=count_on)
-        thread.start()
-        try:
-            steps = []
-            spent = []
-            for _ in range(4):
-                time.sleep(0.002)
-                case.caller.progress()
-                before, begun = counted[0], time.perf_counter()
-                try:
-                    case.subject.call(given)
-                except Exception as error:
-                    raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
-                spent.append(time.perf_counter() - begun)
-                steps.append(counted[0] - before)
-        finally:
-            done.set()
-            thread.join()
-            sys.setswitchinterval(interval)
-        if min(spent) < _LONG:
+        work()
+        started = time.perf_counter()
+        work()
+        if time.perf_counter() - started < _LONG:
             continue
-        # Getting the GIL back takes a switch interval, in which the other thread counts once or twice.
-        if max(steps) <= 3:
-            yield case.finding(
-                f"a call of {min(spent) * 1e3:.0f} ms lets no other thread of Python run",
-                Run("call", call),
-            )
+        with _counting() as counted:
+            for _ in range(_GIL_TIMES):
+                # A thread that is not scheduled counts in neither.
+                seconds, steps = _steps(work, counted)
+                if seconds < _LONG / 2 or steps > _STUCK:
+                    return
+                _, freely = _steps(lambda: _hash_for(seconds), counted)
+                if freely < _RUNS:
+                    raise NotTested("the machine is too busy to tell")
+        yield case.finding(
+            f"a call of {seconds * 1e3:.0f} ms lets no other thread of Python run",
+            Run("call", call),
+        )
         return
     raise NotApplicable("no call takes long, so that other threads wait little")
+
+
+@contextlib.contextmanager
+def _counting() -> Iterator[list[int]]:
+    """Count in another thread."""
+    counted = [0]
+    done = threading.Event()
+
+    def count_on() -> None:
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    thread = threading.Thread(target=count_on)
+    thread.start()
+    try:
+        yield counted
+    finally:
+        done.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def _steps(work: Callable[[], None], counted: list[int]) -> tuple[float, int]:
+    """Return how many seconds some work takes, and how far another thread has counted meanwhile."""
+    time.sleep(0.002)
+    before, begun = counted[0], time.perf_counter()
+    work()
+    seconds = time.perf_counter() - begun
+    return seconds, counted[0] - before
+
+
+def _hash_for(seconds: float) -> None:
+    """Compute for about so long, without the GIL."""
+    rounds = 1000
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        begun = time.perf_counter()
+        hashlib.pbkdf2_hmac("sha256", b"", b"", rounds)
+        left = until - time.perf_counter()
+        rounds = max(1000, int(rounds * left / max(time.perf_counter() - begun, 1e-6)))
 
 
 def _functional(subject: Subject) -> str:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import ast
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from opgen.verify.caller import Case, Finding, NotApplicable, NotTested, Property, Run, differ
+from opgen.verify.caller import (
+    Case,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Outcome,
+    Property,
+    Run,
+    differ,
+)
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
-from opgen.verify.properties.common import enlarged, outcome_differs, reordered, with_outs
+from opgen.verify.properties.common import enlarged, outcome_differs, reordered, two_runs, with_outs
 from opgen.verify.subjects import Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
 _LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
 _TIMES = 3
+# Two threads make so many calls at the same time, as far as these seconds last: most races are lost only sometimes.
+_ROUNDS = (8, 60)
+_SECONDS = {"quick": 0.1, "default": 0.5, "thorough": 2.0}
 _THREADS = 4
 
 
@@ -59,10 +73,36 @@ def _enlarged(case: Case, count: int) -> Call:
     return with_outs(case.caller, case.subject, large)
 
 
+# Calls that are made before the result of an earlier one is read again: more than a pool has buffers.
+_LATER = 6
+# The same kernel may add elements in another order, if they lie at another address.
+_FEW_UNITS = 4
+
+
 def _repeatable(case: Case) -> Iterator[Finding]:
-    one = case.base
-    # A call with other elements in between: the operator may keep something.
-    case.run(each_tensor(case.call, _other))
+    yield from _again(case)
+    yield from _keeps_threads(case)
+    yield from _in_other_modes(case)
+    yield from _with_defaults(case)
+    yield from _first_in_a_process(case)
+
+
+def _again(case: Case) -> Iterator[Finding]:
+    one = case.run()
+    # Calls with other elements and numbers in between: the operator may keep something.
+    others = [each_tensor(case.call, lambda spec, k=k: _other(spec, 17 * k)) for k in range(1, _LATER)]  # type: ignore[misc]
+    for call in (*others, _with_other_numbers(others[0])):
+        case.run(call)
+    if one.error is None and not one.blocks and not case.subject.written:
+        wrong = differ(
+            list(case.caller.results(case.subject, one.returned)), one.results, exact=True
+        )
+        if wrong:
+            yield case.finding(
+                f"later calls change what an earlier one has returned: {wrong}",
+                *two_runs("the call", case.call, "a later call", others[0]),
+            )
+            return
     two = case.run()
     if one.error is not None or two.error is not None:
         if (one.error is None) != (two.error is None):
@@ -75,10 +115,106 @@ def _repeatable(case: Case) -> Iterator[Finding]:
         yield case.finding(f"the same call, again: {wrong}")
 
 
-def _other(spec: TensorSpec) -> TensorSpec:
+def _keeps_threads(case: Case) -> Iterator[Finding]:
+    """The operator leaves the number of threads as it was."""
+    before = case.backend.threads()
+    if before == 0:
+        return
+    own = 3 if before != 3 else 2
+    case.backend.set_threads(own)
+    try:
+        case.run()
+        now = case.backend.threads()
+    finally:
+        case.backend.set_threads(before)
+    if now != own:
+        yield case.finding(f"the number of threads was {own}, and is {now} after the call")
+
+
+def _in_other_modes(case: Case) -> Iterator[Finding]:
+    """The same call returns the same if its tensors require gradients, and if none is recorded."""
+    if case.base.error is not None:
+        return
+    leaves = [
+        place
+        for place, spec in case.read_only()
+        if spec.is_differentiable and place[0] not in case.subject.outs
+    ]
+
+    def require(outcome: Outcome) -> None:
+        for name, index in leaves:
+            if index is None:
+                outcome.given[name] = case.backend.leaf(outcome.given[name])
+            else:
+                outcome.given[name][index] = case.backend.leaf(outcome.given[name][index])
+
+    if not leaves or case.subject.written:
+        return
+    for how, context in case.backend.modes().items():
+        with context():
+            found = case.run(prepare=require)
+        if found.error is not None:
+            continue
+        wrong = differ(found.results, case.base.results, units=_FEW_UNITS)
+        if wrong:
+            yield case.finding(f"{how}: {wrong}", Run(how, case.call))
+            return
+
+
+def _with_defaults(case: Case) -> Iterator[Finding]:
+    """Arguments that are left out are those of the schema."""
+    defaults = {
+        a.name: _literal(a.default) for a in case.subject.arguments if a.default is not None
+    }
+    known = {name: value[0] for name, value in defaults.items() if value is not None}
+    if not known:
+        return
+    rest = {name: value for name, value in case.call.items() if name not in known}
+    short, full = case.run(rest), case.run({**rest, **known})
+    if short.error is not None and full.error is not None:
+        return
+    runs = two_runs("with defaults left out", rest, "with defaults given", {**rest, **known})
+    if short.error is not None or full.error is not None:
+        what = "left out" if short.error is not None else "given"
+        message = (short if short.error is not None else full).message
+        yield case.finding(f"refuses a call with {', '.join(known)} {what}: {message}", *runs)
+        return
+    wrong = outcome_differs(short, full, differ)
+    if wrong:
+        text = ", ".join(f"{name}={value!r}" for name, value in known.items())
+        yield case.finding(f"with {text} left out, {wrong} if given", *runs)
+
+
+def _literal(text: str) -> list[Any] | None:
+    """Return the value of a default, in a list; None if it is no literal."""
+    try:
+        return [ast.literal_eval(text)]
+    except (SyntaxError, ValueError):
+        return {"true": [True], "false": [False]}.get(text)
+
+
+def _first_in_a_process(case: Case) -> Iterator[Finding]:
+    """The call returns what it returns in a process that has called no operator before."""
+    larger = {n: v + 2 if type(v) is int and v >= 0 else v for n, v in case.call.items()}
+    tried: list[Call] = []
+    for call in (case.call, _with_other_numbers(case.call), larger, _with_other_numbers(larger)):
+        if call in tried:
+            continue
+        tried.append(call)
+        here = case.run(call)
+        first = case.caller.first(case.subject, call) if here.error is None else None
+        wrong = first and differ(here.everything, first, units=_FEW_UNITS)
+        if wrong:
+            yield case.finding(
+                f"in a process with earlier calls, {wrong} in one without", Run("call", call)
+            )
+            return
+
+
+def _other(spec: TensorSpec, seed: int = 17) -> TensorSpec:
     if spec.values is not None:
         return reordered(spec)
-    return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + 17))
+    return replace(spec, values=None, fill=replace(spec.fill, seed=spec.fill.seed + seed))
 
 
 def _undeclared_random(case: Case) -> Iterator[Finding]:
@@ -173,11 +309,14 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     except NotTested:
         large = case.call
     calls = [large, _with_other_numbers(each_tensor(large, _other))]
+    started = time.process_time()
     expected = [case.run(call) for call in calls]
+    spent = time.process_time() - started
     if any(e.error is not None for e in expected):
         raise NotTested("it refuses large inputs")
     caller = case.caller
-    rounds = 3 if case.mode == "quick" else 6
+    least, most = _ROUNDS
+    rounds = int(min(max(_SECONDS[case.mode] / max(spent, 1e-6), least), most))
     outcomes: dict[int, list[Any]] = {0: [], 1: []}
     barrier = threading.Barrier(2)
     given: list[list[Any]] = []
@@ -186,19 +325,21 @@ def _concurrent(case: Case) -> Iterator[Finding]:
         given.append([caller.build(call, "fresh", outcome) for _ in range(rounds)])
 
     def work(index: int) -> None:
+        barrier.wait(20)
+        returned: list[Any] = []
         for arguments in given[index]:
-            barrier.wait(20)
             caller.progress()
             try:
-                returned = case.subject.call(arguments)
+                returned.append(case.subject.call(arguments))
             except Exception as error:
-                outcomes[index].append(error)
+                returned.append(error)
+        # Results are read at the end: until then, the threads do nothing but call.
+        for arguments, value in zip(given[index], returned):
+            if isinstance(value, Exception):
+                outcomes[index].append(value)
                 continue
-            results = [
-                *caller.results(case.subject, returned),
-                *caller._written(case.subject, arguments, True),
-            ]
-            outcomes[index].append(results)
+            written = caller._written(case.subject, arguments, True)
+            outcomes[index].append([*caller.results(case.subject, value), *written])
 
     threads = [threading.Thread(target=work, args=(index,)) for index in (0, 1)]
     for thread in threads:
@@ -223,9 +364,13 @@ def _concurrent(case: Case) -> Iterator[Finding]:
 
 def _with_other_numbers(call: Call) -> Call:
     """Return the call with other floating-point numbers."""
-    return {
-        name: value + 0.25 if isinstance(value, float) else value for name, value in call.items()
-    }
+    return {name: _other_number(value) for name, value in call.items()}
+
+
+def _other_number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_other_number(item) for item in value]
+    return value + 0.25 if isinstance(value, float) else value
 
 
 def _returns_something(subject: Subject) -> str:

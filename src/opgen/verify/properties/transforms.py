@@ -31,6 +31,7 @@ from opgen.verify.properties.common import (
     explicit,
     first_line,
     has_tensors,
+    program_of,
     reordered,
     sizes_of,
     with_sizes,
@@ -92,7 +93,7 @@ def _vmap(case: Case) -> Iterator[Finding]:
         try:
             found = _mapped(case, stacks, dim)
         except Exception as error:
-            if _unsupported(error):
+            if _unsupported(error) and not _is_own_fault(case.subject, error):
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
             yield case.finding(f"vmap fails: {first_line(error)}")
             return
@@ -111,16 +112,26 @@ def _vmap(case: Case) -> Iterator[Finding]:
         raise NotTested("it refuses the examples of a batch")
 
 
+def _is_own_fault(subject: Subject, error: BaseException) -> bool:
+    """Whether the operator, and not PyTorch, is why vmap fails.
+
+    With a rule of its own, there is no loop over the examples, which works. A composite that writes a batch to a tensor
+    without one can compute the same out of place.
+    """
+    facts = subject.facts
+    return facts.has_batching_rule or (facts.is_composite and "place arithmetic" in str(error))
+
+
 def _ways(
     chosen: Sequence[tuple[Place, TensorSpec]], mode: str
 ) -> Iterator[tuple[Sequence[tuple[Place, TensorSpec]], int]]:
     yield chosen, 0
     if mode != "quick" or len(chosen) > 1:
         yield chosen[:1], 0
+    for one in chosen[1:] if mode != "quick" else chosen[1:][-1:]:
+        yield [one], 0
     if mode != "quick":
         yield chosen, -1
-        for one in chosen[1:]:
-            yield [one], 0
 
 
 def _mapped(case: Case, stacks: dict[Place, list[TensorSpec]], dim: int) -> list[Result]:
@@ -162,46 +173,12 @@ def _row(result: Result, index: int) -> Result:
 # Programs.
 
 
-def _program(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[str]]:
-    """Return a program that calls the operator on copies of its tensors, and what it takes.
-
-    It returns what the operator returns, and what it has written.
-    """
-    subject = case.subject
-    torch: Any = importlib.import_module("torch")
-    outcome = Outcome()
-    given = case.caller.build(call, "fresh", outcome)
-    names = [name for name in given if _holds_tensors(case, given[name])]
-    constant = {name: value for name, value in given.items() if name not in names}
-    written = [name for name in subject.written if name in names]
-
-    def program(*tensors: Any) -> Any:
-        made = dict(zip(names, tensors))
-        for name in written:
-            value = made[name]
-            made[name] = [t.clone() for t in value] if isinstance(value, list) else value.clone()
-        returned = subject.call({**made, **constant})
-        found = [v for _, v in leaves(subject, returned) if isinstance(v, torch.Tensor)]
-        for name in written:
-            value = made[name]
-            found += value if isinstance(value, list) else [value]
-        return tuple(found)
-
-    return program, [given[name] for name in names], names
-
-
-def _holds_tensors(case: Case, value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(case.backend.is_tensor(item) for item in value)
-    return case.backend.is_tensor(value)
-
-
 def _results(case: Case, values: Sequence[Any]) -> list[Result]:
     return [case.caller.result(f"result {index}", value) for index, value in enumerate(values)]
 
 
 def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[Result]]:
-    program, inputs, _ = _program(case, call)
+    program, inputs = program_of(case, call)
     case.backend.seed(0)
     try:
         values = program(*inputs)
@@ -212,16 +189,37 @@ def _eager(case: Case, call: Call) -> tuple[Callable[..., Any], list[Any], list[
     return program, inputs, _results(case, values)
 
 
+def _copies(*inputs: Any) -> Any:
+    """Stand in for a program with the operator: it calls none of the library."""
+    flat = [t for value in inputs for t in (value if isinstance(value, list) else [value])]
+    return tuple(t.clone() for t in flat if hasattr(t, "clone"))
+
+
+def _failure(what: str, error: BaseException, tool: Callable[[Callable[..., Any]], Any]) -> str:
+    """Return what a finding says of a failure. Raises NotTested if the tool also fails without the operator."""
+    if type(error).__name__.startswith("Internal"):
+        raise NotTested(f"PyTorch fails: {first_line(error)}")
+    try:
+        tool(_copies)
+    except Exception as without:
+        raise NotTested(f"PyTorch also fails without the operator: {first_line(without)}") from None
+    return f"{what}: {first_line(error)}"
+
+
 def _functionalized(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     program, inputs, expected = _eager(case, case.call)
     case.backend.seed(0)
+
+    def tool(program: Callable[..., Any]) -> Any:
+        return torch.func.functionalize(program)(*inputs)
+
     try:
-        values = torch.func.functionalize(program)(*inputs)
+        values = tool(program)
     except Exception as error:
         if _unsupported(error):
             raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
-        yield case.finding(f"a functionalized program fails: {first_line(error)}")
+        yield case.finding(_failure("a functionalized program fails", error, tool))
         return
     wrong = differ(_results(case, values), expected)
     if wrong:
@@ -242,13 +240,17 @@ def _compiled(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     backend = "inductor" if case.mode == "thorough" else "aot_eager_decomp_partition"
     program, inputs, expected = _eager(case, case.call)
-    torch._dynamo.reset()
+
+    def tool(program: Callable[..., Any]) -> tuple[Any, Any]:
+        torch._dynamo.reset()
+        compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
+        case.backend.seed(0)
+        return compiled, compiled(*inputs)
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compiled = torch.compile(program, backend=backend, fullgraph=True, dynamic=True)
-            case.backend.seed(0)
-            values = compiled(*inputs)
+            compiled, values = tool(program)
             wrong = differ(_results(case, values), expected)
             if wrong:
                 yield case.finding(f"compiled by {backend}: {wrong}")
@@ -257,7 +259,7 @@ def _compiled(case: Case) -> Iterator[Finding]:
     except Exception as error:
         if _unsupported(error) or is_about_meta(error):
             raise NotApplicable(f"PyTorch does not compile it: {first_line(error)}") from None
-        yield case.finding(f"it cannot be compiled by {backend}: {first_line(error)}")
+        yield case.finding(_failure(f"it cannot be compiled by {backend}", error, tool))
     finally:
         torch._dynamo.reset()
 
@@ -282,23 +284,26 @@ def _exported(case: Case) -> Iterator[Finding]:
     torch: Any = importlib.import_module("torch")
     program, inputs, expected = _eager(case, case.call)
 
-    class Model(torch.nn.Module):  # type: ignore[misc]
-        def forward(self, *tensors: Any) -> Any:
-            return program(*tensors)
+    def tool(program: Callable[..., Any]) -> Any:
+        class Model(torch.nn.Module):  # type: ignore[misc]
+            def forward(self, *tensors: Any) -> Any:
+                return program(*tensors)
+
+        exported = torch.export.export(Model(), tuple(inputs), strict=False)
+        case.backend.seed(0)
+        return exported.module()(*inputs)
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exported = torch.export.export(Model(), tuple(inputs), strict=False)
-            case.backend.seed(0)
-            values = exported.module()(*inputs)
+            values = tool(program)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         if "alias annotations" in text or "no fake impl" in text or "NotImplemented" in text:
             raise NotApplicable(f"PyTorch does not export it: {first_line(error)}") from None
         if "DynamicOutputShape" in text:
             raise NotApplicable("the shape of its result depends on data") from None
-        yield case.finding(f"it cannot be exported: {first_line(error)}")
+        yield case.finding(_failure("it cannot be exported", error, tool))
         return
     wrong = differ(_results(case, values), expected)
     if wrong:

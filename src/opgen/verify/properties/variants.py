@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
 from opgen.verify.caller import (
+    EPSILONS,
     Case,
     Finding,
     NotApplicable,
@@ -18,6 +20,7 @@ from opgen.verify.caller import (
     Result,
     Run,
     differ,
+    wrong_elements,
 )
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
@@ -168,7 +171,20 @@ def _misshapen(spec: TensorSpec) -> TensorSpec:
     return replace(spec, shape=shape, fill=Fill(1, 5, 6))
 
 
-_OTHER_SHAPES = (("without elements", _without_elements), ("of another shape", _misshapen))
+def _larger(spec: TensorSpec) -> TensorSpec:
+    return replace(spec, shape=tuple(n + 2 for n in spec.shape), fill=Fill(1, 5, 6))
+
+
+def _smaller(spec: TensorSpec) -> TensorSpec:
+    return replace(spec, shape=tuple(max(n - 1, 0) for n in spec.shape), fill=Fill(1, 5, 6))
+
+
+_OTHER_SHAPES = (
+    ("without elements", _without_elements),
+    ("of another shape", _misshapen),
+    ("of larger sizes", _larger),
+    ("of smaller sizes", _smaller),
+)
 
 
 def _out_resizes(case: Case) -> Iterator[Finding]:
@@ -178,7 +194,7 @@ def _out_resizes(case: Case) -> Iterator[Finding]:
     for how, change in _OTHER_SHAPES:
         call = changed(case.call, [place for place, _ in outs], change)
         found = case.run(call)
-        if found.error is not None:
+        if found.error is not None or call == case.call:
             continue
         tried = True
         for one, other in zip(found.written, expected.results):
@@ -252,8 +268,56 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 f"refuses out of {dtype}, after it has written to an argument", Run("call", call)
             )
+    yield from _out_casts(case, outs)
     if not tried:
         raise NotApplicable("results of bool can be stored in any dtype")
+
+
+# Dtypes of out arguments that hold most results of another one.
+_CASTS = {
+    "float32": ("float64", "float16"),
+    "float64": ("float32",),
+    "complex64": ("complex128",),
+    "complex128": ("complex64",),
+    "int64": ("int32", "float32"),
+    **dict.fromkeys(("bool", "uint8", "int8", "int16", "int32"), ("int64",)),
+    **dict.fromkeys(("float16", "bfloat16"), ("float32",)),
+}
+
+
+def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Finding]:
+    """An out argument of another dtype of the same kind receives the numbers of the result, unless it is refused."""
+    if not is_checked_value(case):
+        return
+    expected = _functional(case)
+    for index, (place, spec) in enumerate(outs):
+        for dtype in _CASTS.get(spec.dtype, ()):
+            call = put(case.call, place, replace(spec, dtype=dtype, fill=Fill(3, 5, 6)))
+            found = case.run(call)
+            if found.error is not None or index >= len(found.written):
+                continue
+            one, other = found.written[index], expected.results[index]
+            if one.described is None or one.elements is None or other.elements is None:
+                continue
+            if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
+                yield case.finding(
+                    f"out of {dtype} is {one.described} after the call", Run("call", call)
+                )
+                return
+            with np.errstate(all="ignore"):
+                numbers = other.elements.astype(one.elements.dtype)
+            narrow = replace(other, described=one.described, elements=numbers)
+            coarse = "float16" if dtype == "float16" else spec.dtype
+            wrong = wrong_elements(one.elements, numbers, _coarser(dtype, coarse))
+            if wrong.any():
+                text = differ([one], [narrow]) or "its elements are wrong"
+                yield case.finding(f"out of {dtype}: {text}", Run("call", call))
+                return
+
+
+def _coarser(one: str, other: str) -> str:
+    """Return the dtype with fewer digits."""
+    return max(one, other, key=lambda dtype: EPSILONS.get(dtype, 0.0))
 
 
 def _remember(outcome: Outcome) -> None:
@@ -362,6 +426,7 @@ PROPERTIES = (
         enough=12,
         quickly=4,
         is_ordered=True,
+        is_swept=True,
     ),
     Property(
         "V0102",
@@ -370,6 +435,7 @@ PROPERTIES = (
         enough=12,
         quickly=3,
         is_ordered=True,
+        is_swept=True,
     ),
     Property(
         "V0103",

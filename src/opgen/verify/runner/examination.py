@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opgen.verify.caller import Caller, Case, Finding, NotApplicable, NotTested, Property, Run
 from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrunk
@@ -18,10 +19,12 @@ from opgen.verify.calls.programs import call_text, program
 from opgen.verify.calls.specs import (
     REPEATED,
     Call,
+    each_tensor,
     has_repeated_indices,
     tensors,
     with_distinct_indices,
 )
+from opgen.verify.calls.sweeps import swept, swept_sizes
 from opgen.verify.properties import BY_NAME, PROPERTIES
 from opgen.verify.properties.common import with_outs
 from opgen.verify.properties.process import CRASH, HANG
@@ -37,7 +40,7 @@ from opgen.verify.runner.messages import (
     Shown,
     Verdict,
 )
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import OF_DTYPES, Subject
 
 
 class Plan(Struct, frozen=True):
@@ -137,6 +140,8 @@ class Examination:
             self._leave_out(report, done, subject.facts.untestable)
             return
         self.caller.is_cautious = bool(mine)
+        self.caller.reached.clear()
+        self.caller.dtypes.clear()
         hangs = sum(crash.kind == HANG for crash in mine)
         of_calls = sum(crash.stage != "check" for crash in mine)
         if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
@@ -144,10 +149,12 @@ class Examination:
             return
         learned = self._learn(subject, mine)
         accepted, refused = self._cases(subject, learned, mine)
+        swept = self._swept(subject, learned, accepted, mine)
         report.drawn, report.accepted = learned.drawn, learned.accepted
         report.plans = len(learned.plans)
         report.refusals = learned.reasons.most_common(5)
         report.narrowings = learned.narrowings
+        report.takes_tensors = subject.schema.arguments.has_tensor_arg()
         if _has_no_function(subject, accepted):
             self._leave_out(report, done, "the package has no function for this overload")
             return
@@ -160,9 +167,10 @@ class Examination:
             if property_.name in done:
                 continue
             verdict = self._verdict(
-                subject, place, property_, accepted, refused, why, ended, learned
+                subject, place, property_, accepted, refused, why, ended, learned, swept
             )
             self._tell(verdict)
+        report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
         report.seconds = time.monotonic() - started
         self.send(report)
 
@@ -280,6 +288,43 @@ class Examination:
                 refused.append(case)
         return accepted, refused
 
+    def _swept(
+        self,
+        subject: Subject,
+        learned: Learned,
+        accepted: Sequence[Case],
+        crashes: Sequence[Crash],
+    ) -> list[Case]:
+        """Return calls that were changed systematically, and that the operator accepts."""
+        skip = {crash.number for crash in crashes if crash.stage == "sweep"}
+        if len(skip) >= _MOST_FATAL_MISTAKES:
+            return []
+        calls = list(learned.combined)
+        if accepted:
+            with_floats = [c for c in accepted if any(spec.is_float for spec in tensors(c.call))]
+            chosen = with_floats or accepted
+            calls += swept(subject, chosen[0].call)
+            # With one dimension, its size is the number of elements of a loop.
+            least = min(chosen, key=lambda case: _rank(case.call)).call
+            line = each_tensor(
+                least, lambda s: replace(s, shape=s.shape[-1:]) if s.values is None else s
+            )
+            accepts = self.caller.run(subject.functional or subject, line).error is None
+            calls += swept_sizes(subject, line if accepts else least)
+        found = []
+        for number, call in enumerate(calls):
+            if number in skip:
+                continue
+            self.position.at(subject.name, "sweep", number)
+            try:
+                made = with_outs(self.caller, subject, call)
+                case = Case(self.caller, subject, made, number=number, mode=self.mode)
+                if case.base.error is None or (subject.is_out and subject.functional is not None):
+                    found.append(case)
+            except (NotTested, MemoryError):
+                continue
+        return found
+
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
         return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
 
@@ -302,6 +347,7 @@ class Examination:
         why: str,
         ended: dict[str, list[Finding]],
         learned: Learned,
+        swept: list[Case],
     ) -> Verdict:
         name = property_.name
         if name in subject.domain.skip:
@@ -321,10 +367,17 @@ class Examination:
             return Verdict(
                 name, NOT_APPLICABLE, reason="it does not apply to the calls that are accepted"
             )
-        return self._checked(subject, property_, cases, learned)
+        return self._checked(
+            subject, property_, cases, learned, swept if property_.is_swept else []
+        )
 
     def _checked(
-        self, subject: Subject, property_: Property, cases: list[Case], learned: Learned
+        self,
+        subject: Subject,
+        property_: Property,
+        cases: list[Case],
+        learned: Learned,
+        swept: list[Case],
     ) -> Verdict:
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
             self.mode, property_.enough
@@ -334,9 +387,9 @@ class Examination:
         left = max(3 * enough, 6)
         inapplicable: Counter[str] = Counter()
         untested: Counter[str] = Counter()
-        for index, case in enumerate(cases):
-            if count >= enough or left <= 0:
-                break
+        for index, case in enumerate([*cases, *swept]):
+            if (count >= enough or left <= 0) and index < len(cases):
+                continue
             if not property_.about(case.call):
                 continue
             self.position.at(subject.name, "check", index, property_.name)
@@ -446,6 +499,8 @@ class Examination:
         accepted: list[Case],
         refused: list[Case],
     ) -> Call | None:
+        if crash.call is not None:
+            return crash.call
         if crash.stage == "learn":
             return learned.crashed.get(crash.number)
         if crash.stage == "base":
@@ -484,7 +539,7 @@ def _cases_for(property_: Property, accepted: list[Case], refused: list[Case]) -
     """Return the calls that a property is about."""
     if property_.refused == "only":
         return refused
-    return [*refused, *accepted] if property_.refused else accepted
+    return [*accepted[:2], *refused, *accepted[2:]] if property_.refused else accepted
 
 
 def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
@@ -507,6 +562,11 @@ def _richness(call: Call) -> int:
         + any(len(spec.shape) >= 2 and max(spec.shape) > 1 for spec in found)
         + any(spec.dtype == "float32" for spec in found)
     )
+
+
+def _rank(call: Call) -> int:
+    """Return the most dimensions that a tensor of the call has; many if no tensor has several elements."""
+    return max((len(spec.shape) for spec in tensors(call) if spec.count > 1), default=99)
 
 
 def _what_ended(crash: Crash) -> tuple[str, list[str]]:

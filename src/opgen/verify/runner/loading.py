@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
@@ -97,15 +98,14 @@ def _facts(
         a.type.is_list_like() for a in f.func.arguments.flat_all if a.type.is_tensor_like()
     )
     tags = known.tags | f.tags
-    return Facts(
+    return replace(
+        known,
         tags=tags,
         is_composite=known.is_composite or f.has_composite_implicit_autograd_kernel,
-        has_meta=known.has_meta,
         is_pointwise=POINTWISE in tags or iterates,
         # A kernel for Autograd that is written by hand counts, too.
         formulas=known.formulas or formulas.has_any,
         non_differentiable=formulas.non_differentiable,
-        untestable=known.untestable,
         file=f.span.source.path,
         line=f.span.source.location(f.span.start).line,
     )

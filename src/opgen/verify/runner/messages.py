@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct, field
 
 MODES: tuple[str, ...] = ("quick", "default", "thorough")
@@ -48,7 +50,7 @@ class Verdict(Struct, frozen=True):
 
 
 class OperatorReport(Struct):
-    """What was done for one overload of an operator."""
+    """What was done for one overload of an operator. `reached` is how many of its accepted calls had what."""
 
     name: str
     group: str = ""
@@ -56,6 +58,8 @@ class OperatorReport(Struct):
     drawn: int = 0
     accepted: int = 0
     plans: int = 0
+    reached: dict[str, int] = field(default_factory=dict)
+    takes_tensors: bool = True
     refusals: list[tuple[str, int]] = field(default_factory=list)
     narrowings: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -68,7 +72,10 @@ class OperatorReport(Struct):
 
 
 class Crash(Struct, frozen=True):
-    """A process that ended, or a call that did not return: in which overload and stage, and at which call."""
+    """A process that ended, or a call that did not return: in which overload and stage, and at which number.
+
+    `call` is the last call that was made; None if that is not known.
+    """
 
     operator: str
     stage: str
@@ -76,3 +83,4 @@ class Crash(Struct, frozen=True):
     property: str
     kind: str
     note: str = ""
+    call: dict[str, Any] | None = None

@@ -17,6 +17,7 @@ import gc
 import importlib
 import mmap
 import os
+import pickle
 import resource
 import select
 import signal
@@ -24,7 +25,7 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -42,6 +43,7 @@ from opgen.verify.runner.examination import (
     chosen_properties,
     signal_name,
 )
+from opgen.verify.runner.first_calls import FirstCalls
 from opgen.verify.runner.loading import choose, known_names, load
 from opgen.verify.runner.messages import (
     FAILED,
@@ -59,20 +61,23 @@ _COMPUTES = {"quick": 4.0, "default": 8.0, "thorough": 20.0}
 _WAITS = 60.0
 _SLOW = {"inductor": 240.0, "export": 120.0, "concurrent": 90.0, "gil": 60.0}
 _NOTE, _PLACE = 512, 1024
+# Where the last call is written, and how many bytes there are for it.
+_CALL, _MOST_OF_CALL = 4096, 1 << 16
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # More memory than this, beyond what the process has, is refused.
 _MEMORY = 6 << 30
 
 
 class Board:
-    """Memory that a process and its parent share: a note of the guard, where the process stands, and a count of calls."""
+    """Memory that a process and its parent share: a note of the guard, where the process stands, a count of calls, and the last one."""
 
     def __init__(self) -> None:
-        self._shared = mmap.mmap(-1, 4096)
+        self._shared = mmap.mmap(-1, _CALL + _MOST_OF_CALL)
         self._view = memoryview(self._shared)
 
     def clear(self) -> None:
-        self._view[:] = bytes(4096)
+        self._view[:_CALL] = bytes(_CALL)
+        self._view[_CALL : _CALL + 4] = bytes(4)
 
     def address(self) -> int:
         return ctypes.addressof(ctypes.c_char.from_buffer(self._shared))
@@ -90,6 +95,21 @@ class Board:
         if size == 0:
             return ["", "start", 0, ""]
         found: list[Any] = msgspec.json.decode(bytes(self._view[_NOTE + 4 : _NOTE + 4 + size]))
+        return found
+
+    def remember(self, call: Mapping[str, Any]) -> None:
+        """Write the call that is made now."""
+        text = pickle.dumps(dict(call))
+        size = len(text) if len(text) <= _MOST_OF_CALL - 4 else 0
+        self._view[_CALL : _CALL + 4] = struct.pack("<I", size)
+        self._view[_CALL + 4 : _CALL + 4 + size] = text[:size]
+
+    def call(self) -> dict[str, Any] | None:
+        """Return the last call; None if there is none, or it is too large."""
+        (size,) = struct.unpack("<I", self._view[_CALL : _CALL + 4])
+        if not size:
+            return None
+        found: dict[str, Any] = pickle.loads(self._view[_CALL + 4 : _CALL + 4 + size])
         return found
 
     def tick(self) -> None:
@@ -232,7 +252,8 @@ class Worker:
             board = self.board
             if self.guard is not None:
                 self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
-            caller = Caller(self.backend, self.memory, self.guard, board.tick)
+            caller = Caller(self.backend, self.memory, self.guard, board.tick, board.remember)
+            caller.first = FirstCalls(caller, members, write).call
             position = Position(board.write_place, board.tick)
             request = self.request
             examination = Examination(
@@ -296,7 +317,8 @@ class Worker:
             return None
         operator, stage, number, property_ = self.board.place()
         return Crash(
-            operator, stage, number, property_, kind or signal_name(status), self.board.note()
+            *(operator, stage, number, property_, kind or signal_name(status)),
+            *(self.board.note(), self.board.call()),
         )
 
 
