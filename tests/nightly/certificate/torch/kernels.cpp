@@ -27,6 +27,10 @@ using certificate::map;
 using certificate::map2;
 using certificate::values;
 
+void check_floats(const Tensor& x) {
+  OPGEN_CHECK_NOT_IMPLEMENTED(x.is_floating_point(), "expected floating-point elements");
+}
+
 // Operators with a defect each.
 
 OPGEN_KERNEL(pad_to_cpu)(const Tensor& x, int64_t n) {
@@ -36,10 +40,15 @@ OPGEN_KERNEL(pad_to_cpu)(const Tensor& x, int64_t n) {
 }
 OPGEN_KERNEL(pad_to_meta_symint)(const Tensor& x, c10::SymInt n) {
   OPGEN_CHECK(x.dim() == 1, "pad_to: expected one dimension");
-  return opgen::empty({n.guard_int(__FILE__, __LINE__)}, x.options());
+  const int64_t size = n.guard_int(__FILE__, __LINE__);
+  OPGEN_SYM_CHECK(opgen::sym_ge(n, x.sym_size(0)), "pad_to: expected a size of at least ",
+                  x.sym_size(0));
+  return opgen::empty({size}, x.options());
 }
 OPGEN_KERNEL(ok_pad_meta_symint)(const Tensor& x, c10::SymInt n) {
   OPGEN_CHECK(x.dim() == 1, "ok_pad: expected one dimension");
+  OPGEN_SYM_CHECK(opgen::sym_ge(n, x.sym_size(0)), "ok_pad: expected a size of at least ",
+                  x.sym_size(0));
   return opgen::empty_symint({n}, x.options());
 }
 
@@ -56,33 +65,37 @@ OPGEN_KERNEL(transpose_copy_cpu)(const Tensor& x) {
 }
 
 OPGEN_KERNEL(best_index_cpu)(const Tensor& x) {
+  check_floats(x);
   OPGEN_CHECK(x.dim() == 2 && x.size(1) > 0, "best_index: expected a matrix with columns");
   return x.argmax(1);
 }
 
 OPGEN_KERNEL(keep_positive_cpu)(const Tensor& x) {
+  check_floats(x);
   OPGEN_CHECK(x.dim() == 1, "keep_positive: expected one dimension");
   return x.masked_select(x > 0);
 }
 
 OPGEN_KERNEL(shifted)(const Tensor& x, const Tensor& y) {
-  OPGEN_CHECK(x.sym_sizes() == y.sym_sizes(), "shifted: expected two tensors of the same sizes");
   Tensor out = at::zeros_like(x);
   out.add_(x).add_(y);
   return out;
 }
 
 OPGEN_KERNEL(tanh_py_cpu)(const Tensor& x) {
+  check_floats(x);
   return at::tanh(x);
 }
 
 OPGEN_KERNEL(unit_cpu)(const Tensor& x) {
+  check_floats(x);
   const Tensor scale = (x * x).sum().sqrt() + 1;
   if (!at::GradMode::is_enabled()) return x * scale.reciprocal().to(at::kHalf).to(x.scalar_type());
   return x / scale;
 }
 
 OPGEN_KERNEL(batch_mean_cpu)(const Tensor& x, const Tensor& running, bool training) {
+  check_floats(x);
   OPGEN_CHECK(x.dim() == 2 && running.dim() == 1 && x.size(1) == running.size(0),
               "batch_mean: expected a matrix, and a row of its width");
   OPGEN_CHECK(x.scalar_type() == running.scalar_type(), "batch_mean: expected one dtype");
@@ -93,6 +106,7 @@ OPGEN_KERNEL(batch_mean_cpu)(const Tensor& x, const Tensor& running, bool traini
 }
 
 OPGEN_KERNEL(both_cpu)(const Tensor& x) {
+  check_floats(x);
   const Tensor out = at::exp(x);
   return {out, out};
 }
@@ -100,11 +114,10 @@ OPGEN_KERNEL(both_cpu)(const Tensor& x) {
 OPGEN_KERNEL(rows_of_cpu)(const Tensor& x, int64_t width) {
   OPGEN_CHECK_VALUE(width > 0 && x.numel() % width == 0,
                     "rows_of: expected a width that divides the elements");
-  return x.reshape({x.numel() / width, width});
+  return x.contiguous().view({x.numel() / width, width});
 }
 
 OPGEN_KERNEL(lead)(const Tensor& self) {
-  OPGEN_CHECK(self.dim() > 0 && self.sym_size(0) > 0, "lead: expected elements");
   return self.select(0, 0).clone();
 }
 
@@ -171,6 +184,7 @@ OPGEN_KERNEL(add_row_cpu)(const Tensor& x, const Tensor& row) {
 }
 
 OPGEN_KERNEL(negate_rows_cpu)(const Tensor& x) {
+  check_floats(x);
   OPGEN_CHECK(x.dim() == 2, "negate_rows: expected a matrix");
   Tensor out = x.clone(MemoryFormat::Contiguous);
   out.narrow(0, 0, std::min<int64_t>(x.size(0), 65535)).neg_();
@@ -233,19 +247,17 @@ OPGEN_KERNEL(differences_cpu)(const Tensor& x) {
 }
 
 OPGEN_KERNEL(pick_all_cpu)(const Tensor& x, const List<std::optional<Tensor>>& indices) {
+  check_floats(x);
   Tensor out = x.clone();
   for (const std::optional<Tensor> index : indices) {
-    OPGEN_CHECK(!index.has_value() || index->scalar_type() == at::kLong,
-                "pick_all: expected int64 indices");
-    const Tensor places = *index;
-    for (int64_t i = 0; i < std::max<int64_t>(1, places.numel()); ++i) {
-      out.add_(static_cast<const int64_t*>(places.unsafeGetTensorImpl()->storage().data())[0]);
-    }
+    const c10::TensorImpl* given = index.has_value() ? index->unsafeGetTensorImpl() : nullptr;
+    out.add_(given->numel());
   }
   return out;
 }
 
 OPGEN_KERNEL(mixed_sub_cpu)(const Tensor& x, const Tensor& y) {
+  check_floats(x);
   OPGEN_CHECK(x.sizes() == y.sizes(), "mixed_sub: expected two tensors of the same sizes");
   OPGEN_CHECK(x.scalar_type() == y.scalar_type(), "mixed_sub: expected one dtype");
   return at::sub(x, y)
@@ -267,14 +279,19 @@ OPGEN_KERNEL(ok_mixed_sub_autocast)(const Tensor& x, const Tensor& y) {
 }
 
 OPGEN_KERNEL(noise_like_cpu)(const Tensor& x) {
+  check_floats(x);
   return at::empty_like(x).copy_(x + at::rand(x.sizes()));
 }
 
-OPGEN_KERNEL(normalize)(const Tensor& x) {
+OPGEN_KERNEL(normalize_cpu)(const Tensor& x) {
+  check_floats(x);
   return x / x.sum();
 }
-OPGEN_KERNEL(normalize_out)(const Tensor& x, Tensor& out) {
-  opgen::resize_output_symint(out, x.sym_sizes());
+OPGEN_KERNEL(normalize_out_cpu)(const Tensor& x, Tensor& out) {
+  check_floats(x);
+  OPGEN_CHECK(at::canCast(x.scalar_type(), out.scalar_type()),
+              "normalize: out cannot hold the result");
+  opgen::resize_output(out, x.sizes());
   out.zero_();
   out.add_(x);
   out.div_(x.sum());
@@ -308,6 +325,7 @@ OPGEN_KERNEL(half_sum_cpu)(const Tensor& x) {
 }
 
 OPGEN_KERNEL(exp_softmax_cpu)(const Tensor& x) {
+  check_floats(x);
   OPGEN_CHECK(x.dim() == 1, "exp_softmax: expected one dimension");
   const Tensor raised = x.exp();
   return (raised / raised.sum()).contiguous();
@@ -324,6 +342,7 @@ OPGEN_KERNEL(one_thread_cpu)(const Tensor& x) {
 }
 
 OPGEN_KERNEL(debug_norm_cpu)(const Tensor& x) {
+  check_floats(x);
   const Tensor out = x.norm();
   std::printf("debug_norm: %lld elements\n", static_cast<long long>(x.numel()));
   std::fflush(stdout);
@@ -362,7 +381,7 @@ OPGEN_KERNEL(sign_of_cpu)(const Tensor& x) {
 
 OPGEN_KERNEL(row_norm_cpu)(const Tensor& x) {
   OPGEN_CHECK(x.dim() == 2, "row_norm: expected a matrix");
-  OPGEN_CHECK(x.is_floating_point(), "row_norm: expected floating-point elements");
+  check_floats(x);
   return x.square().sum(1).sqrt().contiguous();
 }
 
@@ -377,13 +396,13 @@ OPGEN_KERNEL(base_sum_cpu)(const Tensor& x) {
 }
 
 OPGEN_KERNEL(exact_sum_cpu)(const Tensor& x) {
-  OPGEN_CHECK_TYPE(x.scalar_type() == at::kLong, "exact_sum: expected int64 elements");
+  OPGEN_CHECK_NOT_IMPLEMENTED(x.scalar_type() == at::kLong, "exact_sum: expected int64 elements");
   return x.to(at::kFloat).sum().to(at::kLong);
 }
 
 OPGEN_KERNEL(column_mean_cpu)(const Tensor& x) {
   OPGEN_CHECK(x.dim() == 2, "column_mean: expected a matrix");
-  OPGEN_CHECK(x.is_floating_point(), "column_mean: expected floating-point elements");
+  check_floats(x);
   Tensor out = opgen::empty({x.size(1)}, x.options());
   if (x.size(0) > 0) out.copy_(x.mean(0));
   return out;
@@ -397,9 +416,11 @@ OPGEN_KERNEL(copied_cpu)(const Tensor& x) {
 }
 
 OPGEN_KERNEL(sincos_cpu)(const Tensor& self) {
+  check_floats(self);
   return {self.sin(), self.cos()};
 }
 OPGEN_KERNEL(square_cpu)(const Tensor& self) {
+  check_floats(self);
   return self * self;
 }
 
@@ -447,16 +468,15 @@ OPGEN_KERNEL(chunk_sum_cpu)(const Tensor& x) {
 // Operators without a defect.
 
 OPGEN_KERNEL(ok_pairwise_cpu)(const Tensor& x) {
+  check_floats(x);
   OPGEN_CHECK(x.dim() == 2, "ok_pairwise: expected a matrix");
   return (x.unsqueeze(0) - x.unsqueeze(1)).abs().sum(2).to(x.scalar_type()).contiguous();
 }
 
-OPGEN_KERNEL(ok_chunks)(const Tensor& x, int64_t size) {
-  OPGEN_CHECK(x.dim() == 1, "ok_chunks: expected one dimension");
-  OPGEN_CHECK_VALUE(size > 0, "ok_chunks: expected a positive size");
-  std::vector<Tensor> found;
-  for (const Tensor& part : x.split(size)) found.push_back(part.clone());
-  return found;
+OPGEN_KERNEL(ok_multiples_cpu)(const Tensor& x) {
+  check_floats(x);
+  return std::vector<Tensor>{x.clone(), at::empty_like(x).copy_(x * 2),
+                             at::empty_like(x).copy_(x * 3)};
 }
 
 OPGEN_KERNEL(ok_bias_cpu)(const Tensor& x, const std::optional<Tensor>& bias) {
@@ -470,12 +490,16 @@ OPGEN_KERNEL(ok_bias_cpu)(const Tensor& x, const std::optional<Tensor>& bias) {
 }
 
 OPGEN_KERNEL(ok_row)(const Tensor& self, int64_t row) {
-  OPGEN_CHECK(self.dim() > 0, "ok_row: expected at least one dimension");
-  return self.select(0, row);
+  OPGEN_CHECK(self.dim() == 2, "ok_row: expected a matrix");
+  OPGEN_CHECK_INDEX(row >= 0, "ok_row: expected a row of at least 0");
+  OPGEN_SYM_CHECK(opgen::sym_lt(c10::SymInt(row), self.sym_size(0)), "ok_row: row ", row, " of ",
+                  self.sym_size(0));
+  return opgen::as_strided_symint(self, {self.sym_size(1)}, {self.sym_stride(1)},
+                                  self.sym_storage_offset() + self.sym_stride(0) * row);
 }
 
 OPGEN_KERNEL(ok_noise_cpu)(const Tensor& x, std::optional<Generator> generator) {
-  OPGEN_CHECK(x.is_floating_point(), "ok_noise: expected floating-point elements");
+  check_floats(x);
   return at::empty_like(x).copy_(x + at::rand(x.sizes(), generator, x.options()));
 }
 
@@ -504,7 +528,7 @@ OPGEN_KERNEL(ok_composite)(const Tensor& x, const Tensor& y) {
 }
 
 OPGEN_KERNEL(ok_complex)(const Tensor& self) {
-  OPGEN_CHECK(self.is_complex(), "ok_complex: expected complex elements");
+  OPGEN_CHECK_NOT_IMPLEMENTED(self.is_complex(), "ok_complex: expected complex elements");
   return self * self;
 }
 
@@ -532,6 +556,7 @@ OPGEN_KERNEL(ok_foreach_add_)(TensorList self, const Scalar& by) {
 }
 
 OPGEN_KERNEL(ok_pick_cpu)(const Tensor& x, const List<std::optional<Tensor>>& indices) {
+  check_floats(x);
   Tensor out = x.clone();
   for (const std::optional<Tensor> index : indices) {
     if (index.has_value() && index->defined()) out.add_(index->numel());
@@ -541,11 +566,12 @@ OPGEN_KERNEL(ok_pick_cpu)(const Tensor& x, const List<std::optional<Tensor>>& in
 
 OPGEN_KERNEL(ok_reduce_cpu)(const Tensor& x, std::string_view mode) {
   OPGEN_CHECK_VALUE(mode == "sum" || mode == "mean", "ok_reduce: mode is 'sum' or 'mean'");
-  OPGEN_CHECK(x.is_floating_point(), "ok_reduce: expected floating-point elements");
+  check_floats(x);
   return mode == "sum" ? x.sum() : x.mean();
 }
 
 OPGEN_KERNEL(ok_minmax_cpu)(const Tensor& self) {
+  check_floats(self);
   OPGEN_CHECK(self.dim() == 2 && self.size(1) > 0, "ok_minmax: expected a matrix with columns");
   return {self.amin(1).contiguous(), self.amax(1).contiguous()};
 }

@@ -5,11 +5,18 @@ from torch import Tensor
 
 __all__: list[str] = []
 
+
+def _check_floats(x: Tensor) -> None:
+    if not x.is_floating_point():
+        raise NotImplementedError("expected floating-point elements")
+
+
 _TABLES: dict[tuple[torch.Size, torch.dtype], Tensor] = {}
 
 
 @torch.library.impl("cert_torch::py_table", "CPU")
 def py_table(x: Tensor, scale: float) -> Tensor:
+    _check_floats(x)
     key = (x.shape, x.dtype)
     if key not in _TABLES:
         ramp = torch.arange(x.numel(), dtype=x.dtype).reshape(x.shape)
@@ -19,12 +26,14 @@ def py_table(x: Tensor, scale: float) -> Tensor:
 
 @torch.library.impl("cert_torch::py_total", "CPU")
 def py_total(x: Tensor, seen: list[float] = []) -> Tensor:  # noqa: B006
+    _check_floats(x)
     seen.append(1.0)
     return x + sum(seen)
 
 
 @torch.library.impl("cert_torch::py_outer", "CPU")
 def py_outer(x: Tensor, y: Tensor) -> Tensor:
+    _check_floats(x)
     return torch.outer(x, y)
 
 
@@ -37,6 +46,7 @@ def _py_outer_vmap(info, in_dims, x, y):  # type: ignore[no-untyped-def]
 
 @torch.library.impl("cert_torch::py_ratio", "CPU")
 def py_ratio(x: Tensor, y: Tensor) -> Tensor:
+    _check_floats(x)
     if x.shape != y.shape:
         raise ValueError("py_ratio: expected two tensors of the same sizes")
     return x / (y * y + 1)
@@ -59,6 +69,7 @@ torch.library.register_autograd(
 
 @torch.library.impl("cert_torch::py_mul", "CPU")
 def py_mul(x: Tensor, y: Tensor) -> Tensor:
+    _check_floats(x)
     if x.dtype != y.dtype or x.shape != y.shape:
         raise TypeError("py_mul: expected two tensors of the same sizes and dtype")
     return x * y
@@ -88,6 +99,7 @@ torch.library.register_autograd("cert_torch::tanh_py", _tanh_backward, setup_con
 
 @torch.library.impl("cert_torch::py_checked", "CPU")
 def py_checked(x: Tensor, size: int) -> Tensor:
+    _check_floats(x)
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     scale = torch.tensor(2.0)
@@ -99,6 +111,7 @@ def py_checked(x: Tensor, size: int) -> Tensor:
 
 @torch.library.impl("cert_torch::py_sigmoid", "CPU")
 def py_sigmoid(x: Tensor) -> Tensor:
+    _check_floats(x)
     return torch.sigmoid(x)
 
 
