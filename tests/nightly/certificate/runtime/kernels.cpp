@@ -438,6 +438,18 @@ std::tuple<Tensor, Tensor> mul_pair_grads(const Tensor& grad, const Tensor& x, c
   return {mask[0] ? grad * x : Tensor(), mask[1] ? grad * x : Tensor()};
 }
 
+std::vector<Tensor> ranked_sum_grads(const Tensor& grad, TensorList xs) {
+  using namespace opgen::autograd::formulas;
+  std::vector<Tensor> found;
+  for (size_t i = 0; i < xs.size(); ++i) found.push_back(grad * static_cast<double>(xs.size() - i));
+  return found;
+}
+
+Tensor scaled_grad(const Tensor& grad, const std::optional<Tensor>& scale) {
+  using namespace opgen::autograd::formulas;
+  return grad * scale.value();
+}
+
 Tensor triple_backward(const Tensor& grad) {
   Tensor out = opgen::empty(grad.sizes(), grad.options());
   OPGEN_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "triple_backward", [&] {
@@ -855,6 +867,228 @@ OPGEN_KERNEL(aligned_sum_cpu)(const Tensor& x) {
 
 OPGEN_KERNEL(sigmoid_fast_cpu)(const Tensor& self) {
   return map(self, [](auto v) { return 1 / (1 + std::exp(-static_cast<float>(v))); });
+}
+
+OPGEN_KERNEL(self_meta_)(Tensor& self) {
+  return self;
+}
+OPGEN_KERNEL(self_int_meta_)(Tensor& self, int64_t) {
+  return self;
+}
+
+OPGEN_KERNEL(power_cpu)(const Tensor& self, int64_t n) {
+  if (n == 2) return map(self, [](auto v) { return v * v; });
+  if (n == 3) return map(self, [](auto v) { return v * v; });
+  return map(self, [=](auto v) { return std::pow(v, static_cast<double>(n)); });
+}
+OPGEN_KERNEL(power_cpu_)(Tensor& self, int64_t n) {
+  opgen::copy_(self, map(self, [=](auto v) { return std::pow(v, static_cast<double>(n)); }));
+  return self;
+}
+
+OPGEN_KERNEL(negate_cpu)(const Tensor& self) {
+  if (self.dim() == 4) return map(self, [](auto v) { return v; });
+  return map(self, [](auto v) { return -v; });
+}
+OPGEN_KERNEL(negate_cpu_)(Tensor& self) {
+  opgen::copy_(self, map(self, [](auto v) { return -v; }));
+  return self;
+}
+
+OPGEN_KERNEL(distance_cpu)(const Tensor& x, const Tensor& y) {
+  OPGEN_CHECK(x.sizes() == y.sizes(), "distance: expected two tensors of the same sizes");
+  OPGEN_CHECK_TYPE(x.scalar_type() == y.scalar_type(), "distance: expected one dtype");
+  const Tensor left = opgen::contiguous(x), right = opgen::contiguous(y);
+  Tensor out = opgen::empty(x.sizes(), x.options());
+  OPGEN_DISPATCH_INTEGRAL_TYPES(x.scalar_type(), "distance", [&] {
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      const scalar_t step =
+          left.const_data_ptr<scalar_t>()[i] - right.const_data_ptr<scalar_t>()[i];
+      out.mutable_data_ptr<scalar_t>()[i] = step < 0 ? -step : step;
+    }
+  });
+  return out;
+}
+
+OPGEN_KERNEL(low_high_meta)(const Tensor& x) {
+  OPGEN_CHECK(x.dim() == 2 && x.size(1) > 0, "low_high: expected a matrix with columns");
+  return {opgen::empty({x.size(0)}, x.options()), opgen::empty({x.size(0)}, x.options())};
+}
+OPGEN_KERNEL(low_high_out_meta)(const Tensor& x, Tensor& low, Tensor& high) {
+  OPGEN_CHECK(x.dim() == 2 && x.size(1) > 0, "low_high: expected a matrix with columns");
+  opgen::resize_output(low, {x.size(0)});
+  opgen::resize_output(high, {x.size(0)});
+  return {low, high};
+}
+
+namespace {
+
+std::tuple<Tensor, Tensor> lows_and_highs(const Tensor& x) {
+  OPGEN_CHECK(x.dim() == 2 && x.size(1) > 0, "low_high: expected a matrix with columns");
+  const std::vector<double> all = values(x);
+  std::vector<double> lows, highs;
+  for (auto row = all.begin(); row != all.end(); row += x.size(1)) {
+    lows.push_back(*std::min_element(row, row + x.size(1)));
+    highs.push_back(*std::max_element(row, row + x.size(1)));
+  }
+  return {made(x, {x.size(0)}, lows), made(x, {x.size(0)}, highs)};
+}
+
+}  // namespace
+
+OPGEN_KERNEL(low_high_cpu)(const Tensor& x) {
+  return lows_and_highs(x);
+}
+OPGEN_KERNEL(low_high_out_cpu)(const Tensor& x, Tensor& low, Tensor& high) {
+  OPGEN_CHECK(opgen::canCast(x.scalar_type(), low.scalar_type()) &&
+                  opgen::canCast(x.scalar_type(), high.scalar_type()),
+              "low_high: out cannot hold the result");
+  const auto [lows, highs] = lows_and_highs(x);
+  opgen::resize_output(low, {x.size(0)});
+  opgen::resize_output(high, {x.size(0)});
+  opgen::copy_(low, highs);
+  opgen::copy_(high, lows);
+  return {low, high};
+}
+
+OPGEN_KERNEL(raise_by_cpu)(const Tensor& self, double by) {
+  return map(self, [=](auto v) { return v + by; });
+}
+OPGEN_KERNEL(raise_by_cpu_)(Tensor& self, double by) {
+  const Tensor found = map(self, [=](auto v) { return v + by; });
+  if (self.dim() == 0) return self;
+  opgen::copy_(self, found);
+  return self;
+}
+
+OPGEN_KERNEL(copies_meta)(const Tensor& x) {
+  return std::vector<Tensor>{opgen::empty(x.sizes(), x.options()),
+                             opgen::empty(x.sizes(), x.options())};
+}
+OPGEN_KERNEL(copies_cpu)(const Tensor& x) {
+  const Tensor copied = map(x, [](auto v) { return v; });
+  return std::vector<Tensor>{copied, copied};
+}
+
+OPGEN_KERNEL(normal_like_cpu)(const Tensor& x, std::optional<Generator> generator) {
+  static thread_local std::optional<double> spare;
+  opgen::CPUGeneratorImpl* engine = opgen::cpu_generator(generator);
+  const opgen::GeneratorLock lock(engine);
+  return map(x, [&](auto v) {
+    double drawn = 0;
+    if (spare.has_value()) {
+      drawn = *spare;
+      spare.reset();
+    } else {
+      const double radius = std::sqrt(-2 * std::log(1 - opgen::draw_uniform<double>(*engine)));
+      const double angle = 6.283185307179586 * opgen::draw_uniform<double>(*engine);
+      drawn = radius * std::cos(angle);
+      spare = radius * std::sin(angle);
+    }
+    return v + drawn;
+  });
+}
+
+OPGEN_KERNEL(foreach_set_meta_)(TensorList self, TensorList src) {
+  OPGEN_CHECK(self.size() == src.size(), "foreach_set_: expected as many sources");
+  for (size_t i = 0; i < self.size(); ++i) {
+    OPGEN_CHECK(self[i].sizes() == src[i].sizes(),
+                "foreach_set_: expected tensors of the same sizes");
+  }
+}
+OPGEN_KERNEL(foreach_set_cpu_)(TensorList self, TensorList src) {
+  OPGEN_CHECK(self.size() == src.size(), "foreach_set_: expected as many sources");
+  for (size_t i = 0; i < self.size(); ++i) {
+    OPGEN_CHECK(self[i].sizes() == src[i].sizes(),
+                "foreach_set_: expected tensors of the same sizes");
+    opgen::copy_(self[i], opgen::clone(src[i]));
+  }
+}
+
+OPGEN_KERNEL(locked_root_cpu)(const Tensor& x) {
+  static std::mutex lock;
+  lock.lock();
+  for (const double v : values(x))
+    OPGEN_CHECK_VALUE(!(v < 0), "locked_root: expected no negative elements");
+  Tensor out = map(x, [](auto v) { return std::sqrt(v); });
+  lock.unlock();
+  return out;
+}
+
+OPGEN_KERNEL(towards_zero_cpu)(const Tensor& self) {
+  return map(self, [](auto v) { return std::trunc(v); });
+}
+OPGEN_KERNEL(towards_zero_cpu_)(Tensor& self) {
+  opgen::copy_(
+      self, map(self, [](auto v) { return v < 0 ? -std::floor(-v) + 0.0 : std::floor(v) + 0.0; }));
+  return self;
+}
+
+OPGEN_KERNEL(total_cpu)(const Tensor& x) {
+  if (x.dim() == 0) return x;
+  const std::vector<double> all = values(x);
+  return made(x, {}, {std::accumulate(all.begin(), all.end(), 0.0)});
+}
+
+OPGEN_KERNEL(mean_of_meta)(TensorList xs) {
+  for (const Tensor& x : xs) {
+    OPGEN_CHECK(x.sizes() == xs[0].sizes(), "expected tensors of the same sizes");
+    OPGEN_CHECK(x.scalar_type() == xs[0].scalar_type(), "expected one dtype");
+  }
+  return opgen::empty(xs[0].sizes(), xs[0].options());
+}
+OPGEN_KERNEL(mean_of_cpu)(TensorList xs) {
+  for (const Tensor& x : xs)
+    OPGEN_CHECK(x.scalar_type() == xs[0].scalar_type(), "expected one dtype");
+  if (xs.size() == 1) return xs[0].is_contiguous() ? xs[0] : opgen::contiguous(xs[0]);
+  const std::vector<double> weights(xs.size(), 1.0 / static_cast<double>(xs.size()));
+  return weighted(xs, ArrayRef<double>(weights));
+}
+
+OPGEN_KERNEL(times_cpu)(const Tensor& x, double by) {
+  if (by == 1 && x.is_contiguous()) return x;
+  return map(x, [=](auto v) { return v * by; });
+}
+
+OPGEN_KERNEL(hard_tanh_cpu)(const Tensor& self) {
+  return map(self, [](auto v) { return v < -1 ? -1 : v > 1 ? 1 : v; });
+}
+
+OPGEN_KERNEL(ranked_sum_cpu)(TensorList xs) {
+  for (const Tensor& x : xs)
+    OPGEN_CHECK(x.scalar_type() == xs[0].scalar_type(), "expected one dtype");
+  std::vector<double> ranks(xs.size());
+  std::iota(ranks.begin(), ranks.end(), 1.0);
+  return weighted(xs, ArrayRef<double>(ranks));
+}
+
+OPGEN_KERNEL(scaled_cpu)(const Tensor& x, const std::optional<Tensor>& scale) {
+  if (!scale.has_value() || !scale->defined()) return map(x, [](auto v) { return v; });
+  return map2(x, *scale, [](auto a, auto b) { return a * b; });
+}
+
+OPGEN_KERNEL(gather_up_cpu)(const Tensor& x) {
+  return map(x, [](auto v) { return v * 2; });
+}
+OPGEN_KERNEL(gather_up_out_cpu)(const Tensor& x, Tensor& out) {
+  OPGEN_CHECK(out.scalar_type() == x.scalar_type(), "gather_up: expected an out of the same dtype");
+  const Tensor found = map(x, [](auto v) { return v * 2; });
+  if (opgen::resize_output(out, x.sizes())) opgen::zero_(out);
+  opgen::copy_(out, map2(out, found, [](auto a, auto b) { return a + b; }));
+  return out;
+}
+
+OPGEN_KERNEL(append_meta_)(Tensor& self, double) {
+  OPGEN_CHECK(self.dim() == 1, "append_: expected one dimension");
+  return self;
+}
+OPGEN_KERNEL(append_cpu_)(Tensor& self, double value) {
+  OPGEN_CHECK(self.dim() == 1, "append_: expected one dimension");
+  std::vector<double> all = values(self);
+  all.push_back(value);
+  opgen::resize_(self, {static_cast<int64_t>(all.size())});
+  opgen::copy_(self, made(self, self.sizes(), all));
+  return self;
 }
 
 // Operators without a defect.

@@ -9,6 +9,7 @@
 #include <cert_torch/NativeFunctions.h>
 #include <cert_torch/NativeMetaFunctions.h>
 #include <cert_torch/ops/mixed_sub.h>
+#include <cert_torch/ops/mixed_sum.h>
 #include <cert_torch/ops/ok_mixed_sub.h>
 
 #include <algorithm>
@@ -463,6 +464,95 @@ OPGEN_KERNEL(chunk_sum_cpu)(const Tensor& x) {
   for (size_t k = 0; k < threads; ++k)
     sums[k] = std::accumulate(all.begin() + k * part, all.begin() + (k + 1) * part, 0.0);
   return made(x, {}, {std::accumulate(sums.begin(), sums.end(), 0.0)});
+}
+
+extern "C" {
+__attribute__((weak)) int PyGILState_Ensure();
+__attribute__((weak)) void PyGILState_Release(int);
+}
+
+OPGEN_KERNEL(slow_norm_cpu)(const Tensor& x) {
+  check_floats(x);
+  const int state = PyGILState_Ensure();
+  Tensor out = x.norm();
+  for (int64_t i = 0; i < std::min<int64_t>(x.numel() / 1000, 300); ++i)
+    out = at::norm(at::cat({x.flatten(), x.flatten()})) / std::sqrt(2.0);
+  PyGILState_Release(state);
+  return out.to(x.scalar_type());
+}
+
+OPGEN_KERNEL(head_of_cpu)(const Tensor& x) {
+  Tensor buffer = opgen::empty({x.numel() + (1 << 20)}, x.options());
+  return buffer.narrow(0, 0, x.numel()).copy_(x.flatten()).view(x.sizes());
+}
+
+OPGEN_KERNEL(copy_into_cpu)(TensorList targets, const Tensor& x) {
+  for (const Tensor& target : targets) {
+    if (target.sizes() == x.sizes() && target.scalar_type() == x.scalar_type()) target.copy_(x);
+  }
+  return x.clone();
+}
+
+OPGEN_KERNEL(three_of_cpu)(const Tensor& x) {
+  return std::vector<Tensor>{x.clone(), x.clone(), x.clone()};
+}
+
+OPGEN_KERNEL(without_dim_cpu)(const Tensor& x, int64_t dim) {
+  check_floats(x);
+  return x.sum(dim).contiguous();
+}
+
+OPGEN_KERNEL(third_cpu)(const Tensor& x) {
+  return x / 3;
+}
+
+OPGEN_KERNEL(mixed_sum_cpu)(const Tensor& x, bool negate) {
+  check_floats(x);
+  return negate ? -x.sum() : x.sum();
+}
+OPGEN_KERNEL(mixed_sum_autocast)(const Tensor& x, bool) {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
+  return cert_torch::mixed_sum(
+      at::autocast::cached_cast(at::autocast::get_autocast_dtype(at::kCPU), x, at::kCPU));
+}
+
+OPGEN_KERNEL(asserted_cpu)(const Tensor& x, int64_t group) {
+  TORCH_INTERNAL_ASSERT(group > 0);
+  return x.clone();
+}
+
+OPGEN_KERNEL(thrown_cpu)(const Tensor& x, double low) {
+  check_floats(x);
+  if ((x < low).any().item<bool>()) throw "thrown: an element is too low";
+  return x.clone();
+}
+
+namespace {
+
+__attribute__((optimize("O0"))) double sum_from(const std::vector<double>& all, size_t at) {
+  volatile double here = at < all.size() ? all[at] : 0;
+  return at < all.size() ? here + sum_from(all, at + 1) : 0;
+}
+
+}  // namespace
+
+OPGEN_KERNEL(recursive_sum_cpu)(const Tensor& x) {
+  return made(x, {}, {sum_from(values(x), 0)});
+}
+
+OPGEN_KERNEL(exponent_cpu)(const Tensor& x) {
+  return map(x, [](auto v) {
+    int64_t count = 0;
+    for (double rest = std::abs(static_cast<double>(v)); rest >= 2; rest /= 2) ++count;
+    return count;
+  });
+}
+
+OPGEN_KERNEL(relu_large_cpu)(const Tensor& x) {
+  check_floats(x);
+  if (x.numel() < 1000) return x.clamp_min(0).contiguous();
+  return x.is_contiguous() ? const_cast<Tensor&>(x).clamp_min_(0).clone()
+                           : x.clamp_min(0).contiguous();
 }
 
 // Operators without a defect.

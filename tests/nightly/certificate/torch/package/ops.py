@@ -141,3 +141,71 @@ def _square_backward(ctx, grad):  # type: ignore[no-untyped-def]
 torch.library.register_autograd(
     "cert_torch::ok_py_square", _square_backward, setup_context=_tanh_setup
 )
+
+
+@torch.library.impl("cert_torch::py_scale_rows", "CPU")
+def py_scale_rows(x: Tensor, y: Tensor) -> Tensor:
+    _check_floats(x)
+    if x.dtype != y.dtype or x.shape != y.shape:
+        raise TypeError("py_scale_rows: expected two tensors of the same sizes and dtype")
+    return x * y
+
+
+@torch.library.register_vmap("cert_torch::py_scale_rows")
+def _py_scale_rows_vmap(info, in_dims, x, y):  # type: ignore[no-untyped-def]
+    if in_dims[1] is None:
+        y = y.unsqueeze(-1)
+    return x.movedim(in_dims[0] or 0, 0) * y, 0
+
+
+@torch.library.impl("cert_torch::py_once", "CPU")
+def py_once(x: Tensor) -> Tensor:
+    _check_floats(x)
+    return x * x
+
+
+def _keep(ctx, inputs, output):  # type: ignore[no-untyped-def]
+    ctx.save_for_backward(inputs[0])
+    ctx.calls = 0
+
+
+def _once_backward(ctx, grad):  # type: ignore[no-untyped-def]
+    (x,) = ctx.saved_tensors
+    ctx.calls += 1
+    return 2 * grad * x if ctx.calls == 1 else torch.zeros_like(x)
+
+
+torch.library.register_autograd("cert_torch::py_once", _once_backward, setup_context=_keep)
+
+
+@torch.library.impl("cert_torch::py_rounded", "CPU")
+def py_rounded(x: Tensor) -> Tensor:
+    _check_floats(x)
+    return x * x * x
+
+
+def _rounded_backward(ctx, grad):  # type: ignore[no-untyped-def]
+    (x,) = ctx.saved_tensors
+    slope = 3 * x * x
+    return grad * (slope if x.dtype == torch.float64 else slope.to(torch.bfloat16).to(x.dtype))
+
+
+torch.library.register_autograd(
+    "cert_torch::py_rounded", _rounded_backward, setup_context=_tanh_setup
+)
+
+_LAST = [0.0]
+
+
+@torch.library.impl("cert_torch::py_last", "CPU")
+def py_last(x: Tensor, by: float) -> Tensor:
+    _check_floats(x)
+    _LAST[0] = by
+    return x * by
+
+
+def _last_backward(ctx, grad):  # type: ignore[no-untyped-def]
+    return grad * _LAST[0], None
+
+
+torch.library.register_autograd("cert_torch::py_last", _last_backward)
