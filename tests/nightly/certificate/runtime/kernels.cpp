@@ -234,12 +234,14 @@ OPGEN_KERNEL(tally_cpu_)(Tensor& self, const Tensor& values) {
   OPGEN_CHECK(self.dim() == 1 && self.is_contiguous(), "tally_: expected a row of counts");
   OPGEN_CHECK_TYPE(self.scalar_type() == opgen::kLong && values.scalar_type() == opgen::kLong,
                    "tally_: expected int64 counts and values");
-  int64_t* counts = self.mutable_data_ptr<int64_t>();
-  const int64_t n = self.numel();
+  std::vector<int64_t> all;
   each<int64_t>(values, [&](int64_t v) {
-    OPGEN_CHECK_INDEX(v >= 0 && v <= n, "tally_: the value ", v, " of ", n, " counts");
-    ++counts[v];
+    OPGEN_CHECK_INDEX(v >= 0 && v <= self.numel(), "tally_: the value ", v, " of ", self.numel(),
+                      " counts");
+    all.push_back(v);
   });
+  int64_t* counts = self.mutable_data_ptr<int64_t>();
+  for (const int64_t v : all) ++counts[v];
   return self;
 }
 
@@ -818,6 +820,8 @@ OPGEN_KERNEL(minus_out_meta)(const Tensor& self, const Tensor&, Tensor& out) {
   return out;
 }
 OPGEN_KERNEL(minus_out_cpu)(const Tensor& self, const Tensor& other, Tensor& out) {
+  OPGEN_CHECK(opgen::canCast(self.scalar_type(), out.scalar_type()),
+              "minus: out cannot hold the result");
   const Tensor found = map2(other, self, [](auto a, auto b) { return a - b; });
   opgen::resize_output(out, self.sizes());
   opgen::copy_(out, found);
@@ -832,6 +836,8 @@ OPGEN_KERNEL(grow_out_meta)(const Tensor& x, Tensor& out) {
   return out;
 }
 OPGEN_KERNEL(grow_out_cpu)(const Tensor& x, Tensor& out) {
+  OPGEN_CHECK(opgen::canCast(x.scalar_type(), out.scalar_type()),
+              "grow: out cannot hold the result");
   const Tensor found = map(x, [](auto v) { return v + 1; });
   if (out.dim() != x.dim() || out.numel() <= x.numel()) {
     opgen::resize_output(out, x.sizes());

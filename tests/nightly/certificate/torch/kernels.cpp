@@ -666,6 +666,17 @@ OPGEN_KERNEL(ok_minmax_cpu)(const Tensor& self) {
   return {self.amin(1).contiguous(), self.amax(1).contiguous()};
 }
 
+OPGEN_KERNEL(ok_scatter_sum_cpu)(const Tensor& src, const Tensor& index, int64_t size) {
+  OPGEN_CHECK(src.dim() == 1 && index.dim() == 1 && src.size(0) == index.size(0),
+              "ok_scatter_sum: expected two rows of the same size");
+  OPGEN_CHECK(index.scalar_type() == at::kLong, "ok_scatter_sum: expected an int64 index");
+  OPGEN_CHECK_VALUE(size >= 0, "ok_scatter_sum: expected a size of at least 0");
+  check_floats(src);
+  OPGEN_CHECK_INDEX(!((index < 0).any().item<bool>() || (index >= size).any().item<bool>()),
+                    "ok_scatter_sum: an index is not below ", size);
+  return at::zeros({size}, src.options()).index_add_(0, index, src);
+}
+
 OPGEN_KERNEL(ok_turned_cpu)(const Tensor& x) {
   OPGEN_CHECK(x.dim() == 2, "ok_turned: expected a matrix");
   return x.clone(MemoryFormat::Contiguous).t();
