@@ -670,11 +670,12 @@ OPGEN_KERNEL(ok_scatter_sum_cpu)(const Tensor& src, const Tensor& index, int64_t
   OPGEN_CHECK(src.dim() == 1 && index.dim() == 1 && src.size(0) == index.size(0),
               "ok_scatter_sum: expected two rows of the same size");
   OPGEN_CHECK(index.scalar_type() == at::kLong, "ok_scatter_sum: expected an int64 index");
-  OPGEN_CHECK_VALUE(size >= 0, "ok_scatter_sum: expected a size of at least 0");
+  OPGEN_CHECK_VALUE(size > 0, "ok_scatter_sum: expected a positive size");
   check_floats(src);
   OPGEN_CHECK_INDEX(!((index < 0).any().item<bool>() || (index >= size).any().item<bool>()),
                     "ok_scatter_sum: an index is not below ", size);
-  return at::zeros({size}, src.options()).index_add_(0, index, src);
+  const Tensor sum = at::zeros({size}, src.options().dtype(at::kDouble));
+  return sum.index_add_(0, index, src.to(at::kDouble)).to(src.scalar_type());
 }
 
 OPGEN_KERNEL(ok_turned_cpu)(const Tensor& x) {
