@@ -1,0 +1,31 @@
+"""The libraries of tests/nightly/certificate: each defect is there, and `opgen verify` does not blame correct operators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nightly.certificate.__main__ import TARGETS, build, findings, shown, table, verify
+
+pytestmark = pytest.mark.nightly
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("certificate")
+    for target in TARGETS:
+        build(target, found)
+    return found
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_defect_is_there(target: str, folder: Path) -> None:
+    problems = {defect.op: shown(target, folder, defect) for defect in table()[target]}
+    assert not {op: problem for op, problem in problems.items() if problem}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_correct_operators_have_no_findings(target: str, folder: Path) -> None:
+    texts = findings([verify(target, folder, 0, ["--quick"])]).texts
+    assert not {name: found for name, found in texts.items() if name.startswith("ok_")}
