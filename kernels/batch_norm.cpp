@@ -463,7 +463,7 @@ OPGEN_KERNEL(native_group_norm)
   const Tensor rstd = opgen::empty({N, group}, mean.options());
   if (out.is_meta()) return {out, mean, rstd};
   const Tensor dense = opgen::contiguous(input);
-  const Tensor to = out.is_contiguous() ? out : opgen::empty(out.sizes(), input.options());
+  const Tensor to = out.is_contiguous() ? out : Tensor(opgen::empty(out.sizes(), input.options()));
   const std::vector<double> scale = numbers_of(weight, C, 1), shift = numbers_of(bias, C, 0);
   std::vector<double> means(static_cast<size_t>(shape.rows)), rstds(means);
   OPGEN_DISPATCH_FLOATING(input.scalar_type(), "group_norm", [&] {

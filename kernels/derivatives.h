@@ -12,7 +12,7 @@
 
 namespace at::derivatives {
 
-using namespace opgen::types;
+using namespace at::types;
 
 // ---- Numbers -----------------------------------------------------------------------------------
 

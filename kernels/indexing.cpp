@@ -1097,7 +1097,7 @@ struct Indexed {
 // A mask counts as one index tensor per dimension.
 std::vector<Tensor> without_masks(const Tensor& self, IOptTensorListRef given) {
   std::vector<Tensor> indices;
-  for (const std::optional<Tensor>& entry : given) {
+  for (const auto& entry : given) {
     if (!entry.has_value() || !entry->defined()) {
       indices.emplace_back();
       continue;
@@ -1275,7 +1275,7 @@ OPGEN_PRECOMPUTE_META_FUNC2(index, Tensor)(const Tensor& self, IOptTensorListRef
     // The operand of the iterator is one element of the indexed dimensions, with stride 0.
     opgen::assert_no_internal_overlap(out);
     opgen::assert_no_overlap(out, self);
-    for (const std::optional<Tensor>& index : indices) {
+    for (const auto& index : indices) {
       if (index.has_value() && index->defined()) opgen::assert_no_overlap(out, *index);
     }
   }
@@ -1319,7 +1319,7 @@ OPGEN_KERNEL(_index_put_impl_)
               self.scalar_type(), " for the destination and ", values.scalar_type(),
               " for the source.");
   if (values.dim() != 0) check_same_device("index_put_", self, values);
-  Indexed indexed = make_indexed(self, IOptTensorListRef(indices));
+  Indexed indexed = make_indexed(self, List<std::optional<opgen::Tensor>>(indices));
   DimVector shape(indexed.self.sizes());
   for (const Tensor& index : indexed.indices) shape = opgen::infer_size(shape, index.sizes());
   OPGEN_CHECK(opgen::is_expandable_to(values.sizes(), shape),

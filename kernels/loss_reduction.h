@@ -15,7 +15,7 @@ inline void check_reduction(int64_t reduction) {
 }
 
 // Returns the losses of all places, their mean or their sum. The operators record the gradient.
-inline opgen::Tensor reduced(const opgen::Tensor& each, int64_t reduction) {
+inline at::Tensor reduced(const at::Tensor& each, int64_t reduction) {
   check_reduction(reduction);
   if (reduction == kMean) return each.mean();
   return reduction == kSum ? each.sum() : each;

@@ -7,11 +7,12 @@
 #include <limits>
 #include <type_traits>
 
+#include <aten/TensorBody.h>
 #include <opgen/kernel.h>
 
 namespace kernels {
 
-using namespace opgen::types;
+using namespace at::types;
 
 template <class T>
 inline constexpr bool is_complex_v = false;

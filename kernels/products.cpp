@@ -246,7 +246,7 @@ Tensor& addbmm_into(Tensor& out, const Tensor& self, const Tensor& batch1, const
   // An output that is resized cannot be added.
   const bool resizes =
       out.is_same(self) && !same_sizes(out.sizes(), {batch1.size(1), batch2.size(2)});
-  const Tensor addend = resizes ? opgen::clone(self) : self;
+  const Tensor addend = resizes ? Tensor(opgen::clone(self)) : self;
   const Tensor left = batch1.permute({1, 0, 2}).reshape({batch1.size(1), inner});
   return at::addmm_out(out, addend, left, batch2.reshape({inner, batch2.size(2)}), beta, alpha);
 }

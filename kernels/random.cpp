@@ -375,7 +375,7 @@ OPGEN_KERNEL(multinomial_out)
   Engine* engine = opgen::cpu_generator(generator);
   const opgen::GeneratorLock lock(engine);
   const Tensor weights = opgen::contiguous(to_dtype(self, kDouble));
-  const Tensor result = out.is_contiguous() ? out : opgen::empty(shape, out.options());
+  const Tensor result = out.is_contiguous() ? out : Tensor(opgen::empty(shape, out.options()));
   const int64_t size = self.size(-1), rows = out.numel() / num_samples;
   for (int64_t row = 0; row < rows; ++row) {
     draw_places(weights.const_data_ptr<double>() + row * size, size, replacement,

@@ -355,7 +355,8 @@ OPGEN_IMPL_FUNC(upsample_bilinear2d_out_cpu)
   const int64_t rows = output_size[0], columns = output_size[1];
   const int64_t height = self.size(2), width = self.size(3);
   const Tensor dense = opgen::contiguous(self);
-  const Tensor result = out.is_contiguous() ? out : opgen::empty(out.sizes(), self.options());
+  const Tensor result =
+      out.is_contiguous() ? out : Tensor(opgen::empty(out.sizes(), self.options()));
   OPGEN_DISPATCH(
       self.scalar_type(), "upsample_bilinear2d", OPGEN_WRAP([&] {
         using wide = between_t<scalar_t>;

@@ -157,7 +157,8 @@ OPGEN_KERNEL(searchsorted_out)
                   "torch.searchsorted(): sorter index out of range");
     }
   }
-  const Tensor result = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
+  const Tensor result =
+      out.is_contiguous() ? out : Tensor(opgen::empty(out.sizes(), out.options()));
   OPGEN_DISPATCH_REAL(common, "searchsorted", [&] {
     if (out_int32) {
       search<scalar_t>(sequence, order, values, behind, result.mutable_data_ptr<int32_t>());
@@ -533,7 +534,8 @@ void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const 
   const ScalarType common = opgen::result_type_of(elements, tested);
   const Tensor from = dense(with_plain_bools(elements), common),
                wanted = dense(with_plain_bools(tested), common);
-  const Tensor result = out.is_contiguous() ? out : opgen::empty(out.sizes(), out.options());
+  const Tensor result =
+      out.is_contiguous() ? out : Tensor(opgen::empty(out.sizes(), out.options()));
   bool* to = result.mutable_data_ptr<bool>();
   OPGEN_DISPATCH_REAL_AND_BOOL(common, "isin", [&] {
     using wide = wide_t<scalar_t>;
@@ -781,7 +783,7 @@ OPGEN_KERNEL(unique_consecutive_cpu)
   if (dim.has_value() && (self.dim() != 1 || *dim != 0)) {
     return distinct_along("unique_consecutive", self, *dim, /*sorted=*/false);
   }
-  const Tensor flat = opgen::contiguous(self).view({self.numel()});
+  const Tensor flat = Tensor(opgen::contiguous(self)).view({self.numel()});
   const TensorOptions places = self.options().dtype(kLong);
   const Tensor none = opgen::empty({0}, places);
   const Tensor group = return_inverse ? opgen::empty(self.sizes(), places) : Tensor();

@@ -266,7 +266,7 @@ OPGEN_KERNEL(meshgrid)(TensorList tensors) {
   for (int64_t i = 0; i < count; ++i) {
     DimVector line(static_cast<size_t>(count), 1);
     line[static_cast<size_t>(i)] = tensors[static_cast<size_t>(i)].numel();
-    grids.push_back(tensors[static_cast<size_t>(i)].view(line).expand(shape));
+    grids.push_back(Tensor(tensors[static_cast<size_t>(i)]).view(line).expand(shape));
   }
   return grids;
 }

@@ -45,7 +45,7 @@ inline void noop_boxed(const Tensor& a, const Tensor& b) {
 inline void noop_redispatch(const Tensor& a, const Tensor& b) {
   idle::noop_redispatch(a, b);
 }
-void noop_direct(const Tensor& a, const Tensor& b);
+void noop_direct(const opgen::Tensor& a, const opgen::Tensor& b);
 
 #define SIDE_HAS_PREPARED
 using PreparedAdd = opgen::Prepared<at::native::structured_ufunc_add_CPU, at::_ops::add_out>;

@@ -8,8 +8,8 @@
 #include "opgen/device/cpu_generator.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/library.h"
+#include "opgen/tensor.h"
 #include "opgen/tensor/empty.h"
-#include "plain_tensor.h"
 
 using namespace opgen;
 

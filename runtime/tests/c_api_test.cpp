@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "opgen/library.h"
-#include "plain_tensor.h"
+#include "opgen/tensor.h"
 
 using namespace opgen;
 

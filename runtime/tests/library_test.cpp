@@ -9,8 +9,8 @@
 
 #include "check.h"
 #include "opgen/boxing.h"
+#include "opgen/tensor.h"
 #include "opgen/tensor/empty.h"
-#include "plain_tensor.h"
 
 using namespace opgen;
 

@@ -1,20 +1,16 @@
 // register_test.cpp: adapters in generated tables, existing functions, stubs and their report, and
-// the owner of Tensor.
-#include <sys/wait.h>
-#include <unistd.h>
-
+// libraries that define the same operator.
 #include <array>
 #include <string>
 #include <vector>
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/dispatch/tensor_owner.h"
 #include "opgen/existing.h"
 #include "opgen/register.h"
 #include "opgen/stub.h"
+#include "opgen/tensor.h"
 #include "opgen/tensor/empty.h"
-#include "plain_tensor.h"
 
 using namespace opgen;
 
@@ -174,27 +170,43 @@ TEST(other_adapters) {
                MetaInplaceStub<meta_inplace>::call(a, 1));
 }
 
-TEST(second_owner_of_tensor_ends_the_process) {
-  const TensorOwner first("aten");
-  int ends[2];
-  CHECK_EQ(pipe(ends), 0);
-  pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], 2);
-    const TensorOwner second("custom");
-    _exit(0);
-  }
-  close(ends[1]);
-  char text[256] = {};
-  ssize_t size = read(ends[0], text, sizeof text - 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(size > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-  CHECK(std::string(text).find("both 'aten' and 'custom' own class Tensor") != std::string::npos);
+namespace {
+struct contested : Operator<contested, std::int64_t(std::int64_t)> {
+  static constexpr const char* name = "contested::f";
+  static constexpr const char* overload_name = "";
+  static OperatorSlot slot;
+};
+OperatorSlot contested::slot{contested::name, contested::overload_name, &boxing<contested::schema>};
+OperatorSlot contested_too{contested::name, contested::overload_name, &boxing<contested::schema>};
+std::int64_t plus_one(std::int64_t x) {
+  return x + 1;
 }
-TEST(owner_may_change_after_unloading) {
-  { const TensorOwner first("a"); }
-  const TensorOwner second("b");
+std::int64_t plus_two(std::int64_t x) {
+  return x + 2;
+}
+}  // namespace
+
+TEST(a_library_with_an_operator_of_another_is_not_registered) {
+  static const SchemaRow first[] = {{&contested::slot, "f(int x) -> int", ""}};
+  static const SchemaRow second[] = {{&contested_too, "f(int x) -> int", ""}};
+  static const KernelRow one[] = {{&contested::slot, reinterpret_cast<void*>(&plus_one), false}};
+  static const KernelRow two[] = {{&contested_too, reinterpret_cast<void*>(&plus_two), false}};
+  const SchemaTable schemas("contested", "alpha", first);
+  const KernelTable kernels("alpha", DispatchKey::CompositeExplicitAutograd, one);
+  {
+    // The order of a library's tables is not defined.
+    const KernelTable early("beta", DispatchKey::CompositeExplicitAutograd, two);
+    const SchemaTable refused("contested", "beta", second);
+    const KernelTable late("beta", DispatchKey::CompositeExplicitAutograd, two);
+    CHECK_EQ(contested::call(1), 2);
+    CHECK_EQ(why_refused("beta"),
+             "library beta is not registered: contested::f is defined twice: by alpha and by beta");
+    CHECK_EQ(why_refused("alpha"), "");
+    CHECK_THROWS(Error, "contested::f: library beta is not registered",
+                 detail::dispatch<std::int64_t, std::int64_t>(contested_too, DispatchKeySet(), 1));
+  }
+  CHECK_EQ(why_refused("beta"), "");
+  CHECK_EQ(contested::call(1), 2);
 }
 
 namespace {

@@ -4,10 +4,10 @@
 #include <initializer_list>
 #include <vector>
 
+#include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/shape_utils.h"
-#include "plain_tensor.h"
 
 namespace tensors {
 

@@ -239,7 +239,7 @@ OTHERS: Mapping[tuple[str, str], Callable[[], str | bytes]] = {
     ("--extends", "numbers"): lambda: fill("1,", start="[", end="1]"),
     ("--extends", "digits"): lambda: fill("1"),
     ("--extends", "operators"): lambda: count(
-        '"a@":1,', start='{"name":"x","owns_tensor":true,"operators":{', end='"b":1}}'
+        '"a@":1,', start='{"name":"x","tensor":"x::Tensor","operators":{', end='"b":1}}'
     ),
     ("--allow", "names"): lambda: count("foo@.*\n"),
     ("--allow", "enough names"): lambda: count("foo@.*\n", size=1_000_000),

@@ -248,7 +248,7 @@ def _other(kind: str, texts: Mapping[str, str]) -> object:
         case _:
             return {
                 "name": texts["extends:name"],
-                "owns_tensor": True,
+                "tensor": "",
                 "operators": {texts["extends:operator"]: {}},
                 "files": {},
             }

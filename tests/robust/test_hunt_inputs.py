@@ -65,7 +65,7 @@ OTHERS = {
     "tags.yaml": "- tag: core\n  desc: A core operator.\n- tag: pointwise\n  desc: Each element.\n",
     "backend.yaml": "backend: XLA\ncpp_namespace: torch_xla\nsupported:\n- foo\nautograd:\n- bar\n",
     "select.yaml": "operators:\n  lib::foo:\n    is_root_operator: true\nkernel_metadata:\n  foo: [float]\n",
-    "base.json": json.dumps({"name": "lib", "owns_tensor": True, "operators": {"lib::foo": {}}, "files": {}}),
+    "base.json": json.dumps({"name": "lib", "tensor": "lib::Tensor", "operators": {"lib::foo": {}}, "files": {}}),
     "allow.txt": "# of 2.0\nlib::foo.* 2030-01-01\n(bar|foo)_?(\\.out)?\n",
     "list.txt": "lib::foo\nlib::bar.out\naten::add.Tensor\n",
     "source.cpp": CPP,

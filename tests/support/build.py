@@ -276,10 +276,12 @@ def link_program(
     return program
 
 
-def run_program(program: Path, variables: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+def run_program(
+    program: Path, variables: Mapping[str, str] | None = None, *, arguments: Sequence[str] = ()
+) -> tuple[int, str, str]:
     """Run a program; return its exit code, standard output and standard error."""
     done = subprocess.run(
-        [str(program)],
+        [str(program), *arguments],
         capture_output=True,
         text=True,
         check=False,

@@ -46,6 +46,7 @@ def _mistake(
 
 _SHIFT_CLASS = r"mylib::native::opgen_shift_cpu"
 _CONSTRUCTORS = (19, "clang++ lists the five constructors of `at::Tensor`, which belong to PyTorch")
+_OWN_CONSTRUCTORS = (14, "clang++ lists the four constructors of `opgen::Tensor`")
 
 # A compiler reports these. The linker reports the ninth, a name defined in two files; a call reports the tenth, a meta
 # function that sets no output.
@@ -79,7 +80,7 @@ MISTAKES = (
         "Wrong return",
         "OPGEN_KERNEL(shift_cpu)(const Tensor& self, int64_t) { return self.numel(); }\n",
         r"(opgen|at)::Tensor",
-        {"torch clang++": _CONSTRUCTORS},
+        {"torch clang++": _CONSTRUCTORS, "runtime clang++": _OWN_CONSTRUCTORS},
     ),
     _mistake(
         "handwritten_return_type",

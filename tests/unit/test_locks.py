@@ -16,6 +16,7 @@ _LEAVES = {
     "src/dispatch/dispatch_call.cpp": "computes a table; initialisers of static variables take it",
     "src/dispatch/dispatcher.cpp": "warnings, and owners of kernels that are removed, come after it",
     "src/dispatch/operator_handle.cpp": "reads records",
+    "src/dispatch/registration_tables.cpp": "reads or writes a list; warnings and removed kernels come after it",
     "src/iterator/iterator_state.cpp": "fills fields of an iterator, in the threads of a loop",
     "src/structured/kernel_stubs.cpp": "reads a list of tables",
     "python/src/results.cpp": "takes texts from a list, or adds one",

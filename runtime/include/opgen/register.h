@@ -3,7 +3,6 @@
 
 #include "opgen/dispatch/meta_kernel.h"
 #include "opgen/dispatch/registration_tables.h"
-#include "opgen/dispatch/tensor_owner.h"
 #include "opgen/structured/apart_out.h"
 #include "opgen/structured/backend_select.h"
 #include "opgen/structured/kernel_adapters.h"

@@ -14,6 +14,7 @@ struct FunctionObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   const Function* function;
   PyObject* module_name;
+  PyObject* other_module;   // null, or that of another package with a method of this name
   PyObject** result_types;  // one per overload, null if the results have no names
   bool finds_results;       // at the first call: creating a class takes as long as many calls
 };
@@ -51,6 +52,17 @@ PyObject* call(PyObject* self, PyObject* const* args, std::size_t nargsf, PyObje
   return call_function(*object->function, args, nargs, names, object->result_types);
 }
 
+// The call of a method that two packages have: which of them is meant must not depend on the order
+// in which they are imported.
+PyObject* call_ambiguous(PyObject* self, PyObject* const*, std::size_t, PyObject*) {
+  const FunctionObject* object = of(self);
+  const char* name = object->function->name;
+  return PyErr_Format(PyExc_TypeError,
+                      "both %U and %U have a method Tensor.%s: call the function of one of them, "
+                      "such as %U.%s(...)",
+                      object->module_name, object->other_module, name, object->module_name, name);
+}
+
 PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
   if (instance == nullptr || !of(self)->function->method) {
     Py_INCREF(self);
@@ -64,6 +76,7 @@ void free_function(PyObject* self) {
   for (std::size_t i = 0; i < object->function->count; ++i) Py_XDECREF(object->result_types[i]);
   delete[] object->result_types;
   Py_XDECREF(object->module_name);
+  Py_XDECREF(object->other_module);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -134,6 +147,28 @@ PyObject* new_function(const Function& function, PyObject* module_name) {
     if (function.overloads[i]->result != nullptr) object->finds_results = true;
   }
   return self;
+}
+
+int add_method(const Function& function, PyObject* module_name) {
+  PyObject* type = reinterpret_cast<PyObject*>(types.tensor);
+  const Owned name(PyUnicode_FromString(function.name));
+  PyObject* found = name ? PyDict_GetItemWithError(types.tensor->tp_dict, name.get()) : nullptr;
+  if (found == nullptr && PyErr_Occurred() != nullptr) return -1;
+  if (found != nullptr && Py_TYPE(found) == types.function) {
+    FunctionObject* object = of(found);
+    const int same = PyObject_RichCompareBool(object->module_name, module_name, Py_EQ);
+    if (same < 0) return -1;
+    if (same == 0) {
+      Py_XSETREF(object->other_module, Py_NewRef(module_name));
+      object->vectorcall = &call_ambiguous;
+      keep_ambiguous_operator(function, found);
+      return 0;
+    }
+  }
+  const Owned made(new_function(function, module_name));
+  if (!made || PyObject_SetAttr(type, name.get(), made.get()) != 0) return -1;
+  keep_operator(function);
+  return 0;
 }
 
 }  // namespace opgen::python

@@ -1,7 +1,10 @@
 // module.cpp: fills a module from tables: classes, functions, submodules, methods.
 #include "opgen/python/module.h"
 
+#include <string>
+
 #include "objects.h"
+#include "opgen/dispatch/registration_tables.h"
 
 namespace opgen::python {
 
@@ -21,14 +24,13 @@ Owned submodule(PyObject* module, const char* package, const char* name) {
 }
 
 int add_function(PyObject* module, const char* package, const Function& function) {
-  const Owned place(function.method ? Owned(Py_NewRef(types.tensor))
-                                    : submodule(module, package, function.module));
+  const Owned name(PyUnicode_FromString(package));
+  if (!name) return -1;
+  if (function.method) return add_method(function, name.get());
+  const Owned place(submodule(module, package, function.module));
   if (!place) return -1;
-  Owned name(PyUnicode_FromString(package));
-  Owned object(name ? new_function(function, name.get()) : nullptr);
-  if (!object || PyObject_SetAttrString(place.get(), function.name, object.get()) != 0) return -1;
-  if (function.method) keep_operator(function);
-  return 0;
+  const Owned object(new_function(function, name.get()));
+  return object ? PyObject_SetAttrString(place.get(), function.name, object.get()) : -1;
 }
 
 // Sets __module__ of the types to the package that was imported first; pickle finds them there.
@@ -74,6 +76,10 @@ int init_module(PyObject* module, const char* package, const Function* functions
 int init_module(PyObject* module, const char* package,
                 std::initializer_list<std::span<const Function>> tables) {
   if (check_interpreter(package) != 0) return -1;
+  if (const std::string refused = why_refused(package); !refused.empty()) {
+    PyErr_SetString(PyExc_ImportError, refused.c_str());
+    return -1;
+  }
   const bool first = types.tensor == nullptr;
   if (make_constants(module) != 0) return -1;
   if (first && (make_function_type() != 0 || make_tensor_type() != 0)) return -1;

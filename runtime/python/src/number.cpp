@@ -83,6 +83,7 @@ constexpr const char* kNames[kMethodCount] = {"add",
                                               "gt",
                                               "ge"};
 const Function* methods[kMethodCount];
+PyObject* ambiguous[kMethodCount];  // methods that two packages have; a call raises TypeError
 
 // Returns whether `object` can be an operand. An int that is too large counts too: the call reports
 // it.
@@ -94,6 +95,9 @@ bool is_operand(Method method, PyObject* object) {
 
 PyObject* call_method(Method method, PyObject* a, PyObject* b) {
   PyObject* arguments[] = {a, b};
+  if (PyObject* both = ambiguous[method]) {
+    return PyObject_Vectorcall(both, arguments, b == nullptr ? 1 : 2, nullptr);
+  }
   return call_function(*methods[method], arguments, b == nullptr ? 1 : 2, nullptr, nullptr);
 }
 
@@ -192,6 +196,11 @@ int contains(PyObject* self, PyObject* value) {
 
 }  // namespace
 
+void keep_ambiguous_operator(const Function& function, PyObject* method) {
+  for (int i = 0; i < kMethodCount; ++i) {
+    if (std::strcmp(function.name, kNames[i]) == 0) ambiguous[i] = method;
+  }
+}
 void keep_operator(const Function& function) {
   for (int i = 0; i < kMethodCount; ++i) {
     if (std::strcmp(function.name, kNames[i]) == 0) methods[i] = &function;

@@ -194,6 +194,7 @@ PyObject* to_list(const TensorBase& tensor);
 // number.cpp: Python's operators, comparisons and conversions, which call methods.
 extern PyType_Slot number_slots[];
 void keep_operator(const Function& function);
+void keep_ambiguous_operator(const Function& function, PyObject* method);
 
 // indexing.cpp
 extern PyType_Slot indexing_slots[];
@@ -291,6 +292,8 @@ PyObject* text_signature(const Function& function);
 // function.cpp
 int make_function_type();
 PyObject* new_function(const Function& function, PyObject* module_name);
+// Adds a method to class Tensor; a call is an error if another package has one of the same name.
+int add_method(const Function& function, PyObject* module_name);
 
 // parser.cpp
 PyObject* call_function(const Function& function, PyObject* const* args, std::size_t nargs,

@@ -384,3 +384,11 @@ TensorBase where(const TensorBase& condition, const TensorBase& a, const TensorB
 }
 
 }  // namespace opgen::primitive
+
+namespace opgen {
+
+Tensor Tensor::conj() const {
+  return Tensor(primitive::conj(*this));
+}
+
+}  // namespace opgen

@@ -7,6 +7,7 @@
 #include "dispatch/dispatch_slots.h"
 #include "dispatch/dispatcher_impl.h"
 #include "opgen/dispatch/function_schema.h"
+#include "opgen/dispatch/registration_tables.h"
 
 namespace opgen {
 
@@ -67,8 +68,13 @@ const std::string* find_device_argument(const FunctionSchema& schema) {
 
 OPGEN_COLD const DispatchTable* resolve_slot(const OperatorSlot& slot) {
   OperatorEntry* entry = slot.entry.load_acquire();
-  OPGEN_CHECK(entry != nullptr, slot.name, *slot.overload_name != '\0' ? "." : "",
-              slot.overload_name, " is not registered: the library that defines it is not loaded");
+  if (OPGEN_UNLIKELY(entry == nullptr)) {
+    const std::string reason = why_refused(slot);
+    OPGEN_CHECK(reason.empty(), slot.name, *slot.overload_name != '\0' ? "." : "",
+                slot.overload_name, ": ", reason);
+    OPGEN_CHECK(false, slot.name, *slot.overload_name != '\0' ? "." : "", slot.overload_name,
+                " is not registered: the library that defines it is not loaded");
+  }
   Dispatcher::Impl& impl = Dispatcher::singleton().impl();
   std::lock_guard lock(impl.mutex);
   return impl.resolve(*entry);

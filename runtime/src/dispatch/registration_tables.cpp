@@ -1,7 +1,15 @@
 // registration_tables.cpp: registers the rows of a library's tables, and removes them.
 #include "opgen/dispatch/registration_tables.h"
 
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "opgen/core/loading.h"
@@ -9,52 +17,144 @@
 
 namespace opgen {
 
-struct SchemaTable::Impl {
+namespace detail {
+struct Table {
+  const void* module;
+  std::string library;
   std::vector<RegistrationHandle> handles;
 };
+}  // namespace detail
+
+namespace {
+
+using detail::Table;
+
+// The shared library or the program that contains an address.
+const void* module_of(const void* address) noexcept {
+  Dl_info found;
+  return dladdr(address, &found) != 0 ? found.dli_fbase : nullptr;
+}
+
+struct Refusal {
+  const void* module;
+  std::string library;
+  std::string reason;
+};
+// The tables of the process, and the libraries whose tables are not registered.
+struct Tables {
+  std::mutex mutex;
+  std::vector<Table*> all;
+  std::vector<Refusal> refused;
+};
+Tables& tables() {
+  static auto* const kept = new Tables;  // libraries may be unloaded after the program's objects
+  return *kept;
+}
+bool same_library(const auto& a, const Table& b) noexcept {
+  return a.module == b.module && a.library == b.library;
+}
+
+// Removes all tables of a library of which one cannot be registered: an exception would end the
+// process, and a part of a library would be worse than none.
+void refuse(const Table& table, const char* reason) {
+  std::vector<RegistrationHandle> removed;  // destroyed after the lock is released
+  {
+    const std::lock_guard lock(tables().mutex);
+    tables().refused.push_back({table.module, table.library, reason});
+    for (Table* other : tables().all) {
+      if (same_library(*other, table)) {
+        std::move(other->handles.begin(), other->handles.end(), std::back_inserter(removed));
+        other->handles.clear();
+      }
+    }
+  }
+  OPGEN_WARN("library ", table.library, " is not registered: ", reason);
+}
+
+// Registers `count` rows with `add`, or none.
+template <class Add>
+Table* register_table(const char* library, const void* rows, std::size_t count, const Add& add) {
+  const LoadingScope loading;
+  auto table = std::make_unique<Table>(Table{module_of(rows), library, {}});
+  table->handles.reserve(count);
+  bool is_refused = false;
+  {
+    const std::lock_guard lock(tables().mutex);
+    tables().all.push_back(table.get());
+    for (const Refusal& refusal : tables().refused) {
+      is_refused = is_refused || same_library(refusal, *table);
+    }
+  }
+  try {
+    for (std::size_t i = 0; i < count && !is_refused; ++i) table->handles.push_back(add(i));
+  } catch (const std::exception& error) {
+    refuse(*table, error.what());
+  }
+  return table.release();
+}
+
+void remove_table(Table* table) {
+  {
+    const std::lock_guard lock(tables().mutex);
+    std::erase(tables().all, table);
+    const bool is_last = std::none_of(tables().all.begin(), tables().all.end(),
+                                      [&](Table* other) { return same_library(*other, *table); });
+    if (is_last) {
+      std::erase_if(tables().refused,
+                    [&](const Refusal& refusal) { return same_library(refusal, *table); });
+    }
+  }
+  delete table;
+}
+
+template <class Matches>
+std::string find_refusal(const Matches& matches) {
+  const std::lock_guard lock(tables().mutex);
+  for (const Refusal& refusal : tables().refused) {
+    if (matches(refusal)) {
+      return "library " + refusal.library + " is not registered: " + refusal.reason;
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 SchemaTable::SchemaTable(const char* ns, const char* library, const SchemaRow* rows,
                          std::size_t count)
-    : impl_(nullptr) {
+    : table_(register_table(library, rows, count, [&](std::size_t i) {
+        OperatorSlot* slot = rows[i].slot;
+        return Dispatcher::singleton().register_schema(slot->name, slot->overload_name,
+                                                       rows[i].schema, rows[i].tags, library, slot);
+      })) {
   static_cast<void>(ns);
-  auto impl =
-      std::make_unique<Impl>();  // if a row throws, its destructor removes the rows before it
-  impl->handles.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    OperatorSlot* slot = rows[i].slot;
-    impl->handles.push_back(Dispatcher::singleton().register_schema(
-        slot->name, slot->overload_name, rows[i].schema, rows[i].tags, library, slot));
-  }
-  impl_ = impl.release();
 }
 SchemaTable::~SchemaTable() {
-  delete impl_;
+  remove_table(table_);
 }
-
-struct KernelTable::Impl {
-  std::vector<RegistrationHandle> handles;
-};
 
 KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* rows,
                          std::size_t count)
-    : impl_(nullptr) {
-  const LoadingScope loading;
-  auto impl = std::make_unique<Impl>();
-  impl->handles.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const OperatorSlot* slot = rows[i].slot;
-    KernelFunction kernel =
-        rows[i].function == nullptr
-            ? KernelFunction::fallthrough()
-            : KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing);
-    kernel.only_tracked = rows[i].only_tracked;
-    impl->handles.push_back(Dispatcher::singleton().register_kernel(slot->name, slot->overload_name,
-                                                                    key, kernel, library));
-  }
-  impl_ = impl.release();
-}
+    : table_(register_table(library, rows, count, [&](std::size_t i) {
+        const OperatorSlot* slot = rows[i].slot;
+        KernelFunction kernel =
+            rows[i].function == nullptr
+                ? KernelFunction::fallthrough()
+                : KernelFunction::from_unboxed(rows[i].function, rows[i].with_keys, slot->boxing);
+        kernel.only_tracked = rows[i].only_tracked;
+        return Dispatcher::singleton().register_kernel(slot->name, slot->overload_name, key, kernel,
+                                                       library);
+      })) {}
 KernelTable::~KernelTable() {
-  delete impl_;
+  remove_table(table_);
+}
+
+std::string why_refused(std::string_view library) {
+  return find_refusal([&](const Refusal& refusal) { return refusal.library == library; });
+}
+std::string why_refused(const OperatorSlot& slot) {
+  const void* module = module_of(&slot);
+  return find_refusal([&](const Refusal& refusal) { return refusal.module == module; });
 }
 
 }  // namespace opgen

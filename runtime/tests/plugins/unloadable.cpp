@@ -2,9 +2,9 @@
 // loads and unloads.
 #include "opgen/library.h"
 #include "opgen/register.h"
+#include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
-#include "plain_tensor.h"
 
 using namespace opgen;
 
@@ -41,7 +41,6 @@ const KernelTable kernels("plugin", DispatchKey::CPU, kernel_rows, 2);
 
 const KernelStub stubs[] = {{{kernel_name, "CPU", "OPGEN_KERNEL(twice)"}, kernel_name}};
 const StubTable stub_table("plugin", stubs, 1, kernel_name, kernel_name + 1);
-const TensorOwner owner("plugin");
 
 OPGEN_LIBRARY(plugin, m) {
   m.def("make(int size) -> Tensor", [](std::int64_t size) {

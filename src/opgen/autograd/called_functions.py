@@ -190,13 +190,13 @@ def warn_of_unknown_members(
     members: Collection[str],
     diagnostics: Diagnostics,
     *,
-    owns_tensor: bool,
+    has_methods: bool,
 ) -> None:
     """Report members that formulas of libraries call, and that are not among `members`; each name once.
 
-    If the library `owns_tensor`, its operators can be methods of class Tensor.
+    If the target `has_methods`, operators can be methods of class Tensor.
     """
-    methods = method_names(functions) if owns_tensor else frozenset()
+    methods = method_names(functions) if has_methods else frozenset()
     known = Vocabulary((*sorted(methods), *sorted(members)))
     seen: set[str] = set()
     for info in _infos(fn for fn in functions if fn.func.is_library):
@@ -208,7 +208,7 @@ def warn_of_unknown_members(
                     seen.add(name)
                     message = f"no class has a method '{name}'"
                     hint = known.did_you_mean(plain) or "call a function instead"
-                    if owns_tensor and hint == "call a function instead":
+                    if has_methods and hint == "call a function instead":
                         hint += ", or give an operator of this name 'variants: method'"
                     diagnostics.warning("W1243", message, _place(row, node), hint=hint)
 

@@ -228,10 +228,8 @@ def check_called_functions(gradients: Gradients, inputs: Inputs, diagnostics: Di
             warn_of_plain_sizes(gradients.functions, declared.needs_symint, diagnostics)
         members = declared.members()
         if members is not None:
-            # Where class Tensor is generated, operators can be its methods.
-            owns_tensor = cpp.tensor_header is None
             warn_of_unknown_members(
-                gradients.functions, members, diagnostics, owns_tensor=owns_tensor
+                gradients.functions, members, diagnostics, has_methods=bool(cpp.base_tensor)
             )
 
 

@@ -156,7 +156,8 @@ class Options(_Schemas[_Paths], Generic[_Path, _Paths, _Names], frozen=True, kw_
     ] = _NONE
     ignore_keys: Annotated[_Names, Option("KEYS", "Drop the rows of these dispatch keys.")] = _NONE
     extends: Annotated[
-        _Path | None, Option("FILE", "The manifest of the library whose Tensor class is used.")
+        _Path | None,
+        Option("FILE", "The manifest of a library whose methods and gradients this library uses."),
     ] = None
     select: Annotated[
         _Paths,

@@ -70,6 +70,7 @@ def library_context(
         python=inputs.python,
         backend_only=backend_only,
         extends_python=extended is not None and extended.python,
+        extended_tensor="" if extended is None else extended.tensor,
         torch=_oldest_torch(inputs, target),
     )
     return Context(
@@ -99,11 +100,13 @@ def _extended_name(extended: Extended | None, target: Target, backend_only: bool
 
 
 class Extended(Struct, frozen=True):
-    """A library that another extends: its name, the full names of its operators, and whether it is a Python package."""
+    """A library that another extends: its name, the full names of its operators, whether it is a Python package, and its
+    class Tensor; empty if it has none."""
 
     name: str
     operators: frozenset[str]
     python: bool
+    tensor: str
 
 
 def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extended | None:
@@ -113,22 +116,15 @@ def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extende
         return None
     try:
         manifest = json.loads(text)
-        name, owns_tensor = manifest["name"], manifest["owns_tensor"]
+        name, tensor = manifest["name"], manifest["tensor"]
         operators = frozenset(manifest["operators"])
         python = MODULE_SOURCE in manifest["files"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        name, owns_tensor, operators, python = None, None, frozenset(), False
+        name, tensor, operators, python = None, "", frozenset(), False
     if not isinstance(name, str) or not is_library_name(name):
         diagnostics.error("E0902", f"{path} is not a manifest of a generated library", None)
         return None
-    if not owns_tensor:
-        diagnostics.error(
-            "E0907",
-            f"library {name} has no class Tensor of its own",
-            None,
-            hint="extend the library that has it",
-        )
-    return Extended(name, operators, python)
+    return Extended(name, operators, python, str(tensor))
 
 
 def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: Diagnostics) -> None:
@@ -166,7 +162,7 @@ def manifest_header(context: Context, files: Container[str]) -> dict[str, Any]:
         "name": context.library.name,
         "target": context.target.name,
         "runtime_abi": context.target.plan.runtime_abi,
-        "owns_tensor": context.owns_tensor,
+        "tensor": context.own_tensor,
         "operators": {
             f.full_name: {"schema": context.spell.schema(f), "files": headers[f.root_name]}
             for f in context.registry.functions

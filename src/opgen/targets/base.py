@@ -193,8 +193,8 @@ class CppSpelling(Struct, frozen=True):
     """The spelling of types, values, and classes of structured operators in C++.
 
     `spelling` and `conversions` are for signatures. With `symint_overloads`, SymInt is a type of its own, and each
-    function with a SymInt argument has a second C++ signature. `tensor_header` declares the types of signatures where
-    class Tensor is not the library's; `type_headers` has the headers of types that it does not declare, by C++ name.
+    function with a SymInt argument has a second C++ signature. `base_tensor` is the class from which a library
+    derives its class Tensor, which has its operators as methods; empty if operators cannot be methods. `type_headers` has the headers of types that tensor.h does not declare, by C++ name.
     `element_types` has the C++ type of each ScalarType.
 
     Meta classes without `structured_inherits` derive from `meta_base`. `base_headers` has the headers of other bases
@@ -213,7 +213,7 @@ class CppSpelling(Struct, frozen=True):
     element_types: Mapping[str, str]
     api_macro: str = ""
     api_macros: Mapping[DispatchKey, str] = field(default_factory=dict)
-    tensor_header: str | None = None
+    base_tensor: str = ""
     type_headers: Mapping[str, str] = field(default_factory=dict)
     meta_spelling: TypeSpelling | None = None
     sized_bases: Mapping[str, str] = field(default_factory=dict)

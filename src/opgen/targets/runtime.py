@@ -110,6 +110,7 @@ RUNTIME = Target(
             "TensorIteratorBase": "opgen/iterator.h",
         },
         author_header="{0}.h",
+        base_tensor="opgen::Tensor",
         element_types={
             "Bool": "bool",
             "Byte": "::std::uint8_t",
@@ -133,7 +134,7 @@ RUNTIME = Target(
         kinds=_FILES,
         templates=("runtime",),
         cmake_package="opgen",
-        runtime_abi=1,
+        runtime_abi=2,
         formula_headers=(
             "opgen/autograd/derived_call.h",
             "opgen/autograd/formulas.h",

@@ -219,7 +219,6 @@ TORCH = Target(
         element_types=_ELEMENT_TYPES,
         api_macro="TORCH_API",
         api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
-        tensor_header="opgen/tensor.h",
         meta_spelling=TORCH_META_SPELLING,
         sized_bases={
             "at::impl::MetaBase": "MetaBase",

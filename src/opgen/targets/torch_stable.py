@@ -85,7 +85,6 @@ TORCH_STABLE = Target(
         base_headers=RUNTIME.cpp.base_headers,
         author_header="{0}.h",
         element_types=RUNTIME.cpp.element_types,
-        tensor_header="opgen/tensor.h",
         type_headers={"::std::string": "<string>"},
         meta_spelling=_META_SPELLING,
         sized_bases={

@@ -50,7 +50,7 @@ def report_not_installed(registry: Registry, target: Target, diagnostics: Diagno
 
 def report_operators(registry: Registry, target: Target, diagnostics: Diagnostics) -> None:
     """Report operators, or parts of them, for which `target` has no files."""
-    if target.cpp.tensor_header is not None:
+    if not target.cpp.base_tensor:
         report_methods(registry, diagnostics)
     known = None if target.schema.knows_all_tags else frozenset(builtin_tags().names)
     for f in registry.functions:

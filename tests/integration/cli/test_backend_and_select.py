@@ -40,7 +40,7 @@ def test_a_backend_of_an_extended_library_is_a_library(opgen: Opgen) -> None:
         *("src/RegisterXLA.cpp", "stubs/XLAStubs.cpp"),
     }
     manifest = json.loads(Path("out/opgen_manifest.json").read_text())
-    assert (manifest["name"], manifest["owns_tensor"]) == ("xla", False)
+    assert (manifest["name"], manifest["tensor"]) == ("xla", "")
     assert manifest["operators"] == {}
 
 
@@ -99,7 +99,7 @@ def test_skeletons_of_a_backend_are_in_its_namespace(opgen: Opgen) -> None:
     write("xla.yaml", BACKEND)
     text = opgen("stub", "neg", "--yaml", "good.yaml", "--backend-yaml", "xla.yaml").stdout
     assert "namespace xla_kernels {\n" in text
-    assert "Tensor XLANativeFunctions::neg(const Tensor& self) {\n" in text
+    assert "Tensor XLANativeFunctions::neg(const opgen::Tensor& self) {\n" in text
 
 
 def test_unselected_operators_are_neither_compiled_nor_registered(opgen: Opgen) -> None:

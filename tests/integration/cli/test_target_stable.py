@@ -58,7 +58,7 @@ def test_kernels_and_schemas_are_rows_of_tables(tree: Path) -> None:
 def test_the_oldest_release_is_in_the_build_file_and_the_manifest(tree: Path) -> None:
     assert "TORCH 2.12" in (tree / "CMakeLists.txt").read_text()
     manifest = json.loads((tree / "opgen_manifest.json").read_text())
-    assert manifest["target"] == "torch-stable" and manifest["owns_tensor"] is False
+    assert manifest["target"] == "torch-stable" and manifest["tensor"] == ""
     assert manifest["options"]["torch"] == "2.12"
 
 
@@ -163,7 +163,7 @@ def test_formulas_that_python_cannot_compute(
 
 def test_parts_that_only_other_targets_have(opgen: Opgen) -> None:
     Path("custom.yaml").write_text(FOO)
-    Path("other.json").write_text('{"name": "o", "owns_tensor": true, "operators": {}}')
+    Path("other.json").write_text('{"name": "o", "tensor": "o::Tensor", "operators": {}}')
     given = ("generate", "custom.yaml", "--target", "torch-stable", "-o", "out")
     result = opgen(*given, "--extends", "other.json")
     assert result.exit_code == 1 and "error[E0910]: target torch-stable has no" in result.stderr

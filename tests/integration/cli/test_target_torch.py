@@ -49,7 +49,7 @@ def test_pytorchs_own_parts_are_not_generated(tree: Path) -> None:
         text = (tree / path).read_text()
         assert "OperatorSlot" not in text and "KernelTable" not in text, path
     manifest = json.loads((tree / "opgen_manifest.json").read_text())
-    assert manifest["target"] == "torch" and manifest["owns_tensor"] is False
+    assert manifest["target"] == "torch" and manifest["tensor"] == ""
 
 
 def test_schemas_have_their_tags(tree: Path) -> None:
@@ -127,7 +127,7 @@ OPTIONS = (("--extends", "other.json"),)
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option[0])
 def test_options_of_the_runtime_are_rejected(opgen: Opgen, option: tuple[str, ...]) -> None:
     Path("custom.yaml").write_text(CUSTOM)
-    Path("other.json").write_text('{"name": "o", "owns_tensor": true, "operators": {}}')
+    Path("other.json").write_text('{"name": "o", "tensor": "o::Tensor", "operators": {}}')
     result = opgen("generate", "custom.yaml", "--target", "torch", "-o", "out", *option)
     assert result.exit_code == 1 and not Path("out").exists()
     assert "error[E0910]: target torch has no" in result.stderr

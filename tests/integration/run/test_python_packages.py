@@ -1,4 +1,4 @@
-"""Several Python packages in one process: ours, and out-of-tree ones that use its class Tensor."""
+"""Several Python packages in one process: ours, out-of-tree ones that extend it, and those of strangers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from support.build import (
     run,
     tool,
 )
-from support.inputs import aten_inputs
 from support.library import WHOLE, own_operators
 from support.python_package import run_python
-from support.trees import make_tree, write_tree
 
 pytestmark = list(WHOLE)
 
@@ -37,14 +35,25 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     require_headers()
     folder = tmp_path_factory.mktemp("packages")
     own = own_operators()
+    extends = ["--extends", own.tree / MANIFEST]
+    return (own.packages, *(build(folder, name, *extends) for name in ("more", "extra")))
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder from which `second` is imported, whose author does not know `aten`."""
+    return build(tmp_path_factory.mktemp("second"), "second")
+
+
+def build(folder: Path, name: str, *options: str | Path) -> Path:
+    """Return the folder from which a package that `opgen build` makes is imported."""
     variables = dict(environment())
     if launcher():
         variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
-    for name in ("more", "extra"):
-        command = [tool("opgen"), "build", HERE / f"{name}.yaml", "--kernels", HERE / f"{name}.cpp"]
-        command += ["-o", folder / name, "--extends", own.tree / MANIFEST, "--python"]
-        run([*command, "-j", str(jobs())], env=variables)
-    return (own.packages, *(folder / name / "cmake-build" / "python" for name in ("more", "extra")))
+    command = [tool("opgen"), "build", HERE / f"{name}.yaml", "--kernels", HERE / f"{name}.cpp"]
+    command += ["-o", folder / name, *options, "--name", name, "--python", "-j", str(jobs())]
+    run(command, env=variables)
+    return folder / name / "cmake-build" / "python"
 
 
 def test_a_package_out_of_tree_uses_the_tensors_of_ours(folders: tuple[Path, ...]) -> None:
@@ -140,27 +149,67 @@ def test_an_operator_that_cannot_be_called_raises(folders: tuple[Path, ...]) -> 
     )
 
 
-def test_a_second_owner_of_class_tensor_is_an_import_error(
-    folders: tuple[Path, ...], tmp_path: Path
+@pytest.mark.parametrize("order", [("aten", "second"), ("second", "aten")], ids=" ".join)
+def test_a_strangers_package_shares_the_process(
+    folders: tuple[Path, ...], second: Path, order: tuple[str, ...]
 ) -> None:
-    """Protects the interpreter: the library itself would end the process, so it is not loaded."""
-    second = write_tree(
-        make_tree(aten_inputs((HERE / "second.yaml",)), python=True), tmp_path / "second"
-    )
+    """Protects packages whose authors do not know each other: one class Tensor, with the methods of both; a method that
+    both have is an error, whatever the order of imports.
+    """
     run_python(
-        """
-        import aten
-        try:
-            import second
-        except ImportError as error:
-            assert "both aten and second own class Tensor" in str(error) and "--extends" in str(error)
-        else:
-            raise AssertionError("two owners")
-        assert aten.tensor([1.0]).add(1).item() == 2
+        f"""
+        import copy, importlib, pickle
+        for name in {order!r}:
+            importlib.import_module(name)
+        import aten, second
+        assert second.Tensor is aten.Tensor and isinstance(second.tensor([1.0]), aten.Tensor)
+        a = aten.tensor([1.0, 2.0], requires_grad=True)
+        b = second.thrice(a * 2)
+        assert b.tolist() == [6, 12] and b[1].item() == 12 and b.thrice().add(1).tolist() == [19, 37]
+        assert second.thrice(b) is not b and aten.add(b, b).thrice().tolist() == [36, 72]
+        assert copy.copy(b).tolist() == pickle.loads(pickle.dumps(b.detach())).tolist() == [6, 12]
+        with second.no_grad():
+            assert not (a * 2).requires_grad
+        assert "tensor([6.0, 12.0]" in repr(b), repr(b)
+        for call in (lambda: a.sub(a), lambda: a - a):
+            try:
+                call()
+            except TypeError as error:
+                assert "have a method Tensor.sub" in str(error), str(error)
+                assert "aten" in str(error) and "second" in str(error)
+            else:
+                raise AssertionError("a method of two packages")
         """,
         *folders,
-        second / "python",
+        second,
     )
+
+
+def test_a_package_with_an_operator_of_another_is_an_import_error(
+    folders: tuple[Path, ...], tmp_path: Path
+) -> None:
+    """Protects the first package: nothing of the second is registered, and the error names both."""
+    twice = build(tmp_path, "clash")
+    for first, late in [("aten", "clash"), ("clash", "aten")]:
+        run_python(
+            f"""
+            import os
+            import {first}
+            told = os.dup(2)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a program in C++ has no other report
+            try:
+                import {late}
+            except ImportError as error:
+                text = "library {late} is not registered: aten::relu is defined twice: by {first} and by {late}"
+                assert text in str(error), str(error)
+            else:
+                raise AssertionError("two libraries with one operator")
+            os.dup2(told, 2)
+            assert {first}.relu({first}.tensor([-1.0])).item() == {0 if first == "aten" else 7}
+            """,
+            *folders,
+            twice,
+        )
 
 
 def test_packages_of_one_cmake_project_installed_side_by_side(tmp_path: Path) -> None:

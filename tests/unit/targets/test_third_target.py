@@ -44,6 +44,8 @@ NOT_CPP = {
         "comment",
         "schema_literal",
         "schema_str",
+        "aliases",
+        *("own_tensor", "names", "types"),
         "text",
         "operator",
         "path",
@@ -79,7 +81,7 @@ SUPPORT = {
         "InplaceView",
         "Bases",
     ),
-    *("assign_outputs", "clone_arg", "clone_view"),
+    *("as_tensors", "assign_outputs", "clone_arg", "clone_view"),
 }
 
 
@@ -118,7 +120,13 @@ def test_files_use_only_the_known_support_library(registry: Registry) -> None:
         if field not in NOT_CPP
         for name in re.findall(r"\bopgen::(\w+)", text)
     }
-    known = {"MetaOfWritten", "Tensor", "check_tensor_options_and_extract_memory_format"}
+    known = {
+        "MetaOfWritten",
+        "Tensor",
+        "TensorList",
+        "ITensorListRef",
+        "check_tensor_options_and_extract_memory_format",
+    }
     assert used <= SUPPORT | known, used
 
 

@@ -61,6 +61,7 @@ TOY: Target = replace(
         symint_overloads=True,
         meta_base="toy::Meta",
         base_headers={"TensorIteratorBase": "toy/loop.h"},
+        base_tensor="toy::Grid",
         author_header="toy/{0}.h",
         element_types={"Float": "toy::F32", "Long": "toy::I64", "Bool": "toy::B"},
         api_macro="TOY_API",

@@ -17,8 +17,7 @@
 //   };
 //   opgen::autograd::recorded<MulBackward0, _ops::mul_Tensor, Kind::functional>()
 //
-// A node may leave out everything but the names, Inputs, Outputs and backward(). Include it with
-// the library's TensorBody.h: Tensor must be complete where recorded() is used.
+// A node may leave out everything but the names, Inputs, Outputs and backward().
 #pragma once
 
 #include <cstddef>
@@ -32,6 +31,7 @@
 #include "opgen/autograd/derived_call.h"
 #include "opgen/autograd/formulas.h"
 #include "opgen/autograd/given.h"
+#include "opgen/dispatch/own_tensor.h"
 #include "opgen/dispatch/registration_tables.h"
 
 namespace opgen::autograd {
@@ -309,7 +309,7 @@ inline constexpr bool kLeadsWithTensor = std::is_base_of_v<TensorBase, std::remo
 
 // ---- The kernel --------------------------------------------------------------------------------
 
-template <class D, class Op, Kind kind, class Schema = typename Op::schema>
+template <class D, class Op, Kind kind, class Schema>
 struct Recorded;
 template <class D, class Op, Kind kind, class R, class... A>
 struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
@@ -482,7 +482,9 @@ struct OPGEN_HIDDEN Recorded<D, Op, kind, R(A...)> {
     with_returns(result, [&](const auto&... returns) {
       if constexpr (kInplace && std::is_base_of_v<TensorBase, std::remove_const_t<First>>) {
         // The result is argument 0, which still has the tangent that it had before the call.
-        D::forward(forward, call.before(), rest..., ForwardCall::primal(returns)...);
+        using T = std::remove_const_t<First>;
+        const BeforeAs<T> before{T(call.before().primal), T(call.before().tangent)};
+        D::forward(forward, before, rest..., ForwardCall::primal(returns)...);
       } else {
         D::forward(forward, one, rest..., returns...);
       }
@@ -517,10 +519,13 @@ struct OPGEN_HIDDEN RefusesOut<Op, first, R(A...)> {
 
 }  // namespace internal
 
-// Returns the row that registers the autograd kernel of an operator. `D` is its node.
-template <class D, class Op, Kind kind>
+// Returns the row that registers the autograd kernel of an operator. `D` is its node, and `T` the
+// class Tensor of its library.
+template <class D, class Op, Kind kind, class T = Tensor>
 [[nodiscard]] KernelRow recorded() noexcept {
-  return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind>::call), false, true};
+  using Schema = typename opgen::detail::WithTensor<T, typename Op::schema>::type;
+  return {&Op::slot, reinterpret_cast<void*>(&internal::Recorded<D, Op, kind, Schema>::call), false,
+          true};
 }
 // Returns the row for an out= operator. It has no gradient, and a call with a tensor that requires
 // one is an error: any of them, or one of the arguments from `first`.

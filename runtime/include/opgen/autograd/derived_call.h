@@ -17,6 +17,9 @@
 
 namespace opgen::autograd {
 
+template <class T>
+class OutputGradientsAs;
+
 // functional: returns new tensors. inplace: writes argument 0. inplace_view: changes the sizes and
 // strides of argument 0, not its elements. view: returns views of argument 0. writes: any other
 // operator that writes arguments. foreach_inplace: writes the list that is argument 0, by the
@@ -85,7 +88,7 @@ class OPGEN_API DerivedNode : public Node {
 
  protected:
   [[nodiscard]] virtual const char* label() const noexcept = 0;
-  virtual void run(BackwardCall& call, const class OutputGradients& gradients) = 0;
+  virtual void run(BackwardCall& call, const OutputGradientsAs<Tensor>& gradients) = 0;
   virtual void release(internal::Released& released) = 0;
   [[nodiscard]] virtual bool takes_zeros() const noexcept = 0;
 
@@ -101,40 +104,33 @@ class OPGEN_API DerivedNode : public Node {
   mutable Atomic<std::uint8_t> locked_ = 0;
 };
 
-// The gradients of a node's outputs, undefined for zero.
-class OutputGradients {
+// The gradients of a node's outputs, undefined for zero, as the class Tensor of a library.
+template <class T>
+class OutputGradientsAs {
  public:
-  explicit OutputGradients(const Gradients& gradients) noexcept
+  explicit OutputGradientsAs(const Gradients& gradients) noexcept
       : first_(gradients.data()), count_(gradients.size()) {}
+  template <class U>
+  OutputGradientsAs(const OutputGradientsAs<U>& other) noexcept  // NOLINT
+      : first_(other.data()), count_(other.size()) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  // A Tensor is a TensorBase with methods.
-  template <class T = Tensor>
-  [[nodiscard]] const T* data() const noexcept {
-    return static_cast<const T*>(static_cast<const void*>(first_));
-  }
-  template <class T = Tensor>
-  [[nodiscard]] const T& operator[](std::size_t i) const noexcept {
-    return data<T>()[i];
-  }
-  template <class T = Tensor>
-  [[nodiscard]] const T* begin() const noexcept {
-    return data<T>();
-  }
-  template <class T = Tensor>
-  [[nodiscard]] const T* end() const noexcept {
-    return data<T>() + count_;
-  }
-  template <class T>
-  operator std::vector<T>() const {  // NOLINT
-    return std::vector<T>(begin<T>(), end<T>());
+  // A T is a TensorBase with methods.
+  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(first_); }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  [[nodiscard]] const T* begin() const noexcept { return data(); }
+  [[nodiscard]] const T* end() const noexcept { return data() + count_; }
+  template <class U>
+  operator std::vector<U>() const {  // NOLINT
+    return std::vector<U>(begin(), end());
   }
 
  private:
   const TensorBase* first_;
   std::size_t count_;
 };
+using OutputGradients = OutputGradientsAs<Tensor>;
 
 // One run of a node's backward().
 class BackwardCall {
@@ -207,9 +203,15 @@ class BackwardCall {
 namespace internal {
 
 // Argument 0 of an in-place operator, as it was before the call.
-struct Before {
-  TensorBase primal;
-  TensorBase tangent;
+template <class T>
+struct BeforeAs {
+  T primal;
+  T tangent;
+};
+using Before = BeforeAs<TensorBase>;
+template <class T>
+inline constexpr bool kIsBefore = requires(const T& value) {
+  value.primal;
 };
 
 // Zeros share one element if the tensor has no tangent, those of the second one do not.
@@ -234,8 +236,8 @@ class ForwardCall {
   // Returns the value without its tangent; for a list, a list of values.
   template <class T>
   [[nodiscard]] static auto primal(const T& value) {
-    if constexpr (std::is_same_v<T, internal::Before>) {
-      return as_tensor(value.primal);
+    if constexpr (internal::kIsBefore<T>) {
+      return value.primal;
     } else {
       return each(value, [](const TensorBase& tensor) { return primal_of(tensor); });
     }
@@ -243,10 +245,11 @@ class ForwardCall {
   // Returns the tangent: zeros for a tensor that has none, and undefined for an undefined tensor.
   template <class T>
   [[nodiscard]] static auto tangent(const T& value) {
-    if constexpr (std::is_same_v<T, internal::Before>) {
-      return as_tensor(value.tangent.defined() || !value.primal.defined()
-                           ? value.tangent
-                           : internal::tangent_or_new_zeros(value.primal));
+    if constexpr (internal::kIsBefore<T>) {
+      using Tensor = decltype(value.primal);
+      return value.tangent.defined() || !value.primal.defined()
+                 ? value.tangent
+                 : Tensor(internal::tangent_or_new_zeros(value.primal));
     } else {
       return each(value,
                   [](const TensorBase& tensor) { return internal::tangent_or_zeros(tensor); });
@@ -281,20 +284,17 @@ class ForwardCall {
     TensorBase tangent;
   };
 
-  template <class T = Tensor>
-  static T as_tensor(const TensorBase& tensor) {
-    return T(tensor);
-  }
   template <class T, class F>
   static auto each(const T& value, F f) {
     if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
-      return as_tensor(f(value));
+      return T(f(value));
     } else if constexpr (!opgen::detail::HoldsTensors<T>::value && !requires {
                            requires std::is_base_of_v<TensorBase, typename T::value_type>;
                          }) {
       return value;
     } else if constexpr (requires { value.has_value(); }) {
-      return value.has_value() ? as_tensor(f(*value)) : as_tensor(f(TensorBase()));
+      using Tensor = typename T::value_type;
+      return Tensor(value.has_value() ? f(*value) : f(TensorBase()));
     } else {
       using Item = decltype(each(value[0], f));
       std::vector<Item> items;
@@ -305,7 +305,7 @@ class ForwardCall {
   }
   template <class T>
   static bool has_one(const T& value) {
-    if constexpr (std::is_same_v<T, internal::Before>) {
+    if constexpr (internal::kIsBefore<T>) {
       return value.tangent.defined();
     } else if constexpr (std::is_convertible_v<const T&, const TensorBase&>) {
       return autograd::has_tangent(value);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "opgen/tensor/tensor.h"
@@ -14,12 +15,20 @@ template <class T>
 class OptionalOf : public T {
  public:
   explicit OptionalOf(TensorBase tensor) : T(std::move(tensor)) {}
-  operator std::optional<T>() const {  // NOLINT(google-explicit-constructor)
-    // As a T: std::optional<T>(*this) may call this operator again.
-    return this->defined() ? std::optional<T>(static_cast<const T&>(*this)) : std::nullopt;
+  operator std::optional<T>() const { return as<T>(); }  // NOLINT(google-explicit-constructor)
+  operator std::optional<Tensor>() const                 // NOLINT(google-explicit-constructor)
+      requires(!std::is_same_v<T, Tensor>) {
+    return as<Tensor>();
   }
   [[nodiscard]] bool has_value() const noexcept { return this->defined(); }
   [[nodiscard]] const T& value() const noexcept { return *this; }
+
+ private:
+  template <class U>
+  [[nodiscard]] std::optional<U> as() const {
+    // As a U: std::optional<U>(*this) may call the operator again.
+    return this->defined() ? std::optional<U>(static_cast<const U&>(*this)) : std::nullopt;
+  }
 };
 
 }  // namespace opgen::autograd::internal

@@ -72,7 +72,7 @@ class OPGEN_API SavedVariable {
   State state_ = State::Empty;
 };
 
-// `T` is the library's Tensor, which is not complete here; formulas read a `Got`.
+// `T` is the library's Tensor; formulas read a `Got`.
 template <class T, class Got = T>
 class SavedOne {
  public:
@@ -200,20 +200,31 @@ class Saved {
  private:
   Value value_{};
 };
-template <>
-class Saved<Tensor> : public internal::SavedOne<Tensor> {};
-template <>
-class Saved<std::optional<Tensor>>
-    : public internal::SavedOne<Tensor, internal::OptionalOf<Tensor>> {};
-template <>
-class Saved<ArrayRef<Tensor>> : public internal::SavedList<std::vector<Tensor>, Tensor> {};
-template <>
-class Saved<std::vector<Tensor>> : public internal::SavedList<std::vector<Tensor>, Tensor> {};
-template <>
-class Saved<ArrayRef<std::optional<Tensor>>>
-    : public internal::SavedList<std::vector<std::optional<Tensor>>, std::optional<Tensor>> {};
-template <>
-class Saved<List<std::optional<Tensor>>>
-    : public internal::SavedList<List<std::optional<Tensor>>, std::optional<Tensor>> {};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+class Saved<T> : public internal::SavedOne<T> {
+};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+class Saved<std::optional<T>> : public internal::SavedOne<T, internal::OptionalOf<T>> {
+};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+class Saved<ArrayRef<T>> : public internal::SavedList<std::vector<T>, T> {
+};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+class Saved<std::vector<T>> : public internal::SavedList<std::vector<T>, T> {
+};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+class Saved<ArrayRef<std::optional<T>>>
+    : public internal::SavedList<std::vector<std::optional<T>>, std::optional<T>> {
+};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+class Saved<List<std::optional<T>>>
+    : public internal::SavedList<List<std::optional<T>>, std::optional<T>> {
+};
 
 }  // namespace opgen::autograd

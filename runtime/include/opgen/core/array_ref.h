@@ -17,11 +17,14 @@ template <class T>
 class ArrayRef;
 
 namespace detail {
+// Whether arrays of U are arrays of T: U may be a library's class Tensor, which only adds methods.
+template <class U, class T>
+concept LaidOutAs = std::is_same_v<U, T> ||(std::is_base_of_v<T, U> && sizeof(U) == sizeof(T));
 template <class C, class T>
 concept RangeOf = !std::is_same_v<C, ArrayRef<T>> && requires(const C& range) {
   { range.data() } -> std::convertible_to<const T*>;
   { range.size() } -> std::convertible_to<std::size_t>;
-  requires std::is_same_v<std::remove_cvref_t<decltype(*range.data())>, T>;
+  requires LaidOutAs<std::remove_cvref_t<decltype(*range.data())>, T>;
 };
 }  // namespace detail
 
@@ -43,8 +46,8 @@ class ArrayRef {
   template <detail::RangeOf<T> C>
   constexpr ArrayRef(const C& range) noexcept  // NOLINT
       : data_(range.data()), size_(range.size()) {}
-  template <std::size_t N>
-  constexpr ArrayRef(const T (&array)[N]) noexcept : data_(array), size_(N) {}  // NOLINT
+  template <detail::LaidOutAs<T> U, std::size_t N>
+  constexpr ArrayRef(const U (&array)[N]) noexcept : data_(array), size_(N) {}  // NOLINT
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \

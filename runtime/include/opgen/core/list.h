@@ -23,6 +23,10 @@ class List {
   List(std::initializer_list<T> list) : items_(list) {}
   explicit List(ArrayRef<T> range) : items_(range.begin(), range.end()) {}
   explicit List(std::vector<T> items) : items_(std::move(items)) {}
+  // Of tensors with other methods.
+  template <class U>
+  requires(!std::is_same_v<U, T> && std::is_convertible_v<const U&, T>) List(const List<U>& other)
+      : items_(other.begin(), other.end()) {}  // NOLINT
 
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }

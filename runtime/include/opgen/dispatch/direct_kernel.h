@@ -31,10 +31,15 @@ struct DirectKernel<Op, R(A...)> {
       : function(&Served::template Of<Op>::call) {}
 
   R operator()(A... arguments) const {
-    try {
+    // PyTorch's dispatcher has no slots: it names operators itself.
+    if constexpr (requires { Op::slot; }) {
+      try {
+        return function(std::forward<A>(arguments)...);
+      } catch (Error& error) {
+        detail::rethrow_from(Op::slot, error);
+      }
+    } else {
       return function(std::forward<A>(arguments)...);
-    } catch (Error& error) {
-      detail::rethrow_from(Op::slot, error);
     }
   }
 

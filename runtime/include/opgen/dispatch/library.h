@@ -10,6 +10,7 @@
 
 #include "opgen/core/loading.h"
 #include "opgen/dispatch/dispatcher.h"
+#include "opgen/dispatch/own_tensor.h"
 
 namespace opgen {
 
@@ -63,15 +64,19 @@ struct HeldFunctor final : HeapValue {
 // fallthrough. A function object lives until its registration is removed, and must be thread-safe:
 // calls from all threads use the same object.
 class CppFunction {
+  // The class Tensor of a library is passed as the runtime's.
+  template <class Signature>
+  using OfRuntime = typename detail::OfRuntime<Signature>::type;
+
  public:
   template <class R, class... A>
   CppFunction(R (*function)(A...))  // NOLINT
-      : CppFunction(reinterpret_cast<void*>(function), false, &boxing<R(A...)>,
-                    cpp_signature<R(A...)>) {}
+      : CppFunction(reinterpret_cast<void*>(function), false, &boxing<OfRuntime<R(A...)>>,
+                    cpp_signature<OfRuntime<R(A...)>>) {}
   template <class R, class... A>
   CppFunction(R (*function)(DispatchKeySet, A...))  // NOLINT
-      : CppFunction(reinterpret_cast<void*>(function), true, &boxing<R(A...)>,
-                    cpp_signature<R(A...)>) {}
+      : CppFunction(reinterpret_cast<void*>(function), true, &boxing<OfRuntime<R(A...)>>,
+                    cpp_signature<OfRuntime<R(A...)>>) {}
   template <class F>
   requires(std::is_class_v<F>&& requires(F f) { +f; }) CppFunction(F lambda)
       : CppFunction(+lambda) {}  // NOLINT
@@ -84,8 +89,8 @@ class CppFunction {
     owner_ = Ref<HeapValue>::adopt(held);
     kernel_ = KernelFunction::from_functor(
         reinterpret_cast<void*>(&detail::FunctorCall<F, Signature>::call), &held->functor,
-        &boxing<Signature>);
-    signature_ = cpp_signature<Signature>;
+        &boxing<OfRuntime<Signature>>);
+    signature_ = cpp_signature<OfRuntime<Signature>>;
   }
   CppFunction(const CppFunction& other) = default;
   CppFunction& operator=(const CppFunction& other) = default;

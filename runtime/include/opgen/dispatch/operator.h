@@ -63,6 +63,10 @@ template <class K, class V>
 struct TensorsOf<Dict<K, V>> : std::bool_constant<TensorsOf<K>::value || TensorsOf<V>::value> {};
 template <>
 struct TensorsOf<Tensor> : std::true_type {};
+template <class T>
+requires std::is_base_of_v<Tensor, T>
+struct TensorsOf<T> : std::true_type {
+};
 template <>
 struct TensorsOf<Generator> : std::true_type {};
 template <>

@@ -3,10 +3,16 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 #include "opgen/dispatch/operator.h"
 
 namespace opgen {
+
+namespace detail {
+struct Table;
+}
 
 struct SchemaRow {
   OperatorSlot* slot;
@@ -14,7 +20,9 @@ struct SchemaRow {
   const char* tags;  // "core,pointwise"
 };
 
-// Defines operators during its lifetime. Their names, with namespaces, are in the slots.
+// Defines operators during its lifetime. Their names, with namespaces, are in the slots. If a row
+// of a library cannot be registered, such as an operator that another library defines, none of its
+// tables is: a call of its operators is then an error that says why.
 class OPGEN_API SchemaTable {
  public:
   SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count);
@@ -26,8 +34,7 @@ class OPGEN_API SchemaTable {
   SchemaTable& operator=(const SchemaTable&) = delete;
 
  private:
-  struct Impl;
-  Impl* impl_;
+  detail::Table* table_;
 };
 
 struct KernelRow {
@@ -72,8 +79,12 @@ class OPGEN_API KernelTable {
   KernelTable& operator=(const KernelTable&) = delete;
 
  private:
-  struct Impl;
-  Impl* impl_;
+  detail::Table* table_;
 };
+
+// Returns why the tables of the library with this name are not registered; empty if they are.
+[[nodiscard]] OPGEN_API std::string why_refused(std::string_view library);
+// The same for the library that contains this slot.
+[[nodiscard]] OPGEN_API std::string why_refused(const OperatorSlot& slot);
 
 }  // namespace opgen

@@ -10,6 +10,7 @@
 
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/operator.h"
+#include "opgen/dispatch/own_tensor.h"
 #include "opgen/structured/concrete.h"
 
 namespace opgen {
@@ -47,7 +48,13 @@ struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
   static_assert(sizeof...(NA) == sizeof...(A),
                 "the kernel must take as many arguments as the operator");
   static R call(A... arguments) {
-    return static_cast<R>(function(detail::Adapted<NA, A>{std::forward<A>(arguments)}...));
+    if constexpr (std::is_same_v<typename detail::OfRuntime<NR(NA...)>::type, R(A...)>) {
+      // The library's class Tensor only adds methods, so the functions are called alike.
+      return reinterpret_cast<R (*)(A...)>(reinterpret_cast<void*>(function))(
+          std::forward<A>(arguments)...);
+    } else {
+      return static_cast<R>(function(detail::Adapted<NA, A>{std::forward<A>(arguments)}...));
+    }
   }
 };
 

@@ -63,7 +63,7 @@ class Prepared<Impl, OutOp, R(A...)> {
  private:
   template <class P>
   using Owner = typename detail::OwnerOf<std::remove_cvref_t<P>>::type;
-  using Outputs = detail::WrittenOutputs<kOutputs, Tensor, detail::WrittenSink<Impl>>;
+  using Outputs = detail::WrittenOutputs<kOutputs, detail::WrittenSink<Impl>>;
 
   template <std::size_t... O>
   [[nodiscard]] Outputs make_outputs(std::index_sequence<O...>) {
@@ -79,7 +79,8 @@ class Prepared<Impl, OutOp, R(A...)> {
   template <std::size_t I>
   [[nodiscard]] decltype(auto) argument() {
     using P = std::tuple_element_t<I, std::tuple<A...>>;
-    return detail::as_parameter<const std::remove_cvref_t<P>&>(std::get<I>(arguments_));
+    return detail::passed<typename Impl::Tensor>(
+        detail::as_parameter<const std::remove_cvref_t<P>&>(std::get<I>(arguments_)));
   }
 
   template <std::size_t... I>

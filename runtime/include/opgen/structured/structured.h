@@ -27,6 +27,7 @@
 
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/operator.h"
+#include "opgen/dispatch/own_tensor.h"
 #include "opgen/structured/concrete.h"
 #include "opgen/structured/meta_base.h"
 #include "opgen/structured/output_sinks.h"
@@ -35,31 +36,29 @@ namespace opgen {
 
 namespace detail {
 
-// `T` is always Tensor, which has the layout of TensorBase. It is a template parameter because
-// Tensor's body is generated.
-template <std::size_t N, class T>
+template <std::size_t N>
 struct OutputTensors {
-  T tensors[N];
+  Tensor tensors[N];
 };
 
 // New tensors, to which the sink points.
-template <std::size_t N, class T = Tensor>
-class FunctionalOutputs final : private OutputTensors<N, T>, public OutputSink {
+template <std::size_t N>
+class FunctionalOutputs final : private OutputTensors<N>, public OutputSink {
  public:
   explicit FunctionalOutputs(DispatchKey key) noexcept : OutputSink(this->tensors, key) {}
-  [[nodiscard]] T& tensor(std::size_t i) noexcept { return this->tensors[i]; }
+  [[nodiscard]] Tensor& tensor(std::size_t i) noexcept { return this->tensors[i]; }
 };
 
 // The caller's tensors.
-template <std::size_t N, class T = Tensor, class Sink = OutputSink>
-class WrittenOutputs final : private OutputTensors<N, T>, public Sink {
+template <std::size_t N, class Sink = OutputSink>
+class WrittenOutputs final : private OutputTensors<N>, public Sink {
  public:
   template <class... O>
   WrittenOutputs(DispatchKey key, OutputSink::Kind kind, O&... outputs) noexcept
-      : Sink(given_, this->tensors, key, kind), given_{const_cast<T*>(&outputs)...} {}
-  [[nodiscard]] T& tensor(std::size_t i) noexcept {
+      : Sink(given_, this->tensors, key, kind), given_{const_cast<Tensor*>(&outputs)...} {}
+  [[nodiscard]] Tensor& tensor(std::size_t i) noexcept {
     return OPGEN_UNLIKELY(this->tensors[i].defined()) ? this->tensors[i]
-                                                      : static_cast<T&>(*given_[i]);
+                                                      : static_cast<Tensor&>(*given_[i]);
   }
   void finish() { OutputSink::finish(N); }
 
@@ -68,13 +67,13 @@ class WrittenOutputs final : private OutputTensors<N, T>, public Sink {
 };
 
 // Views of arguments, and new tensors where `bases` has a null.
-template <std::size_t N, class T = Tensor>
-class ViewOutputs final : private OutputTensors<N, T>, public ViewSink {
+template <std::size_t N>
+class ViewOutputs final : private OutputTensors<N>, public ViewSink {
  public:
   template <class... B>
   explicit ViewOutputs(DispatchKey key, B... bases) noexcept
       : ViewSink(this->tensors, bases_, key), bases_{bases...} {}
-  [[nodiscard]] T& tensor(std::size_t i) noexcept { return this->tensors[i]; }
+  [[nodiscard]] Tensor& tensor(std::size_t i) noexcept { return this->tensors[i]; }
 
  private:
   const TensorBase* bases_[N];
@@ -207,19 +206,20 @@ inline void check_meta(const Impl& op, const Outputs& outputs, std::size_t count
 template <DispatchKey K, class Op, class Impl, class Outputs, std::size_t... O, class... A>
 inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>,
                            const A&... arguments) {
+  using T = typename Impl::Tensor;  // the class Tensor of the kernel's library
   op.opgen_bind(outputs);
   if constexpr (K == DispatchKey::Meta) {
-    static_cast<void>(op.meta(concrete(arguments)...));
+    static_cast<void>(op.meta(passed<T>(concrete(arguments))...));
     check_outputs<Op>(op, outputs, sizeof...(O));
   } else if constexpr (requires { typename Impl::meta_return_ty; }) {
-    auto precomputed = op.meta(concrete(arguments)...);
+    auto precomputed = op.meta(passed<T>(concrete(arguments))...);
     check_meta<Op>(op, outputs, sizeof...(O));
-    op.opgen_impl(precomputed, concrete(arguments)..., outputs.tensor(O)...);
+    op.opgen_impl(precomputed, passed<T>(concrete(arguments))..., passed<T>(outputs.tensor(O))...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   } else {
-    op.meta(concrete(arguments)...);
+    op.meta(passed<T>(concrete(arguments))...);
     check_meta<Op>(op, outputs, sizeof...(O));
-    op.impl(concrete(arguments)..., outputs.tensor(O)...);
+    op.impl(passed<T>(concrete(arguments))..., passed<T>(outputs.tensor(O))...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   }
 }
@@ -274,7 +274,7 @@ struct Out<K, Impl, Op, R(A...)> {
                std::index_sequence<O...> all) {
     detail::check_input_devices<K, Impl, Op>(std::get<I>(arguments)...);
     constexpr std::size_t first = sizeof...(I);
-    detail::WrittenOutputs<sizeof...(O), Tensor, detail::WrittenSink<Impl>> outputs(
+    detail::WrittenOutputs<sizeof...(O), detail::WrittenSink<Impl>> outputs(
         K, detail::kOutKind<Impl>, std::get<first + O>(arguments)...);
     detail::set_out_call<Impl, Op, first>(outputs, arguments);
     Impl op;
@@ -295,7 +295,7 @@ struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Impl::opgen_outputs, Tensor, detail::WrittenSink<Impl>> outputs(
+    detail::WrittenOutputs<Impl::opgen_outputs, detail::WrittenSink<Impl>> outputs(
         K, detail::kInplaceKind<Impl>, self);
     detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
     Impl op;
@@ -311,7 +311,7 @@ struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Impl::opgen_outputs, Tensor, detail::WrittenSink<Impl>> outputs(
+    detail::WrittenOutputs<Impl::opgen_outputs, detail::WrittenSink<Impl>> outputs(
         K, detail::kInplaceKind<Impl>, self);
     detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
     Impl op;
@@ -348,9 +348,7 @@ struct InplaceView<K, Impl, Op, SelfPos, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
-    // This type depends on the arguments, because Tensor itself may be incomplete here.
-    using T = std::remove_cvref_t<decltype(self)>;
-    detail::WrittenOutputs<1, T> outputs(K, OutputSink::Kind::InplaceView, self);
+    detail::WrittenOutputs<1> outputs(K, OutputSink::Kind::InplaceView, self);
     Impl op;
     detail::run_structured<detail::kRunAs<K, Impl>, Op>(op, outputs, std::index_sequence<0>{},
                                                         arguments...);
@@ -386,7 +384,7 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
   static R call(A... arguments) {
     const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Meta::opgen_outputs, Tensor, detail::WrittenSink<Meta>> outputs(
+    detail::WrittenOutputs<Meta::opgen_outputs, detail::WrittenSink<Meta>> outputs(
         DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
     detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
     Meta op;
@@ -403,7 +401,7 @@ struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A
   static R call(A... arguments) {
     const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Meta::opgen_outputs, Tensor, detail::WrittenSink<Meta>> outputs(
+    detail::WrittenOutputs<Meta::opgen_outputs, detail::WrittenSink<Meta>> outputs(
         DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
     detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
     Meta op;

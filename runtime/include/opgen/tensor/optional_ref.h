@@ -10,8 +10,7 @@ namespace opgen {
 class Tensor;
 class Scalar;
 
-// A tensor or nothing. An undefined tensor counts as nothing. It is a template because Tensor is
-// complete only in generated code.
+// A tensor or nothing. An undefined tensor counts as nothing.
 template <class T>
 class BasicOptionalTensorRef {
  public:

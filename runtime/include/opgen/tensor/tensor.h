@@ -1,5 +1,5 @@
 // tensor.h: TensorBase, a counted handle to a TensorImpl, with all functions of tensors that are
-// not operators.
+// not operators; and Tensor, the handle in the signatures of operators.
 #pragma once
 
 #include <cstddef>
@@ -191,6 +191,18 @@ class TensorBase {
 
  private:
   TensorImpl* impl_;
+};
+
+// A library whose operators are methods derives a class from this one, which adds only methods:
+// each converts to the other, and references to one are passed as references to the other.
+class Tensor : public TensorBase {
+ public:
+  Tensor() = default;
+  Tensor(const TensorBase& base) noexcept : TensorBase(base) {}        // NOLINT
+  Tensor(TensorBase&& base) noexcept : TensorBase(std::move(base)) {}  // NOLINT
+
+  // Returns a copy with negated imaginary parts if the tensor is complex, else the tensor itself.
+  [[nodiscard]] OPGEN_API Tensor conj() const;
 };
 
 namespace detail {

@@ -38,7 +38,7 @@ namespace opgen {
 
 class IValue;
 class TensorBase;
-class Tensor;  // its body is generated
+class Tensor;
 struct InplaceMetaBase;
 struct MetaBase;
 struct TensorIteratorBase;
@@ -49,9 +49,9 @@ using TensorList = ArrayRef<Tensor>;
 using ITensorListRef = ArrayRef<Tensor>;
 using IOptTensorListRef = ArrayRef<std::optional<Tensor>>;
 
-// For `using namespace opgen::types;`. Contains type names only, so that they do not collide with
-// operators.
-namespace types {
+// The types of signatures, except Tensor and lists of it. A library that has a class Tensor of its
+// own adds these.
+namespace types_besides_tensor {
 
 using opgen::ArrayRef;
 using opgen::BFloat16;
@@ -68,7 +68,6 @@ using opgen::Half;
 using opgen::InplaceMetaBase;
 using opgen::IntArrayRef;
 using opgen::IOptTensorListRef;
-using opgen::ITensorListRef;
 using opgen::IValue;
 using opgen::Layout;
 using opgen::List;
@@ -87,12 +86,10 @@ using opgen::Stream;
 using opgen::SymBool;
 using opgen::SymInt;
 using opgen::SymIntArrayRef;
-using opgen::Tensor;
 using opgen::TensorBase;
 using opgen::TensorIterator;
 using opgen::TensorIteratorBase;
 using opgen::TensorIteratorConfig;
-using opgen::TensorList;
 using opgen::TensorOptions;
 
 namespace Reduction = opgen::Reduction;
@@ -108,5 +105,14 @@ using opgen::kSparse;
 using opgen::kSparseCsr;
 using opgen::kStrided;
 
+}  // namespace types_besides_tensor
+
+// For `using namespace opgen::types;`. Contains type names only, so that they do not collide with
+// operators.
+namespace types {
+using namespace types_besides_tensor;  // NOLINT(google-build-using-namespace)
+using opgen::ITensorListRef;
+using opgen::Tensor;
+using opgen::TensorList;
 }  // namespace types
 }  // namespace opgen

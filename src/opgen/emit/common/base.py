@@ -145,7 +145,8 @@ class PublicFunction(Record, frozen=True):
 
     `given` are the parameters with defaults, for declarations; `given_plainly` those without, for definitions after a
     declaration. `text` is the schema or, for further functions of the same operator, how they differ from the first.
-    `doc` is the author's documentation, or empty.
+    `doc` is the author's documentation, or empty. `casts` is whether tensors that the callee returns must be
+    converted from the runtime's class to the library's.
     """
 
     text: str
@@ -156,6 +157,7 @@ class PublicFunction(Record, frozen=True):
     callee: str
     arguments: tuple[str, ...]
     doc: str = ""
+    casts: bool = False
 
     @property
     def documentation(self) -> str:
@@ -173,7 +175,8 @@ class PublicFunction(Record, frozen=True):
 
     @property
     def body(self) -> str:
-        return f"{self.callee}({', '.join(self.arguments)})"
+        call = f"{self.callee}({', '.join(self.arguments)})"
+        return f"opgen::as_tensors<{self.returns}>({call})" if self.casts else call
 
     @property
     def head(self) -> str:

@@ -291,7 +291,8 @@ def _adapted(
 ) -> str:
     """Return `function`, which has `signature`, adapted to the dispatcher's signature, with a device guard if the row has one."""
     dispatcher = context.signatures.dispatcher(f)
-    if not row.device_guard and _takes_the_same(signature, dispatcher):
+    same = not context.own_tensor and _takes_the_same(signature, dispatcher)
+    if not row.device_guard and same:
         return function
     own = context.spell.spelled(signature)
     if row.device_guard:

@@ -14,6 +14,7 @@ from opgen.autograd.kernels import has_no_gradient
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
 from opgen.emit.common.base import Record, group_by, unique
+from opgen.emit.common.cpp_operators import cpp_operator
 from opgen.emit.common.kernel_set import (
     KernelSet,
     StructuredKernel,
@@ -26,7 +27,8 @@ from opgen.model.backend import BackendStructured, ExternalBackend, StructuredRo
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
-from opgen.model.native_function import Kernel, NativeFunction
+from opgen.model.native_function import Kernel, NativeFunction, Variant
+from opgen.model.profile import operator_namespace
 from opgen.model.registry import NativeFunctionsGroup, NativeFunctionsViewGroup, Registry
 from opgen.model.selector import Selection
 from opgen.model.types import CustomClassType, custom_classes
@@ -174,11 +176,11 @@ MODULE_SOURCE = "python/module.cpp"
 
 
 class Library(Struct, frozen=True):
-    """The generated library: its name, the library whose class Tensor it uses, and its number of shards.
+    """The generated library: its name, the library that it extends, and its number of shards.
 
     A library that is `backend_only` has the kernels of an external backend for the operators of the
     library that it extends. `python` is whether it is also a Python package, and `extends_python` whether the extended
-    library is one. `torch` is the oldest release of PyTorch that the library works with, if it works with several.
+    library is one. `extended_tensor` is the extended library's class Tensor, if it has one. `torch` is the oldest release of PyTorch that the library works with, if it works with several.
     """
 
     name: str
@@ -187,11 +189,8 @@ class Library(Struct, frozen=True):
     backend_only: bool = False
     python: bool = False
     extends_python: bool = False
+    extended_tensor: str = ""
     torch: str = ""
-
-    @property
-    def tensor_header(self) -> str:
-        return f"{self.extends or self.name}/TensorBody.h"
 
     def header(self, name: str) -> str:
         """Return the header `name` as a kernel author includes it."""
@@ -245,17 +244,32 @@ class Context(Struct, frozen=True, dict=True):
 
     @cached_property
     def spell(self) -> Speller:
-        return Speller(self.target, self.signatures)
+        return Speller(self.target, self.signatures, self.own_tensor)
 
     @property
     def tensor_header(self) -> str:
         """The header that declares the types of signatures."""
-        return self.target.cpp.tensor_header or self.library.tensor_header
+        if not self.target.cpp.base_tensor:
+            return "opgen/tensor.h"
+        backend_only = self.library.backend_only
+        return f"{self.library.extends if backend_only else self.library.name}/TensorBody.h"
 
     @property
-    def owns_tensor(self) -> bool:
-        """Whether class Tensor is this library's own, so that operators can be its methods."""
-        return self.library.extends is None and self.target.cpp.tensor_header is None
+    def types(self) -> str:
+        """The namespace of the types of signatures."""
+        return f"{self.own_tensor.rpartition('::')[0] or 'opgen'}::types"
+
+    @cached_property
+    def own_tensor(self) -> str:
+        """The class Tensor of the library, or of the one that it extends, with operators as methods or C++ operators;
+        empty if it has none."""
+        if not self.target.cpp.base_tensor or self.library.backend_only:
+            return ""
+        if self.library.extends is not None:
+            return self.library.extended_tensor
+        if any(Variant.method in f.variants or cpp_operator(f) for f in self.registry.functions):
+            return f"{operator_namespace(self.library.name)}::Tensor"
+        return ""
 
     @cached_property
     def roots(self) -> tuple[str, ...]:

@@ -193,8 +193,8 @@ class MetaClass(Record, frozen=True):
 
     With a `sized_base`, the body that an author writes is a member of the class template `sized`; the
     class itself and `symbolic` derive from it, for known and for symbolic sizes, and their `meta`
-    calls it with `names`. Otherwise, `int_type` is the type that the body can use as `Int`, if the target has class
-    templates for other groups.
+    calls it with `names`. Otherwise, `aliases` are the names of types that the body can use: `Int`, if the target has class
+    templates for other groups, and `Tensor`, if the library has a class of its own.
     """
 
     root: str
@@ -208,7 +208,7 @@ class MetaClass(Record, frozen=True):
     sized_base: str
     sized: str
     symbolic: str
-    int_type: str
+    aliases: tuple[tuple[str, str], ...]
     outputs: int
     returns: str
     parameter_list: tuple[str, ...]
@@ -239,10 +239,10 @@ class MetaClass(Record, frozen=True):
 
     @property
     def body_names(self) -> tuple[str, ...]:
-        """The line that makes names usable in the body, if there is one."""
+        """The lines that make names usable in the body."""
         if self.is_template:
             return (f"  OPGEN_NAMES_OF_{self.sized_base}(opgen_Sizes)",)
-        return (f"  using Int = {self.int_type};",) if self.int_type else ()
+        return tuple(f"  using {name} = {type};" for name, type in self.aliases)
 
     @property
     def body_declaration(self) -> str:
@@ -488,6 +488,11 @@ def _forwarding(group: StructuredGroup) -> tuple[tuple[str, ...], frozenset[str]
     return tuple(names), frozenset(given - set(names))
 
 
+def _aliases(spell: Speller) -> tuple[tuple[str, str], ...]:
+    ints = () if spell.target.cpp.meta_spelling is None else (("Int", "int64_t"),)
+    return (*ints, ("Tensor", spell.own_tensor)) if spell.own_tensor else ints
+
+
 def meta_class_of(
     group: StructuredGroup, spell: Speller, kept: bool, shared: Collection[str] = ()
 ) -> MetaClass:
@@ -514,7 +519,7 @@ def meta_class_of(
         sized_base=sized_base,
         sized=f"opgen_meta_{struct.removeprefix('structured_')}" if is_sized else "",
         symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
-        int_type="" if spell.target.cpp.meta_spelling is None else "int64_t",
+        aliases=_aliases(spell),
         outputs=len(group.functional.func.returns),
         returns="void" if group.primary.precomputed is None else "meta_return_ty",
         parameter_list=parameters,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from msgspec import field
+from msgspec.structs import replace
 
 from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import (
@@ -16,7 +18,17 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.cpp.translate import translate
-from opgen.cpp.type_values import CType, TypeSpelling, spell
+from opgen.cpp.type_values import (
+    TENSOR,
+    ConstRef,
+    CType,
+    List,
+    MutRef,
+    Tuple,
+    TypeSpelling,
+    Vector,
+    spell,
+)
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -26,7 +38,8 @@ from opgen.targets.base import Target
 class Caller(Record, frozen=True):
     """A public function of an operator, without the name of the function that it calls with `arguments`.
 
-    `comment` is the schema or, for further functions of the same operator, how they differ from the first.
+    `comment` is the schema or, for further functions of the same operator, how they differ from the first. See
+    `PublicFunction` for `casts`.
     """
 
     comment: str
@@ -36,6 +49,7 @@ class Caller(Record, frozen=True):
     plain_parameters: tuple[str, ...]
     names: tuple[str, ...]
     arguments: tuple[str, ...]
+    casts: bool
 
 
 class SpelledSignature(Record, frozen=True):
@@ -66,11 +80,16 @@ class SpelledSignature(Record, frozen=True):
         return f"{self.returns} (*)({self.types})"
 
 
-class Speller(Record, frozen=True):
-    """Spells the signatures of one target."""
+class Speller(Record, frozen=True, dict=True):
+    """Spells the signatures of one target.
+
+    `own_tensor` is the library's own class Tensor; empty if it has none. In the library's namespaces, `Tensor` then means
+    this class, and the dispatcher's signatures and the parameters of public functions spell the runtime's out.
+    """
 
     target: Target
     signatures: Signatures
+    own_tensor: str = ""
     _declarations: dict[tuple[Binding, bool], str] = field(default_factory=dict)
     _schemas: dict[str, str] = field(default_factory=dict)
     _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(default_factory=dict)
@@ -125,9 +144,11 @@ class Speller(Record, frozen=True):
         key = (type(signature), signature.function.full_name, signature.symint)
         found = self._spelled.get(key)
         if found is None:
-            typed = [(self.type(b.type), b.name) for b in signature.arguments()]
+            dispatched = isinstance(signature, DispatcherSignature)
+            spelling = self._of_runtime if dispatched else self.target.cpp.spelling
+            typed = [(spell(b.type, spelling), b.name) for b in signature.arguments()]
             found = self._spelled[key] = SpelledSignature(
-                returns=self.type(signature.returns),
+                returns=spell(signature.returns, spelling),
                 parameter_list=tuple([f"{type} {name}" for type, name in typed]),
                 type_list=tuple([type for type, _ in typed]),
             )
@@ -166,6 +187,7 @@ class Speller(Record, frozen=True):
                 callee=callee,
                 arguments=given + caller.arguments,
                 doc=f.doc or "",
+                casts=caller.casts,
             )
 
     def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
@@ -178,17 +200,47 @@ class Speller(Record, frozen=True):
 
     def _spell_callers(self, f: NativeFunction, method: bool) -> Iterator[Caller]:
         wanted = self.signatures.dispatcher(f).arguments()
+        spelling = self._of_runtime
         for signature in self.cpp_signatures(f, method=method):
             given = signature.arguments()
             yield Caller(
                 comment=_difference(signature) or self.schema(f),
                 returns=self.type(signature.returns),
+                casts=bool(self.own_tensor) and needs_cast(signature.returns),
                 name=signature.name,
-                parameters=tuple([self._declaration(b, True) for b in given]),
-                plain_parameters=tuple([self._declaration(b, False) for b in given]),
+                parameters=tuple([b.declaration(spelling, defaults=True) for b in given]),
+                plain_parameters=tuple([b.declaration(spelling, defaults=False) for b in given]),
                 names=tuple([b.name for b in given]),
                 arguments=tuple(self.expressions(given, wanted, method=method)),
             )
+
+    @cached_property
+    def _of_runtime(self) -> TypeSpelling:
+        """The spelling of types with the runtime's class Tensor."""
+        spelling = self.target.cpp.spelling
+        if not self.own_tensor:
+            return spelling
+        names = names_with_tensors(self.target.cpp.base_tensor)
+        return replace(spelling, names={**spelling.names, **dict(zip(_NAMES_WITH_TENSORS, names))})
+
+
+# What a library with a class Tensor of its own declares with it.
+_NAMES_WITH_TENSORS = ("Tensor", "TensorList", "ITensorListRef")
+
+
+def names_with_tensors(tensor: str) -> list[str]:
+    """Return a class Tensor and the lists beside it: `at::Tensor`, `at::TensorList` and so on."""
+    return [f"{tensor.removesuffix('Tensor')}{name}" for name in _NAMES_WITH_TENSORS]
+
+
+def needs_cast(returns: CType) -> bool:
+    """Return whether a result with the runtime's class Tensor does not convert to one with the library's by itself."""
+    match returns:
+        case MutRef(elem) | ConstRef(elem) | Vector(elem) | List(elem):
+            return elem == TENSOR or needs_cast(elem)
+        case Tuple(elems):
+            return any(map(needs_cast, elems))
+    return False
 
 
 def _difference(signature: CppSignature) -> str:

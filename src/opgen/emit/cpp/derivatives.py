@@ -193,6 +193,7 @@ class GradientTable(Record, frozen=True):
 
 class DerivativesSource(GeneratedFile, frozen=True):
     library: str
+    own_tensor: str
     name: str
     includes: tuple[str, ...]
     own_includes: tuple[str, ...]
@@ -227,6 +228,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             path=f"src/{name}.cpp",
             template="Derivatives.cpp.j2",
             library=context.library.name,
+            own_tensor=context.own_tensor,
             name=name,
             includes=operator_headers(context, (*(fn.func for fn in some), *outs)),
             own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
@@ -319,7 +321,7 @@ def _tables(
     outs: Sequence[NativeFunction],
 ) -> Iterator[GradientTable]:
     rows = [
-        ((fn.func.namespace, key), _row(fn, info))
+        ((fn.func.namespace, key), _row(fn, info, context.spell.own_tensor))
         for fn in functions
         for key, info in _recording(fn)
     ]
@@ -346,11 +348,12 @@ def _tables(
         )
 
 
-def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo) -> GradientRow:
+def _row(fn: DifferentiableFunction, info: DifferentiabilityInfo, own_tensor: str) -> GradientRow:
     f = fn.func
     node = f"{operator_namespace(f.namespace)}::derivatives::{info.op}"
     kind = f"opgen::autograd::Kind::{_kind(f, info)}"
-    kernel = f"opgen::autograd::recorded<{node}, {operator_struct(f)}, {kind}>()"
+    arguments = [node, operator_struct(f), kind, *([own_tensor] if own_tensor else [])]
+    kernel = f"opgen::autograd::recorded<{', '.join(arguments)}>()"
     return GradientRow(str(f.func.name), kernel)
 
 

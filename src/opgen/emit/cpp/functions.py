@@ -21,34 +21,14 @@ from opgen.emit.common.base import (
     unique,
 )
 from opgen.emit.common.context import Context
-from opgen.emit.common.text import operator_struct
+from opgen.emit.common.cpp_operators import cpp_operator, has_alpha
+from opgen.emit.common.text import names_with_tensors, operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import operator_namespace
-from opgen.model.types import BaseTy, BaseType
 
-# By root names. Source: ATen's TensorOperators.h and TensorBody.h.
-_BINARY = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "remainder": "%",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-}
-_UNARY = {"neg": "-", "bitwise_not": "~"}
-_INPLACE = {"add", "sub", "mul", "div", "bitwise_and", "bitwise_or", "bitwise_xor"}
 _TENSOR, _SCALAR, _WRITTEN = ConstRef(TENSOR), ConstRef(SCALAR), MutRef(TENSOR)
-_TENSOR_TYPE = BaseType(BaseTy.Tensor)
 _WRAP = "opgen::wrapped_scalar_tensor({})"
 
 
@@ -66,28 +46,16 @@ def tensor_operators(
     """Yield the C++ operators of those that have any. The first of several operators that suit one has it."""
     found: set[tuple[str, int]] = set()
     for f in functions:
-        kind, names = f.func.kind(), _arguments(f)
-        if names is None or [r.type for r in f.func.returns] != [_TENSOR_TYPE]:
-            continue
-        symbol = _symbol(f, len(names))
-        if symbol is None or (symbol, len(names)) in found:
+        symbol, names = cpp_operator(f) or ("", ())
+        if not symbol or (symbol, len(names)) in found:
             continue
         found.add((symbol, len(names)))
         if len(names) == 1:
             made: Iterable[PublicFunction] = [_unary(context, f, symbol, names[0])]
         else:
-            left = (_WRITTEN,) if kind is SchemaKind.inplace else (_TENSOR, _SCALAR)
+            left = (_WRITTEN,) if f.func.kind() is SchemaKind.inplace else (_TENSOR, _SCALAR)
             made = _binary(context, f, symbol, left, names)
         yield TensorOperators(f.root_name, context.spell.schema(f), tuple(made))
-
-
-def _symbol(f: NativeFunction, tensors: int) -> str | None:
-    """Return the C++ operator with the meaning of `f`, which takes one or two tensors."""
-    kind, name = f.func.kind(), f.root_name
-    if kind is SchemaKind.functional:
-        return (_UNARY if tensors == 1 else _BINARY).get(name)
-    is_inplace = kind is SchemaKind.inplace and tensors == 2 and name in _INPLACE
-    return f"{_BINARY[name]}=" if is_inplace else None
 
 
 def _unary(context: Context, f: NativeFunction, symbol: str, name: str) -> PublicFunction:
@@ -102,7 +70,7 @@ def _binary(
     names: tuple[str, ...],
 ) -> Iterator[PublicFunction]:
     """Yield the operator for two tensors, and those for a tensor and a number."""
-    alpha = ("1",) if _has_alpha(f) else ()
+    alpha = ("1",) if has_alpha(f) else ()
     for first in left:
         for second in (_TENSOR, _SCALAR):
             if first == second == _SCALAR:
@@ -120,30 +88,17 @@ def _operator(
     arguments: tuple[str, ...],
 ) -> PublicFunction:
     parameters = tuple(f"{context.spell.type(type)} {name}" for type, name in given)
-    returned = _WRITTEN if given[0][0] == _WRITTEN else TENSOR
+    writes = given[0][0] == _WRITTEN
     return PublicFunction(
         text="",
-        returns=context.spell.type(returned),
+        returns=context.spell.type(_WRITTEN if writes else TENSOR),
         name=f"operator{symbol}",
         given=parameters,
         given_plainly=parameters,
         callee=f"{operator_struct(f)}::call",
         arguments=arguments,
+        casts=writes,
     )
-
-
-def _arguments(f: NativeFunction) -> tuple[str, ...] | None:
-    """Return the names of one or two tensors; None for an operator that takes anything else, except `alpha=1`."""
-    given = f.func.arguments.flat_all
-    tensors = given[:-1] if _has_alpha(f) else given
-    if all(a.type == _TENSOR_TYPE for a in tensors) and len(tensors) in (1, 2):
-        return tuple(a.name for a in tensors)
-    return None
-
-
-def _has_alpha(f: NativeFunction) -> bool:
-    last = f.func.arguments.flat_all[-1:]
-    return bool(last) and last[0].name == "alpha" and last[0].default == "1"
 
 
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
@@ -161,9 +116,16 @@ class RedispatchHeader(GeneratedFile, frozen=True):
 
 
 class TensorHeader(GeneratedFile, frozen=True):
-    """`conjugates`: whether the library has a method `conj`; the formulas of gradients need one."""
+    """`names` are the library's class Tensor and lists of it, and `base` the class from which it derives, if the library defines it.
+    `conjugates`: whether the library has a method `conj`; the formulas of gradients need one. `others` are the library's
+    other namespaces, which use the class.
+    """
 
     library: str
+    namespace: str
+    names: tuple[str, ...]
+    base: str
+    others: tuple[str, ...]
     abi: int
     own_includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
@@ -173,11 +135,9 @@ class TensorHeader(GeneratedFile, frozen=True):
 
 
 class TensorMethodsFile(GeneratedFile, frozen=True):
-    """`owns`: whether this source declares that class Tensor belongs to the library."""
-
     library: str
+    namespace: str
     name: str
-    owns: bool
     own_includes: tuple[str, ...]
     includes: tuple[str, ...]
     methods: tuple[PublicFunction, ...]
@@ -187,7 +147,7 @@ class TensorMethodsFile(GeneratedFile, frozen=True):
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
 
-    A library that extends another gets functions for its methods, too, because class Tensor belongs to the other.
+    A library that extends another gets functions for its methods, too.
     """
     for root in context.roots:
         functions = context.functions_by_root[root]
@@ -217,43 +177,48 @@ def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
 
 
 def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
-    """Build TensorBody.h: class Tensor. Libraries that extend another one do not have this file."""
-    if context.owns_tensor:
+    """Build TensorBody.h: the library's class Tensor.
+
+    It is that of the library that this one extends, or the runtime's, if this library has no methods.
+    """
+    if context.target.cpp.base_tensor and not context.library.backend_only:
+        extends = context.library.extends
         functions = _methods(context)
         left_out = tuple(
             m for f in functions if not context.keeps(f) for m in _left_out(context, f)
         )
         conjugates = any(f.root_name == "conj" for f in functions)
-        headers = ["opgen/tensor.h"]
+        base_header = f"{extends}/TensorBody.h" if extends else "opgen/tensor.h"
+        headers = [base_header, *(["opgen/dispatch/as_tensors.h"] if context.own_tensor else [])]
         if left_out:
             headers.append("opgen/not_selected.h")
-        if not conjugates:
-            headers.append("opgen/autograd/arithmetic.h")
         yield TensorHeader(
             path=f"include/{context.library.name}/TensorBody.h",
             template="TensorBody.h.j2",
             library=context.library.name,
+            namespace=operator_namespace(context.library.name),
+            names=tuple(names_with_tensors(context.own_tensor or context.target.cpp.base_tensor)),
+            base="" if extends or not context.own_tensor else context.target.cpp.base_tensor,
+            others=_other_namespaces(context),
             abi=context.target.plan.runtime_abi,
             own_includes=sorted_includes(*headers),
             methods=_bodies(context, filter(context.keeps, functions)),
             left_out=left_out,
             conjugates=conjugates,
-            operators=tuple(tensor_operators(context, _kept(context))),
+            operators=tuple(() if extends else tensor_operators(context, _kept(context))),
         )
 
 
 def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
-    """Build TensorMethods[_n].cpp: the methods' bodies, compiled once, and the declaration of the library to which
-    class Tensor belongs.
-    """
-    if not context.owns_tensor:
+    """Build TensorMethods[_n].cpp: the methods' bodies, compiled once."""
+    if not context.own_tensor or context.library.extends:
         return
     count = context.library.shards
     kept = _kept(context)
     operators = group_by(tensor_operators(context, kept), lambda o: o.root)
-    functions = [f for f in kept if Variant.method in f.variants or f.root_name in operators]
-    found = dict(sharded("TensorMethods", functions, lambda f: f.root_name, count))
-    for index, (name, members) in enumerate((found or {"TensorMethods_0": ()}).items()):
+    methods = {f.full_name for f in _methods(context)}
+    functions = [f for f in kept if f.full_name in methods or f.root_name in operators]
+    for name, members in sharded("TensorMethods", functions, lambda f: f.root_name, count):
         extra = (
             ("opgen/tensor_functions.h",) if any(f.root_name in operators for f in members) else ()
         )
@@ -261,11 +226,11 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
             path=f"src/{name}.cpp",
             template="TensorMethods.cpp.j2",
             library=context.library.name,
+            namespace=operator_namespace(context.library.name),
             name=name,
-            owns=index == 0,
             own_includes=sorted_includes(context.tensor_header, "opgen/register.h", *extra),
             includes=operator_headers(context, members),
-            methods=_bodies(context, (f for f in members if Variant.method in f.variants)),
+            methods=_bodies(context, (f for f in members if f.full_name in methods)),
             operators=tuple(
                 o for root in unique(f.root_name for f in members) for o in operators.get(root, ())
             ),
@@ -278,13 +243,26 @@ def _function_blocks(
     return blocks(
         (operator_namespace(f.namespace), function)
         for f in functions
-        if Variant.function in f.variants or not context.owns_tensor
+        if Variant.function in f.variants or not context.own_tensor or context.library.extends
         for function in context.spell.functions(f, f"_ops::{operator_struct_name(f.func)}::call")
     )
 
 
+def _other_namespaces(context: Context) -> tuple[str, ...]:
+    """Return the outermost namespaces of operators and kernels, except that of class Tensor."""
+    kernels = context.kernels
+    found = {
+        *(operator_namespace(f.namespace) for f in context.registry.functions),
+        *(kernel.namespace.partition("::")[0] for kernel in kernels.structured),
+        *(kernel.namespace.partition("::")[0] for kernel in kernels.kernels),
+    }
+    return tuple(sorted(found - {context.own_tensor.partition("::")[0]}))
+
+
 def _methods(context: Context) -> list[NativeFunction]:
-    return [f for f in context.registry.functions if Variant.method in f.variants]
+    """Return the operators that are methods: none of a library that extends another (W1001)."""
+    functions = () if context.library.extends else context.registry.functions
+    return [f for f in functions if Variant.method in f.variants]
 
 
 def _kept(context: Context) -> list[NativeFunction]:
@@ -303,4 +281,6 @@ def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
     functions = context.spell.functions(f, "", method=True)
     for function, caller in zip(functions, context.spell.callers(f, method=True)):
         arguments = (f'"{f.full_name}"', *caller.names)
-        yield replace(function, callee="opgen::throw_not_selected", arguments=arguments)
+        yield replace(
+            function, callee="opgen::throw_not_selected", arguments=arguments, casts=False
+        )

@@ -243,6 +243,7 @@ class KernelTable(Record, frozen=True):
 
 class RegisterKeyFile(GeneratedFile, frozen=True):
     library: str
+    types: str
     name: str
     key: str
     includes: tuple[str, ...]
@@ -260,6 +261,7 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
                 path=f"src/{name}.cpp",
                 template="RegisterKey.cpp.j2",
                 library=context.library.name,
+                types=context.types,
                 name=name,
                 key=key.name,
                 includes=_includes(context, key, members),

@@ -203,6 +203,7 @@ class Stub(Record, frozen=True):
 
 class StubsFile(GeneratedFile, frozen=True):
     library: str
+    types: str
     stem: str
     key: str
     includes: tuple[str, ...]
@@ -239,6 +240,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
                 path=f"stubs/{name}.cpp",
                 template="KeyStubs.cpp.j2",
                 library=context.library.name,
+                types=context.types,
                 stem=name,
                 key=key.name,
                 includes=tuple(sorted({context.library.header(m.header) for m in members})),

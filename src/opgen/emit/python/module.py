@@ -118,22 +118,21 @@ class PythonShardFile(GeneratedFile, frozen=True):
 
 
 class PythonPackageFile(GeneratedFile, frozen=True):
-    """`base` is the package whose class Tensor this one uses; None if this package defines it."""
+    """`base` is the package that this one extends, if it does."""
 
     library: str
     base: str | None
-    owns_tensor: bool
     has_results: bool
     parts: tuple[Part, ...]
 
     @property
     def imports(self) -> tuple[str, ...]:
-        if not (self.owns_tensor or self.parts):
+        if not self.parts:
             return ()
         importlib = "from importlib import import_module as _import_module"
         return (
             "import sys as _sys",
-            *((importlib,) if self.parts and not self.base else ()),
+            *(() if self.base else (importlib,)),
         )
 
     @property
@@ -159,7 +158,6 @@ def build_python(context: Context) -> Iterator[GeneratedFile]:
         template="package.py.j2",
         library=name,
         base=context.library.extends if context.library.extends_python else None,
-        owns_tensor=context.library.extends is None,
         has_results=bool(calls.result_classes()),
         parts=parts_of(calls),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from opgen.model.types import BaseTy
 from opgen.verify.caller import (
     Case,
     Finding,
@@ -23,7 +24,6 @@ from opgen.verify.caller import (
     place_text,
     significant,
 )
-from opgen.model.types import BaseTy
 from opgen.verify.calls.specs import DTYPES, Call, Place, TensorSpec, at, places, put, tensors
 from opgen.verify.properties.common import (
     META,

@@ -96,7 +96,7 @@ def _gil(case: Case) -> Iterator[Finding]:
                 seconds, steps = _steps(work, counted)
                 if seconds < _LONG / 2 or steps > _STUCK:
                     return
-                _, freely = _steps(lambda: _hash_for(seconds), counted)
+                _, freely = _steps(functools.partial(_hash_for, seconds), counted)
                 if freely < _RUNS:
                     raise NotTested("the machine is too busy to tell")
         yield case.finding(

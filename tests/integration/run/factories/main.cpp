@@ -13,9 +13,9 @@ int main() {
   say::show("filled on Meta", at::filled({2, 2}, 3, TensorOptions().device(opgen::kMeta)));
   say::show("at::cpu::filled", at::cpu::filled({1}, 3));
   say::show("like", at::like(say::range({3})));
-  say::show("like on Meta", say::range({3}).like(TensorOptions().device(opgen::kMeta)));
+  say::show("like on Meta", at::Tensor(say::range({3})).like(TensorOptions().device(opgen::kMeta)));
   say::show("like of Meta", at::like(say::meta({4})));
-  opgen::Tensor out = say::tensor({0});
+  at::Tensor out = say::tensor({0});
   say::show("filled.out", at::filled_out(out, {2}, 5));
   say::refused("filled on a device without kernels",
                [] { at::filled({2}, 3, TensorOptions().device(opgen::kCUDA)); });

@@ -30,7 +30,7 @@ struct Guard : opgen::DeviceGuardImpl {
   mutable opgen::Device current = ::device;
 };
 
-opgen::Tensor& plus_out(const opgen::Tensor& self, const opgen::Tensor& other, opgen::Tensor& out) {
+at::Tensor& plus_out(const at::Tensor& self, const at::Tensor& other, at::Tensor& out) {
   std::printf("(out kernel) ");
   for (std::int64_t i = 0; i < out.numel(); ++i) {
     out.mutable_data_ptr<float>()[i] = self.const_data_ptr<float>()[i] + other.const_data_ptr<float>()[i];
@@ -42,14 +42,14 @@ OPGEN_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("plus.out", plus_out);
 }
 
-void show(const char* what, const opgen::Tensor& t) {
+void show(const char* what, const at::Tensor& t) {
   std::printf("%s =", what);
   for (std::int64_t i = 0; i < t.numel(); ++i) std::printf(" %g", t.const_data_ptr<float>()[i]);
   std::printf(", on its device: %d\n", t.device() == device);
 }
 
-opgen::Tensor range(std::int64_t count) {
-  opgen::Tensor t = say::tensor({count}, opgen::TensorOptions().device(device));
+at::Tensor range(std::int64_t count) {
+  at::Tensor t = say::tensor({count}, opgen::TensorOptions().device(device));
   for (std::int64_t i = 0; i < count; ++i) t.mutable_data_ptr<float>()[i] = static_cast<float>(i);
   return t;
 }
@@ -61,12 +61,12 @@ int main() {
   Guard guard;
   opgen::set_allocator(opgen::DeviceType::PrivateUse1, &memory);
   opgen::set_device_guard_impl(opgen::DeviceType::PrivateUse1, &guard);
-  opgen::Tensor a = range(3), b = range(3);
+  at::Tensor a = range(3), b = range(3);
   show("functional", at::plus(a, b));
   show("in place", a.plus_(b));
   show("out", at::plus_out(a, b, b));
   say::refused("in place, another shape", [&] { a.plus_(range(2)); });
-  opgen::Tensor tail = at::tail(b);
+  at::Tensor tail = at::tail(b);
   show("a view", tail);
   std::printf("of the same storage: %d\n", tail.is_alias_of(b));
   say::refused("a view of nothing", [&] { at::tail(range(0)); });

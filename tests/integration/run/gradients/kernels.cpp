@@ -14,7 +14,7 @@
 #include <grads/NativeFunctions.h>
 
 namespace {
-using namespace opgen::types;
+using namespace grads::types;
 using opgen::AutoDispatchBelowAutograd;
 using opgen::DimVector;
 using opgen::TensorIterator;

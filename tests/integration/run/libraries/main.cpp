@@ -7,5 +7,6 @@
 
 int main() {
   opgen::Tensor three = opgen::full({1}, 3, opgen::kFloat);
-  std::printf("%g %g\n", *base::twice(three).data_ptr<float>(), *more::fourfold(three).data_ptr<float>());
+  std::printf("%g %g\n", *base::twice(three).data_ptr<float>(),
+              *more::fourfold(three).data_ptr<float>());
 }

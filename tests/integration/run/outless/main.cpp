@@ -5,7 +5,7 @@
 #include <opgen/autograd/inplace_or_view.h>
 
 int main() {
-  opgen::Tensor a = say::range({3, 4});
+  at::Tensor a = say::range({3, 4});
   say::show("slanted", at::slanted(a));
   say::show("slanted by method, offset 2", a.slanted(2));
   say::show("slanted on Meta", at::slanted(say::meta({3, 4}), 2));
@@ -13,25 +13,25 @@ int main() {
   say::refused("slanted(a, 5)", [&] { at::slanted(a, 5); });
   say::refused("slanted(a, 5) on Meta", [&] { at::slanted(say::meta({3, 4}), 5); });
   {
-    opgen::Tensor b = say::range({2, 2});
-    opgen::Tensor view = at::slanted(b);
+    at::Tensor b = say::range({2, 2});
+    at::Tensor view = at::slanted(b);
     at::painted_(view, 9);
     say::show("written through the view", b);
-    opgen::Tensor copy = at::slanted_copy(b);
+    at::Tensor copy = at::slanted_copy(b);
     std::printf("the copy aliases: %s\n", copy.is_alias_of(b) ? "yes" : "no");
-    opgen::Tensor kept = at::slanted(say::range({2, 2}));
+    at::Tensor kept = at::slanted(say::range({2, 2}));
     say::show("a view that outlives its base", kept);
   }
   std::printf("marked as a view of its argument: %s\n",
               opgen::is_view(at::slanted(a)) ? "yes" : "no");
 
-  opgen::Tensor b = say::range({2, 3});
+  at::Tensor b = say::range({2, 3});
   say::show("flipped", at::flipped(b));
-  opgen::Tensor& same = at::flipped_(b);
+  at::Tensor& same = at::flipped_(b);
   say::show("flipped_", b);
   std::printf("flipped_ returns self: %s, version %lld\n", same.is_same(b) ? "yes" : "no",
               static_cast<long long>(b._version()));
-  opgen::Tensor m = say::meta({2, 3});
+  at::Tensor m = say::meta({2, 3});
   say::show("flipped_ on Meta", at::flipped_(m));
 
   auto [x, y] = at::heads(a, b);
@@ -53,7 +53,7 @@ int main() {
 
   say::show("painted", at::painted(say::range({2, 2}), 7));
   say::show("painted on Meta", at::painted(say::meta({2, 2}), 7));
-  opgen::Tensor c = say::range({2, 2});
+  at::Tensor c = say::range({2, 2});
   say::show("painted_", at::painted_(c, 5));
 
   say::show("halved", at::halved(say::range({7})));

@@ -4,15 +4,15 @@
 #include <aten/Functions.h>
 
 int main() {
-  opgen::Tensor a = say::range({3});
+  at::Tensor a = say::range({3});
   say::show("spread", at::spread(a));
   say::show("spread.dim", std::get<1>(at::spread(a, 2)));
   say::show("first_name", at::first_name(a));
   say::show("second_name", at::second_name(a));
   say::show("shifted", at::shifted(a, a, 10));
-  opgen::Tensor bytes = opgen::to_dtype(a, opgen::kByte);
+  at::Tensor bytes = opgen::to_dtype(a, opgen::kByte);
   say::show("shifted, bytes", at::shifted(bytes, bytes, 2));
-  opgen::Tensor half = opgen::to_dtype(a, opgen::kHalf);
+  at::Tensor half = opgen::to_dtype(a, opgen::kHalf);
   say::show("shifted, halves", at::shifted(half, half, 0.5));
   say::show("union_", at::union_(a));
   say::show("a.union_(2)", a.union_(2));

@@ -30,7 +30,7 @@ void multiply(const char* name, const opgen::TensorBase& a, const opgen::TensorB
 }
 // At -O0 the compiler keeps this even if it is never called.
 template <class F>
-opgen::Tensor helper(const opgen::Tensor& self, F f) {
+at::Tensor helper(const at::Tensor& self, F f) {
   return f(at::thrice(self.thrice()));
 }
 

@@ -7,14 +7,14 @@
 #include <aten/Functions.h>
 
 int main() {
-  opgen::Tensor a = say::range({3});
+  at::Tensor a = say::range({3});
   say::show("selected", at::twice(a));
   say::show("its method", a.twice());
-  opgen::Tensor whole(opgen::to_dtype(a, opgen::kLong));
+  at::Tensor whole(opgen::to_dtype(a, opgen::kLong));
   say::show("another type", at::twice(whole));
-  opgen::Tensor wide(opgen::to_dtype(a, opgen::kDouble));
+  at::Tensor wide(opgen::to_dtype(a, opgen::kDouble));
   say::refused("a type that is not selected", [&] { at::twice(wide); });
-  opgen::Tensor out = say::tensor({3});
+  at::Tensor out = say::tensor({3});
   say::show("all overloads", at::twice_out(out, a));
   say::show("without overloads", at::scale(a, a));
   say::refused("a type of another name", [&] { at::scale(whole, whole); });

@@ -7,25 +7,25 @@
 
 int main() {
   say::warnings();
-  opgen::Tensor a = say::range({2, 3}), row = say::range({1, 3});
+  at::Tensor a = say::range({2, 3}), row = say::range({1, 3});
   say::show("plus(a, row)", at::plus(a, row));
   say::show("a.plus(row, 10)", a.plus(row, 10));
   say::show("plus of views", at::plus(say::transposed(a), say::transposed(row)));
 
-  opgen::Tensor empty = say::tensor({0});
+  at::Tensor empty = say::tensor({0});
   at::plus_out(empty, a, row);
   say::show("out, from empty", empty);
-  opgen::Tensor wrong = say::tensor({4});
+  at::Tensor wrong = say::tensor({4});
   at::plus_out(wrong, a, row);
   say::show("out, from another shape", wrong);
-  opgen::Tensor same = say::tensor({2, 3});
+  at::Tensor same = say::tensor({2, 3});
   std::printf("returns its out: %d\n", at::plus_outf(a, row, 1, same).is_same(same));
   say::refused("out of another dtype", [&] {
-    opgen::Tensor ints = say::tensor({2, 3}, opgen::TensorOptions().dtype(opgen::kLong));
+    at::Tensor ints = say::tensor({2, 3}, opgen::TensorOptions().dtype(opgen::kLong));
     at::doubled_out(ints, a);
   });
 
-  opgen::Tensor columns = say::transposed(say::tensor({3, 2}));
+  at::Tensor columns = say::transposed(say::tensor({3, 2}));
   at::plus_out(columns, a, row);
   say::show("out with strides of its own", columns);
   at::doubled_out(columns, a);
@@ -39,7 +39,7 @@ int main() {
 
   say::show("on Meta", at::plus(say::meta({2, 1}), say::meta({3})));
   say::show("at::meta::plus", at::meta::plus(say::meta({2, 1}), say::meta({3})));
-  opgen::Tensor shaped = say::meta({0});
+  at::Tensor shaped = say::meta({0});
   at::doubled_out(shaped, say::meta({5, 4}));
   say::show("out on Meta", shaped);
   say::refused("on Meta, shapes that do not fit", [] { at::plus(say::meta({2}), say::meta({3})); });

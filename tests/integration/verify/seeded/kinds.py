@@ -286,7 +286,7 @@ define("squared.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", squared_out, la
 # meta-refuses: a number is stored in 32 bits.
 def row(x: torch.Tensor, at: int) -> torch.Tensor:
     torch._check(x.dim() > 0)
-    torch._check(0 <= at)
+    torch._check(at >= 0)
     torch._check(at < x.size(0))
     return x.select(0, at).clone()
 
