@@ -163,4 +163,7 @@ def test_one_read_beyond_memory_is_one_finding() -> None:
     text = reports.render_findings(OperatorReport("mylib::f", verdicts=verdicts))
     assert text.startswith("mylib::f: V0113 read-beyond") and "mylib::f: V0130 meta-shape" in text
     assert text.count("opgen explain") == 2
-    assert "also violated, perhaps because of read-beyond: V0120 strided-inputs, V0151 repeatable" in text
+    assert (
+        "also violated, perhaps because of read-beyond: V0120 strided-inputs, V0151 repeatable"
+        in text
+    )
