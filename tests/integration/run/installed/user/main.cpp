@@ -5,6 +5,6 @@
 #include <cstdio>
 
 int main() {
-  opgen::Tensor three = opgen::full({1}, 3, opgen::kFloat);
+  base::Tensor three = opgen::full({1}, 3, opgen::kFloat);
   std::printf("%g %g\n", *base::twice(three).data_ptr<float>(), *three.twice().data_ptr<float>());
 }
