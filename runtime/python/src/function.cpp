@@ -161,13 +161,13 @@ int add_method(const Function& function, PyObject* module_name) {
     if (same == 0) {
       Py_XSETREF(object->other_module, Py_NewRef(module_name));
       object->vectorcall = &call_ambiguous;
-      keep_ambiguous_operator(function, found);
+      keep_operator(function, found);
       return 0;
     }
   }
   const Owned made(new_function(function, module_name));
   if (!made || PyObject_SetAttr(type, name.get(), made.get()) != 0) return -1;
-  keep_operator(function);
+  keep_operator(function, nullptr);
   return 0;
 }
 

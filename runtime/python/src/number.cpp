@@ -196,14 +196,11 @@ int contains(PyObject* self, PyObject* value) {
 
 }  // namespace
 
-void keep_ambiguous_operator(const Function& function, PyObject* method) {
+void keep_operator(const Function& function, PyObject* both) {
   for (int i = 0; i < kMethodCount; ++i) {
-    if (std::strcmp(function.name, kNames[i]) == 0) ambiguous[i] = method;
-  }
-}
-void keep_operator(const Function& function) {
-  for (int i = 0; i < kMethodCount; ++i) {
-    if (std::strcmp(function.name, kNames[i]) == 0) methods[i] = &function;
+    if (std::strcmp(function.name, kNames[i]) != 0) continue;
+    methods[i] = &function;
+    ambiguous[i] = both;
   }
 }
 

@@ -193,8 +193,8 @@ PyObject* to_list(const TensorBase& tensor);
 
 // number.cpp: Python's operators, comparisons and conversions, which call methods.
 extern PyType_Slot number_slots[];
-void keep_operator(const Function& function);
-void keep_ambiguous_operator(const Function& function, PyObject* method);
+// `both` is null, or the method of this name that two packages have: a call raises TypeError.
+void keep_operator(const Function& function, PyObject* both);
 
 // indexing.cpp
 extern PyType_Slot indexing_slots[];

@@ -1,4 +1,5 @@
-// fork.h: mutexes that the child process of fork() can lock, whichever thread held them. Internal.
+// fork.h: hold_during_fork(), so that the child of a fork can lock a mutex that another thread of
+// its parent held. Internal.
 #pragma once
 
 #include <pthread.h>

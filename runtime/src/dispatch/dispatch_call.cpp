@@ -70,10 +70,9 @@ OPGEN_COLD const DispatchTable* resolve_slot(const OperatorSlot& slot) {
   OperatorEntry* entry = slot.entry.load_acquire();
   if (OPGEN_UNLIKELY(entry == nullptr)) {
     const std::string reason = why_refused(slot);
-    OPGEN_CHECK(reason.empty(), slot.name, *slot.overload_name != '\0' ? "." : "",
-                slot.overload_name, ": ", reason);
     OPGEN_CHECK(false, slot.name, *slot.overload_name != '\0' ? "." : "", slot.overload_name,
-                " is not registered: the library that defines it is not loaded");
+                reason.empty() ? " is not registered: the library that defines it is not loaded"
+                               : ": " + reason);
   }
   Dispatcher::Impl& impl = Dispatcher::singleton().impl();
   std::lock_guard lock(impl.mutex);

@@ -66,7 +66,7 @@ struct HeldFunctor final : HeapValue {
 class CppFunction {
   // The class Tensor of a library is passed as the runtime's.
   template <class Signature>
-  using OfRuntime = typename detail::OfRuntime<Signature>::type;
+  using OfRuntime = typename detail::WithTensor<Tensor, Signature>::type;
 
  public:
   template <class R, class... A>

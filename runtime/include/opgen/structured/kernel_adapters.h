@@ -48,7 +48,7 @@ struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
   static_assert(sizeof...(NA) == sizeof...(A),
                 "the kernel must take as many arguments as the operator");
   static R call(A... arguments) {
-    if constexpr (std::is_same_v<typename detail::OfRuntime<NR(NA...)>::type, R(A...)>) {
+    if constexpr (std::is_same_v<typename detail::WithTensor<Tensor, NR(NA...)>::type, R(A...)>) {
       // The library's class Tensor only adds methods, so the functions are called alike.
       return reinterpret_cast<R (*)(A...)>(reinterpret_cast<void*>(function))(
           std::forward<A>(arguments)...);
