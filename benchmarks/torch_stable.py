@@ -1,6 +1,6 @@
 """Measure target torch-stable: calls, compile time, graphs, and C++ symbols of PyTorch.
 
-    python benchmarks/torch_stable.py [calls] [compile] [graphs] [--runs N] [--write]
+    python benchmarks/torch_stable.py [calls] [recorded] [compile] [graphs] [--runs N] [--write]
 
 Builds the five operators of benchmarks/torch/stable.yaml with stable_kernels.cpp as a package for torch-stable.
 
@@ -8,6 +8,7 @@ calls: Calls through the dispatcher of two operators, generated and by hand with
 (stable_by_hand.cpp). They are made from C++ in one process that has imported the package, on tensors with 16 elements: in
 the usual mode, where gradients are recorded but not required; in inference mode; and in the usual mode with arguments
 that are all `non_differentiable` (stable_derivatives.yaml). Instructions are counted by valgrind as (I(2N) - I(N)) / N.
+recorded: Instructions of calls whose gradient is recorded, of the operator of benchmarks/torch/stable_recorded.yaml.
 compile: Processor seconds of the operators and kernels for torch-stable and for torch, with the flags of CMake's Release.
 graphs: Graphs that torch.compile makes (stable_graphs.py), and C++ symbols of PyTorch that the library uses.
 
@@ -24,6 +25,7 @@ import re
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from processes import run
@@ -36,6 +38,7 @@ from torch_builds import (
     by_hand_library,
     configured,
     instruction_tables,
+    instructions,
     library_in,
     spread,
     torch_folder,
@@ -48,9 +51,14 @@ TARGETS = ("torch", "torch-stable")
 CXX_OF_TORCH = re.compile(r" U (_Z\w*N[rVKRO]*(?:2at|3c10|5torch|6caffe2)\d\w*)")
 
 
-def package(folder: Path, derivatives: Path | None = None) -> Path:
-    """Build the package for torch-stable, and return its library."""
-    built = configured(YAML, KERNELS, folder, derivatives=derivatives, target="torch-stable")
+def package(
+    folder: Path,
+    derivatives: Path | None = None,
+    yaml: Path = YAML,
+    kernels: Sequence[Path] = KERNELS,
+) -> Path:
+    """Build a package for torch-stable, and return its library."""
+    built = configured(yaml, kernels, folder, derivatives=derivatives, target="torch-stable")
     run(["ninja", "-j1", "-C", built])
     return library_in(built)
 
@@ -84,6 +92,15 @@ def count_calls(made: Path, usual: Path, constant: Path, hand: Path) -> str:
             *instruction_tables(command, [constant, hand], *sides, modes=("constant",)),
         ]
     )
+
+
+def recorded(folder: Path, _: int) -> str:
+    names = FOLDER / "stable_recorded.yaml", [FOLDER / "stable_recorded_kernels.cpp"]
+    library = package(folder, FOLDER / "stable_recorded_derivatives.yaml", *names)
+    command = [sys.executable, FOLDER / "stable_calls.py", calls_library(folder, torch_folder())]
+    counted = instructions(command, [library, library], "recorded")
+    rows = [f"| `{name}` | {count:,.0f} |" for name, count in counted.items()]
+    return "\n".join(["| call | instructions |", "|---|---:|", *rows])
 
 
 def compile_both(folder: Path, runs: int) -> str:
@@ -133,7 +150,7 @@ def count_graphs(library: Path) -> str:
     )
 
 
-PARTS = {"calls": calls, "compile": compile_both, "graphs": graphs}
+PARTS = {"calls": calls, "recorded": recorded, "compile": compile_both, "graphs": graphs}
 
 
 def main() -> None:

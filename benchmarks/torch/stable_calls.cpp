@@ -1,11 +1,15 @@
 // stable_calls.cpp: a library that stable_calls.py loads, because the generated operators have
-// kernels in Python: calls of two operators, generated and written by hand, alternately: see
-// calls.h.
+// kernels in Python: calls of two operators, generated and written by hand, alternately, and calls
+// that are recorded: see calls.h.
+#include <Python.h>
+
 #include "calls.h"
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/ones.h>
+#include <torch/csrc/autograd/autograd.h>
 
 namespace {
 
@@ -41,9 +45,32 @@ void add_all(std::vector<Call>& calls) {
   calls.push_back(call("at::add", [=] { at::add(a, b); }));
 }
 
+void add_recorded(std::vector<Call>& calls) {
+  const Tensor a = at::ones({4, 4}), b = at::ones({4, 4}), ones = at::ones({4, 4}),
+               x = at::ones({4, 4}).set_requires_grad(true);
+  const auto times = handle<Tensor(const Tensor&, const Tensor&)>("stable::times");
+  const auto times_ = handle<Tensor&(Tensor&, const Tensor&)>("stable::times_");
+  calls.push_back(call("times.plain", [=] { times.call(a, b); }));
+  calls.push_back(call("times", [=] { times.call(x, b); }));
+  calls.push_back(call("times.backward", [=] {
+    const Tensor y = times.call(x, b);
+    // The engine refuses to run while its caller has the lock of the interpreter.
+    PyThreadState* const python = PyEval_SaveThread();
+    torch::autograd::grad({y}, {x}, {ones});
+    PyEval_RestoreThread(python);
+  }));
+  calls.push_back(
+      call("times_.plain", [=, to = at::ones({4, 4})]() mutable { times_.call(to, b); }));
+  calls.push_back(call("at::mul,times_", [=] {
+    Tensor to = at::mul(x, b);
+    times_.call(to, b);
+  }));
+}
+
 }  // namespace
 
-extern "C" int run_calls(int given, char** arguments, bool constant) {
-  is_constant = constant;
-  return calls::run(given, arguments, &add_all);
+extern "C" int run_calls(int given, char** arguments, const char* kind) {
+  is_constant = std::string_view(kind) == "constant";
+  const bool recorded = std::string_view(kind) == "recorded";
+  return calls::run(given, arguments, recorded ? &add_recorded : &add_all);
 }

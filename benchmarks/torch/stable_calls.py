@@ -2,7 +2,8 @@
 
 python stable_calls.py CALLS.so PACKAGE/LIBRARY.so BY_HAND.so MODE [count]
 
-MODE: `usual`, `inference` or `constant`, for which the package has `non_differentiable` arguments (see calls.h).
+MODE: `usual`, `inference`, `constant`, for which the package has `non_differentiable` arguments, or `recorded`, for which it
+is that of stable_recorded.yaml (see calls.h).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def main() -> int:
     texts = [text.encode() for text in ("calls", library, by_hand, mode, *count)]
     arguments = (ctypes.c_char_p * len(texts))(*texts)
     # A PyDLL keeps the lock of the interpreter, as a call from Python does until it reaches the operator.
-    return ctypes.PyDLL(calls).run_calls(len(texts), arguments, mode == "constant")
+    return ctypes.PyDLL(calls).run_calls(len(texts), arguments, mode.encode())
 
 
 sys.exit(main())

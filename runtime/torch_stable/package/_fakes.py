@@ -46,11 +46,17 @@ def values_of(overload, args, kwargs):
     return values
 
 
+def arguments_of(overload, values):
+    """Return all arguments of a call, in the order of the schema, as positional ones and those by name."""
+    forms = forms_of(overload)
+    count = forms.positional
+    return values[:count], dict(zip(forms.names[count:], values[count:]))
+
+
 def call_operator(overload, values):
     """Call an operator with all of its arguments in the order of the schema."""
-    forms = forms_of(overload)
-    named = dict(zip(forms.names[forms.positional :], values[forms.positional :]))
-    return overload(*values[: forms.positional], **named)
+    args, kwargs = arguments_of(overload, values)
+    return overload(*args, **kwargs)
 
 
 def results_of(overload, returned):

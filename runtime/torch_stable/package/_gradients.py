@@ -14,8 +14,8 @@ import torch
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ._fakes import find_overload, results_of, run_kernel, values_of
-from ._words import forms_of, read_numbers
+from ._fakes import arguments_of, find_overload, results_of, run_kernel, values_of
+from ._words import read_numbers
 
 _any_requires_grad = torch._C._any_requires_grad
 _is_grad_enabled = torch.is_grad_enabled
@@ -79,12 +79,10 @@ def _recorder(name, public, node):
     def call(operator, keyset, args, kwargs):
         values = values_of(operator.overload, args, kwargs)
         for i in node.refused:
-            if any(tensor.requires_grad for tensor in _tensors_of(values[i])):
+            if operator.is_tracked(values[i]):
                 operator.refuse(i)
-        given = read(values)
-        tracked = [values[i] for i in (*node.inputs, *operator.written)]
-        is_wanted = any(tensor.requires_grad for tensor in _tensors_of(tracked))
-        has_gradient = is_wanted and node.has_gradient(*given)
+        is_wanted = operator.is_tracked(*[values[i] for i in (*node.inputs, *operator.written)])
+        has_gradient = is_wanted and node.has_gradient(*read(values))
         # A tensor that is overwritten by values without a gradient loses the one that it had.
         if has_gradient or any(t.requires_grad for t in operator.written_of(values)):
             formulas = _Formulas(node, read, has_gradient, operator.public)
@@ -121,16 +119,8 @@ class _Operator:
     @functools.cached_property
     def function(self):
         """The function that records a call; the node has the name of the operator."""
-        return type(self._label, (_Function, torch.autograd.Function), {})
-
-    @functools.cached_property
-    def function_of_level(self):
-        """The same for one level of torch.func: kernels run once for each."""
-        return type(self._label, (_Function, torch.autograd.function._SingleLevelFunction), {})
-
-    @property
-    def _label(self):
-        return "".join(word.capitalize() for word in self._function_name.split("_"))
+        label = "".join(word.capitalize() for word in self._function_name.split("_"))
+        return type(label, (_Function,), {})
 
     @property
     def _function_name(self):
@@ -146,11 +136,11 @@ class _Operator:
 
     def written_of(self, values):
         """Return the tensors among all arguments that the operator writes."""
-        return _tensors_of([values[i] for i in self.written])
+        return _tensors_of(*[values[i] for i in self.written])
 
 
 def _any_of_all_requires_grad(*args, **kwargs):
-    return any(tensor.requires_grad for tensor in _tensors_of([*args, *kwargs.values()]))
+    return any(tensor.requires_grad for tensor in _tensors_of(*args, *kwargs.values()))
 
 
 def _is_same(argument, returned):
@@ -176,7 +166,7 @@ def _register(library, name, public, key, record_call):
 def _check_tangents(operator, args, kwargs):
     if forward_ad._current_level < 0:
         return
-    for tensor in _tensors_of([*args, *kwargs.values()]):
+    for tensor in _tensors_of(*args, *kwargs.values()):
         if forward_ad.unpack_dual(tensor).tangent is not None:
             reason = (
                 "it is an out= function" if operator.is_out else "it has not been implemented yet"
@@ -268,7 +258,7 @@ def _record(operator, keyset, values, node, inputs):
         node.save_inputs(values)
     places = [place for i in inputs for place in _places_in(i, values[i])]
     call = _Call(operator, keyset, values, node, [(i, k) for i, k, _ in places])
-    outputs = list(_apply(call, *(tensor for _, _, tensor in places)))
+    outputs = list(_apply(operator.function, call, *[tensor for _, _, tensor in places]))
     for at in call.unnamed:
         outputs[at] = refuse_backward(outputs[at], operator.public)
     for tensor, at in zip(written, call.places):
@@ -297,16 +287,16 @@ class _Call:
         for i in operator.written:
             values[i] = _mapped(values[i], torch.clone)
             copies += _tensors_of(values[i])
-        forms = forms_of(operator.overload)
-        named = dict(zip(forms.names[forms.positional :], values[forms.positional :]))
-        returned = operator.overload.redispatch(
-            self.keyset & operator.below, *values[: forms.positional], **named
-        )
+        args, kwargs = arguments_of(operator.overload, values)
+        returned = operator.overload.redispatch(self.keyset & operator.below, *args, **kwargs)
         self.results = [
             result if at is None or values[at] is None else values[at]
             for result, at in zip(results_of(operator.overload, returned), operator.returned)
         ]
-        outputs = _tensors_of(self.results)
+        outputs = _tensors_of(*self.results)
+        if not copies:
+            self.places = self.unnamed = []
+            return outputs
         numbers = {id(tensor): i for i, tensor in enumerate(outputs)}
         unnamed = [tensor for tensor in copies if id(tensor) not in numbers]
         numbers |= {id(tensor): i for i, tensor in enumerate(unnamed, len(outputs))}
@@ -315,13 +305,14 @@ class _Call:
         return outputs + unnamed
 
 
-def _apply(call, *tensors):
+def _apply(function, *values):
+    """Apply a function that records: once for each level of torch.func, as kernels run."""
     if not torch._C._are_functorch_transforms_active():
-        return call.operator.function.apply(call, *tensors)
+        return function.apply(*values)
     from torch._functorch.autograd_function import enable_single_level_autograd_function
 
     with enable_single_level_autograd_function():
-        return call.operator.function_of_level.apply(call, *tensors)
+        return function.apply(*values)
 
 
 def _below_autograd():
@@ -344,7 +335,7 @@ def _below_level():
         yield
 
 
-class _Function:
+class _Function(torch.autograd.function._SingleLevelFunction):
     @staticmethod
     def forward(ctx, call, *tensors):
         with _below_autograd():
@@ -365,15 +356,10 @@ class _Function:
 
 def refuse_backward(result, name):
     """Return `result`, from which a backward pass throws an error, because the operator `name` has no formula."""
-    if not torch._C._are_functorch_transforms_active():
-        return _Refused.apply(name, result)
-    from torch._functorch.autograd_function import enable_single_level_autograd_function
-
-    with enable_single_level_autograd_function():
-        return _RefusedAtLevel.apply(name, result)
+    return _apply(_Refused, name, result)
 
 
-class _Refusal:
+class _Refused(torch.autograd.function._SingleLevelFunction):
     @staticmethod
     def forward(ctx, name, result):
         ctx.name = name
@@ -383,14 +369,6 @@ class _Refusal:
     @staticmethod
     def backward(ctx, grad):
         raise RuntimeError(f"derivative for {ctx.name} is not implemented")
-
-
-class _Refused(_Refusal, torch.autograd.Function):
-    pass
-
-
-class _RefusedAtLevel(_Refusal, torch.autograd.function._SingleLevelFunction):
-    pass
 
 
 class _NoFormula:
@@ -429,7 +407,7 @@ class _Formulas:
 
     def saves_any(self, tensors):
         known = {id(tensor) for tensor in tensors}
-        return any(id(tensor) in known for tensor in _tensors_of(self._fields))
+        return any(id(tensor) in known for tensor in _tensors_of(*self._fields))
 
     def save_outputs(self, results, outputs):
         """Save what formulas read of results, and return the outputs without a gradient."""
@@ -439,8 +417,8 @@ class _Formulas:
         return [one for i, one in zip(numbers, outputs) if i not in self._outputs]
 
     def tensors(self):
-        found = []
-        self._fields = [_mapped(field, lambda t: _Place(found, t)) for field in self._fields]
+        found = _tensors_of(*self._fields)
+        self._fields = _rebuilt(self._fields, map(_Place, range(len(found))))
         return found
 
     def backward(self, grads, saved, positions, needs):
@@ -457,12 +435,8 @@ class _Formulas:
         return call.gradients()
 
 
-class _Place:
+class _Place(int):
     """The place of a tensor among the saved ones."""
-
-    def __init__(self, found, tensor):
-        self.index = len(found)
-        found.append(tensor)
 
 
 class BackwardCall:
@@ -513,12 +487,14 @@ def _places_in(i, value):
     return []
 
 
-def _tensors_of(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [tensor for one in value for tensor in _tensors_of(one)]
-    return []
+def _tensors_of(*values):
+    found = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += _tensors_of(*value)
+    return found
 
 
 def _share_elements(tensors):
@@ -581,7 +557,7 @@ def _replaced(values, old, new):
 
 def _restored(value, saved):
     if isinstance(value, _Place):
-        return saved[value.index]
+        return saved[value]
     if isinstance(value, list):
         return [_restored(one, saved) for one in value]
     return value
@@ -591,7 +567,9 @@ def _rebuilt(value, tensors):
     if isinstance(value, torch.Tensor):
         return next(tensors)
     if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
-        return type(value)(_rebuilt(one, tensors) for one in value)
+        return type(value)(
+            [next(tensors) if isinstance(v, torch.Tensor) else _rebuilt(v, tensors) for v in value]
+        )
     return value
 
 
