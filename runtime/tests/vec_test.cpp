@@ -74,6 +74,17 @@ TEST(arithmetic_of_vectors) {
   CHECK(std::signbit(Vec<double>(-0.0)[1]));
 }
 
+// Found by the sanitizer of undefined behaviour: the sum of a long row of large integers.
+TEST(integers_wrap_around) {
+  const Vec<std::int64_t> least(INT64_MIN), two(2);
+  CHECK_EQ((least - two)[0], INT64_MAX - 1);
+  CHECK_EQ((Vec<std::int64_t>(INT64_MAX) + two)[1], INT64_MIN + 1);
+  CHECK_EQ((least * two)[2], 0);
+  CHECK_EQ((-least)[3], INT64_MIN);
+  CHECK_EQ(multiply_add(least, two, least)[0], INT64_MIN);
+  CHECK_EQ((Vec<std::int8_t>(100) + Vec<std::int8_t>(100))[31], -56);
+}
+
 // 70 x 90: whole blocks and the remainder.
 TEST(transposed_operands) {
   for (CPUCapability capability : {CPUCapability::DEFAULT, get_cpu_capability()}) {

@@ -57,10 +57,6 @@ template <class T>
 using Wrapping = std::make_unsigned_t<std::conditional_t<(sizeof(T) < sizeof(int)), int, T>>;
 template <class T>
 inline constexpr bool kWraps = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-template <class T, int bytes>
-struct WrappingVector {
-  typedef std::make_unsigned_t<T> type __attribute__((vector_size(bytes)));
-};
 
 }  // namespace detail
 
@@ -85,17 +81,6 @@ struct ProductOf {
       return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
     } else {
       return static_cast<T>(a * b);
-    }
-  }
-  template <class T, int bytes>
-  OPGEN_ALWAYS_INLINE Vec<T, bytes> operator()(const Vec<T, bytes>& a,
-                                               const Vec<T, bytes>& b) const {
-    if constexpr (detail::kWraps<T>) {
-      using U = typename detail::WrappingVector<T, bytes>::type;
-      return Vec<T, bytes>::of(reinterpret_cast<typename Vec<T, bytes>::Native>(
-          reinterpret_cast<U>(a.values) * reinterpret_cast<U>(b.values)));
-    } else {
-      return a * b;
     }
   }
 };

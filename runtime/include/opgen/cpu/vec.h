@@ -36,6 +36,17 @@ struct LaneOf<8> {
   using type = std::int64_t;
 };
 
+// Vectors for sums and products. Those of integers wrap around: signed overflow is undefined in
+// C++.
+template <class T, int bytes, bool = std::is_integral_v<T>>
+struct WrappingVector {
+  typedef T type __attribute__((vector_size(bytes)));
+};
+template <class T, int bytes>
+struct WrappingVector<T, bytes, true> {
+  typedef std::make_unsigned_t<T> type __attribute__((vector_size(bytes)));
+};
+
 // Returns a value that the compiler must compute as it is written: -ffast-math and its parts let it
 // combine a sum with the next one, and a rounding trick or the lost digits of a sum disappear.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
@@ -125,18 +136,18 @@ struct Vec {
   OPGEN_ALWAYS_INLINE T operator[](std::int64_t i) const noexcept { return values[i]; }
 
   OPGEN_ALWAYS_INLINE friend Vec operator+(const Vec& a, const Vec& b) noexcept {
-    return of(detail::as_written(a.values + b.values));
+    return of_wrapped(a.wrapped() + b.wrapped());
   }
   OPGEN_ALWAYS_INLINE friend Vec operator-(const Vec& a, const Vec& b) noexcept {
-    return of(detail::as_written(a.values - b.values));
+    return of_wrapped(a.wrapped() - b.wrapped());
   }
   OPGEN_ALWAYS_INLINE friend Vec operator*(const Vec& a, const Vec& b) noexcept {
-    return of(detail::as_written(a.values * b.values));
+    return of_wrapped(a.wrapped() * b.wrapped());
   }
   OPGEN_ALWAYS_INLINE friend Vec operator/(const Vec& a, const Vec& b) noexcept {
     return of(detail::quotient<T, bytes>(a.values, b.values));
   }
-  OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of(-values); }
+  OPGEN_ALWAYS_INLINE Vec operator-() const noexcept { return of_wrapped(-wrapped()); }
   // If an element of either is NaN, the result is that of `b`.
   OPGEN_ALWAYS_INLINE friend Vec min(const Vec& a, const Vec& b) noexcept {
     return of(a.values < b.values ? a.values : b.values);
@@ -175,7 +186,7 @@ struct Vec {
   // a * b + c, rounded once if the processor has such an instruction and the loop uses it.
   OPGEN_ALWAYS_INLINE friend Vec multiply_add(const Vec& a, const Vec& b, const Vec& c) noexcept {
     // (x * y + x would become x * (y + 1).)
-    return of(detail::as_written(a.values * b.values + detail::as_written(c.values)));
+    return of_wrapped(a.wrapped() * b.wrapped() + detail::as_written(c.wrapped()));
   }
 
   // The bits of the elements, and back.
@@ -184,6 +195,16 @@ struct Vec {
   }
   OPGEN_ALWAYS_INLINE static Vec from_bits(const Mask& bits) noexcept {
     return of(__builtin_bit_cast(Native, bits));
+  }
+
+ private:
+  using Wrapped = typename detail::WrappingVector<T, bytes>::type;
+
+  OPGEN_ALWAYS_INLINE Wrapped wrapped() const noexcept {
+    return (Wrapped)values;
+  }
+  OPGEN_ALWAYS_INLINE static Vec of_wrapped(const Wrapped& result) noexcept {
+    return of((Native)detail::as_written(result));
   }
 };
 
