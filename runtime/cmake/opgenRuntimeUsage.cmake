@@ -6,6 +6,7 @@ option(OPGEN_UNITY "Compile each folder of the runtime as one unit: takes a thir
 option(OPGEN_WERROR "Treat warnings of the runtime's own files as errors" OFF)
 set(OPGEN_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built here, e.g. address,undefined")
 set(OPGEN_BLAS "AUTO" CACHE STRING "Use a BLAS for matrix products: AUTO (if one is found), ON or OFF")
+set(OPGEN_PARALLEL "POOL" CACHE STRING "The threads of parallel_for: POOL (the runtime's own) or OPENMP")
 
 function(opgen_runtime_usage target scope)
   target_compile_features(${target} ${scope} cxx_std_20)

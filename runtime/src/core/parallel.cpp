@@ -1,6 +1,9 @@
-// parallel.cpp: the pool of threads behind parallel_for.
+// parallel.cpp: the threads behind parallel_for: a pool, or OpenMP's (the option OPGEN_PARALLEL).
 #include "opgen/core/parallel.h"
 
+#ifdef OPGEN_OPENMP
+#include <omp.h>
+#endif
 #include <pthread.h>
 #include <sched.h>
 
@@ -24,8 +27,14 @@ thread_local constinit int thread_num OPGEN_TLS = 0;
 thread_local constinit bool in_region OPGEN_TLS = false;
 
 struct RegionScope {
-  RegionScope() noexcept { in_region = true; }
-  ~RegionScope() { in_region = false; }
+  explicit RegionScope(int number = 0) noexcept {
+    thread_num = number;
+    in_region = true;
+  }
+  ~RegionScope() {
+    thread_num = 0;
+    in_region = false;
+  }
 };
 
 int number_from_environment(const char* name) {
@@ -46,6 +55,21 @@ int default_num_threads() {
   if (int n = number_from_environment("OMP_NUM_THREADS"); n > 0) return n;
   return count_processors();
 }
+
+// 0: not set yet.
+constinit Atomic<int> num_threads = 0;
+
+#ifdef OPGEN_OPENMP
+
+void run_on_threads(std::int64_t pieces, FunctionRef<void(std::int64_t)> run_piece) noexcept {
+#pragma omp parallel for num_threads(static_cast <int>(pieces)) schedule(static, 1)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const RegionScope scope(omp_get_thread_num());
+    run_piece(piece);
+  }
+}
+
+#else
 
 // Returns whether OMP_WAIT_POLICY says that threads must not wait actively.
 bool waits_passively() {
@@ -74,9 +98,6 @@ void spin_until(const F& is_done) {
     }
   } while (std::chrono::steady_clock::now() < end);
 }
-
-// 0: not set yet.
-constinit Atomic<int> num_threads = 0;
 
 // Workers wait for a job, run their pieces of it and report. The pool runs one job at a time: a
 // second caller, or a nested region, runs its pieces itself.
@@ -192,6 +213,19 @@ Pool& get_pool() {
   return *pool;
 }
 
+void run_on_threads(std::int64_t pieces, FunctionRef<void(std::int64_t)> run_piece) noexcept {
+  const RegionScope scope;
+  Pool& workers = get_pool();
+  if (workers.try_acquire()) {
+    workers.run(pieces, run_piece);
+    workers.release();
+  } else {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) run_piece(piece);
+  }
+}
+
+#endif
+
 }  // namespace
 
 int get_num_threads() noexcept {
@@ -239,15 +273,7 @@ void run_pieces(std::int64_t begin, std::int64_t end, std::int64_t pieces,
       errors[static_cast<std::size_t>(piece)] = std::current_exception();
     }
   };
-  Pool& workers = get_pool();
-  if (workers.try_acquire()) {
-    RegionScope scope;
-    workers.run(pieces, run_piece);
-    workers.release();
-  } else {
-    RegionScope scope;
-    for (std::int64_t piece = 0; piece < pieces; ++piece) run_piece(piece);
-  }
+  run_on_threads(pieces, run_piece);
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }

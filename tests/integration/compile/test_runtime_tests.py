@@ -45,6 +45,25 @@ def test_the_runtimes_own_tests_pass() -> None:
 
 
 @pytest.mark.slow
+def test_loops_run_on_openmps_threads() -> None:
+    """Protects the option OPGEN_PARALLEL: the tests of parallel loops pass without the runtime's own pool."""
+    folder = cache_folder() / "runtime-openmp"
+    options = (*DEBUG, "-DOPGEN_BUILD_TESTS=ON", "-DOPGEN_WERROR=ON", "-DOPGEN_PARALLEL=OpenMP")
+    with locked(folder.name):
+        cmake_build(RUNTIME, folder, *options, target="parallel_test")
+        names = (
+            "every_index_once",
+            "regions",
+            "the_first_error_wins",
+            "regions_in_several_threads",
+        )
+        for name in (*names, "reduce_in_order", "number_of_threads"):
+            assert "1 tests, 0 failures" in run([folder / "tests" / "parallel_test", name])
+    symbols = run(["nm", "-D", folder / "libopgen_runtime.so"])
+    assert "GOMP_parallel" in symbols or "__kmpc_fork_call" in symbols
+
+
+@pytest.mark.slow
 def test_kernels_link_without_autograd_transforms_and_the_parser(tmp_path: Path) -> None:
     """Protects small libraries from an early folder that calls a later one: it would be an undefined symbol."""
     units = []
