@@ -34,9 +34,10 @@ if(NOT TARGET opgen::runtime)
   if(OPGEN_BASE_TREE)
     # A process has only one dispatcher, so a library that extends another uses the runtime built with that
     # library.
+    opgen_versioned_file(opgen_file opgen_runtime)
     add_library(opgen::runtime SHARED IMPORTED)
     set_target_properties(opgen::runtime PROPERTIES
-      IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/libopgen_runtime${CMAKE_SHARED_LIBRARY_SUFFIX}"
+      IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/${opgen_file}"
       INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include")
     opgen_runtime_usage(opgen::runtime INTERFACE)
   elseif(opgen_runtime_DIR)
@@ -113,7 +114,8 @@ function(opgen_add_python_part)
       FOLDER "${top}"
       SOURCES CMakeLists.txt cmake/opgenRuntimeUsage.cmake include/*.h
         python/CMakeLists.txt python/include/*.h python/src/*.h python/src/*.cpp
-      DEPENDS "${Python_VERSION}" "${Python_SOABI}" ${headers})
+      DEPENDS "${Python_VERSION}" "${Python_SOABI}" ${headers}
+      PORTABLE "${Python_SOABI}")
   endif()
   if(how STREQUAL "COPIED")
     opgen_import_part(opgen_python)
@@ -134,9 +136,10 @@ function(opgen_add_python_module target)
   if(NOT TARGET opgen::python)
     if(OPGEN_BASE_TREE)
       # A process has only one class Tensor, so a library that extends another uses that library's class.
+      opgen_versioned_file(file opgen_python)
       add_library(opgen::python SHARED IMPORTED)
       set_target_properties(opgen::python PROPERTIES
-        IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-python/libopgen_python${CMAKE_SHARED_LIBRARY_SUFFIX}"
+        IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-python/${file}"
         INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../python/include;${Python_INCLUDE_DIRS}")
     else()
       opgen_add_python_part()
@@ -188,7 +191,7 @@ function(opgen_install_runtime_package target destination)
       install(IMPORTED_RUNTIME_ARTIFACTS ${library} LIBRARY DESTINATION "${destination}")
     else()
       set_target_properties(${library} PROPERTIES INSTALL_RPATH "${paths}")
-      install(TARGETS ${library} LIBRARY DESTINATION "${destination}")
+      install(TARGETS ${library} LIBRARY DESTINATION "${destination}" NAMELINK_SKIP)
     endif()
   endforeach()
   install(DIRECTORY "${texts}" DESTINATION "${destination}")

@@ -8,6 +8,30 @@ set(OPGEN_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built he
 set(OPGEN_BLAS "AUTO" CACHE STRING "Use a BLAS for matrix products: AUTO (if one is found), ON or OFF")
 set(OPGEN_PARALLEL "POOL" CACHE STRING "The threads of parallel_for: POOL (the runtime's own) or OPENMP")
 
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../include/opgen/core/macros.h" OPGEN_RUNTIME_ABI
+  REGEX "^#define OPGEN_RUNTIME_ABI ")
+string(REGEX REPLACE "[^0-9]" "" OPGEN_RUNTIME_ABI "${OPGEN_RUNTIME_ABI}")
+
+# Set `file` to the name of the shared library `name`, which contains the number of the ABI.
+function(opgen_versioned_file file name)
+  set(versioned "${CMAKE_SHARED_LIBRARY_SUFFIX}.${OPGEN_RUNTIME_ABI}")
+  if(APPLE)
+    set(versioned ".${OPGEN_RUNTIME_ABI}${CMAKE_SHARED_LIBRARY_SUFFIX}")
+  endif()
+  set(${file} "${CMAKE_SHARED_LIBRARY_PREFIX}${name}${versioned}" PARENT_SCOPE)
+endfunction()
+
+# Name the shared library `target` as opgen_versioned_file does. Its symbols have that version, too, so that a library for
+# another ABI never calls its functions, although both are in one process.
+function(opgen_version_library target)
+  set_target_properties(${target} PROPERTIES SOVERSION ${OPGEN_RUNTIME_ABI})
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    set(script "${CMAKE_CURRENT_BINARY_DIR}/${target}.version")
+    file(CONFIGURE OUTPUT "${script}" CONTENT "OPGEN_@OPGEN_RUNTIME_ABI@ { *; };\n" @ONLY)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")
+  endif()
+endfunction()
+
 function(opgen_runtime_usage target scope)
   target_compile_features(${target} ${scope} cxx_std_20)
   find_package(Threads REQUIRED)

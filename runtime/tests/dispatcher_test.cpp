@@ -49,6 +49,7 @@ Tensor meta() {
 
 OPERATOR(basic, "t::basic", "", Tensor(const Tensor&));
 OPERATOR(late, "t::late", "Tensor", Tensor(const Tensor&, const Tensor&));
+OPERATOR(newer, "t::newer", "", Tensor(const Tensor&));
 OPERATOR(factory, "t::factory", "",
          Tensor(IntArrayRef, std::optional<ScalarType>, std::optional<Layout>,
                 std::optional<Device>, std::optional<bool>));
@@ -154,6 +155,15 @@ TEST(kernels_before_schemas) {
   CHECK_EQ(why_refused("other"),
            "library other is not registered: t::late.Tensor is defined twice: by lib and by other");
   late::call(cpu(), meta());
+}
+
+TEST(a_library_for_another_abi_is_refused) {
+  static const SchemaRow schemas[] = {{&newer::slot, "newer(Tensor a) -> Tensor", ""}};
+  const SchemaTable table("t", "newer", schemas, 1, 1000);
+  CHECK(starts(why_refused("newer"),
+               "library newer is not registered: it was built for ABI 1000 of opgen's runtime, and "
+               "this process uses ABI "));
+  CHECK_THROWS(Error, "it was built for ABI 1000", newer::call(cpu()));
 }
 
 TEST(alias_key_precedence) {

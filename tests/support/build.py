@@ -22,9 +22,13 @@ from pathlib import Path
 
 import pytest
 
+from opgen.targets import TARGETS
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 RUNTIME = REPOSITORY / "runtime"
 INCLUDE = RUNTIME / "include"
+# The version in the names of the runtime's shared libraries.
+RUNTIME_ABI = TARGETS["runtime"].plan.runtime_abi
 # No debug information: it would take a quarter of the time.
 DEBUG = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
@@ -142,7 +146,7 @@ def _compiled_parts() -> Path:
     definitions = [f"-Dopgen_DIR={RUNTIME / 'cmake'}", f"-DOPGEN_EXECUTABLE={tool('opgen')}"]
     definitions += ["-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}"]
     with locked("parts"):
-        cmake_build(Path(__file__).parent / "parts", folder, *definitions)
+        cmake_build(RUNTIME / "parts", folder, *definitions)
     return folder
 
 

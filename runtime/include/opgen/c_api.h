@@ -56,6 +56,8 @@ typedef struct opgen_tensor_info {
   const void* storage_identity;  // equal for views of one storage
 } opgen_tensor_info;
 
+// Returns OPGEN_RUNTIME_ABI (core/macros.h) of the runtime in this process. Functions have the same
+// names for all ABIs, so a program that looks them up by name compares it first.
 OPGEN_C_API int opgen_runtime_abi(void);
 OPGEN_C_API const char* opgen_last_error(void);
 // "Error", "IndexError", "ValueError", "TypeError", "NotImplementedError" or "OutOfMemoryError".

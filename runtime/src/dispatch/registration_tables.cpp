@@ -2,8 +2,12 @@
 #include "opgen/dispatch/registration_tables.h"
 
 #include <dlfcn.h>
+#if !defined(__APPLE__)
+#include <link.h>
+#endif
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -54,9 +58,66 @@ bool same_library(const auto& a, const Table& b) noexcept {
   return a.module == b.module && a.library == b.library;
 }
 
+bool is_used() {
+  const std::lock_guard lock(tables().mutex);
+  return std::any_of(tables().all.begin(), tables().all.end(),
+                     [](const Table* table) { return !table->handles.empty(); });
+}
+
+}  // namespace
+
+// For other copies of the runtime, which look it up: whether libraries are registered with this
+// one.
+extern "C" OPGEN_API int opgen_runtime_is_used() {
+  return is_used();
+}
+
+namespace {
+
+std::string explain_abi(int wanted, int found, const char* file) {
+  return "it was built for ABI " + std::to_string(wanted) +
+         " of opgen's runtime, and this process uses ABI " + std::to_string(found) + ", " + file +
+         ": build all its libraries with one release of opgen";
+}
+
+// Returns why a library that was compiled for this ABI cannot be registered; empty if it can.
+std::string why_unfit(int abi) {
+  if (abi != OPGEN_RUNTIME_ABI) {
+    Dl_info own{};
+    dladdr(reinterpret_cast<const void*>(&opgen_runtime_is_used), &own);
+    return explain_abi(abi, OPGEN_RUNTIME_ABI, own.dli_fname);
+  }
+#if !defined(__APPLE__)
+  if (is_used()) return {};
+  std::vector<std::string> files;
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* found) {
+        if (std::strstr(module->dlpi_name, "libopgen_runtime") != nullptr) {
+          static_cast<std::vector<std::string>*>(found)->emplace_back(module->dlpi_name);
+        }
+        return 0;
+      },
+      &files);
+  for (const std::string& file : files) {
+    void* const module = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (module == nullptr) continue;
+    const auto find = [&](const char* name) {
+      return reinterpret_cast<int (*)()>(dlsym(module, name));
+    };
+    const auto is_other_used = find("opgen_runtime_is_used");
+    const bool used =
+        is_other_used != nullptr && is_other_used != &opgen_runtime_is_used && is_other_used() != 0;
+    const int found = used ? find("opgen_runtime_abi")() : 0;
+    dlclose(module);
+    if (used) return explain_abi(abi, found, file.c_str());
+  }
+#endif
+  return {};
+}
+
 // Removes all tables of a library of which one cannot be registered: an exception would end the
 // process, and a part of a library would be worse than none.
-void refuse(const Table& table, const char* reason) {
+void refuse(const Table& table, const std::string& reason) {
   std::vector<RegistrationHandle> removed;  // destroyed after the lock is released
   {
     const std::lock_guard lock(tables().mutex);
@@ -73,10 +134,12 @@ void refuse(const Table& table, const char* reason) {
 
 // Registers `count` rows with `add`, or none.
 template <class Add>
-Table* register_table(const char* library, const void* rows, std::size_t count, const Add& add) {
+Table* register_table(const char* library, const void* rows, std::size_t count, int abi,
+                      const Add& add) {
   const LoadingScope loading;
   auto table = std::make_unique<Table>(Table{module_of(rows), library, {}});
   table->handles.reserve(count);
+  const std::string unfit = why_unfit(abi);
   bool is_refused = false;
   {
     const std::lock_guard lock(tables().mutex);
@@ -84,6 +147,10 @@ Table* register_table(const char* library, const void* rows, std::size_t count, 
     for (const Refusal& refusal : tables().refused) {
       is_refused = is_refused || same_library(refusal, *table);
     }
+  }
+  if (!unfit.empty() && !is_refused) {
+    refuse(*table, unfit);
+    is_refused = true;
   }
   try {
     for (std::size_t i = 0; i < count && !is_refused; ++i) table->handles.push_back(add(i));
@@ -121,8 +188,8 @@ std::string find_refusal(const Matches& matches) {
 }  // namespace
 
 SchemaTable::SchemaTable(const char* ns, const char* library, const SchemaRow* rows,
-                         std::size_t count)
-    : table_(register_table(library, rows, count, [&](std::size_t i) {
+                         std::size_t count, int abi)
+    : table_(register_table(library, rows, count, abi, [&](std::size_t i) {
         OperatorSlot* slot = rows[i].slot;
         return Dispatcher::singleton().register_schema(slot->name, slot->overload_name,
                                                        rows[i].schema, rows[i].tags, library, slot);
@@ -134,8 +201,8 @@ SchemaTable::~SchemaTable() {
 }
 
 KernelTable::KernelTable(const char* library, DispatchKey key, const KernelRow* rows,
-                         std::size_t count)
-    : table_(register_table(library, rows, count, [&](std::size_t i) {
+                         std::size_t count, int abi)
+    : table_(register_table(library, rows, count, abi, [&](std::size_t i) {
         const OperatorSlot* slot = rows[i].slot;
         KernelFunction kernel =
             rows[i].function == nullptr

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY, RUNTIME, default_compiler, run, tool
+from support.build import REPOSITORY, RUNTIME, RUNTIME_ABI, compilers, default_compiler, run, tool
 
 HERE = Path(__file__).parent / "compiled_parts"
 
@@ -108,7 +108,7 @@ def test_a_damaged_entry_is_never_linked_but_replaced(user: User, damage: str) -
     """Protects programs from libraries that a full disk or a crash left behind."""
     assert user.compiles("first")
     (entry,) = user.entries()
-    library, record = entry / "libopgen_runtime.so", entry / "entry.json"
+    library, record = entry / f"libopgen_runtime.so.{RUNTIME_ABI}", entry / "entry.json"
     good = library.read_bytes()
     if damage == "truncated":
         library.write_bytes(good[:-100])
@@ -299,3 +299,34 @@ def test_the_command_opgen_cache_sees_what_cmake_keeps(user: User) -> None:
     run([*opgen, "clear"], env=env)
     assert user.entries() == []
     assert user.compiles("second")
+
+
+@pytest.mark.slow
+def test_parts_in_a_wheel_are_for_projects_without_flags(user: User) -> None:
+    """Protects ABIs and edits: other flags and other sources are compiled, and a damaged library is not linked."""
+    wheel = user.top / "wheel"
+    shutil.copytree(RUNTIME / "cmake", wheel / "runtime" / "cmake")
+    macros = "include/opgen/core/macros.h"
+    (wheel / "runtime" / macros).parent.mkdir(parents=True)
+    shutil.copy(RUNTIME / macros, wheel / "runtime" / macros)
+    user.flags = (f"-DOPGEN_CMAKE={wheel / 'runtime' / 'cmake'}",)
+    assert user.compiles("pack", f"-DOPGEN_PACK={wheel / 'parts'}")
+    (entry,) = (wheel / "parts").iterdir()
+    assert not user.compiles("first")
+    assert not user.compiles("warnings", "-DCMAKE_CXX_FLAGS=-Wall -Werror=shadow -std=c++20")
+    for compiler in compilers():
+        assert not user.compiles(compiler.name, f"-DCMAKE_CXX_COMPILER={compiler.path}")
+    assert user.entries() == []
+    different = [
+        "CMAKE_CXX_FLAGS=-D_GLIBCXX_USE_CXX11_ABI=0",
+        "CMAKE_CXX_FLAGS=-fsanitize=undefined",
+    ]
+    different += ["CMAKE_BUILD_TYPE=Debug", "CMAKE_CXX_FLAGS=-march=native", "OPGEN_CACHE=OFF"]
+    for number, flag in enumerate(different):
+        assert user.compiles(f"other-{number}", f"-D{flag}"), flag
+    user.write(2)
+    assert user.compiles("edited")
+    user.write(1)
+    library = entry / f"libopgen_runtime.so.{RUNTIME_ABI}"
+    library.write_bytes(library.read_bytes()[:-100])
+    assert user.compiles("damaged")

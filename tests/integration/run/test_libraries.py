@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from opgen.io.manifest import MANIFEST
 from support.build import (
+    REPOSITORY,
+    RUNTIME_ABI,
     cmake_build,
+    environment,
+    jobs,
+    launcher,
     link_library,
     link_program,
     project_definitions,
+    require_headers,
+    run,
     run_program,
 )
+from support.python_package import run_python
 from support.trees import generate, sources
 
 HERE = Path(__file__).parent / "libraries"
@@ -93,6 +103,109 @@ def test_loaded_libraries_share_a_process_or_are_refused_in_words(
     for line, (name, expected) in zip(lines[3:], kept.items(), strict=True):
         owner = "second" if name == "second::thrice" else first
         assert line == expected or owner == names[0], lines
+
+
+# ABIs of the runtime: that of this checkout, and that of a later one.
+_ABIS = {"base": RUNTIME_ABI, "second": RUNTIME_ABI + 1}
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The build folders of the Python packages base, which this opgen has built, and second, which a later one has."""
+    require_headers()
+    folder = tmp_path_factory.mktemp("releases")
+    later = folder / "later"
+    for name in ("src", "runtime", "templates"):
+        shutil.copytree(
+            REPOSITORY / name, later / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    for name, words in (
+        ("runtime/include/opgen/core/macros.h", "OPGEN_RUNTIME_ABI {}"),
+        ("src/opgen/targets/runtime.py", "runtime_abi={},"),
+    ):
+        text = (later / name).read_text()
+        before, after = (words.format(abi) for abi in _ABIS.values())
+        assert before in text
+        (later / name).write_text(text.replace(before, after))
+    variables = environment()
+    if launcher():
+        variables["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
+    built = {}
+    for name, kernel, source in (
+        ("base", "twice", REPOSITORY / "src"),
+        # Without optimisation, its runtime takes a third of the time.
+        ("second", "thrice", later / "src"),
+    ):
+        tree = folder / name
+        options = ["--kernels", HERE / f"{kernel}.cpp", "-o", tree, "--name", name, "--python"]
+        options += ["--build-type", "Release" if name == "base" else "Plain", "-j", str(jobs())]
+        command = [sys.executable, "-m", "opgen", "build", HERE / f"{name}.yaml", *options]
+        run(command, env={**variables, "PYTHONPATH": str(source)})
+        built[name] = tree / "cmake-build"
+    return built
+
+
+def refused(late: str) -> str:
+    """What is said of a library if the other one was loaded first."""
+    (first,) = {*_ABIS} - {late}
+    return (
+        f"library {late} is not registered: it was built for ABI {_ABIS[late]} of opgen's runtime, "
+        f"and this process uses ABI {_ABIS[first]}, /"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [("base", "second"), ("second", "base")], ids=" ".join)
+def test_a_library_for_another_abi_is_refused_in_words(
+    names: tuple[str, str], releases: Mapping[str, Path], tmp_path: Path
+) -> None:
+    """Protects processes from two runtimes: the second library that `dlopen` or `import` loads is an error that
+    names both, and the first one works.
+    """
+    first, late = names
+    calls = {"base": "twice", "second": "thrice"}
+    program = link_program(tmp_path, [HERE / "loads.cpp"], [])
+    paths = [str(releases[name] / f"lib{name}.so") for name in names]
+    code, printed, complained = run_program(program, arguments=paths)
+    assert code == 0, complained
+    assert refused(late) in complained and refused(first) not in complained
+    # The program calls by the names of its own runtime, that of base.
+    assert ("base::twice 2" in printed.splitlines()) == (first == "base")
+    assert "no operator second::thrice is defined" in printed
+    run_python(
+        f"""
+        import os
+        import {first}
+        read, write = os.pipe()
+        stderr = os.dup(2)
+        os.dup2(write, 2)  # the warning of the library
+        try:
+            import {late}
+        except ImportError as error:
+            assert {refused(late)!r} in str(error), error
+        else:
+            assert False, "no error"
+        os.dup2(stderr, 2)
+        assert {first}.{calls[first]}({first}.tensor([1.0])).tolist() == [{2 if first == "base" else 3}]
+        """,
+        *(folder / "python" for folder in releases.values()),
+    )
+
+
+@pytest.mark.slow
+def test_a_program_with_libraries_for_two_abis_starts(
+    releases: Mapping[str, Path], tmp_path: Path
+) -> None:
+    """Protects `main` from symbols of another runtime: one of the libraries is refused, as with dlopen."""
+    made = [releases[name] / f"lib{name}.so" for name in ("base", "second")]
+    for number, order in enumerate([made, made[::-1]]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        program = link_program(folder, [HERE / "loads.cpp"], [], *order)
+        code, printed, complained = run_program(program)
+        assert code == 0, complained
+        assert sum(refused(name) in complained for name in _ABIS) == 1, complained
+        assert "no operator second::thrice is defined" in printed
 
 
 @pytest.mark.slow

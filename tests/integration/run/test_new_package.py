@@ -180,7 +180,7 @@ def libraries(folder: Path) -> set[str]:
     where = run([python_of(folder), "-c", "import mylib; print(mylib.__path__[0])"]).strip()
     assert "environment" in where
     assert {"__init__.pyi", "py.typed"} <= {path.name for path in Path(where).iterdir()}
-    return {path.stem.removeprefix("lib") for path in Path(where).glob("lib*.so")}
+    return {path.name.removeprefix("lib").split(".")[0] for path in Path(where).glob("lib*.so*")}
 
 
 def typed(folder: Path, call: str, expected: str) -> None:

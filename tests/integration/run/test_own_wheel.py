@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import opgen
-from support.build import REPOSITORY, run
+from support.build import REPOSITORY, environment, launcher, require_headers, run
 from support.opgen_wheel import fresh_environment, opgen_packages
+from support.python_package import run_python
 
 pytestmark = pytest.mark.slow
 
@@ -96,3 +98,29 @@ def test_it_is_installed_and_used_without_a_network(kind: str, tmp_path: Path) -
     page = run([python, "-m", "opgen", "docs", "lints"], **at)
     assert page.startswith("# Lints")
     assert run([python, "-m", "opgen", "docs", "--path", "lints"], **at).startswith(str(tmp_path))
+
+
+def test_a_wheel_with_parts_saves_the_compilation_of_the_runtime(tmp_path: Path) -> None:
+    """Protects the first minute of users of such a wheel: Ninja makes nothing of the runtime's sources."""
+    require_headers()
+    make = {**environment(), "PYTHONPATH": "", "PIP_NO_INDEX": "1", "OPGEN_WHEEL_PARTS": "1"}
+    if launcher():
+        make["CMAKE_CXX_COMPILER_LAUNCHER"] = launcher()[0]
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps"]
+    run([*pip, "-w", tmp_path / "dist", REPOSITORY], env=make)
+    (wheel,) = (tmp_path / "dist").iterdir()
+    version = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    assert re.fullmatch(rf"opgen-[\d.]+-{version}-{version}-linux_\w+\.whl", wheel.name)
+    python = fresh_environment(tmp_path / "environment", wheel)
+    example, tree = REPOSITORY / "examples" / "myadd", tmp_path / "myadd"
+    build = [python.parent / "opgen", "build", example / "native_functions.yaml", "-o", tree]
+    user = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "CCACHE_DISABLE": "1"}
+    said = run([*build, "--kernels", example / "kernels", "--python"], env=user)
+    assert said.count(f"comes from {tmp_path / 'environment'}") == 2, said
+    log = (tree / "cmake-build" / ".ninja_log").read_text().splitlines()
+    made = [line.split("\t")[3] for line in log if not line.startswith("#")]
+    assert [name for name in made if name.endswith(".o")]
+    assert [name for name in made if "opgen_runtime" in name or "opgen_python" in name] == []
+    assert not (tmp_path / "home").exists(), "something is kept for the user"
+    lines = "import myops; print(myops.myadd(myops.tensor([1.0]), myops.tensor([2.0])).tolist())"
+    assert run_python(lines, tree / "cmake-build" / "python") == "[3.0]\n"

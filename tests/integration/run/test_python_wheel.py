@@ -15,6 +15,7 @@ import pytest
 from support.build import (
     DEBUG,
     REPOSITORY,
+    RUNTIME_ABI,
     cache_folder,
     environment,
     launcher,
@@ -67,11 +68,16 @@ def _venv(folder: Path) -> Path:
 def test_its_contents(wheel: Path) -> None:
     """Protects against a wheel that needs the checkout, and against one with a second copy of the runtime."""
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    libraries = {name for name in names if name.endswith(".so")}
+    libraries = {name for name in names if ".so" in name}
     modules = {name for name in libraries if name.startswith("mixops/_C.")}
     assert len(modules) == 1
     assert libraries - modules == {
-        f"mixops/lib{name}.so" for name in ("mixops", "opgen_runtime", "opgen_python")
+        f"mixops/lib{name}"
+        for name in (
+            "mixops.so",
+            f"opgen_runtime.so.{RUNTIME_ABI}",
+            f"opgen_python.so.{RUNTIME_ABI}",
+        )
     }
     others = names - libraries
     assert {f"mixops/{name}" for name in ("__init__.py", "__init__.pyi", "py.typed")} <= others

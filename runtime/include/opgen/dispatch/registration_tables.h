@@ -22,10 +22,13 @@ struct SchemaRow {
 
 // Defines operators during its lifetime. Their names, with namespaces, are in the slots. If a row
 // of a library cannot be registered, such as an operator that another library defines, none of its
-// tables is: a call of its operators is then an error that says why.
+// tables is: a call of its operators is then an error that says why. So it is if the headers that
+// the library was compiled with have another ABI than the runtime, or if another copy of the
+// runtime has registered libraries in this process.
 class OPGEN_API SchemaTable {
  public:
-  SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count);
+  SchemaTable(const char* ns, const char* library, const SchemaRow* rows, std::size_t count,
+              int abi = OPGEN_RUNTIME_ABI);
   template <std::size_t N>
   SchemaTable(const char* ns, const char* library, const SchemaRow (&rows)[N])
       : SchemaTable(ns, library, rows, N) {}
@@ -70,7 +73,8 @@ KernelRow kernel(typename detail::WithKeys<typename Op::schema>::type* function)
 // Registers kernels for one key during its lifetime.
 class OPGEN_API KernelTable {
  public:
-  KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count);
+  KernelTable(const char* library, DispatchKey key, const KernelRow* rows, std::size_t count,
+              int abi = OPGEN_RUNTIME_ABI);
   template <std::size_t N>
   KernelTable(const char* library, DispatchKey key, const KernelRow (&rows)[N])
       : KernelTable(library, key, rows, N) {}
