@@ -53,7 +53,7 @@ def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
         values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
     else:
         values = tuple(v.item() for v in flat)
-    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="")
+    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="", flipped=())
 
 
 def reordered(spec: TensorSpec) -> TensorSpec:
