@@ -13,8 +13,8 @@ from opgen.verify.calls.specs import Call, TensorSpec, at, each_tensor, elements
 from opgen.verify.properties.common import explicit, with_sizes
 from opgen.verify.subjects import Subject
 
-# Whole vectors of 4, 8, 16 and 32 elements, and one more or less.
-_SIZES = (4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33)
+# Whole vectors of 4, 8, 16 and 32 elements, and one more or less; and one that is large.
+_SIZES = (4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1027)
 # Tensors with more elements take long.
 _MOST_ELEMENTS = 4096
 # Numbers that kernels forget. None occurs twice in a tensor: which of two equal ones is found first is not specified.

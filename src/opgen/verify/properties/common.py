@@ -104,6 +104,17 @@ def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
     return made
 
 
+def with_other_numbers(call: Mapping[str, Any]) -> Call:
+    """Return the call with other floating-point numbers."""
+    return {name: _other_number(value) for name, value in call.items()}
+
+
+def _other_number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_other_number(item) for item in value]
+    return value + 0.25 if isinstance(value, float) else value
+
+
 def sizes_of(call: Mapping[str, Any]) -> list[int]:
     """Return the sizes above 1 that tensors of the call have, each once."""
     found: dict[int, None] = {}
@@ -299,6 +310,7 @@ __all__ = [
     "sizes_of",
     "tensors_of",
     "two_runs",
+    "with_other_numbers",
     "with_outs",
     "with_sizes",
 ]

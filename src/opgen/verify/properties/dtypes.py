@@ -120,6 +120,7 @@ def _precision(case: Case) -> Iterator[Finding]:
         tried |= yield from _overflow(case, dtype)
     for dtype in ("uint8", "int8", "int16", "int32"):
         tried |= yield from _integers(case, large, dtype)
+        tried |= yield from _small_integers(case, dtype)
     for dtype in ("float64", "int64"):
         tried |= yield from _computed_in_float32(case, dtype)
     if not tried:
@@ -295,6 +296,29 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
                 f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
             )
             return True
+    return True
+
+
+def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+    """Compare narrow integers with int64, where they are indices or counts: in no dtype do they wrap around."""
+    narrow, wide = dict(case.call), dict(case.call)
+    for place, spec in case.read_only():
+        if spec.is_integer and spec.values is None:
+            made = replace(spec, fill=replace(spec.fill, low=max(spec.fill.low, 0)))
+            narrow = put(narrow, place, replace(made, dtype=dtype))
+            wide = put(wide, place, replace(made, dtype="int64"))
+    if narrow == wide:
+        return False
+    found, expected = case.run(narrow), case.run(wide)
+    if found.error is not None or expected.error is not None:
+        return False
+    for one, other in zip(found.results, expected.results):
+        if one.described is None or other.described is None:
+            continue
+        if one.described.dtype == other.described.dtype and (wrong := differ([one], [other])):
+            how = f"integers of {dtype}"
+            yield case.finding(f"{how}: {wrong}", *two_runs(how, narrow, "of int64", wide))
+            break
     return True
 
 

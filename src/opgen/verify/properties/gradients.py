@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -48,6 +49,7 @@ from opgen.verify.properties.common import (
     explicit,
     first_line,
     has_differentiable,
+    with_other_numbers,
     with_sizes,
 )
 from opgen.verify.subjects import Subject
@@ -60,6 +62,8 @@ _WIDER = MappingProxyType(
         "complex64": "complex128",
     }
 )
+# Formulas of gradients may lose so many units of the last place in float32.
+_COARSE = 1024
 # More inputs take long: each element is moved.
 _MOST_ELEMENTS = 16
 # Messages that say that a gradient is not there.
@@ -401,6 +405,31 @@ def _backward(case: Case) -> Iterator[Finding]:
         "gradient",
     )
     yield from _same_gradients(case)
+    yield from _gradients_of_float32(case)
+
+
+def _gradients_of_float32(case: Case) -> Iterator[Finding]:
+    """The gradient of float32 is that of float64, rounded."""
+    found: list[list[Result | None]] = []
+    for dtype in ("float64", "float32"):
+        function, inputs, outputs, call = _prepared(case, dtype)
+        wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+        if not wanted or any(spec.is_complex for spec in map(partial(at, call), places(call))):
+            return
+        found.append(_weighted(case, outputs, inputs, wanted))
+    for place, wide, narrow in zip(function.chosen, *found):
+        if wide is None or narrow is None or wide.elements is None:
+            continue
+        rounded = replace(
+            wide, described=narrow.described, elements=wide.elements.astype("float32")
+        )
+        wrong = differ([narrow], [rounded], units=_COARSE)
+        if wrong:
+            text = (
+                f"in float32, the gradient of {place_text(place)} is not that of float64: {wrong}"
+            )
+            yield case.finding(text, Run("call", call))
+            return
 
 
 def _same_gradients(case: Case) -> Iterator[Finding]:
@@ -411,12 +440,11 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         return
     expected = _weighted(case, outputs, inputs, wanted)
     kept = function.outputs(*inputs)
+    other = _Function(case, with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
         others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
-        try:
-            function.outputs(*others)
-        except Exception:
-            break
+        with contextlib.suppress(Exception):
+            other.outputs(*others)
     for place, one, other in zip(function.chosen, _weighted(case, kept, inputs, wanted), expected):
         wrong = one and other and differ([one], [other])
         if wrong:

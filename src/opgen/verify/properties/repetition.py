@@ -21,7 +21,14 @@ from opgen.verify.caller import (
     differ,
 )
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
-from opgen.verify.properties.common import enlarged, outcome_differs, reordered, two_runs, with_outs
+from opgen.verify.properties.common import (
+    enlarged,
+    outcome_differs,
+    reordered,
+    two_runs,
+    with_other_numbers,
+    with_outs,
+)
 from opgen.verify.subjects import CONCURRENT, Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
@@ -95,7 +102,7 @@ def _again(case: Case) -> Iterator[Finding]:
     one = case.run()
     # Calls with other elements and numbers in between: the operator may keep something.
     others = [each_tensor(case.call, lambda spec, k=k: _other(spec, 17 * k)) for k in range(1, _LATER)]  # type: ignore[misc]
-    for call in (*others, _with_other_numbers(others[0])):
+    for call in (*others, with_other_numbers(others[0])):
         case.run(call)
     if one.error is None and not one.blocks and not case.subject.written:
         wrong = differ(
@@ -206,7 +213,7 @@ def _first_in_a_process(case: Case) -> Iterator[Finding]:
     """The call returns what it returns in a process that has called no operator before."""
     larger = {n: v + 2 if type(v) is int and v >= 0 else v for n, v in case.call.items()}
     tried: list[Call] = []
-    for call in (case.call, _with_other_numbers(case.call), larger, _with_other_numbers(larger)):
+    for call in (case.call, with_other_numbers(case.call), larger, with_other_numbers(larger)):
         if call in tried:
             continue
         tried.append(call)
@@ -317,7 +324,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
         large = _enlarged(case, _LONG)
     except NotTested:
         large = case.call
-    calls = [large, _with_other_numbers(each_tensor(large, _other))]
+    calls = [large, with_other_numbers(each_tensor(large, _other))]
     started = time.process_time()
     expected = [case.run(call) for call in calls]
     spent = time.process_time() - started
@@ -370,17 +377,6 @@ def _concurrent(case: Case) -> Iterator[Finding]:
                     Run("in another thread", calls[1 - index]),
                 )
                 return
-
-
-def _with_other_numbers(call: Call) -> Call:
-    """Return the call with other floating-point numbers."""
-    return {name: _other_number(value) for name, value in call.items()}
-
-
-def _other_number(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_other_number(item) for item in value]
-    return value + 0.25 if isinstance(value, float) else value
 
 
 PROPERTIES = (

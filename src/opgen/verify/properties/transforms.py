@@ -414,6 +414,7 @@ PROPERTIES = (
         _autocastable,
         quickly=2,
         enough=6,
+        is_swept=True,
         kinds=("torch",),
         about=has_tensors,
     ),

@@ -69,6 +69,8 @@ _MISTAKES_OF = 4
 # After so many mistakes that end the process, no others are made: the operator does not check its arguments.
 _MOST_FATAL_MISTAKES = 3
 _REPLAYS = 5
+# Families of properties whose checks make plain calls, of which none may end the process.
+_OF_PLAIN_CALLS = ("V015", "V018")
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
 
@@ -618,6 +620,9 @@ def _what_ended(crash: Crash) -> tuple[str, list[str]]:
         return f"the call does not return{where}", [HANG]
     message = f"the process ends with {crash.kind}{where}"
     names = [crash.property] if crash.stage == "check" else []
+    if names and BY_NAME[crash.property].code.startswith(_OF_PLAIN_CALLS):
+        # The check makes calls as users do.
+        names.append(CRASH)
     if crash.note.startswith("write"):
         message += f": it writes {crash.note.partition(' ')[2]}"
         names.append("write-beyond")
