@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,10 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
     sizes = dict.fromkeys(size for shape in shapes for size in shape)
     for place in places(call):
         spec = at(call, place)
+        if spec.shape and spec.shape[-1] > 1 and is_free and len(list(places(call))) > 1:
+            # Smaller than the others.
+            for size in {1, spec.shape[-1] - 1}:
+                yield put(call, place, replace(spec, shape=(*spec.shape[:-1], size)))
         if spec.is_integer and spec.count and spec.dtype != "uint8" and is_free:
             # The last index is the first one that is out of range.
             for number in [n for size in sizes for n in (size, -size - 1)][:6]:
@@ -97,9 +102,18 @@ def swept_sizes(subject: Subject, call: Call) -> Iterator[Call]:
         changed = with_sizes(call, {size: other})
         if other == size or any(at(changed, p).count > _MOST_ELEMENTS for p in places(changed)):
             continue
+        if other > 33:
+            # Some kernels write only what is negative.
+            changed = each_tensor(changed, partial(_of_both_signs, subject))
         yield changed
         if other in (17, 33):
             yield from with_special_numbers(subject, changed, other // 8)
+
+
+def _of_both_signs(subject: Subject, spec: TensorSpec) -> TensorSpec:
+    if not spec.is_float or subject.domain.arguments or subject.domain.make is not None:
+        return spec
+    return replace(spec, fill=replace(spec.fill, low=-2.0, high=2.0))
 
 
 def with_special_numbers(subject: Subject, call: Call, most: int = len(_SPECIAL)) -> Iterator[Call]:

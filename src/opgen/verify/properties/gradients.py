@@ -807,7 +807,7 @@ PROPERTIES = (
         "V0165",
         _gradient_strides,
         _differentiable,
-        quickly=1,
+        quickly=3,
         enough=6,
         about=has_differentiable,
         imports=GRADIENTS,

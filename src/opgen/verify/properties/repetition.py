@@ -384,7 +384,7 @@ PROPERTIES = (
         "V0150",
         _threads,
         _specified,
-        quickly=1,
+        quickly=3,
         enough=2,
         cost=5,
         is_ordered=True,

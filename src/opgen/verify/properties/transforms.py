@@ -372,7 +372,7 @@ PROPERTIES = (
         "V0170",
         _vmap,
         _vmappable,
-        quickly=2,
+        quickly=4,
         enough=8,
         is_ordered=True,
     ),

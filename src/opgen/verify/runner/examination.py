@@ -333,7 +333,9 @@ class Examination:
         return found
 
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
-        return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+        calls = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+        # Plans may have been accepted by chance.
+        return [*calls, *learned.calls]
 
     def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
         """Return calls that kernels should refuse. A crash is remembered by its place in this list."""
