@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nightly.certificate.__main__ import TARGETS, build, findings, shown, table, verify
+from nightly.certificate.__main__ import TARGETS, build, findings, shown, shown_by, table, verify
 
 pytestmark = pytest.mark.nightly
 
@@ -29,3 +29,14 @@ def test_each_defect_is_there(target: str, folder: Path) -> None:
 def test_correct_operators_have_no_findings(target: str, folder: Path) -> None:
     texts = findings([verify(target, folder, 0, ["--quick"])]).texts
     assert not {name: found for name, found in texts.items() if name.startswith("ok_")}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_programs_show_their_findings(target: str, folder: Path, tmp_path: Path) -> None:
+    verify(target, folder, 0, ["--quick", "--programs", str(tmp_path)])
+    problems = {}
+    for program in sorted(tmp_path.glob("*.py")):
+        code, text = shown_by(program)
+        if code != 1 or "in a call with" not in text:
+            problems[program.stem] = f"exit code {code}: {text}"
+    assert not problems

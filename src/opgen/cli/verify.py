@@ -29,8 +29,9 @@ from opgen.verify.reports import (
     render_json,
     render_junit,
     render_rest,
+    split_findings,
 )
-from opgen.verify.runner.messages import FAILED, NOT_TESTED, OperatorReport
+from opgen.verify.runner.messages import NOT_TESTED, OperatorReport
 from opgen.verify.runner.session import Verification, VerificationError
 
 _RENDERERS = {
@@ -174,7 +175,7 @@ def verify(
 ) -> None:
     """Check that operators do what their schemas say.
 
-    Draws calls from the schemas, learns which of them an operator accepts, and checks 56 properties: what is written,
+    Draws calls from the schemas, learns which of them an operator accepts, and checks 57 properties: what is written,
     what aliases what, which variants agree, what Meta says, gradients, and so on. Each operator runs in a process of
     its own.
     """
@@ -320,9 +321,7 @@ def _write(
     if programs is None:
         return
     for operator in report.operators:
-        for verdict in operator.verdicts:
-            if verdict.status != FAILED:
-                continue
+        for verdict in split_findings(operator)[0]:
             name = "".join(c if c.isalnum() or c in "._" else "-" for c in operator.name)
             for shown in verdict.findings[:1]:
                 path = programs / f"{name}-{verdict.property}.py"

@@ -1,7 +1,7 @@
 """Check that operators do what their schemas say: `opgen verify`, and in a test. See docs/guides/verify.md."""
 
 from opgen.drawing.domains import Domain, away_from, between, one_of, positive
-from opgen.verify.api import Report, verify
+from opgen.verify.api import Report, replay, verify
 from opgen.verify.runner.session import VerificationError
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "between",
     "one_of",
     "positive",
+    "replay",
     "verify",
 ]

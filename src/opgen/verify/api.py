@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from opgen.cpp.signatures import Signatures
@@ -15,9 +18,9 @@ from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import load as load_registry
 from opgen.verify import domains
-from opgen.verify.reports import render_terminal
+from opgen.verify.reports import render_findings, render_terminal
 from opgen.verify.runner.messages import FAILED, PASSED, OperatorReport, Request
-from opgen.verify.runner.session import Verification, VerificationError, verify_request
+from opgen.verify.runner.session import Verification, VerificationError, counts, verify_request
 
 # What verification needs beyond opgen itself.
 _NEEDED = ("hypothesis", "numpy")
@@ -77,6 +80,7 @@ def verify(
         raise VerificationError(
             f"'opgen verify' needs more packages: pip install {' '.join(missing)}"
         )
+    loads = (load,) if isinstance(load, str) else load
     schemas = [Path(f) for f in ([yaml] if isinstance(yaml, str | Path) else yaml)]
     files = [Path(f) for f in domain_files] or domains.beside(schemas)
     diagnostics = Diagnostics()
@@ -88,7 +92,7 @@ def verify(
     _stop_if_errors(diagnostics)
     request = Request(
         target=target,
-        loads=(load,) if isinstance(load, str) else tuple(load),
+        loads=tuple(str(Path(n).resolve()) if Path(n).is_file() else n for n in loads),
         folders=tuple(str(Path(f).resolve()) for f in folders),
         namespaces=tuple(namespaces),
         yaml=tuple(str(f.resolve()) for f in schemas),
@@ -105,6 +109,24 @@ def verify(
 
     count = jobs or os.cpu_count() or 1
     return Report(verify_request(request, count, progress, check=check))
+
+
+def replay(request: Request, call: Mapping[str, Any], number: int = 0) -> int:
+    """Check the properties of a request for one call, as programs of `opgen verify --programs` do, and print what is found.
+
+    Returns 1 if one is violated, else 0. Raises SystemExit if the library cannot be loaded.
+    """
+    replayed = pickle.dumps((dict(call), number)).hex()
+    try:
+        found = verify_request(msgspec.structs.replace(request, replayed=replayed), 1)
+    except VerificationError as error:
+        raise SystemExit(f"error: {error}") from None
+    for report in found.operators:
+        print(render_findings(report), end="")
+        for verdict in report.verdicts:
+            if verdict.status != FAILED:
+                print(f"{verdict.property}: {verdict.status} {verdict.reason}".rstrip())
+    return int(FAILED in counts(found.operators))
 
 
 def _check_schemas(schemas: Sequence[Path], target: str, diagnostics: Diagnostics) -> None:

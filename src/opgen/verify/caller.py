@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import sys
 import tempfile
@@ -338,9 +339,10 @@ class Caller:
             backend.watch_memory(True)
         try:
             if warn:
-                with _warned() as caught:
+                with captured(2) as printed, warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
                     outcome.returned = subject.call(outcome.given)
-                outcome.warned = tuple(caught)
+                outcome.warned = (*printed, *(str(each.message) for each in caught))
             else:
                 outcome.returned = subject.call(outcome.given)
         except Exception as error:
@@ -413,23 +415,25 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 @contextlib.contextmanager
-def _warned() -> Iterator[list[str]]:
-    """Collect warnings of Python, and what C++ prints to stderr instead."""
+def captured(stream: int) -> Iterator[list[str]]:
+    """Collect the lines that are printed, also by C++: 1 for stdout, 2 for stderr."""
     found: list[str] = []
-    sys.stderr.flush()
-    kept = os.dup(2)
+    flush = ctypes.CDLL(None).fflush
+    python = sys.stdout if stream == 1 else sys.stderr
+    python.flush()
+    flush(None)
+    kept = os.dup(stream)
     with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), 2)
+        os.dup2(file.fileno(), stream)
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                yield found
+            yield found
         finally:
-            os.dup2(kept, 2)
+            python.flush()
+            flush(None)
+            os.dup2(kept, stream)
             os.close(kept)
             file.seek(0)
             found += file.read().decode(errors="replace").splitlines()
-            found += [str(each.message) for each in caught]
 
 
 class Case:

@@ -27,6 +27,7 @@ PROPERTIES = {
     "scalar-inputs": "V0125",
     "conjugated-inputs": "V0126",
     "broadcasting": "V0127",
+    "reordered-inputs": "V0128",
     "meta-shape": "V0130",
     "meta-strides": "V0131",
     "meta-dtype": "V0132",

@@ -55,17 +55,23 @@ def render_findings(report: OperatorReport, *, color: bool = False) -> str:
 
     A call that reads or writes what it should not returns something else each time: what follows from that is named only.
     """
-    failed = [v for v in report.verdicts if v.status == FAILED]
-    root = next((v for name in _ROOTS for v in failed if v.property == name), None)
-    follows = [v for v in failed if v is not root and root and _can_follow(v)]
-    failed.sort(key=lambda v: v is not root)
-    lines = [line for v in failed if v not in follows for line in _finding(report, v, color)]
+    own, follows = split_findings(report)
+    lines = [line for v in own for line in _finding(report, v, color)]
     if follows:
-        assert root is not None
+        root = own[0]
         names = ", ".join(f"{codes.PROPERTIES[v.property]} {v.property}" for v in follows)
         text = f"{report.name}: also violated, perhaps because of {root.property}: {names}"
         lines += [*textwrap.wrap(text, _WIDTH, subsequent_indent="  "), ""]
     return "".join(f"{line}\n" for line in lines)
+
+
+def split_findings(report: OperatorReport) -> tuple[list[Verdict], list[Verdict]]:
+    """Return the violated properties, a root cause first, and those that may follow from it."""
+    failed = [v for v in report.verdicts if v.status == FAILED]
+    root = next((v for name in _ROOTS for v in failed if v.property == name), None)
+    follows = [v for v in failed if v is not root and root and _can_follow(v)]
+    own = [v for v in failed if v not in follows]
+    return sorted(own, key=lambda v: v is not root), follows
 
 
 # What makes results differ from call to call, and the families of properties that then compare nothing.

@@ -14,8 +14,9 @@ from opgen.model.types import BaseTy
 SEEDED = "nondeterministic_seeded"
 POINTWISE = "pointwise"
 # What calls of an operator reached.
-CALLS, LARGE, STRIDED, EXPANDED, OF_DTYPES = (
+CALLS, LARGE, STRIDED, EXPANDED, OF_DTYPES, CONCURRENT = (
     *("accepted calls", "with several elements", "strided", "expanded", "dtypes"),
+    "in two threads at the same time",
 )
 # Operators whose results are uninitialised memory say so in their names, as PyTorch's do.
 _EMPTY = ("empty",)

@@ -77,10 +77,19 @@ def test_broken_promises_are_found_and_kept_ones_hold(tmp_path: Path) -> None:
     assert found["counts"]["passed"] >= 12 and "not tested" not in found["counts"]
     assert (tmp_path / "found.html").read_text().count('class="violated" title') == len(BROKEN)
     program = tmp_path / "programs" / "promises--add_one-undeclared-write.py"
-    run = subprocess.run(
-        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0 and "tensor" in run.stdout, run.stderr
+
+    def run(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, str(program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    code, text = run()
+    assert code == 1 and "V0110" in text and "writes x" in text, text
+    code, text = run("calls")
+    assert code == 0 and "tensor" in text, text
+    (tmp_path / "promises.py").write_text(LIBRARY.replace("x.add_(1)", "x = x + 1"))
+    code, text = run()
+    assert code == 0 and "undeclared-write: passed" in text, text
 
 
 @pytest.mark.slow

@@ -107,6 +107,12 @@ def verify(target: str, folder: Path, seed: int, options: list[str]) -> dict[str
     return json.loads(report.read_text(encoding="utf-8")) | {"wall": time.monotonic() - begin}
 
 
+def shown_by(program: Path) -> tuple[int, str]:
+    """Run a program that `opgen verify --programs` has written; return its exit code, and what it prints."""
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 class Findings(msgspec.Struct, frozen=True):
     """What the reports of several seeds say of the operators of one library."""
 
@@ -155,7 +161,7 @@ def print_table(target: str, seeds: list[int], found: Findings, walls: list[floa
             print(f"false alarm: {target} {name}: " + "; ".join(dict.fromkeys(texts)))
     ranked = sorted(found.seconds)
     print(
-        f"seconds for an operator: median {statistics.median(ranked):.1f}, 90th percentile ", end=""
+        f"seconds of the processor for an operator: median {statistics.median(ranked):.1f}, 90th percentile ", end=""
     )
     print(f"{ranked[len(ranked) * 9 // 10]:.1f}, most {ranked[-1]:.1f}", flush=True)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 from msgspec import Struct
 
 from opgen.verify.calls.specs import Array, Complex, GeneratorSpec, Named, TensorSpec, Value
@@ -40,6 +42,26 @@ def other_value(module: Any, value: Value) -> Any:
     if isinstance(value, Complex):
         return complex(value.real, value.imag)
     return value
+
+
+class Setting(Struct, frozen=True):
+    """How a setting of the process is read and written, and a value that calls keep."""
+
+    read: Callable[[], Any]
+    write: Callable[[Any], object]
+    own: Any
+
+
+def _rounding() -> str:
+    libm = ctypes.CDLL("libm.so.6")
+    if libm.fegetround():
+        return "not to the nearest number"
+    return "to denormal ones" if np.float64(1e-310) * np.float64(0.5) else "to zero"
+
+
+def _round_as_usual(_: str) -> None:
+    # FE_DFL_ENV of glibc.
+    ctypes.CDLL("libm.so.6").fesetenv(ctypes.c_void_p(-1))
 
 
 class Backend(Protocol):
@@ -96,6 +118,15 @@ class Backend(Protocol):
     def set_threads(self, count: int) -> None: ...
 
     def threads(self) -> int: ...
+
+    def settings(self) -> dict[str, Setting]:
+        """Return the settings of the process, which calls leave as they are, by what they are."""
+        found = {
+            "the rounding of small numbers": Setting(_rounding, _round_as_usual, "to denormal ones")
+        }
+        if self.threads():
+            found["the number of threads"] = Setting(self.threads, self.set_threads, 3)
+        return found
 
     def watch_memory(self, on: bool) -> None:
         """Have the guard watch the memory of new tensors, or not."""

@@ -120,6 +120,8 @@ class RuntimeBackend(Backend):
             steps = tuple(step * raw.itemsize for step in layout.strides)
             view = np.lib.stride_tricks.as_strided(raw[layout.offset :], spec.shape, steps)
             view[...] = stored(elements(spec), spec.dtype)
+            if spec.dtype != "bfloat16":
+                return self.module.from_numpy(view)
         base = self._dense(np.zeros(layout.count), spec.dtype, (layout.count,))
         if raw.nbytes:
             ctypes.memmove(base.data_ptr(), raw.ctypes.data, raw.nbytes)

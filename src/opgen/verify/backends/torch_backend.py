@@ -21,7 +21,7 @@ from opgen.model.cpp_words import RESERVED_PREFIX
 from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
-from opgen.verify.backends.base import Backend, Described, other_value
+from opgen.verify.backends.base import Backend, Described, Setting, other_value
 from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, span, stored
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
@@ -256,6 +256,18 @@ class TorchBackend(Backend):
 
     def threads(self) -> int:
         return int(self.torch.get_num_threads())
+
+    def settings(self) -> dict[str, Setting]:
+        torch = self.torch
+        return {
+            **super().settings(),
+            "the default dtype": Setting(
+                torch.get_default_dtype, torch.set_default_dtype, torch.float32
+            ),
+            "whether gradients are recorded": Setting(
+                torch.is_grad_enabled, torch.set_grad_enabled, True
+            ),
+        }
 
     def watch_memory(self, on: bool) -> None:
         if self.guard is not None:

@@ -25,7 +25,9 @@ from opgen.verify.subjects import Subject
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Plans that are kept, and refused calls of each reason.
 _MOST_PLANS = 40
-_MOST_REFUSED = 16
+_MOST_REFUSED, _MOST_CALLS = 16, 8
+# Refusals are followed until so large a part of the calls is accepted.
+_MANY = 0.1
 # Optional arguments of which every combination is drawn, and how often each is tried.
 _MOST_COMBINED, _TRIES = 3, 3
 NO_MEMORY = "there is not enough memory"
@@ -55,7 +57,8 @@ class Learned(Struct):
     accepted: int = 0
     undrawable: str = ""
     narrowings: tuple[str, ...] = ()
-    # Accepted calls with each combination of optional arguments.
+    # Accepted calls: the first ones, and those with each combination of optional arguments.
+    calls: list[Call] = field(default_factory=list)
     combined: list[Call] = field(default_factory=list)
     # The numbers of calls that ended the process.
     crashed: dict[int, Call] = field(default_factory=dict)
@@ -75,6 +78,7 @@ def learn(
     `note` receives the number of each call. Calls whose numbers are in `skip`, or above `last`, are not made.
     """
     learner = _Learner(caller, subject, seed, note, skip, last)
+    learner.try_alike()
     learner.explore(effort)
     learner.vary_optionals()
     learner.vary_dtypes(effort.dtypes_of)
@@ -109,12 +113,28 @@ class _Learner:
         self._drawn: Counter[str] = Counter()
         self._taken: Counter[str] = Counter()
 
+    def try_alike(self) -> None:
+        """Draw calls whose tensors have one shape and dtype: of all plans, most operators accept this one."""
+        tensors = [a for a in self._subject.inputs if a.type.is_tensor_like()]
+        kinds = (("any", "float32"), ("positive", "float32"), ("any", "int64"))
+        for rank, (kind, dtype), _ in itertools.product((1, 2, 3), kinds, range(2)):
+            plan: Plan = {"": ("size",) * rank, "*": (dtype,)}
+            for argument in tensors:
+                is_index = "index" in argument.name
+                words = ("full", "int64", "small") if is_index else ("full", "main", kind)
+                plan[argument.name] = ("2", *words) if argument.type.is_list_like() else words
+            drawer = CallDrawer(self._subject.inputs, self._subject.domain, self._choices, [plan])
+            try:
+                self._attempt(*drawer.draw(only_known=True))
+            except Undrawable:
+                return
+
     def explore(self, effort: Effort) -> None:
         """Draw plans, new ones and changes of accepted ones."""
         drawer = CallDrawer(self._subject.inputs, self._subject.domain, self._choices)
         self._found.narrowings = (*drawer.narrowings(), *self._subject.domain.narrowings())
         while not self._is_enough(effort):
-            if not self._kept and self._number >= effort.least:
+            if self._number >= effort.least and self._is_hard():
                 drawer.follow(self._requirements)
             # With few plans, new ones are worth more.
             drawer.explore(0.8 if len(self._kept) >= effort.plans else 0.6, 0.4)
@@ -176,6 +196,10 @@ class _Learner:
             return True
         return len(self._reliable()) >= effort.plans
 
+    def _is_hard(self) -> bool:
+        """Whether few calls are accepted, perhaps by chance."""
+        return self._found.accepted < _MANY * self._number
+
     def _reliable(self) -> list[str]:
         """Return the plans whose calls are mostly accepted, unless all of them were by chance."""
         good = [text for text in self._kept if 2 * self._taken[text] >= self._drawn[text]]
@@ -201,12 +225,13 @@ class _Learner:
         self._drawn[text] += 1
         if outcome.error is None:
             found.accepted += 1
+            found.calls += [call] if len(found.calls) < _MOST_CALLS else []
             self._taken[text] += 1
             if text not in self._kept:
                 self._kept[text] = dict(plan)
                 self._latest = self._number
             return True
-        if not self._kept:
+        if self._is_hard():
             self._requirements.hear(outcome.message, call, self._tensors)
         reason = reason_of(outcome.message)
         found.reasons[reason] += 1

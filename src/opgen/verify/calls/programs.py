@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import keyword
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from opgen.verify.caller import Finding
 from opgen.verify.calls.specs import (
+    Call,
     Complex,
     GeneratorSpec,
     Named,
@@ -16,6 +20,7 @@ from opgen.verify.calls.specs import (
     span,
     tensors,
 )
+from opgen.verify.runner.messages import Request
 from opgen.verify.subjects import Subject
 
 # Tensors with more elements are filled by a generator of numbers.
@@ -30,6 +35,7 @@ def call_text(call: Mapping[str, Any]) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, TensorSpec):
         layout = "" if value.layout is None else f" by {list(value.layout.strides)}"
+        layout += f" reversed along {list(value.flipped)}" if value.flipped else ""
         return f"{value.dtype}{list(value.shape)}{layout}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_short, value))}]"
@@ -40,10 +46,53 @@ def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else repr(value)
 
 
-def program(subject: Subject, head: Sequence[str], finding: Finding, kind: str) -> str:
-    """Return a program that makes the calls of a finding and prints what they return."""
-    lines = [f"# {subject.name}: {line}" for line in finding.message.splitlines()]
-    lines += [*head, ""]
+# What names in the text of a call stand for.
+_HEAD = """
+import sys
+from math import inf, nan
+
+from opgen.verify import replay
+from opgen.verify.calls.specs import Complex, Fill, GeneratorSpec, Layout, Named, TensorSpec
+from opgen.verify.runner.messages import Request
+
+"""
+_END = """
+
+if sys.argv[1:] == ["calls"]:
+    calls()
+else:
+    sys.exit(replay(REQUEST, CALL, NUMBER))
+"""
+
+
+def program(
+    subject: Subject,
+    head: Sequence[str],
+    finding: Finding,
+    kind: str,
+    request: Request,
+    call: Call,
+    number: int,
+) -> str:
+    """Return a program that checks the property of a finding for its call again; its exit code is 1 if it is violated.
+
+    With the argument "calls", it makes the calls of the finding and prints what they return, for a debugger.
+    """
+    values = {"REQUEST": repr(request), "CALL": _literal(call), "NUMBER": str(number)}
+    about = "".join(f"# {subject.name}: {line}\n" for line in finding.message.splitlines())
+    constants = "".join(f"{name} = {value}\n" for name, value in values.items())
+    body = textwrap.indent("\n".join(_calls(subject, head, finding, kind)), "    ")
+    return f"{about}{_HEAD}{constants}\n\ndef calls():\n{body}\n{_END}"
+
+
+def _literal(call: Call) -> str:
+    """Return the text of a call, an argument to a line."""
+    return "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in call.items()) + "}"
+
+
+def _calls(subject: Subject, head: Sequence[str], finding: Finding, kind: str) -> list[str]:
+    """Return the lines that make the calls of a finding."""
+    lines = list(head)
     writer = _Torch() if kind == "torch" else _Runtime(subject.spelling.partition(".")[0])
     lines += writer.helpers(finding)
     for run in finding.runs:
@@ -67,7 +116,7 @@ def program(subject: Subject, head: Sequence[str], finding: Finding, kind: str) 
             names.append((name, made))
         lines.append(f"print({writer.call(subject, spelling, names)})")
         lines += [f"print({made!r}, {made})" for name, made in names if name in subject.written]
-    return "\n".join([*lines, ""])
+    return lines
 
 
 class _Torch:
@@ -121,6 +170,8 @@ class _Torch:
     def dense(self, spec: TensorSpec) -> str:
         if spec.count > _MOST_ELEMENTS:
             fill = spec.fill
+            if spec.flipped:
+                return f"{self.dense(replace(spec, flipped=()))}.flip({spec.flipped})"
             if spec.is_differentiable:
                 return (
                     f"torch.empty({spec.shape}, dtype=torch.float64).uniform_({fill.low}, {fill.high}, "
@@ -187,6 +238,7 @@ class _Runtime(_Torch):
             draw = (
                 f"np.random.default_rng({fill.seed}).uniform({fill.low}, {fill.high}, {spec.shape})"
             )
+            draw = f"np.flip({draw}, {spec.flipped})" if spec.flipped else draw
             return f'{self.module}.tensor({draw}, dtype="{spec.dtype}")'
         numbers = _nested(elements(spec).tolist())
         if 0 in spec.shape:

@@ -36,7 +36,7 @@ ITEMSIZES: Mapping[str, int] = {
 DTYPES: tuple[str, ...] = tuple(ITEMSIZES)
 
 
-class Fill(Struct, frozen=True):
+class Fill(Struct, frozen=True, repr_omit_defaults=True):
     """Elements from `low` to `high`, by `seed`, and none within `gap` of the `points`. Those of seed 0 are in order."""
 
     seed: int = 0
@@ -47,11 +47,11 @@ class Fill(Struct, frozen=True):
     whole: bool = False
 
 
-class Layout(Struct, frozen=True):
+class Layout(Struct, frozen=True, repr_omit_defaults=True):
     """Where elements lie: `strides` and `offset` count elements, and the storage has `count` of them.
 
     `alignment` is that of the storage's address in bytes; `place` is "inside" of a page, at its "head" or its "tail",
-    with a page beyond it that cannot be read.
+    with a page beyond it that cannot be read. What is "far" has bytes between its elements that are not marked.
     """
 
     strides: Shape
@@ -61,10 +61,11 @@ class Layout(Struct, frozen=True):
     place: str = "inside"
 
 
-class TensorSpec(Struct, frozen=True, tag="tensor"):
+class TensorSpec(Struct, frozen=True, tag="tensor", repr_omit_defaults=True):
     """A tensor. Elements are `values` in row-major order, or by `fill`; without a layout it is dense.
 
-    With `rounded`, elements are rounded to that dtype before they are converted to `dtype`. `bit` is "conj" or "neg" for a tensor that is conjugated or negated lazily.
+    With `rounded`, elements are rounded to that dtype before they are converted to `dtype`; along the dimensions `flipped`,
+    they are in the opposite order. `bit` is "conj" or "neg" for a tensor that is conjugated or negated lazily.
     """
 
     dtype: str
@@ -74,6 +75,7 @@ class TensorSpec(Struct, frozen=True, tag="tensor"):
     layout: Layout | None = None
     bit: str = ""
     rounded: str = ""
+    flipped: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
@@ -195,8 +197,10 @@ def array_dtype(dtype: str) -> Any:
 def elements(spec: TensorSpec) -> Array:
     """Return the elements in the shape of the tensor. The array is shared: copy it before you change it."""
     if spec.values is None:
-        return _remembered(spec.dtype, spec.shape, spec.fill, spec.rounded)
-    return _elements(spec)
+        found = _remembered(spec.dtype, spec.shape, spec.fill, spec.rounded)
+    else:
+        found = _elements(spec)
+    return np.flip(found, spec.flipped) if spec.flipped else found
 
 
 @functools.lru_cache(maxsize=256)
@@ -285,6 +289,8 @@ def loaded(raw: Array, dtype: str) -> Array:
     return raw
 
 
+# Between the first and the last element of a tensor lie more than 32 bits can count.
+_FAR = 1 << 31
 # Elements before and behind those of a view.
 _MARGIN = 3
 
@@ -358,6 +364,14 @@ def misaligned(spec: TensorSpec) -> TensorSpec:
     dense = plain(spec)
     assert dense.layout is not None
     return replace(dense, layout=replace(dense.layout, alignment=spec.itemsize))
+
+
+def far_apart(spec: TensorSpec) -> TensorSpec:
+    """Return the tensor with such a stride along its first dimension that the last index needs more than 32 bits."""
+    size, *inner = spec.shape
+    made = laid_out(spec, (-(-_FAR // (size - 1)), *contiguous_strides(tuple(inner))))
+    assert made.layout is not None
+    return replace(made, layout=replace(made.layout, place="far"))
 
 
 def expanded(spec: TensorSpec, dim: int) -> TensorSpec:

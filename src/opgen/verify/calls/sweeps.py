@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.model.types import BaseTy
-from opgen.verify.calls.specs import Call, TensorSpec, at, elements, places, put
+from opgen.model.types import BaseTy, ListType
+from opgen.verify.calls.specs import Call, TensorSpec, at, each_tensor, elements, places, put
 from opgen.verify.properties.common import explicit, with_sizes
 from opgen.verify.subjects import Subject
 
-# Whole vectors of 4, 8, 16 and 32 elements, and one more or less.
-_SIZES = (4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33)
+# Whole vectors of 4, 8, 16 and 32 elements, and one more or less; and one that is large.
+_SIZES = (4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1027)
 # Tensors with more elements take long.
 _MOST_ELEMENTS = 4096
 # Numbers that kernels forget. None occurs twice in a tensor: which of two equal ones is found first is not specified.
@@ -33,21 +35,61 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
     for argument in subject.inputs:
         if argument.type.is_base_ty_like(BaseTy.bool) and not argument.type.is_list_like():
             yield {**call, argument.name: not call.get(argument.name)}
-    for name, value in call.items():
-        if isinstance(value, list) and len(value) > 1 and isinstance(value[0], TensorSpec):
-            # The first one is smaller than the others, or one has no elements.
-            for other in (1, 0):
-                for place in {0, len(value) // 2}:
-                    yield {
-                        **call,
-                        name: [_cut(v, other) if i == place else v for i, v in enumerate(value)],
-                    }
-    yield from _special(subject, call, _SPECIAL)
+    for argument in subject.inputs:
+        value = call.get(argument.name)
+        if argument.type.is_tensor_like() and isinstance(value, list) and value:
+            yield from _uneven(call, argument.name)
+            if isinstance(argument.type, ListType) and argument.type.elem.is_nullable():
+                yield {**call, argument.name: [None, *value[1:]]}
+    shapes = {at(call, place).shape for place in places(call)}
+    is_free = not subject.domain.shapes and all(at(call, p).values is None for p in places(call))
+    if len(shapes) == 1 and is_free:
+        for rank in range(6):
+            yield each_tensor(call, lambda s, r=rank: replace(s, shape=(2, 3, 2, 2, 1)[:r], values=None))  # type: ignore[misc]
+    sizes = dict.fromkeys(size for shape in shapes for size in shape)
+    for place in places(call):
+        spec = at(call, place)
+        if spec.shape and spec.shape[-1] > 1 and is_free and len(list(places(call))) > 1:
+            # Smaller than the others.
+            for size in {1, spec.shape[-1] - 1}:
+                yield put(call, place, replace(spec, shape=(*spec.shape[:-1], size)))
+        if spec.is_integer and spec.count and spec.dtype != "uint8" and is_free:
+            # The last index is the first one that is out of range.
+            for number in [n for size in sizes for n in (size, -size - 1)][:6]:
+                yield put(
+                    call,
+                    place,
+                    explicit(
+                        spec, np.append(elements(spec).ravel()[:-1], number).reshape(spec.shape)
+                    ),
+                )
+    yield from with_special_numbers(subject, call)
 
 
-def _cut(spec: TensorSpec, size: int) -> TensorSpec:
-    """Return the tensor with another size of its first dimension."""
-    return replace(spec, shape=(size, *spec.shape[1:]), values=None) if spec.shape else spec
+def _uneven(call: Call, name: str) -> Iterator[Call]:
+    """Yield the call with lists of three tensors, of which one has another size than the others, or no elements."""
+    count = len(call[name])
+    lists = {n: v for n, v in call.items() if isinstance(v, list) and len(v) == count}
+    three = {n: [value[i % count] for i in range(3)] for n, value in lists.items()}
+    # What is cut in all lists, or in this one only.
+    for names in dict.fromkeys(((name,), tuple(three))):
+        for size in (1, 0):
+            for place in (0, 1):
+                yield {
+                    **call,
+                    **three,
+                    **{
+                        n: [_cut(v, size) if i == place else v for i, v in enumerate(three[n])]
+                        for n in names
+                    },
+                }
+
+
+def _cut(value: Any, size: int) -> Any:
+    """Return a tensor with another size of its first dimension; other values as they are."""
+    if not isinstance(value, TensorSpec) or not value.shape:
+        return value
+    return replace(value, shape=(size, *value.shape[1:]), values=None)
 
 
 def swept_sizes(subject: Subject, call: Call) -> Iterator[Call]:
@@ -60,14 +102,22 @@ def swept_sizes(subject: Subject, call: Call) -> Iterator[Call]:
         changed = with_sizes(call, {size: other})
         if other == size or any(at(changed, p).count > _MOST_ELEMENTS for p in places(changed)):
             continue
+        if other > 33:
+            # Some kernels write only what is negative.
+            changed = each_tensor(changed, partial(_of_both_signs, subject))
         yield changed
         if other in (17, 33):
-            yield from _special(subject, changed, _SPECIAL[: other // 8])
+            yield from with_special_numbers(subject, changed, other // 8)
 
 
-def _special(
-    subject: Subject, call: Call, choices: tuple[tuple[float, ...], ...]
-) -> Iterator[Call]:
+def _of_both_signs(subject: Subject, spec: TensorSpec) -> TensorSpec:
+    if not spec.is_float or subject.domain.arguments or subject.domain.make is not None:
+        return spec
+    return replace(spec, fill=replace(spec.fill, low=-2.0, high=2.0))
+
+
+def with_special_numbers(subject: Subject, call: Call, most: int = len(_SPECIAL)) -> Iterator[Call]:
+    """Yield the call with infinities, NaN, -0.0 and denormal numbers, at most so often."""
     found = [
         place
         for place in places(call)
@@ -78,7 +128,7 @@ def _special(
     ]
     if not found:
         return
-    for numbers in choices:
+    for numbers in _SPECIAL[:most]:
         changed = call
         for shift, place in enumerate(found):
             changed = put(changed, place, _with_numbers(at(call, place), numbers, shift))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
-from collections.abc import Sequence
+import resource
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,21 @@ _PAGE = mmap.PAGESIZE
 _READ, _WRITE, _NONE = 1, 2, 0
 # An arena of pages, of which every second one cannot be read. A block of up to one page takes one of the others.
 _SLOTS = 512
+
+
+# Addresses that a process may use only where it asks for more memory.
+RESERVE = 10 << 30
+
+
+@contextlib.contextmanager
+def more_memory() -> Iterator[None]:
+    """Allow the process as many addresses as it may have at most."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 class Memory:
@@ -82,7 +99,7 @@ class Memory:
         return start + _PAGE
 
     def _map(self, pages: int) -> int:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         found = self._libc.mmap(None, pages * _PAGE, _NONE, flags, -1, 0)
         if found in (None, ctypes.c_void_p(-1).value):
             raise MemoryError(f"no {pages} pages")
@@ -106,7 +123,8 @@ class Block:
         raw: Any = (ctypes.c_char * room).from_address(start)
         self._room: Array = np.frombuffer(raw, np.uint8)
         self._begin = address - start
-        self._room[:] = mark
+        if layout.place != "far":
+            self._room[:] = mark
         self._mark = mark
         self.storage: Array = self._room[self._begin : self._begin + self.bytes_]
         self._before: Array | None = None

@@ -53,7 +53,7 @@ def explicit(spec: TensorSpec, numbers: Array) -> TensorSpec:
         values: tuple[Any, ...] = tuple((float(v.real), float(v.imag)) for v in flat)
     else:
         values = tuple(v.item() for v in flat)
-    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="")
+    return replace(spec, shape=tuple(numbers.shape), values=values, layout=None, bit="", flipped=())
 
 
 def reordered(spec: TensorSpec) -> TensorSpec:
@@ -102,6 +102,17 @@ def with_sizes(call: Mapping[str, Any], sizes: Mapping[int, int]) -> Call:
     for place in places(call):
         made = put(made, place, resized(at(made, place)))
     return made
+
+
+def with_other_numbers(call: Mapping[str, Any]) -> Call:
+    """Return the call with other floating-point numbers."""
+    return {name: _other_number(value) for name, value in call.items()}
+
+
+def _other_number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_other_number(item) for item in value]
+    return value + 0.25 if isinstance(value, float) else value
 
 
 def sizes_of(call: Mapping[str, Any]) -> list[int]:
@@ -299,6 +310,7 @@ __all__ = [
     "sizes_of",
     "tensors_of",
     "two_runs",
+    "with_other_numbers",
     "with_outs",
     "with_sizes",
 ]

@@ -18,7 +18,7 @@ from opgen.verify.caller import (
     Run,
     differ,
 )
-from opgen.verify.calls.specs import Call, Fill, TensorSpec, elements, put
+from opgen.verify.calls.specs import Array, Call, Fill, TensorSpec, elements, put
 from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
 from opgen.verify.subjects import Subject
 
@@ -116,8 +116,13 @@ def _precision(case: Case) -> Iterator[Finding]:
     tried = False
     for dtype in ("float16", "bfloat16"):
         tried |= yield from _half(case, large, dtype)
+    for dtype in ("float16", "float32"):
+        tried |= yield from _overflow(case, dtype)
     for dtype in ("uint8", "int8", "int16", "int32"):
         tried |= yield from _integers(case, large, dtype)
+        tried |= yield from _small_integers(case, dtype)
+    for dtype in ("float64", "int64"):
+        tried |= yield from _computed_in_float32(case, dtype)
     if not tried:
         raise NotApplicable("it accepts no narrow dtypes")
 
@@ -151,6 +156,84 @@ def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]
     return True
 
 
+# Elements whose exponentials overflow.
+_LARGE = {"float16": (12.0, 15.0), "float32": (89.0, 110.0)}
+
+
+def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+    """Compare float32 or float16 with float64, for large numbers: what is finite and not large stays finite."""
+    narrow, wide = dict(case.call), dict(case.call)
+    low, high = _LARGE[dtype]
+    for place, spec in case.read_only():
+        if spec.is_float and spec.values is None and place[0] not in case.subject.domain.arguments:
+            made = replace(spec, dtype=dtype, fill=Fill(spec.fill.seed + 1, low, high), values=None)
+            narrow = put(narrow, place, replace(made, rounded=dtype))
+            wide = put(wide, place, replace(made, dtype="float64", rounded=dtype))
+    if narrow == case.call:
+        return False
+    found, expected = case.run(narrow), case.run(wide)
+    if found.error is not None or expected.error is not None:
+        return False
+    for one, other in zip(found.results, expected.results):
+        if one.elements is None or other.elements is None or one.described is None:
+            continue
+        if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
+            continue
+        wrong = ~np.isfinite(one.elements) & (np.abs(other.elements) < 100 * high)
+        if wrong.any():
+            place_ = int(wrong.ravel().argmax())
+            yield case.finding(
+                f"inputs of {dtype} from {low:g} to {high:g}: {one.label} is {one.elements.ravel()[place_]}, "
+                f"and {other.elements.ravel()[place_]:.6g} if computed in float64",
+                *two_runs(dtype, narrow, "float64", wide),
+            )
+            return True
+    return True
+
+
+# So many results that float32 can hold exactly, of inputs that it cannot, are no chance.
+_MANY_EXACT, _DRAWS = 12, 16
+
+
+def _computed_in_float32(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+    """The results of float64 or int64 are not all numbers of float32 that need most of its digits."""
+    exact: set[float] = set()
+    call = dict(case.call)
+    for draw in range(_DRAWS):
+        call = dict(case.call)
+        for place, spec in case.read_only():
+            fill = replace(spec.fill, seed=spec.fill.seed + draw + 1)
+            if dtype == "int64" and place[0] not in case.subject.domain.arguments:
+                # So large that few are numbers of float32 by chance; some operators count up to them.
+                fill = Fill(draw + 1, 5e7, 1e8, whole=True)
+            if spec.values is None and (spec.is_float if dtype == "float64" else spec.is_integer):
+                call = put(call, place, replace(spec, dtype=dtype, fill=fill))
+        found = case.run(call)
+        if found.error is not None or call == case.call:
+            return False
+        for result in found.results:
+            if result.described is not None and result.described.dtype == dtype:
+                assert result.elements is not None
+                numbers = result.elements.ravel()
+                long = numbers[_needs_digits(numbers, 16)]
+                if _needs_digits(long, 24).any():
+                    return True
+                exact.update(long.tolist())
+    if len(exact) >= _MANY_EXACT:
+        yield case.finding(
+            f"all results of {dtype}, such as {next(iter(exact))}, are numbers of float32: it computes in float32",
+            Run("call", call),
+        )
+    return bool(exact)
+
+
+def _needs_digits(numbers: Array, count: int) -> Array:
+    """Return which numbers need more than so many binary digits."""
+    with np.errstate(all="ignore"):
+        scaled = np.frexp(numbers.astype(np.longdouble))[0] * np.longdouble(2.0**count)
+        return np.asarray(np.isfinite(scaled) & (scaled != np.trunc(scaled)))
+
+
 def _at(call: Call, place: tuple[str, int | None]) -> TensorSpec:
     name, index = place
     found: TensorSpec = call[name] if index is None else call[name][index]
@@ -181,7 +264,7 @@ def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
 def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]:
     """Compare narrow integers with int64, where the result is wider than the input: a sum, a product."""
     narrow, wide = dict(large), dict(large)
-    limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 2_000_000_000}[dtype]
+    limit = {"uint8": 200, "int8": 100, "int16": 30000, "int32": 10_000_000}[dtype]
     count = 0
     for place, spec in case.read_only():
         if not spec.is_integer and not spec.is_float:
@@ -200,14 +283,43 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
     for one, other in zip(found.results, expected.results):
         if one.described is None or other.described is None or one.elements is None:
             continue
-        if one.described.dtype != "int64" or other.described.dtype != "int64":
+        if one.described.dtype not in ("int64", dtype) or other.described.dtype != "int64":
             continue
+        assert other.elements is not None
+        if one.described.dtype == dtype and one.elements.shape == other.elements.shape:
+            # What does not fit wraps around.
+            fits = other.elements == other.elements.astype(one.elements.dtype)
+            numbers = np.where(fits, one.elements, other.elements).astype(np.int64)
+            one = replace(one, described=other.described, elements=numbers)
         wrong = differ([one], [other])
         if wrong:
             yield case.finding(
                 f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
             )
             return True
+    return True
+
+
+def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
+    """Compare narrow integers with int64, where they are indices or counts: in no dtype do they wrap around."""
+    narrow, wide = dict(case.call), dict(case.call)
+    for place, spec in case.read_only():
+        if spec.is_integer and spec.values is None:
+            made = replace(spec, fill=replace(spec.fill, low=max(spec.fill.low, 0)))
+            narrow = put(narrow, place, replace(made, dtype=dtype))
+            wide = put(wide, place, replace(made, dtype="int64"))
+    if narrow == wide:
+        return False
+    found, expected = case.run(narrow), case.run(wide)
+    if found.error is not None or expected.error is not None:
+        return False
+    for one, other in zip(found.results, expected.results):
+        if one.described is None or other.described is None:
+            continue
+        if one.described.dtype == other.described.dtype and (wrong := differ([one], [other])):
+            how = f"integers of {dtype}"
+            yield case.finding(f"{how}: {wrong}", *two_runs(how, narrow, "of int64", wide))
+            break
     return True
 
 

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -48,6 +49,7 @@ from opgen.verify.properties.common import (
     explicit,
     first_line,
     has_differentiable,
+    with_other_numbers,
     with_sizes,
 )
 from opgen.verify.subjects import Subject
@@ -60,6 +62,8 @@ _WIDER = MappingProxyType(
         "complex64": "complex128",
     }
 )
+# Formulas of gradients may lose so many units of the last place in float32.
+_COARSE = 1024
 # More inputs take long: each element is moved.
 _MOST_ELEMENTS = 16
 # Messages that say that a gradient is not there.
@@ -401,6 +405,31 @@ def _backward(case: Case) -> Iterator[Finding]:
         "gradient",
     )
     yield from _same_gradients(case)
+    yield from _gradients_of_float32(case)
+
+
+def _gradients_of_float32(case: Case) -> Iterator[Finding]:
+    """The gradient of float32 is that of float64, rounded."""
+    found: list[list[Result | None]] = []
+    for dtype in ("float64", "float32"):
+        function, inputs, outputs, call = _prepared(case, dtype)
+        wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+        if not wanted or any(spec.is_complex for spec in map(partial(at, call), places(call))):
+            return
+        found.append(_weighted(case, outputs, inputs, wanted))
+    for place, wide, narrow in zip(function.chosen, *found):
+        if wide is None or narrow is None or wide.elements is None:
+            continue
+        rounded = replace(
+            wide, described=narrow.described, elements=wide.elements.astype("float32")
+        )
+        wrong = differ([narrow], [rounded], units=_COARSE)
+        if wrong:
+            text = (
+                f"in float32, the gradient of {place_text(place)} is not that of float64: {wrong}"
+            )
+            yield case.finding(text, Run("call", call))
+            return
 
 
 def _same_gradients(case: Case) -> Iterator[Finding]:
@@ -409,21 +438,14 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
     wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
     if not wanted or has_repeated_indices(call):
         return
-    weights = [_weights(case, outputs[i]) for i in wanted]
-
-    def gradients(outputs: Sequence[Any], inputs: Sequence[Any]) -> list[Result | None]:
-        found = case.backend.gradients([outputs[i] for i in wanted], inputs, weights)
-        return [None if g is None else case.caller.result("it", g) for g in found]
-
-    expected = gradients(outputs, inputs)
+    expected = _weighted(case, outputs, inputs, wanted)
     kept = function.outputs(*inputs)
+    other = _Function(case, with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
         others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
-        try:
-            function.outputs(*others)
-        except Exception:
-            break
-    for place, one, other in zip(function.chosen, gradients(kept, inputs), expected):
+        with contextlib.suppress(Exception):
+            other.outputs(*others)
+    for place, one, other in zip(function.chosen, _weighted(case, kept, inputs, wanted), expected):
         wrong = one and other and differ([one], [other])
         if wrong:
             yield case.finding(
@@ -436,13 +458,23 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         outputs = function.outputs(*alone)
         if not all(case.backend.requires_grad(outputs[i]) for i in wanted):
             continue
-        (one,), other = gradients(outputs, [inputs[index]]), expected[index]
+        (one,) = _weighted(case, outputs, [inputs[index]], wanted)
+        other = expected[index]
         wrong = one and other and differ([one], [other])
         if wrong:
             yield case.finding(
                 f"if only {place_text(place)} requires a gradient: {wrong}", Run("call", call)
             )
             return
+
+
+def _weighted(
+    case: Case, outputs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]
+) -> list[Result | None]:
+    """Return the gradients of the outputs at some places."""
+    chosen = [outputs[i] for i in wanted]
+    found = case.backend.gradients(chosen, inputs, [_weights(case, value) for value in chosen])
+    return [None if g is None else case.caller.result("it", g) for g in found]
 
 
 def _moved(case: Case, tensor: Any, factor: float) -> Any:
@@ -649,11 +681,47 @@ def _expanded_base(
     return [None if g is None else case.backend.elements(g).copy() for g in found]
 
 
-def _writes(subject: Subject) -> str:
-    return "" if subject.written else "it writes no arguments"
+def _version_counter(case: Case) -> Iterator[Finding]:
+    yield from _counted(case) if case.subject.written else _noticed(case)
 
 
-def _version(case: Case) -> Iterator[Finding]:
+def _writes_or_saves(subject: Subject) -> str:
+    return "" if subject.written else _differentiable(subject)
+
+
+def _noticed(case: Case) -> Iterator[Finding]:
+    """A write to a tensor that the backward pass needs makes it fail, or does not change the gradient."""
+    if not has_differentiable(case.call):
+        raise NotApplicable("no input can have a gradient")
+    if case.subject.is_view:
+        raise NotApplicable("a result is a view, to which a write is an operator of its own")
+    function, inputs, outputs, call = _prepared(case, "float64")
+    wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
+    if not wanted:
+        raise NotApplicable("no result requires a gradient")
+    expected = _weighted(case, outputs, inputs, wanted)
+    for what in ("a result", "an input"):
+        leaves_ = [case.backend.leaf(value) for value in inputs]
+        outputs = function.outputs(*leaves_)
+        try:
+            with case.backend.no_grad():
+                for value in outputs if what == "a result" else leaves_:
+                    value[...] = 1.5
+            found = _weighted(case, outputs, leaves_, wanted)
+        except Exception:
+            continue
+        for place, one, other in zip(function.chosen, found, expected):
+            wrong = one and other and differ([one], [other])
+            if wrong:
+                yield case.finding(
+                    f"a write to {what} before the backward pass goes unnoticed: the gradient of "
+                    f"{place_text(place)} changes, {wrong}",
+                    Run("call", call),
+                )
+                return
+
+
+def _counted(case: Case) -> Iterator[Finding]:
     versions: dict[Place, int] = {}
     contents: dict[Place, tuple[Any, ...]] = {}
 
@@ -739,16 +807,17 @@ PROPERTIES = (
         "V0165",
         _gradient_strides,
         _differentiable,
-        quickly=1,
+        quickly=3,
         enough=6,
         about=has_differentiable,
         imports=GRADIENTS,
     ),
     Property(
         "V0166",
-        _version,
-        _writes,
+        _version_counter,
+        _writes_or_saves,
         quickly=2,
         enough=6,
+        imports=GRADIENTS,
     ),
 )

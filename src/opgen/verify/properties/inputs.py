@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
+from opgen.drawing.drawer import product
 from opgen.verify.caller import (
     PATTERNS,
     Case,
     Finding,
     NotApplicable,
     NotTested,
+    Outcome,
     Property,
     Result,
     Run,
@@ -20,9 +23,22 @@ from opgen.verify.caller import (
     place_text,
 )
 from opgen.verify.calls import specs
-from opgen.verify.calls.specs import Call, Place, TensorSpec, at, dense, elements, places, put
+from opgen.verify.calls.specs import (
+    Call,
+    Place,
+    TensorSpec,
+    at,
+    dense,
+    each_tensor,
+    elements,
+    places,
+    put,
+)
+from opgen.verify.calls.sweeps import with_special_numbers
+from opgen.verify.memory.blocks import more_memory
 from opgen.verify.properties.common import (
     META,
+    as_dtype,
     changed,
     explicit,
     first_line,
@@ -88,6 +104,31 @@ def _strided(case: Case) -> Iterator[Finding]:
                 return
     if not tried:
         raise NotTested("no input has a dimension")
+    yield from _far_apart(case)
+
+
+# Dtypes of which few bytes lie between elements that are far apart.
+_NARROW = ("uint8", "bool", "float16", "float32")
+
+
+def _far_apart(case: Case) -> Iterator[Finding]:
+    """The place of an element needs more than 32 bits. The memory between elements is not touched."""
+    found = [(p, s) for p, s in _inputs(case) if s.shape and s.shape[0] > 1 and 0 not in s.shape]
+    for dtype in _NARROW:
+        narrow = dict(case.call)
+        for place, spec in found:
+            narrow = put(narrow, place, as_dtype(spec, dtype) if spec.dtype != dtype else spec)
+        small = Case(case.caller, case.subject, narrow, mode=case.mode)
+        if found and not case.subject.outs and small.base.error is None:
+            break
+    else:
+        return
+    call = changed(narrow, [found[0][0]], specs.far_apart)
+    with more_memory():
+        finding = _compare(small, call, f"{place_text(found[0][0])} with elements 2^31 apart")
+        case.caller.memory.release_all()
+    if finding:
+        yield finding
 
 
 def _expanded(case: Case) -> Iterator[Finding]:
@@ -340,6 +381,131 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
         raise NotApplicable("it refuses shapes that broadcast")
 
 
+# Whether the order of elements matters shows at small sizes; at the others, loops over vectors, buffers and blocks end.
+_SMALL, _TALL = (2, 3, 4, 5, 6, 7), (
+    8,
+    9,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    63,
+    65,
+    129,
+    257,
+    1025,
+    8193,
+    70_001,
+)
+# At these, special numbers are also tried. More elements, or seconds, are not.
+_SMALL_SPECIAL, _TALL_SPECIAL = (2, 3, 4), (5, 7, 9, 17, 33)
+_MOST_ELEMENTS, _MOST_SECONDS = 300_000, 0.5
+
+
+def _takes_any_order(subject: Subject) -> str:
+    if subject.functional is not None:
+        return "the functional variant is tested"
+    return _compares_tensors(subject)
+
+
+def _reordered(case: Case) -> Iterator[Finding]:
+    """Reversed inputs give the reversed result, or the same one, at all sizes if they do at small ones."""
+    line = each_tensor(case.call, lambda s: s if s.values else replace(s, shape=s.shape[-1:]))
+    learned = False
+    for call in (line, case.call)[line == case.call :]:
+        base = case.run(call)
+        for size in () if base.error is not None else _ends(call):
+            turn = _Turn(case, call, size, base)
+            if not turn.is_learned(_SMALL, special=False):
+                continue
+            learned = True
+            finding = turn.find(_TALL, special=False)
+            if finding is None and turn.is_learned(_SMALL_SPECIAL, special=True):
+                finding = turn.find(_TALL_SPECIAL, special=True)
+            if finding is not None:
+                yield finding
+                return
+    if not learned:
+        raise NotApplicable("the order of its elements matters")
+
+
+def _ends(call: Call) -> list[int]:
+    """Return the sizes of the first and the last dimension of the largest tensor."""
+    shape = max((at(call, p).shape for p in places(call)), key=product, default=())
+    return [size for size in dict.fromkeys((*shape[:1], *shape[-1:])) if size > 1]
+
+
+class _Turn:
+    """A call whose tensors are reversed along all dimensions of one size, and so are its results."""
+
+    def __init__(self, case: Case, call: Call, size: int, base: Outcome) -> None:
+        self.case = case
+        self.call = call
+        self.size = size
+        self.dims = {p: _dims_of(at(call, p).shape, size) for p in places(call)}
+        self.shapes = [() if r.described is None else r.described.shape for r in base.everything]
+        self.is_element_wise = all(size in shape for shape in self.shapes)
+
+    def is_learned(self, sizes: Sequence[int], *, special: bool) -> bool:
+        """Whether the order does not matter at any of these sizes."""
+        return all(self.compare(call) == "" for n in sizes for call in self._calls(n, special))
+
+    def find(self, sizes: Sequence[int], *, special: bool) -> Finding | None:
+        last, seconds = 1, 0.0
+        shapes = [*(at(self.call, p).shape for p in self.dims), *self.shapes]
+        for size in sizes:
+            most = max(product([size if n == self.size else n for n in s]) for s in shapes)
+            if most > _MOST_ELEMENTS or seconds * (size / last) ** 2 > _MOST_SECONDS:
+                break
+            if size > _TALL[-3] and not self.is_element_wise:
+                # A sum of many elements depends on their order.
+                break
+            for call in self._calls(size, special):
+                started = time.process_time()
+                wrong = self.compare(call)
+                last, seconds = size, time.process_time() - started
+                if wrong:
+                    how = f"in the opposite order along a dimension of size {size}"
+                    runs = two_runs("in the opposite order", self._turned(call), "in order", call)
+                    text = f"inputs {how}, {wrong}; at small sizes, the order does not matter"
+                    return self.case.finding(text, *runs)
+        return None
+
+    def compare(self, call: Call) -> str | None:
+        """Return how the result differs if the inputs are reversed, "" if it does not; None if the call is refused."""
+        one, other = self.case.run(call), self.case.run(self._turned(call))
+        if one.error is not None or other.error is not None:
+            return None
+        expected = [
+            _flipped(result, _dims_of(shape, self.size))
+            for result, shape in zip(one.everything, self.shapes)
+        ]
+        units = max(64, *(at(call, place).count for place in self.dims))
+        return differ(other.everything, expected, units=units) or ""
+
+    def _calls(self, size: int, special: bool) -> Iterator[Call]:
+        call = with_sizes(self.call, {self.size: size})
+        yield from with_special_numbers(self.case.subject, call, 2) if special else (call,)
+
+    def _turned(self, call: Call) -> Call:
+        made = dict(call)
+        for place, dims in self.dims.items():
+            made = put(made, place, replace(at(made, place), flipped=dims))
+        return made
+
+
+def _flipped(result: Result, dims: tuple[int, ...]) -> Result:
+    if result.elements is None or result.elements.ndim <= max(dims, default=-1):
+        return result
+    return replace(result, elements=np.flip(result.elements, dims))
+
+
+def _dims_of(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    return tuple(dim for dim, n in enumerate(shape) if n == size)
+
+
 __all__ = ["PROPERTIES", "first_line", "places"]
 
 PROPERTIES = (
@@ -405,6 +571,15 @@ PROPERTIES = (
         _claims_broadcasting,
         quickly=2,
         enough=6,
+        is_ordered=True,
+    ),
+    Property(
+        "V0128",
+        _reordered,
+        _takes_any_order,
+        quickly=2,
+        enough=3,
+        cost=10,
         is_ordered=True,
     ),
 )

@@ -24,6 +24,7 @@ from opgen.verify.caller import (
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
 from opgen.verify.properties.common import changed, explicit, filled_with, is_checked_value
+from opgen.verify.properties.repetition import keeps_settings
 from opgen.verify.subjects import Subject
 
 
@@ -128,10 +129,34 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
                     Run("call", call),
                 )
                 return
+    yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
     found_places = [p for p, _ in case.tensors()]
     case.run(changed(case.call, found_places, _at_the_tail), "block")
     case.run(changed(case.call, found_places, _at_the_head), "block")
+
+
+def _read_beyond_list(case: Case) -> Iterator[Finding]:
+    """The result depends on numbers of longer lists, which were where a list of numbers is now."""
+    for name, value in case.call.items():
+        if not isinstance(value, list) or not value or type(value[0]) not in (int, float):
+            continue
+        for given in (value, value[:-1]):
+            call = {**case.call, name: given}
+            outcomes = []
+            for number in (11, 13):
+                for more in (3, 2, 1):
+                    case.run({**call, name: [type(value[0])(number)] * (len(given) + more)})
+                outcomes.append(case.run(call))
+            one, other = outcomes
+            if one.error is None and other.error is None:
+                wrong = differ(one.everything, other.everything, exact=True)
+                if wrong:
+                    yield case.finding(
+                        f"the result depends on what lies behind the numbers of {name}: {wrong}",
+                        Run("call", call),
+                    )
+                    return
 
 
 def _at_the_tail(spec: TensorSpec) -> TensorSpec:
@@ -261,7 +286,7 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
         calls.append((" transposed", changed(case.call, found_places, specs.transposed)))
     returns = case.subject.schema.returns
     for how, call in calls:
-        found = case.run(call)
+        found = case.run(call, "block")
         if found.error is not None:
             continue
         values = [found.returned] if len(returns) == 1 else list(found.returned or ())
@@ -383,6 +408,7 @@ def _put_given(given: dict[str, Any], place: Place, tensor: Any) -> None:
 
 
 def _exception_safe(case: Case) -> Iterator[Finding]:
+    yield from keeps_settings(case)
     shapes: dict[Place, Any] = {}
 
     def look(outcome: Outcome) -> None:

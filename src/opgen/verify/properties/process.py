@@ -12,6 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
     Finding,
@@ -23,12 +26,15 @@ from opgen.verify.caller import (
     differ,
     leaves,
 )
+from opgen.verify.calls.specs import ITEMSIZES, at
 from opgen.verify.properties.common import enlarged, first_line
 from opgen.verify.subjects import Subject
 
 # Calls that are repeated to see whether memory grows, and how much of it counts for one call.
 _REPEATED = 30
 _GROWTH = 16
+# A result may keep so many more bytes than it needs.
+_ROOM = 1 << 16
 # A call that takes so long, in seconds, has let other threads run. It is made so often: each time between two calls of
 # a function that releases the GIL as long, and does let them run.
 _LONG = 0.02
@@ -53,6 +59,15 @@ def _copying(case: Case) -> Iterator[Finding]:
         if not backend.is_tensor(value):
             continue
         before = case.caller.result(label, value)
+        numbers = before.elements
+        if numbers is not None and numbers.dtype == bool and (numbers.view(np.uint8) > 1).any():
+            yield case.finding(f"{label} has bytes other than 0 and 1 as elements of bool")
+            return
+        if before.described is not None and _is_held(before.described, case, found):
+            yield case.finding(
+                f"{label} keeps {before.described.storage_bytes} bytes of memory, of which it needs few"
+            )
+            return
         for what, copy in (
             ("a deep copy", backend.copied),
             ("what is read from a pickle", backend.pickled),
@@ -66,6 +81,15 @@ def _copying(case: Case) -> Iterator[Finding]:
             if wrong:
                 yield case.finding(f"{what}: {wrong}")
                 return
+
+
+def _is_held(described: Described, case: Case, found: Outcome) -> bool:
+    """Whether a result is a small part of a large storage, which is not that of an argument."""
+    needed = int(np.prod(described.shape)) * ITEMSIZES.get(described.dtype, 16)
+    if described.storage_bytes <= _ROOM + 16 * needed:
+        return False
+    given = [case.backend.describe(at(found.given, place)) for place, _ in case.tensors()]
+    return all(argument.storage != described.storage for argument in given)
 
 
 def _gil(case: Case) -> Iterator[Finding]:
@@ -222,11 +246,16 @@ def _memory(case: Case) -> Iterator[Finding]:
         yield case.finding(f"{_REPEATED} calls leave {min(grown)} bytes behind")
 
 
-_INTERNAL = ("INTERNAL ASSERT FAILED", "unknown exception", "Caught an unknown", "internal error")
+# Failed assertions, and exceptions of C++'s library that kernels did not mean to throw.
+_INTERNAL = (
+    *("INTERNAL ASSERT FAILED", "unknown exception", "Caught an unknown", "internal error"),
+    *("bad optional access", "bad_optional_access", "_M_range_check", "vector::", "basic_string::"),
+    *("map::at", "bad_function_call", "bad_variant_access", "std::get: wrong index"),
+)
 
 
 def _internal_error(case: Case) -> Iterator[Finding]:
-    found = case.run()
+    found = case.base
     if found.error is None:
         return
     text = f"{type(found.error).__name__}: {found.error}"
@@ -289,8 +318,8 @@ PROPERTIES = (
     Property(
         "V0192",
         _internal_error,
-        quickly=8,
-        enough=40,
+        quickly=40,
+        enough=100,
         refused="also",
     ),
 )

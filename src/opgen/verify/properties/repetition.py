@@ -13,16 +13,23 @@ from msgspec.structs import replace
 from opgen.verify.caller import (
     Case,
     Finding,
-    NotApplicable,
     NotTested,
     Outcome,
     Property,
     Run,
+    captured,
     differ,
 )
 from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tensor
-from opgen.verify.properties.common import enlarged, outcome_differs, reordered, two_runs, with_outs
-from opgen.verify.subjects import Subject
+from opgen.verify.properties.common import (
+    enlarged,
+    outcome_differs,
+    reordered,
+    two_runs,
+    with_other_numbers,
+    with_outs,
+)
+from opgen.verify.subjects import CONCURRENT, Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
 _LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
@@ -36,6 +43,10 @@ _THREADS = 4
 def _deterministic(subject: Subject) -> str:
     if subject.is_random:
         return "it has the tag nondeterministic_seeded"
+    return _specified(subject)
+
+
+def _specified(subject: Subject) -> str:
     return "its elements are not specified" if subject.is_unspecified else ""
 
 
@@ -81,7 +92,7 @@ _FEW_UNITS = 4
 
 def _repeatable(case: Case) -> Iterator[Finding]:
     yield from _again(case)
-    yield from _keeps_threads(case)
+    yield from keeps_settings(case)
     yield from _in_other_modes(case)
     yield from _with_defaults(case)
     yield from _first_in_a_process(case)
@@ -91,7 +102,7 @@ def _again(case: Case) -> Iterator[Finding]:
     one = case.run()
     # Calls with other elements and numbers in between: the operator may keep something.
     others = [each_tensor(case.call, lambda spec, k=k: _other(spec, 17 * k)) for k in range(1, _LATER)]  # type: ignore[misc]
-    for call in (*others, _with_other_numbers(others[0])):
+    for call in (*others, with_other_numbers(others[0])):
         case.run(call)
     if one.error is None and not one.blocks and not case.subject.written:
         wrong = differ(
@@ -115,20 +126,25 @@ def _again(case: Case) -> Iterator[Finding]:
         yield case.finding(f"the same call, again: {wrong}")
 
 
-def _keeps_threads(case: Case) -> Iterator[Finding]:
-    """The operator leaves the number of threads as it was."""
-    before = case.backend.threads()
-    if before == 0:
-        return
-    own = 3 if before != 3 else 2
-    case.backend.set_threads(own)
+def keeps_settings(case: Case) -> Iterator[Finding]:
+    """The operator leaves the settings of the process as they were, and prints nothing."""
+    settings = case.backend.settings()
+    before = {what: setting.read() for what, setting in settings.items()}
+    for setting in settings.values():
+        setting.write(setting.own)
     try:
-        case.run()
-        now = case.backend.threads()
+        with captured(1) as printed:
+            case.run()
+        now = {what: setting.read() for what, setting in settings.items()}
     finally:
-        case.backend.set_threads(before)
-    if now != own:
-        yield case.finding(f"the number of threads was {own}, and is {now} after the call")
+        for what, setting in settings.items():
+            setting.write(before[what])
+    for what, setting in settings.items():
+        if now[what] != setting.own:
+            yield case.finding(f"{what} was {setting.own}, and is {now[what]} after the call")
+            return
+    if printed:
+        yield case.finding(f"it prints: {printed[0]}")
 
 
 def _in_other_modes(case: Case) -> Iterator[Finding]:
@@ -197,7 +213,7 @@ def _first_in_a_process(case: Case) -> Iterator[Finding]:
     """The call returns what it returns in a process that has called no operator before."""
     larger = {n: v + 2 if type(v) is int and v >= 0 else v for n, v in case.call.items()}
     tried: list[Call] = []
-    for call in (case.call, _with_other_numbers(case.call), larger, _with_other_numbers(larger)):
+    for call in (case.call, with_other_numbers(case.call), larger, with_other_numbers(larger)):
         if call in tried:
             continue
         tried.append(call)
@@ -308,7 +324,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
         large = _enlarged(case, _LONG)
     except NotTested:
         large = case.call
-    calls = [large, _with_other_numbers(each_tensor(large, _other))]
+    calls = [large, with_other_numbers(each_tensor(large, _other))]
     started = time.process_time()
     expected = [case.run(call) for call in calls]
     spent = time.process_time() - started
@@ -317,6 +333,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     caller = case.caller
     least, most = _ROUNDS
     rounds = int(min(max(_SECONDS[case.mode] / max(spent, 1e-6), least), most))
+    caller.reached[CONCURRENT] += rounds
     outcomes: dict[int, list[Any]] = {0: [], 1: []}
     barrier = threading.Barrier(2)
     given: list[list[Any]] = []
@@ -362,29 +379,12 @@ def _concurrent(case: Case) -> Iterator[Finding]:
                 return
 
 
-def _with_other_numbers(call: Call) -> Call:
-    """Return the call with other floating-point numbers."""
-    return {name: _other_number(value) for name, value in call.items()}
-
-
-def _other_number(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_other_number(item) for item in value]
-    return value + 0.25 if isinstance(value, float) else value
-
-
-def _returns_something(subject: Subject) -> str:
-    return _deterministic(subject)
-
-
-__all__ = ["PROPERTIES", "NotApplicable"]
-
 PROPERTIES = (
     Property(
         "V0150",
         _threads,
-        _deterministic,
-        quickly=1,
+        _specified,
+        quickly=3,
         enough=2,
         cost=5,
         is_ordered=True,
@@ -392,7 +392,7 @@ PROPERTIES = (
     Property(
         "V0151",
         _repeatable,
-        _returns_something,
+        _deterministic,
         quickly=3,
         enough=10,
         is_ordered=True,

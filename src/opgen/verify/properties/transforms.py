@@ -116,10 +116,11 @@ def _is_own_fault(subject: Subject, error: BaseException) -> bool:
     """Whether the operator, and not PyTorch, is why vmap fails.
 
     With a rule of its own, there is no loop over the examples, which works. A composite that writes a batch to a tensor
-    without one can compute the same out of place.
+    without one, or reads an element as a number, can compute the same otherwise.
     """
     facts = subject.facts
-    return facts.has_batching_rule or (facts.is_composite and "place arithmetic" in str(error))
+    avoidable = any(words in str(error) for words in ("place arithmetic", ".item()"))
+    return facts.has_batching_rule or (facts.is_composite and avoidable)
 
 
 def _ways(
@@ -371,7 +372,7 @@ PROPERTIES = (
         "V0170",
         _vmap,
         _vmappable,
-        quickly=2,
+        quickly=4,
         enough=8,
         is_ordered=True,
     ),
@@ -413,6 +414,7 @@ PROPERTIES = (
         _autocastable,
         quickly=2,
         enough=6,
+        is_swept=True,
         kinds=("torch",),
         about=has_tensors,
     ),

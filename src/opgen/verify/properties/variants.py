@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,13 +97,27 @@ def _inplace_agrees(case: Case) -> Iterator[Finding]:
     ]
     if not all(same):
         raise NotApplicable("the functional variant returns another shape or dtype")
-    wrong = differ(_labelled(found, "self"), expected[: len(found)])
+    found = tuple(_labelled(found, "self"))
+    wrong = differ(found, expected[: len(found)]) or _signs_differ(found, expected)
     if wrong:
         yield case.finding(
             f"in place, {wrong}",
             Run("in place", case.call),
             Run("functional", case.call, _functional_lines(case)),
         )
+
+
+def _signs_differ(found: Sequence[Result], expected: Sequence[Result]) -> str | None:
+    """Return which zero has another sign, if all other numbers are the same bits: both compute in one order."""
+    for one, other in zip(found, expected):
+        a, b = one.elements, other.elements
+        if a is None or b is None or a.dtype.kind != "f" or differ([one], [other], exact=True):
+            continue
+        wrong = (np.signbit(a) != np.signbit(b)) & (a == 0)
+        if wrong.any():
+            place = [int(i) for i in np.unravel_index(int(wrong.ravel().argmax()), a.shape)]
+            return f"element {place} of {one.label} is a zero of another sign"
+    return None
 
 
 def _functional_lines(case: Case) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import pickle
 import signal
 import time
 from collections import Counter
@@ -37,6 +39,7 @@ from opgen.verify.runner.messages import (
     PASSED,
     Crash,
     OperatorReport,
+    Request,
     Shown,
     Verdict,
 )
@@ -65,6 +68,9 @@ _MOST_CRASHES_OF_LEARNING, _MOST_HANGS = 2, 3
 _MISTAKES_OF = 4
 # After so many mistakes that end the process, no others are made: the operator does not check its arguments.
 _MOST_FATAL_MISTAKES = 3
+_REPLAYS = 5
+# Families of properties whose checks make plain calls, of which none may end the process.
+_OF_PLAIN_CALLS = ("V015", "V018")
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
 
@@ -98,19 +104,18 @@ class Examination:
     def __init__(
         self,
         caller: Caller,
-        mode: str,
-        seed: int,
-        properties: Sequence[str],
+        request: Request,
         position: Position,
         send: Callable[[Any], None],
     ) -> None:
         self.caller = caller
-        self.mode = mode
-        self.seed = seed
-        self.plan = PLANS[mode]
+        self.request = request
+        self.mode = request.mode
+        self.seed = request.seed
+        self.plan = PLANS[request.mode]
         self.position = position
         self.send = send
-        self.properties = chosen_properties(caller.backend.kind, mode, properties)
+        self.properties = chosen_properties(caller.backend.kind, request.mode, request.properties)
         self._learned: dict[int, Learned] = {}
         self._told: set[str] = set()
 
@@ -131,7 +136,7 @@ class Examination:
         self.send(verdict)
 
     def _examine(self, subject: Subject, crashes: Sequence[Crash], done: Sequence[str]) -> None:
-        started = time.monotonic()
+        started = time.process_time()
         mine = [crash for crash in crashes if crash.operator == subject.name]
         report = OperatorReport(
             subject.name, subject.group, file=subject.facts.file, line=subject.facts.line
@@ -147,22 +152,27 @@ class Examination:
         if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
             self._give_up(subject, report, done, mine)
             return
-        learned = self._learn(subject, mine)
-        accepted, refused = self._cases(subject, learned, mine)
-        swept = self._swept(subject, learned, accepted, mine)
+        swept: list[Case] = []
+        if self.request.replayed:
+            learned, accepted = Learned(), self._replayed(subject)
+            refused = accepted
+        else:
+            learned = self._learn(subject, mine)
+            accepted, refused = self._cases(subject, learned, mine)
+            swept = self._swept(subject, learned, accepted, mine)
         report.drawn, report.accepted = learned.drawn, learned.accepted
         report.plans = len(learned.plans)
         report.refusals = learned.reasons.most_common(5)
         report.narrowings = learned.narrowings
         report.takes_tensors = subject.schema.arguments.has_tensor_arg()
-        if _has_no_function(subject, accepted):
+        if not self.request.replayed and _has_no_function(subject, accepted):
             self._leave_out(report, done, "the package has no function for this overload")
             return
         why = learned.undrawable or "no call is accepted"
         if learned.reasons and not learned.plans and not learned.undrawable:
             why += f": {learned.reasons.most_common(1)[0][0]}"
         self.send(report)
-        ended = self._crash_findings(subject, mine, learned, accepted, refused)
+        ended = self._crash_findings(subject, mine, learned, accepted, refused, swept)
         for place, property_ in enumerate(self.properties):
             if property_.name in done:
                 continue
@@ -171,7 +181,7 @@ class Examination:
             )
             self._tell(verdict)
         report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
-        report.seconds = time.monotonic() - started
+        report.seconds = time.process_time() - started
         self.send(report)
 
     def _give_up(
@@ -185,12 +195,9 @@ class Examination:
         learned = self._learn(subject, crashes)
         found: dict[str, Shown] = {}
         for crash in crashes:
-            message, names = _what_ended(crash)
-            call = self._call_of(subject, crash, learned, [], [])
-            shown = Shown(message, "", "")
-            if call is not None:
-                shown = self._shown(subject, Finding(message, (Run("the call", call),)), False)
-            found.update(dict.fromkeys(names, shown))
+            _, names = _what_ended(crash)
+            for name in names:
+                found[name] = self._shown_crash(subject, name, crash, learned, [], [], [])
         self.send(report)
         for name, shown in found.items():
             if name not in done:
@@ -326,14 +333,17 @@ class Examination:
         return found
 
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
-        return drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+        calls = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
+        # Plans may have been accepted by chance.
+        return [*calls, *learned.calls]
 
     def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
         """Return calls that kernels should refuse. A crash is remembered by its place in this list."""
-        calls = [call for call, _ in learned.refused]
+        calls = []
         for case in accepted[:_MISTAKES_OF]:
             calls += list(with_mistakes(subject, case.call))[: self.plan.refused]
-        return calls
+        pairs = itertools.zip_longest(calls, (call for call, _ in learned.refused))
+        return [call for pair in pairs for call in pair if call is not None]
 
     # Verdicts.
 
@@ -345,7 +355,7 @@ class Examination:
         accepted: list[Case],
         refused: list[Case],
         why: str,
-        ended: dict[str, list[Finding]],
+        ended: dict[str, list[Shown]],
         learned: Learned,
         swept: list[Case],
     ) -> Verdict:
@@ -356,8 +366,7 @@ class Examination:
         if reason:
             return Verdict(name, NOT_APPLICABLE, reason=reason)
         if name in ended:
-            shown = tuple(self._shown(subject, f, False) for f in ended[name][:3])
-            return Verdict(name, FAILED, len(shown), findings=shown)
+            return Verdict(name, FAILED, len(ended[name]), findings=tuple(ended[name][:3]))
         cases = _cases_for(property_, accepted, refused)
         if not cases and property_.refused == "only" and accepted:
             return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
@@ -382,6 +391,7 @@ class Examination:
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
             self.mode, property_.enough
         )
+        enough = len(cases) if self.request.replayed else enough
         count = 0
         # After so many cases without a verdict, the others will not say more.
         left = max(3 * enough, 6)
@@ -429,12 +439,16 @@ class Examination:
         learned: Learned,
         count: int,
     ) -> Verdict:
-        best, is_shrunk, name = finding, False, property_.name
-        if not case.refused:
+        best, call, is_shrunk, name = finding, case.call, False, property_.name
+
+        def shown() -> Shown:
+            return self._shown(subject, best, is_shrunk, (name,), call, case.number)
+
+        if not case.refused and learned.plans:
             # It stays if a smaller call ends the process.
-            self._tell(Verdict(name, FAILED, count, findings=(self._shown(subject, best, False),)))
+            self._tell(Verdict(name, FAILED, count, findings=(shown(),)))
             self.position.at(subject.name, "shrink", case.number, name)
-            found: list[Finding] = []
+            found: list[tuple[Finding, Call]] = []
 
             def fails(call: Call) -> bool:
                 try:
@@ -448,7 +462,7 @@ class Examination:
                 except Exception:
                     return False
                 if finding is not None:
-                    found.append(finding)
+                    found.append((finding, made))
                 return finding is not None
 
             for _ in shrunk(
@@ -461,13 +475,29 @@ class Examination:
             ):
                 pass
             if found:
-                best, is_shrunk = found[-1], True
-        return Verdict(name, FAILED, count, findings=(self._shown(subject, best, is_shrunk),))
+                (best, call), is_shrunk = found[-1], True
+        return Verdict(name, FAILED, count, findings=(shown(),))
 
-    def _shown(self, subject: Subject, finding: Finding, is_shrunk: bool) -> Shown:
-        call = finding.runs[0].call if finding.runs else {}
-        text = program(subject, self.caller.backend.head, finding, self.caller.backend.kind)
-        return Shown(finding.message, call_text(call), text, is_shrunk)
+    def _shown(
+        self,
+        subject: Subject,
+        finding: Finding,
+        is_shrunk: bool,
+        properties: tuple[str, ...],
+        call: Call,
+        number: int,
+    ) -> Shown:
+        """Return a finding with a program that checks the properties for a call."""
+        request = replace(self.request, only=(subject.name,), properties=properties, guard="")
+        backend = self.caller.backend
+        text = program(subject, backend.head, finding, backend.kind, request, call, number)
+        return Shown(finding.message, call_text(finding.runs[0].call), text, is_shrunk)
+
+    def _replayed(self, subject: Subject) -> list[Case]:
+        """Return the call that is replayed, several times: what a race does shows sometimes."""
+        call, number = pickle.loads(bytes.fromhex(self.request.replayed))
+        options = {"number": number, "mode": self.mode}
+        return [Case(self.caller, subject, call, **options) for _ in range(_REPLAYS)]
 
     # Processes that ended.
 
@@ -478,18 +508,39 @@ class Examination:
         learned: Learned,
         accepted: list[Case],
         refused: list[Case],
-    ) -> dict[str, list[Finding]]:
+        swept: list[Case],
+    ) -> dict[str, list[Shown]]:
         """Return findings for what ended the processes before this one, by the properties that they violate."""
-        found: dict[str, list[Finding]] = {}
+        found: dict[str, list[Shown]] = {}
         for crash in crashes:
-            call = self._call_of(subject, crash, learned, accepted, refused)
-            if call is None:
-                continue
-            message, names = _what_ended(crash)
-            finding = Finding(message, (Run("the call", call),))
-            for name in names:
-                found.setdefault(name, []).append(finding)
+            for name in _what_ended(crash)[1]:
+                shown = self._shown_crash(subject, name, crash, learned, accepted, refused, swept)
+                found.setdefault(name, []).append(shown)
         return found
+
+    def _shown_crash(
+        self,
+        subject: Subject,
+        name: str,
+        crash: Crash,
+        learned: Learned,
+        accepted: list[Case],
+        refused: list[Case],
+        swept: list[Case],
+    ) -> Shown:
+        message = _what_ended(crash)[0]
+        last = self._call_of(subject, crash, learned, accepted)
+        call, checked = last, CRASH
+        if crash.stage == "check" and crash.property in BY_NAME:
+            # The last call may be one that the check has made of the one that was drawn.
+            checked = crash.property
+            cases = [*_cases_for(BY_NAME[checked], accepted, refused), *swept]
+            call = cases[crash.number].call if crash.number < len(cases) else last
+        last = call if last is None else last
+        if call is None or last is None:
+            return Shown(message, "", "")
+        finding = Finding(message, (Run("the call", last),))
+        return self._shown(subject, finding, False, tuple({name, checked}), call, crash.number)
 
     def _call_of(
         self,
@@ -497,7 +548,6 @@ class Examination:
         crash: Crash,
         learned: Learned,
         accepted: list[Case],
-        refused: list[Case],
     ) -> Call | None:
         if crash.call is not None:
             return crash.call
@@ -510,11 +560,7 @@ class Examination:
             mistakes = self._mistakes(subject, learned, accepted)
             place = crash.number - len(calls) - 1
             return mistakes[place] if 0 <= place < len(mistakes) else None
-        property_ = BY_NAME.get(crash.property)
-        if property_ is None:
-            return None
-        cases = _cases_for(property_, accepted, refused)
-        return cases[crash.number].call if crash.number < len(cases) else None
+        return None
 
 
 def _find_violation(property_: Property, case: Case) -> Finding | None:
@@ -576,6 +622,9 @@ def _what_ended(crash: Crash) -> tuple[str, list[str]]:
         return f"the call does not return{where}", [HANG]
     message = f"the process ends with {crash.kind}{where}"
     names = [crash.property] if crash.stage == "check" else []
+    if names and BY_NAME[crash.property].code.startswith(_OF_PLAIN_CALLS):
+        # The check makes calls as users do.
+        names.append(CRASH)
     if crash.note.startswith("write"):
         message += f": it writes {crash.note.partition(' ')[2]}"
         names.append("write-beyond")

@@ -12,8 +12,11 @@ PASSED, FAILED = "passed", "failed"
 NOT_APPLICABLE, NOT_TESTED, EXCLUDED = "not applicable", "not tested", "excluded"
 
 
-class Request(Struct, frozen=True):
-    """What is verified: a package of target runtime, or operators that PyTorch has loaded, and how."""
+class Request(Struct, frozen=True, repr_omit_defaults=True):
+    """What is verified: a package of target runtime, or operators that PyTorch has loaded, and how.
+
+    `replayed` is a call that was pickled, and its number, as hexadecimal digits: nothing else is checked.
+    """
 
     target: str = "torch"
     loads: tuple[str, ...] = ()
@@ -28,6 +31,7 @@ class Request(Struct, frozen=True):
     mode: str = "default"
     seed: int = 0
     guard: str = ""
+    replayed: str = ""
 
 
 class Shown(Struct, frozen=True):
@@ -50,7 +54,10 @@ class Verdict(Struct, frozen=True):
 
 
 class OperatorReport(Struct):
-    """What was done for one overload of an operator. `reached` is how many of its accepted calls had what."""
+    """What was done for one overload of an operator. `reached` is how many of its accepted calls had what.
+
+    `seconds` is the time of the processor.
+    """
 
     name: str
     group: str = ""

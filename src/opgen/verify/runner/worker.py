@@ -33,7 +33,7 @@ import msgspec
 from opgen.io.lifetime import end_with, has_ended, kill_group, reap
 from opgen.verify.caller import Caller
 from opgen.verify.domains import DomainsError
-from opgen.verify.memory.blocks import Memory
+from opgen.verify.memory.blocks import RESERVE, Memory
 from opgen.verify.memory.guard import Guard
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.examination import (
@@ -256,9 +256,7 @@ class Worker:
             caller.first = FirstCalls(caller, members, write).call
             position = Position(board.write_place, board.tick)
             request = self.request
-            examination = Examination(
-                caller, request.mode, request.seed, request.properties, position, send
-            )
+            examination = Examination(caller, request, position, send)
             for subject in members:
                 known = reports.get(subject.name)
                 done = [v.property for v in known.verdicts] if known else []
@@ -364,7 +362,7 @@ def _limit() -> None:
             size = int(file.read().split()[0]) * mmap.PAGESIZE
         # The guard reserves eight gigabytes of addresses.
         limit = size + _MEMORY + (9 << 30)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit + RESERVE))
     if not os.environ.get("OPGEN_VERIFY_DEBUG"):
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):

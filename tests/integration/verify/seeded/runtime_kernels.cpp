@@ -732,3 +732,21 @@ OPGEN_KERNEL(optional_scale_ok_meta)(const Tensor& x, const std::optional<Tensor
   check_scale(x, weight);
   return opgen::empty(x.sizes(), x.options());
 }
+
+// B61
+OPGEN_KERNEL(tail8_cpu)(const Tensor& self) {
+  check_real(self, "tail8");
+  const int64_t blocks = self.numel() / 8 * 8;
+  int64_t i = 0;
+  return mapped(self, "tail8", [&](auto v) { return i++ < blocks || blocks == 0 ? -v : v; });
+}
+OPGEN_KERNEL(tail8_ok_cpu)(const Tensor& self) {
+  check_real(self, "tail8");
+  return mapped(self, "tail8", [](auto v) { return -v; });
+}
+OPGEN_KERNEL(tail8_meta)(const Tensor& self) {
+  return opgen::empty(self.sizes(), self.options());
+}
+OPGEN_KERNEL(tail8_ok_meta)(const Tensor& self) {
+  return opgen::empty(self.sizes(), self.options());
+}
