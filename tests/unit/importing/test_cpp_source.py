@@ -138,6 +138,13 @@ def test_keys(key: str, name: str, tmp_path: Path) -> None:
     assert dispatched.rows("demo::f") == {name: "f"}
 
 
+def test_a_key_that_no_operator_can_have_is_reported(tmp_path: Path) -> None:
+    """What import writes, lint accepts."""
+    row = 'TORCH_LIBRARY_IMPL(demo, NestedTensor, m) { m.impl("f", &f); }'
+    found = read(tmp_path, library('m.def("f(Tensor x) -> Tensor");') + row)
+    assert (found.rows("demo::f"), found.codes) == ({"NestedTensor": ""}, ["W1177"])
+
+
 @pytest.mark.parametrize(
     ("tags", "found"),
     [
