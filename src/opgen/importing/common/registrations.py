@@ -94,9 +94,19 @@ class Aliases(Struct, frozen=True):
             return self.resolved(CppType(named.name, arguments, is_const, mark), depth - 1)
         if "::" not in type_.name and "std" in self.opened and f"std::{type_.name}" in _OF_STD:
             return CppType(f"std::{type_.name}", type_.arguments, type_.is_const, type_.mark)
+        name = type_.name.removeprefix("::").removeprefix("torch::autograd::")
+        if name in _OF_AUTOGRAD and (name != type_.name or "torch::autograd" in self.opened):
+            named = _OF_AUTOGRAD[name]
+            return CppType(named.name, named.arguments, type_.is_const, type_.mark)
         return type_
 
 
+# Source: torch/csrc/autograd/variable.h and function.h.
+_TENSOR = CppType("at::Tensor")
+_OF_AUTOGRAD: Mapping[str, CppType] = {
+    "Variable": _TENSOR,
+    **dict.fromkeys(("variable_list", "tensor_list"), CppType("std::vector", (_TENSOR,))),
+}
 _OF_STD = frozenset(
     {"std::string", "std::string_view", "std::vector", "std::tuple", "std::optional", "std::array"}
 )

@@ -345,7 +345,8 @@ class Callables(Struct, frozen=True):
         found = definitions_of(self.functions.named(name.base), function)
         if len({id(f.text) for f in found}) > 1 and not name.template:
             message = f"'{name}' is defined in {len(found)} files, of which a library has one"
-            raise _Uncallable("W1172", message, "give each a name of its own", found)
+            hint = "give each a name of its own, or pass the sources of one library alone"
+            raise _Uncallable("W1172", message, hint, found)
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
