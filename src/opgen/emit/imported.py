@@ -266,7 +266,10 @@ def _comments(entry: Entry) -> Iterator[str]:
     if entry.left_out:
         yield f"Left out: {_printable(entry.left_out)}."
     if entry.is_inferred:
-        yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
+        which = (
+            "arguments have no names, and none is" if " _0" in entry.schema else "no argument is"
+        )
+        yield f"PyTorch infers this schema from the C++ function: {which} marked as written."
     for other in entry.others:
         where = _condition([other.conditions])
         yield _printable(f"Defined with another schema, too{f'. {where}' if where else ''}:")

@@ -263,6 +263,8 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
         elif id(source) in modules:
             python.read(modules[id(source)])
     cpp.finish()
+    if not (reading.registrations or reading.unknown_namespaces):
+        cpp.read_pybind11()
     _report_namespaces(reading, problems)
     functions = Functions(tuple(texts.values()), grammar)
     classes = {**find_classes(texts.values()), **reading.classes}

@@ -52,6 +52,12 @@ _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 _REGISTRATION = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(?:def|impl)\s*\(")
 _BEGINS = re.compile(r"\b([A-Z_][A-Z0-9_]*)\s*\((?:[^(){};]*\W)?(\w+)\s*\)\s*$")
 _NOT_PYTORCHS = re.compile(r"PYBIND|NB_MODULE|BOOST_")
+_PYBIND11 = re.compile(r"\bPYBIND11_MODULE\s*\(")
+_PYBIND11_ARGUMENT = re.compile(
+    r"\s*(?:\w+::)*arg\s*\(\s*\"(\w+)\"\s*\)\s*(?:\.noconvert\(\)\s*)?(?:=\s*(.+?)\s*)?", re.DOTALL
+)
+_NUMBER = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)[fFlLuU]*")
+_DEFAULTS = {"true": "True", "false": "False", "py::none()": "None"}
 _HELPER = re.compile(
     r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
 )
@@ -189,6 +195,60 @@ class CppReader:
                 self._problems.warn("W1160", message, helper.span, hint=hint)
         for text in self._texts:
             self._unread(text)
+
+    def read_pybind11(self) -> None:
+        """Read the functions of PYBIND11_MODULE blocks as operators with inferred schemas; others are not read."""
+        for text in self._texts:
+            for head in _PYBIND11.finditer(text.masked):
+                closing = text.find_closing(head.end() - 1)
+                brace = None if closing is None else _next_brace(text, closing + 1)
+                end = None if brace is None else text.find_closing(brace)
+                if closing is None or brace is None or end is None or text.is_dead(head.start()):
+                    continue
+                span = text.span(head.start(), closing + 1)
+                written = [a.strip() for a in split_arguments(text.code[head.end() : closing])]
+                namespace = self._namespace_of(text, written[0], span)
+                if namespace is not None and len(written) > 1:
+                    self._problems.warn(
+                        "W1182",
+                        f"the functions of the pybind11 module '{namespace}' are read as operators",
+                        span,
+                        hint=f"call them as torch.ops.{namespace}.f",
+                    )
+                    self._functions_of(text, Block(namespace, None, written[1], brace + 1, end))
+
+    def _functions_of(self, text: CppText, block: Block) -> None:
+        """Read `m.def("f", &f, "what it does", py::arg("x"), py::arg("n") = 3)`."""
+        done = block.start
+        variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
+        for use in variable.finditer(text.masked, block.start, block.end):
+            if use.start() < done or text.is_dead(use.start()):
+                continue
+            grammar = self._constants.grammar
+            calls, done = read_chain(text, use.start(), use.end(), block.end, grammar)
+            if not calls:
+                message = f"this use of the pybind11 module '{block.variable}' is not read"
+                self._problems.warn("W1160", message, text.span(*use.span()))
+            for call in calls:
+                if call.method == "def" and len(call.arguments) > 1:
+                    self._function_of(block, call)
+                elif call.method not in ("doc", "def_submodule", "attr"):
+                    message = f"'{call.method}' of a pybind11 module is not read"
+                    self._problems.warn("W1160", message, call.span)
+
+    def _function_of(self, block: Block, call: Call) -> None:
+        name, function, *rest = call.arguments
+        named = [(_PYBIND11_ARGUMENT.fullmatch(one.code), one) for one in rest]
+        arguments = []
+        for match, one in named:
+            if match is not None:
+                default = _default(match[2])
+                arguments.append(match[1] + default)
+                if match[2] and not default:
+                    message = f"the default of '{match[1]}' is not a constant of a schema"
+                    self._problems.warn("W1165", message, one.span)
+        written, kernel = self._constants.find_string(name) or "", self._kernels.read(function)
+        self._name_alone(block, call, written, kernel, (), None, tuple(arguments))
 
     def fragments(self) -> frozenset[str]:
         """Return the namespaces whose operators are defined in fragments alone: other libraries may have more of them."""
@@ -474,6 +534,7 @@ class CppReader:
         kernel: RegisteredKernel | None,
         tags: tuple[str, ...],
         analysis: AliasAnalysisKind | None,
+        arguments: tuple[str, ...] = (),
     ) -> None:
         name = find_name(written)
         if name is None or kernel is None:
@@ -485,7 +546,17 @@ class CppReader:
         namespace = self._own_namespace(block, name[0], span)
         key = kernel.key or block.key or CATCH_ALL
         self.reading.registrations.append(
-            NameAlone(namespace, name[1], key, kernel.kernel, span, call.conditions, tags, analysis)
+            NameAlone(
+                namespace,
+                name[1],
+                key,
+                kernel.kernel,
+                span,
+                call.conditions,
+                tags,
+                analysis,
+                arguments,
+            )
         )
 
     def _tags_and_kernel(
@@ -661,6 +732,16 @@ class CppReader:
                 hint = "replace it by its expansion"
                 span = text.span(call.start(), closing + 1)
                 self._problems.warn("W1160", message, span, hint=hint)
+
+
+def _default(code: str | None) -> str:
+    """Return the default of an argument in a schema, `=3`; "" if there is none, or it is not known."""
+    code = (code or "").strip()
+    number = _NUMBER.fullmatch(code)
+    if number is not None:
+        return f"={number[1]}"
+    value = "None" if code.endswith("nullopt") else _DEFAULTS.get(code)
+    return "" if value is None else f"={value}"
 
 
 def find_classes(texts: Iterable[CppText]) -> dict[str, str]:

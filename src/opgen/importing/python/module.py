@@ -220,10 +220,10 @@ class PythonModule(Struct, frozen=True, eq=False):
             key = self.find_string(node.slice, around, depth - 1)
         if isinstance(owner, ast.List | ast.Tuple) and isinstance(key, int):
             return owner.elts[key] if 0 <= key < len(owner.elts) else None
-        for name, value in zip(owner.keys, owner.values) if isinstance(owner, ast.Dict) else ():
-            if name is not None and isinstance(key, str):
-                if self.find_string(name, around, depth - 1) == key:
-                    return value
+        is_table = isinstance(owner, ast.Dict) and isinstance(key, str)
+        for name, value in zip(owner.keys, owner.values) if is_table else ():
+            if name is not None and self.find_string(name, around, depth - 1) == key:
+                return value
         return None
 
 
