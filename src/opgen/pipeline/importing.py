@@ -7,6 +7,7 @@ import hashlib
 import os
 import posixpath
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from opgen.diagnostics import Diagnostics, Edit, Source, Span, until_too_many
+from opgen.diagnostics import Diagnostics, Edit, Severity, Source, Span, until_too_many
 from opgen.edits import apply_edits, encode_like
 from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header, build_snippets
@@ -48,6 +49,8 @@ from opgen.importing.library import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
 from opgen.importing.python.reader import PythonReader
 from opgen.io.resources import templates_dir
+from opgen.pipeline import checking
+from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import read_bytes
 from opgen.templating.render import Renderer
 
@@ -158,18 +161,15 @@ class _Found(Struct):
 
 
 class Collected(Struct, frozen=True):
-    """The operators in order, the custom classes that their schemas name, and the number of files.
+    """The operators in order, the custom classes that their schemas name, and what they were found in.
 
-    `traced_by_python` are the names of the operators whose fake kernels stay in Python. `edits` are those of the sources.
-    `fragments` are the namespaces that other libraries may share.
+    `traced_by_python` are the names of the operators whose fake kernels stay in Python.
     """
 
     entries: Sequence[Entry]
     classes: Mapping[str, CustomClass]
-    files: int
+    found: _Found
     traced_by_python: Collection[str]
-    fragments: Collection[str] = ()
-    edits: Sequence[Edit] = ()
 
 
 @until_too_many(lambda: None)
@@ -178,11 +178,43 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     collected = collect_entries(imports, diagnostics)
     if collected is None:
         return None
+    problems = Problems(diagnostics)
+    if imports.sources:
+        _leave_out_refused(collected, problems)
+    found, edits = collected.found, list[Edit]()
+    if imports.edits:
+        edits = edit_sources(found.opened, found.statements, collected.entries, problems)
     written = [entry for entry in collected.entries if not entry.left_out]
     rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
     texts = _render(collected, imports.output)
-    edited = _edited(collected.edits, diagnostics)
-    return Imported(texts, len(written), rows, collected.files, _by_source(written), edited)
+    edited = _edited(edits, diagnostics)
+    return Imported(texts, len(written), rows, found.files, _by_source(written), edited)
+
+
+_ENTRY = re.compile(r"^- func: ", re.MULTILINE)
+
+
+def _leave_out_refused(collected: Collected, problems: Problems) -> None:
+    """Leave out entries with errors, and report them: what is written, `opgen lint --target torch` accepts."""
+    # No other files are beside it.
+    path = Path(os.devnull, "imported.yaml")
+    while True:
+        text = _render(collected, "")[""]
+        diagnostics = Diagnostics()
+        content = text.encode("utf-8", "replace")
+        inputs = Inputs(yaml=(path,), target="torch", overlay={path: content})
+        checking.inspect(inputs, diagnostics, unsupported=True)
+        starts = [match.start() for match in _ENTRY.finditer(text)]
+        written = [entry for entry in collected.entries if not entry.left_out]
+        errors = (item for item in diagnostics if item.severity is Severity.error and item.span)
+        refused = {bisect_right(starts, item.span.start) - 1: item for item in errors if item.span}
+        for index, item in refused.items():
+            entry = written[index]
+            entry.left_out = item.message
+            message = f"'{entry.name}' is left out: {item.message}"
+            problems.warn("W1176", message, entry.span, hint=item.hint)
+        if not refused:
+            return
 
 
 def _edited(edits: Sequence[Edit], diagnostics: Diagnostics) -> Mapping[Path, tuple[bytes, bytes]]:
@@ -237,10 +269,7 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     write_rows(entries, callables, problems, as_they_are=imports.kernels_as_they_are)
     report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
     traced_by_python = find_traced_by_python(entries, found.fakes)
-    edits = []
-    if imports.edits:
-        edits = edit_sources(found.opened, found.statements, entries, problems)
-    return Collected(entries, classes, found.files, traced_by_python, found.fragments, edits)
+    return Collected(entries, classes, found, traced_by_python)
 
 
 # Sources
@@ -347,6 +376,6 @@ def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[Ge
         collected.classes,
         "" if header is None else header_name,
         collected.traced_by_python,
-        is_fragment=any(entry.namespace in collected.fragments for entry in entries),
+        is_fragment=any(entry.namespace in collected.found.fragments for entry in entries),
     )
     return [yaml] if header is None else [header, yaml]
