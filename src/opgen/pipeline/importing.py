@@ -207,9 +207,10 @@ def _leave_out_refused(collected: Collected, problems: Problems) -> None:
         starts = [match.start() for match in _ENTRY.finditer(text)]
         written = [entry for entry in collected.entries if not entry.left_out]
         errors = (item for item in diagnostics if item.severity is Severity.error and item.span)
-        refused = {bisect_right(starts, item.span.start) - 1: item for item in errors if item.span}
-        for index, item in refused.items():
-            entry = written[index]
+        refused = {bisect_right(starts, item.span.start): item for item in errors if item.span}
+        refused.pop(0, None)
+        for number, item in refused.items():
+            entry = written[number - 1]
             entry.left_out = item.message
             message = f"'{entry.name}' is left out: {item.message}"
             problems.warn("W1176", message, entry.span, hint=item.hint)
@@ -376,6 +377,8 @@ def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[Ge
         collected.classes,
         "" if header is None else header_name,
         collected.traced_by_python,
-        is_fragment=any(entry.namespace in collected.found.fragments for entry in entries),
+        is_fragment=any(
+            entry.namespace in collected.found.fragments for entry in entries if not entry.left_out
+        ),
     )
     return [yaml] if header is None else [header, yaml]

@@ -220,8 +220,9 @@ class PythonModule(Struct, frozen=True, eq=False):
             key = self.find_string(node.slice, around, depth - 1)
         if isinstance(owner, ast.List | ast.Tuple) and isinstance(key, int):
             return owner.elts[key] if 0 <= key < len(owner.elts) else None
-        is_table = isinstance(owner, ast.Dict) and isinstance(key, str)
-        for name, value in zip(owner.keys, owner.values) if is_table else ():
+        if not isinstance(owner, ast.Dict) or not isinstance(key, str):
+            return None
+        for name, value in zip(owner.keys, owner.values):
             if name is not None and self.find_string(name, around, depth - 1) == key:
                 return value
         return None
