@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from opgen.cli.help import Argument, Command
+from opgen.cli.lint import print_diffs, write_back
 from opgen.cli.options import report_options
 from opgen.cli.report import (
     fails,
@@ -66,6 +67,12 @@ from opgen.pipeline.importing import Imported, Imports
     help="Let rows name the existing functions, which are called unchanged.",
 )
 @click.option(
+    "--edit",
+    "edits",
+    is_flag=True,
+    help="Edit the C++ sources, too, and print the changes: what the YAML registers leaves them.",
+)
+@click.option(
     "-o",
     "--output",
     metavar="FILE|FOLDER/",
@@ -79,6 +86,7 @@ def import_command(
     namespaces: tuple[str, ...],
     defines: tuple[str, ...],
     kernels_as_they_are: bool,
+    edits: bool,
     output: str | None,
     force: bool,
     report_format: str,
@@ -93,6 +101,8 @@ def import_command(
         raise click.UsageError("name sources, or a library with --from-library")
     if kernels_as_they_are and (libraries or not output):
         raise click.UsageError("--kernels-as-they-are is for sources, and needs -o")
+    if edits and not kernels_as_they_are:
+        raise click.UsageError("--edit needs --kernels-as-they-are")
     if kernels_as_they_are and (output or "").endswith((".h", ".inc")):
         raise click.UsageError("-o names the YAML: headers and snippets are written beside it")
     diagnostics = Diagnostics()
@@ -102,6 +112,7 @@ def import_command(
         namespaces=namespaces,
         defines=_defines(defines),
         kernels_as_they_are=kernels_as_they_are,
+        edits=edits,
         output=(output or "").replace(os.sep, "/"),
     )
     found = importing.import_operators(imports, diagnostics)
@@ -114,6 +125,11 @@ def import_command(
     else:
         if found is not None and not fails(diagnostics, deny_warnings):
             _write(found.texts, force, diagnostics)
+            old, new = ({p: both[n] for p, both in found.edited.items()} for n in (0, 1))
+            if not diagnostics.has_errors:
+                write_back(old, new, diagnostics)
+            if not diagnostics.has_errors:
+                print_diffs(old, new, report_format)
         finish(diagnostics, report_format, deny_warnings, human=_by_cause)
     assert found is not None
     if report_format == "human":

@@ -45,14 +45,14 @@ def _read_contents(inputs: Inputs) -> dict[Path, bytes]:
     return {path: content for path, content in found.items() if content is not None}
 
 
-def _print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], report_format: str) -> None:
+def print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], report_format: str) -> None:
     """Print the differences between the old and new contents of each file of `new`."""
     for path, content in new.items():
         before, after = old[path].decode("utf-8-sig"), content.decode("utf-8-sig")
         say(unified_diff(str(path), str(path), before, after), report_format, nl=False)
 
 
-def _write_back(
+def write_back(
     old: Mapping[Path, bytes], new: Mapping[Path, bytes], diagnostics: Diagnostics
 ) -> None:
     """Write the files of `new`; report the first that cannot be written, and stop there."""
@@ -139,9 +139,9 @@ def lint(
     found, registry = fixed.first if diff else fixed.last
     diagnostics = found.shown()
     if diff:
-        _print_diffs(contents, fixed.contents, report_format)
+        print_diffs(contents, fixed.contents, report_format)
     else:
-        _write_back(contents, fixed.contents, diagnostics)
+        write_back(contents, fixed.contents, diagnostics)
         if report_format == "human":
             number = counted(fixed.count, "problem")
             more = any(item.fix is not None for item in found)
@@ -209,9 +209,9 @@ def format_command(
     if diagnostics.has_errors:
         finish(diagnostics, report_format, deny_warnings)
     if diff:
-        _print_diffs(old, changed, report_format)
+        print_diffs(old, changed, report_format)
     if not (check or diff):
-        _write_back(old, changed, diagnostics)
+        write_back(old, changed, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     _report(changed, len(old), wrote=not (check or diff))
     if changed and (check or diff):

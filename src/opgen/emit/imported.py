@@ -67,6 +67,7 @@ class HeaderKey(Record, frozen=True):
 
 class ImportedFile(GeneratedFile, frozen=True):
     includes: str
+    is_fragment: bool
     classes: tuple[ImportedClass, ...]
     entries: tuple[ImportedEntry, ...]
 
@@ -74,10 +75,14 @@ class ImportedFile(GeneratedFile, frozen=True):
     def header_keys(self) -> tuple[HeaderKey, ...]:
         keys = []
         if self.includes:
-            keys.append(HeaderKey(f"- include: [{self.includes}]"))
+            keys.append(HeaderKey(f"include: [{self.includes}]"))
+        if self.is_fragment:
+            keys.append(HeaderKey("fragment: True"))
         if self.classes:
-            keys.append(HeaderKey("  classes:" if keys else "- classes:", self.classes))
-        return tuple(keys)
+            keys.append(HeaderKey("classes:", self.classes))
+        return tuple(
+            HeaderKey(f"{'  ' if n else '- '}{key.line}", key.classes) for n, key in enumerate(keys)
+        )
 
 
 class KernelDeclaration(Record, frozen=True):
@@ -123,10 +128,12 @@ def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
         if c.declaration is not None and c.declaration.snippet
     )
     for snippet, some in group_by(called, lambda one: one.snippet).items():
+        function = some[0].function
+        assert function is not None
         yield Snippet(
             path=posixpath.join(folder, snippet),
             template="kernels.inc.j2",
-            source=some[0].source,
+            source=function.text.source.path,
             name=snippet,
             namespace=some[0].namespace,
             functions=tuple(_snippet_function(one) for one in some),
@@ -149,10 +156,13 @@ def build_imported(
     classes: Mapping[str, CustomClass],
     own_header: str,
     traced_by_python: Collection[str],
+    *,
+    is_fragment: bool,
 ) -> ImportedFile:
     """Return the YAML file. `own_header` is the header that `build_kernels_header` builds; empty if there is none.
 
-    `traced_by_python` names the operators whose fake kernel is in Python.
+    `traced_by_python` names the operators whose fake kernel is in Python. `is_fragment` says that other libraries may
+    share its namespaces.
     """
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
@@ -160,6 +170,7 @@ def build_imported(
         path=path,
         template="imported.yaml.j2",
         includes=", ".join(map(_in_list, listed)),
+        is_fragment=is_fragment,
         classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
         entries=tuple(_entry(entry, entry.name in traced_by_python) for entry in entries),
     )
@@ -255,7 +266,10 @@ def _comments(entry: Entry) -> Iterator[str]:
     if entry.left_out:
         yield f"Left out: {_printable(entry.left_out)}."
     if entry.is_inferred:
-        yield "PyTorch infers this schema from the C++ function: arguments have no names, and none is marked as written."
+        which = (
+            "arguments have no names, and none is" if " _0" in entry.schema else "no argument is"
+        )
+        yield f"PyTorch infers this schema from the C++ function: {which} marked as written."
     for other in entry.others:
         where = _condition([other.conditions])
         yield _printable(f"Defined with another schema, too{f'. {where}' if where else ''}:")

@@ -7,6 +7,7 @@ import hashlib
 import os
 import posixpath
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
+from opgen.diagnostics import Diagnostics, Edit, Severity, Source, Span, until_too_many
+from opgen.edits import apply_edits, encode_like
 from opgen.emit.common.base import GeneratedFile, group_by
 from opgen.emit.imported import build_imported, build_kernels_header, build_snippets
 from opgen.importing.common.registrations import (
@@ -29,7 +31,7 @@ from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.grammar import Grammar
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.importing.cpp.macros import read_macros
-from opgen.importing.cpp.reader import CppReader, find_classes
+from opgen.importing.cpp.reader import CppReader, Opened, Statement, find_classes
 from opgen.importing.cpp.text import CppText
 from opgen.importing.entries.callables import Callables
 from opgen.importing.entries.inference import Inference
@@ -42,10 +44,13 @@ from opgen.importing.entries.merge import (
     report_fakes,
     write_rows,
 )
+from opgen.importing.entries.source_edits import edit_sources
 from opgen.importing.library import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
 from opgen.importing.python.reader import PythonReader
 from opgen.io.resources import templates_dir
+from opgen.pipeline import checking
+from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import read_bytes
 from opgen.templating.render import Renderer
 
@@ -110,7 +115,8 @@ _REGISTERS = re.compile(
 class Imports(Struct, frozen=True):
     """The sources or libraries to import, and the options.
 
-    `output` is a file, or a folder if it ends in a slash; if it is empty, the result is one text with an empty path.
+    `output` is a file, or a folder if it ends in a slash; if it is empty, the result is one text with an empty path. With
+    `edits`, the result also has edits of the sources.
     """
 
     sources: tuple[str, ...] = ()
@@ -119,12 +125,14 @@ class Imports(Struct, frozen=True):
     defines: Mapping[str, str] = field(default_factory=dict)
     kernels_as_they_are: bool = False
     output: str = ""
+    edits: bool = False
 
 
 class Imported(Struct, frozen=True):
     """The text of each file to write by path, and the numbers of schemas, rows of kernels and files that were read.
 
-    `found` are the numbers of schemas, rows, and kernels that are no rows, of each source that has any, by path.
+    `found` are the numbers of schemas, rows, and kernels that are no rows, of each source that has any, by path. `edited`
+    are the contents of each source that edits change, before and after.
     """
 
     texts: Mapping[str, str]
@@ -132,6 +140,7 @@ class Imported(Struct, frozen=True):
     rows: int
     files: int
     found: Mapping[str, tuple[int, int, int]]
+    edited: Mapping[Path, tuple[bytes, bytes]] = field(default_factory=dict)
 
 
 class _Found(Struct):
@@ -146,17 +155,20 @@ class _Found(Struct):
     texts: Mapping[int, CppText] = field(default_factory=dict)
     classes: Mapping[str, str] = field(default_factory=dict)
     fakes: Sequence[FakeKernel] = ()
+    opened: Sequence[Opened] = ()
+    statements: Sequence[Statement] = ()
+    fragments: Collection[str] = ()
 
 
 class Collected(Struct, frozen=True):
-    """The operators in order, the custom classes that their schemas name, and the number of files.
+    """The operators in order, the custom classes that their schemas name, and what they were found in.
 
     `traced_by_python` are the names of the operators whose fake kernels stay in Python.
     """
 
     entries: Sequence[Entry]
     classes: Mapping[str, CustomClass]
-    files: int
+    found: _Found
     traced_by_python: Collection[str]
 
 
@@ -166,10 +178,58 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     collected = collect_entries(imports, diagnostics)
     if collected is None:
         return None
+    problems = Problems(diagnostics)
+    if imports.sources:
+        _leave_out_refused(collected, problems)
+    found, edits = collected.found, list[Edit]()
+    if imports.edits:
+        edits = edit_sources(found.opened, found.statements, collected.entries, problems)
     written = [entry for entry in collected.entries if not entry.left_out]
     rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
     texts = _render(collected, imports.output)
-    return Imported(texts, len(written), rows, collected.files, _by_source(written))
+    edited = _edited(edits, diagnostics)
+    return Imported(texts, len(written), rows, found.files, _by_source(written), edited)
+
+
+_ENTRY = re.compile(r"^- func: ", re.MULTILINE)
+
+
+def _leave_out_refused(collected: Collected, problems: Problems) -> None:
+    """Leave out entries with errors, and report them: what is written, `opgen lint --target torch` accepts."""
+    # No other files are beside it.
+    path = Path(os.devnull, "imported.yaml")
+    while True:
+        text = _render(collected, "")[""]
+        diagnostics = Diagnostics()
+        content = text.encode("utf-8", "replace")
+        inputs = Inputs(yaml=(path,), target="torch", overlay={path: content})
+        checking.inspect(inputs, diagnostics, unsupported=True)
+        starts = [match.start() for match in _ENTRY.finditer(text)]
+        written = [entry for entry in collected.entries if not entry.left_out]
+        errors = (item for item in diagnostics if item.severity is Severity.error and item.span)
+        refused = {bisect_right(starts, item.span.start): item for item in errors if item.span}
+        refused.pop(0, None)
+        for number, item in refused.items():
+            entry = written[number - 1]
+            entry.left_out = item.message
+            message = f"'{entry.name}' is left out: {item.message}"
+            problems.warn("W1176", message, entry.span, hint=item.hint)
+        if not refused:
+            return
+
+
+def _edited(edits: Sequence[Edit], diagnostics: Diagnostics) -> Mapping[Path, tuple[bytes, bytes]]:
+    """Return the contents of each source that `edits` change, before and after. Report sources that are not UTF-8."""
+    found = {}
+    for source, own in group_by(edits, lambda edit: edit.span.source).items():
+        before = read_bytes(Path(source.path), diagnostics) or b""
+        if encode_like(source.text, before) == before:
+            after = encode_like(apply_edits(source.text, own)[0], before)
+            found[Path(source.path)] = before, after
+        else:
+            message = f"{source.path} is not edited: it is not UTF-8"
+            Problems(diagnostics).warn("W1175", message, None)
+    return found
 
 
 def _by_source(entries: Sequence[Entry]) -> Mapping[str, tuple[int, int, int]]:
@@ -206,11 +266,11 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     classes = find_custom_classes(entries, found.classes, texts, folder, problems)
     callables = None
     if found.functions is not None:
-        callables = Callables(found.functions, found.texts, folder, problems)
+        callables = Callables(found.functions, found.texts, folder, problems, imports.edits)
     write_rows(entries, callables, problems, as_they_are=imports.kernels_as_they_are)
     report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
     traced_by_python = find_traced_by_python(entries, found.fakes)
-    return Collected(entries, classes, found.files, traced_by_python)
+    return Collected(entries, classes, found, traced_by_python)
 
 
 # Sources
@@ -233,6 +293,8 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
         elif id(source) in modules:
             python.read(modules[id(source)])
     cpp.finish()
+    if not (reading.registrations or reading.unknown_namespaces):
+        cpp.read_pybind11()
     _report_namespaces(reading, problems)
     functions = Functions(tuple(texts.values()), grammar)
     classes = {**find_classes(texts.values()), **reading.classes}
@@ -241,7 +303,17 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
         inference.expand(one) if isinstance(one, NameAlone) else (one,)
         for one in reading.registrations
     )
-    return _Found(list(found), len(sources), functions, texts, classes, reading.fakes)
+    return _Found(
+        list(found),
+        len(sources),
+        functions,
+        texts,
+        classes,
+        reading.fakes,
+        cpp.opened,
+        cpp.statements,
+        cpp.fragments(),
+    )
 
 
 def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems) -> list[Source]:
@@ -305,5 +377,8 @@ def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[Ge
         collected.classes,
         "" if header is None else header_name,
         collected.traced_by_python,
+        is_fragment=any(
+            entry.namespace in collected.found.fragments for entry in entries if not entry.left_out
+        ),
     )
     return [yaml] if header is None else [header, yaml]

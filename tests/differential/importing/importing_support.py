@@ -47,9 +47,9 @@ UNITS = (
 )
 
 
-def write_all_sources(folder: Path, before: str = "") -> Path:
+def write_all_sources(folder: Path, before: str = "", sources: Path = SOURCES) -> Path:
     """Write one source that includes all C++ sources after `before`: ATen's headers take most of the compile time."""
-    kernels = re.sub("<<<.*?>>>", "", (SOURCES / "granite/kernels.cu").read_text(), flags=re.DOTALL)
+    kernels = re.sub("<<<.*?>>>", "", (sources / "granite/kernels.cu").read_text(), flags=re.DOTALL)
     (folder / "kernels_cu.inc").write_text(kernels)
     lines = [f'#include "{unit}"\n' for unit in (*UNITS, "kernels_cu.inc")]
     (folder / "all.cpp").write_text(before + NOT_CUDA + "".join(lines))

@@ -6,9 +6,11 @@ Protects adoption: no kernel is edited, and opgen accepts all that `opgen import
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,14 @@ from support.torch_extension import STRICT, build_extension, require_torch, run_
 SPELLINGS = HERE / "spellings"
 STABLE = HERE / "stable"
 AUTOGRAD = HERE / "autograd"
-GONE = '#include "no_registration.h"\n'
-HEADERS = f"-I{HERE} -I{sysconfig.get_path('include')}"
+ADOPT = ("--kernels-as-they-are", "--edit")
+PYTHON_HEADERS = f"-I{sysconfig.get_path('include')}"
+# For a module's init function, which is never called: the library is not linked with Python.
+NO_MODULE = """\
+#include <Python.h>
+#undef PyModule_Create
+#define PyModule_Create(module) nullptr
+"""
 
 
 def opgen(*arguments: str | Path) -> None:
@@ -57,18 +65,17 @@ def test_every_source_as_generated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The library generated from the sources has the schemas and keys of the YAML."""
     require_headers()
     torch_folder()
-    monkeypatch.chdir(SOURCES)
-    (tmp_path / "kernels").mkdir()
-    kernels = write_all_sources(tmp_path / "kernels", GONE)
+    copies = shutil.copytree(SOURCES, tmp_path / "sources")
+    monkeypatch.chdir(copies)
     made = tmp_path / "sources.yaml"
     define = ("-D", "TORCH_EXTENSION_NAME=_kiln")
     # The functions of quartz have the types of another target.
     sources = [source for source in CPP if source != "quartz.cpp"]
-    opgen("import", *sources, *define, "--kernels-as-they-are", "-o", made)
-    with kernels.open("a") as file:
-        file.writelines(f'#include "{path}"\n' for path in sorted(tmp_path.glob("*.inc")))
-    flags = f"-O0 -w -DODDS_WIDE -DTORCH_EXTENSION_NAME=_kiln -I{SOURCES} {HEADERS}"
-    folders = [f"-I{SOURCES / name}" for name in ("granite", "kiln", "odds")]
+    opgen("import", *sources, *define, *ADOPT, "-o", made)
+    (tmp_path / "kernels").mkdir()
+    kernels = write_all_sources(tmp_path / "kernels", NO_MODULE, copies)
+    flags = f"-O0 -w -DODDS_WIDE -DTORCH_EXTENSION_NAME=_kiln -I{copies} {PYTHON_HEADERS}"
+    folders = [f"-I{copies / name}" for name in ("granite", "kiln", "odds")]
     tree = tmp_path / "tree"
     library = build_extension(made, kernels, tree, "--name", "every", *folders, flags=flags)
     entries = [item for item in yaml.safe_load(made.read_text()) if "func" in item]
@@ -93,14 +100,9 @@ def ask(library: Path, schemas: dict[str, str]) -> dict[str, Any]:
 def test_every_spelling_is_called_as_it_is(tmp_path: Path) -> None:
     """Each operator has the same results as before, and leaves the same in its arguments."""
     require_headers()
-    made = tmp_path / "spelt.yaml"
-    opgen("import", SPELLINGS, "--kernels-as-they-are", "-o", made)
-    (tmp_path / "kernels").mkdir()
-    kernels = tmp_path / "kernels/kernels.cpp"
-    kernels.write_text(f'{GONE}#include "{SPELLINGS}/spellings.cpp"\n')
+    made = adopt([SPELLINGS / "spellings.cpp", SPELLINGS / "spellings.h"], tmp_path)
     # PyTorch's headers cause warnings if they are not system headers.
-    flags = f"{STRICT} {HEADERS} -Wno-unused-parameter"
-    library = build_extension(made, kernels, tmp_path / "tree", "-I", SPELLINGS, flags=flags)
+    library = build(made, f"{STRICT} {PYTHON_HEADERS} -Wno-unused-parameter")
     before = run_script(SPELLINGS / "spellings.py", by_hand(SPELLINGS / "spellings.cpp", tmp_path))
     after = run_script(SPELLINGS / "spellings.py", library)
     assert after == before
@@ -115,21 +117,15 @@ def test_functions_of_the_stable_abi_are_called_as_they_are(tmp_path: Path) -> N
     require_headers()
     require_torch()
     source = STABLE / "amber.cpp"
-    made = tmp_path / "amber.yaml"
-    opgen("import", source, "--kernels-as-they-are", "-o", made)
+    made = adopt([source], tmp_path)
     # This PyTorch has no CUDA, and no source defines that kernel: its row is left out.
     made.write_text(
         made.read_text().replace("scale\n", "scale\n    CUDA: ::amber::scale_cuda\n", 1)
     )
-    header = tmp_path / "amber_kernels.h"
+    header = tmp_path / "made_kernels.h"
     declared = "torch::stable::Tensor scale_cuda(const torch::stable::Tensor&, int64_t);"
     header.write_text(f"{header.read_text()}\nnamespace amber {{ {declared} }}\n")
-    (tmp_path / "kernels").mkdir()
-    kernels = source.read_text().partition("\nSTABLE_TORCH_LIBRARY(")[0] + "\n"
-    (tmp_path / "kernels/amber.cpp").write_text(kernels)
-    given = (made, tmp_path / "kernels", tmp_path / "tree", "-I", tmp_path)
-    flags = f"{STRICT} -Wno-unused-parameter"
-    library = build_extension(*given, flags=flags, target="torch-stable")
+    library = build(made, f"{STRICT} -Wno-unused-parameter", "torch-stable")
     before = run_script(STABLE / "amber.py", by_hand(source, tmp_path))
     assert run_script(STABLE / "amber.py", library) == before
     assert before.count("\n") > 80
@@ -141,18 +137,25 @@ def test_autograd_is_that_of_a_registration_by_hand(tmp_path: Path) -> None:
     require_headers()
     require_torch()
     source = AUTOGRAD / "ferry.cpp"
-    made = tmp_path / "ferry.yaml"
-    opgen("import", source, "--kernels-as-they-are", "-o", made)
-    (tmp_path / "kernels").mkdir()
-    # The only edit of the kernels: the registrations are replaced by what import wrote.
-    kernels = source.read_text().partition("\nTORCH_LIBRARY(")[0]
-    (tmp_path / "kernels/ferry.cpp").write_text(f'{kernels}\n#include "ferry_cpp.inc"\n')
-    library = build_extension(
-        made, tmp_path / "kernels", tmp_path / "tree", "-I", tmp_path, flags="-O0 -w"
-    )
+    library = build(adopt([source], tmp_path), "-O0 -w")
     before = run_script(AUTOGRAD / "ferry.py", by_hand(source, tmp_path))
     assert run_script(AUTOGRAD / "ferry.py", library) == before
     assert before.count("\n") > 100
+
+
+def adopt(sources: Sequence[Path], folder: Path) -> Path:
+    """Import copies of the sources, which are edited in `folder`/kernels; return the YAML."""
+    (folder / "kernels").mkdir()
+    for source in sources:
+        shutil.copy(source, folder / "kernels")
+    opgen("import", folder / "kernels", *ADOPT, "-o", folder / "made.yaml")
+    return folder / "made.yaml"
+
+
+def build(made: Path, flags: str, target: str = "torch") -> Path:
+    folder = made.parent
+    given = (made, folder / "kernels", folder / "tree", "-I", folder)
+    return build_extension(*given, flags=flags, target=target)
 
 
 def by_hand(source: Path, folder: Path) -> Path:

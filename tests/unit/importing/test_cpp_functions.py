@@ -31,6 +31,10 @@ def inferred(folder: Path, declarations: str, kernel: str = "&f") -> Found:
         ("__global__ __host__ at::Tensor f(at::Tensor);", "(Tensor _0) -> Tensor _0"),
         ("using T = const at::Tensor&;\nvoid f(T a);", "(Tensor _0) -> ()"),
         ("using namespace std;\nvoid f(vector<string> a);", "(str[] _0) -> ()"),
+        (
+            "using torch::autograd::Variable;\ntorch::autograd::tensor_list f(const Variable& x);",
+            "(Tensor _0) -> Tensor[] _0",
+        ),
         ("using std::vector;\ntypedef vector<int64_t> V;\nvoid f(V a);", "(int[] _0) -> ()"),
         ("namespace a { void f(at::Tensor); }\nusing a::f;", "(Tensor _0) -> ()"),
         ("namespace a { void f(at::Tensor); }\nusing namespace a;", "(Tensor _0) -> ()"),

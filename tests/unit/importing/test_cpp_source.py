@@ -138,6 +138,13 @@ def test_keys(key: str, name: str, tmp_path: Path) -> None:
     assert dispatched.rows("demo::f") == {name: "f"}
 
 
+def test_a_key_that_no_operator_can_have_is_reported(tmp_path: Path) -> None:
+    """What import writes, lint accepts."""
+    row = 'TORCH_LIBRARY_IMPL(demo, NestedTensor, m) { m.impl("f", &f); }'
+    found = read(tmp_path, library('m.def("f(Tensor x) -> Tensor");') + row)
+    assert (found.rows("demo::f"), found.codes) == ({"NestedTensor": ""}, ["W1177"])
+
+
 @pytest.mark.parametrize(
     ("tags", "found"),
     [
@@ -242,7 +249,33 @@ def test_methods_of_a_custom_class_are_not_operators(tmp_path: Path) -> None:
 
 def test_pybind11_modules_are_not_libraries(tmp_path: Path) -> None:
     text = 'PYBIND11_MODULE(demo, m) { m.def("f(Tensor x) -> Tensor", &f); }\n'
-    assert read(tmp_path, text).codes == ["E1161"]
+    found = read(tmp_path, text + library('m.def("g() -> ()");'))
+    assert (found.schemas, found.codes) == (["demo::g() -> ()"], [])
+
+
+def test_functions_of_a_pybind11_module_are_operators_if_there_are_no_others(
+    tmp_path: Path,
+) -> None:
+    text = """
+at::Tensor f(const at::Tensor& x, double by, int64_t n, std::optional<at::Tensor> w, bool up);
+int narrow(int x);
+PYBIND11_MODULE(demo, m) {
+  m.doc() = "Text.";
+  m.def("f", &f, "Text.", py::arg("x"), py::arg("by") = 1.5f, py::arg("n") = -3,
+        py::arg("w") = std::nullopt, py::arg("up") = false);
+  m.def("narrow", &narrow);
+  m.def("g", &f, py::arg("x"), py::arg("by") = kBy, py::arg("n"), py::arg("w"), py::arg("up"));
+  py::class_<Box>(m, "Box").def("f", &f);
+}
+"""
+    found = read(tmp_path, text)
+    arguments = "Tensor x, float by=1.5, int n=-3, Tensor? w=None, bool up=False"
+    others = "Tensor x, float by, int n, Tensor? w, bool up"
+    assert found.schemas == [
+        f"demo::f({arguments}) -> Tensor _0",
+        f"demo::g({others}) -> Tensor _0",
+    ]
+    assert sorted(found.codes) == ["W1160", "W1165", "W1165", "W1182"]
 
 
 def test_code_after_a_mistake_is_read(tmp_path: Path) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from importing_unit_support import library
 
+from opgen.cli.main import main
+from opgen.diagnostics import Diagnostics
 from opgen.emit.imported import _condition, yaml_text
 from opgen.importing.entries.merge import Conditions
+from opgen.pipeline.importing import Imports, import_operators
 
 
 @given(st.text())
@@ -57,3 +64,18 @@ def test_strings_are_quoted_where_needed(text: str, written: str) -> None:
 )
 def test_conditions(ways: list[Conditions], words: str) -> None:
     assert _condition(ways) == words
+
+
+def test_what_lint_refuses_is_a_comment(tmp_path: Path) -> None:
+    """What import writes, lint accepts, also of operators that PyTorch registers, and opgen cannot."""
+    text = library('m.def("g(Tensor x) -> Tensor");')
+    text += 'TORCH_LIBRARY_FRAGMENT(aten, m) { m.def("own(Tensor x) -> Tensor"); }\n'
+    (tmp_path / "ops.cpp").write_text(text)
+    diagnostics, made = Diagnostics(), str(tmp_path / "ops.yaml")
+    found = import_operators(Imports((str(tmp_path / "ops.cpp"),), output=made), diagnostics)
+    assert found is not None and [item.code for item in diagnostics] == ["W1176"]
+    (tmp_path / "ops.yaml").write_text(found.texts[made])
+    assert "\n# - func: aten::own" in found.texts[made]
+    assert "is in one of torch's own namespaces" in found.texts[made]
+    result = CliRunner().invoke(main, ["lint", "--target", "torch", made])
+    assert result.exit_code == 0 and "1 entry" in result.output

@@ -153,6 +153,7 @@ def test_a_fallthrough_is_a_row(tmp_path: Path) -> None:
     ("text", "code"),
     [
         ("lib.define(name)", "W1160"),
+        ('name = {"g": "h"}[name]\nlib.define(name)', "W1160"),
         ('lib.define("f(" + str(1) + ") -> ()")', "W1160"),
         ('lib.define("g(")', "W1169"),
         ('lib.define("other::g() -> ()")', "W1170"),

@@ -51,11 +51,13 @@ class CppSignature(Struct, frozen=True):
     returns: CppType | None
     parameters: tuple[CppParameter, ...] = ()
 
-    def schema(self, aliases: Aliases, classes: Mapping[str, str]) -> str:
+    def schema(
+        self, aliases: Aliases, classes: Mapping[str, str], names: Sequence[str] = ()
+    ) -> str:
         """Return the arguments and returns of the schema, `(Tensor _0, int _1) -> Tensor _0`.
 
-        `classes` maps C++ names of custom classes to those in schemas. Raises NoSchemaType if a type has no schema
-        type, or the return type is unknown.
+        `classes` maps C++ names of custom classes to those in schemas. `names` are those of the arguments, with their
+        defaults, if they have any. Raises NoSchemaType if a type has no schema type, or the return type is unknown.
         """
         if self.returns is None:
             raise NoSchemaType("the return type of the lambda")
@@ -70,7 +72,9 @@ class CppSignature(Struct, frozen=True):
             results = [inference.schema_type(result)]
         numbered = [f"{type_} _{index}" for index, type_ in enumerate(results)]
         returns = numbered[0] if len(numbered) == 1 else f"({', '.join(numbered)})"
-        listed = ", ".join(f"{type_} _{index}" for index, type_ in enumerate(arguments))
+        if len(names) != len(arguments):
+            names = [f"_{index}" for index in range(len(arguments))]
+        listed = ", ".join(f"{type_} {name}" for type_, name in zip(arguments, names))
         return f"({listed}) -> {returns}"
 
 
@@ -94,9 +98,19 @@ class Aliases(Struct, frozen=True):
             return self.resolved(CppType(named.name, arguments, is_const, mark), depth - 1)
         if "::" not in type_.name and "std" in self.opened and f"std::{type_.name}" in _OF_STD:
             return CppType(f"std::{type_.name}", type_.arguments, type_.is_const, type_.mark)
+        name = type_.name.removeprefix("::").removeprefix("torch::autograd::")
+        if name in _OF_AUTOGRAD and (name != type_.name or "torch::autograd" in self.opened):
+            named = _OF_AUTOGRAD[name]
+            return CppType(named.name, named.arguments, type_.is_const, type_.mark)
         return type_
 
 
+# Source: torch/csrc/autograd/variable.h and function.h.
+_TENSOR = CppType("at::Tensor")
+_OF_AUTOGRAD: Mapping[str, CppType] = {
+    "Variable": _TENSOR,
+    **dict.fromkeys(("variable_list", "tensor_list"), CppType("std::vector", (_TENSOR,))),
+}
 _OF_STD = frozenset(
     {"std::string", "std::string_view", "std::vector", "std::tuple", "std::optional", "std::array"}
 )
@@ -233,7 +247,10 @@ class Definition(Located, Struct, frozen=True):
 
 
 class NameAlone(Located, Struct, frozen=True):
-    """`m.def("name", kernel)`: an operator whose schema PyTorch infers from the kernel's type."""
+    """`m.def("name", kernel)`: an operator whose schema PyTorch infers from the kernel's type.
+
+    `arguments` are the names, with defaults, that a pybind11 module gives its arguments.
+    """
 
     namespace: str
     name: str
@@ -243,6 +260,7 @@ class NameAlone(Located, Struct, frozen=True):
     conditions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     alias_analysis: AliasAnalysisKind | None = None
+    arguments: tuple[str, ...] = ()
 
 
 class Implementation(Located, Struct, frozen=True):

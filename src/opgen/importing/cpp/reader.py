@@ -32,7 +32,14 @@ from opgen.importing.cpp.constants import (
 from opgen.importing.cpp.functions import Functions
 from opgen.importing.cpp.kernels import KernelReader, RegisteredKernel
 from opgen.importing.cpp.lexing import read_cpp
-from opgen.importing.cpp.macros import IMPL, Library, is_library_macro, split_arguments
+from opgen.importing.cpp.macros import (
+    DEF,
+    FRAGMENT,
+    IMPL,
+    Library,
+    is_library_macro,
+    split_arguments,
+)
 from opgen.importing.cpp.text import CppText, Includes
 from opgen.model.native_function import AliasAnalysisKind
 
@@ -45,6 +52,12 @@ _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 _REGISTRATION = re.compile(r"\b(\w+)\s*(?:\.|->)\s*(?:def|impl)\s*\(")
 _BEGINS = re.compile(r"\b([A-Z_][A-Z0-9_]*)\s*\((?:[^(){};]*\W)?(\w+)\s*\)\s*$")
 _NOT_PYTORCHS = re.compile(r"PYBIND|NB_MODULE|BOOST_")
+_PYBIND11 = re.compile(r"\bPYBIND11_MODULE\s*\(")
+_PYBIND11_ARGUMENT = re.compile(
+    r"\s*(?:\w+::)*arg\s*\(\s*\"(\w+)\"\s*\)\s*(?:\.noconvert\(\)\s*)?(?:=\s*(.+?)\s*)?", re.DOTALL
+)
+_NUMBER = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)[fFlLuU]*")
+_DEFAULTS = {"true": "True", "false": "False", "py::none()": "None"}
 _HELPER = re.compile(
     r"\b(\w+)\s*\(\s*(?:[^(){};]*,\s*)?(?:(?:\w+\s*::\s*)*)(?:Stable)?Library\s*&\s*(\w+)\s*(?=[,)])"
 )
@@ -66,7 +79,7 @@ _MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _IGNORED = frozenset({"reset", "_resolve"})
 
 
-class _Block(Struct, frozen=True):
+class Block(Struct, frozen=True):
     """A block of a library: its namespace, its key if it has one, and the name of the library's variable."""
 
     namespace: str
@@ -75,6 +88,32 @@ class _Block(Struct, frozen=True):
     start: int
     end: int
     conditions: tuple[str, ...] = ()
+
+
+class Opened(Struct, frozen=True):
+    """A block as the text has it: `head` is the macro that opens it, up to its brace, and `end` its closing brace."""
+
+    text: CppText
+    block: Block
+    head: Span
+    kind: str
+
+
+# A call, None for a macro, and what it registers.
+Registered = tuple[Call | None, Sequence[Registration]]
+
+
+class Statement(Struct, frozen=True):
+    """A statement that registers, without its semicolon: a chain of calls, or the use of a macro.
+
+    `is_older` says that it is one of `torch::RegisterOperators`.
+    """
+
+    text: CppText
+    start: int
+    end: int
+    registered: Sequence[Registered]
+    is_older: bool = False
 
 
 class _Helper(Struct, frozen=True):
@@ -111,7 +150,13 @@ class CppReader:
         problems: Problems,
     ) -> None:
         self.reading = reading
+        # All blocks and statements of the sources, but those in expansions of macros.
+        self.opened: list[Opened] = []
+        self.statements: list[Statement] = []
+        # The kinds of the libraries that define operators of a namespace.
+        self._kinds: dict[str, set[str]] = {}
         self._texts = texts
+        self._own = frozenset(texts)
         self._macros = constants.macros
         self._constants = constants
         self._kernels = KernelReader(constants, Functions(texts, constants.grammar))
@@ -134,7 +179,10 @@ class CppReader:
         for block in self._blocks(text):
             self._body(text, block, 0)
         for use in self._macro_uses(text, 0, len(text.masked)):
+            known = len(self.reading.registrations)
             self._expand(text, use, None, 0)
+            made = self.reading.registrations[known:]
+            self._add_statement(Statement(text, use.start, use.end, [(None, made)]))
         self._older(text)
         self._hidden(text)
 
@@ -148,9 +196,73 @@ class CppReader:
         for text in self._texts:
             self._unread(text)
 
+    def read_pybind11(self) -> None:
+        """Read the functions of PYBIND11_MODULE blocks as operators with inferred schemas; others are not read."""
+        for text in self._texts:
+            for head in _PYBIND11.finditer(text.masked):
+                closing = text.find_closing(head.end() - 1)
+                brace = None if closing is None else _next_brace(text, closing + 1)
+                end = None if brace is None else text.find_closing(brace)
+                if closing is None or brace is None or end is None or text.is_dead(head.start()):
+                    continue
+                span = text.span(head.start(), closing + 1)
+                written = [a.strip() for a in split_arguments(text.code[head.end() : closing])]
+                namespace = self._namespace_of(text, written[0], span)
+                if namespace is not None and len(written) > 1:
+                    self._problems.warn(
+                        "W1182",
+                        f"the functions of the pybind11 module '{namespace}' are read as operators",
+                        span,
+                        hint=f"call them as torch.ops.{namespace}.f",
+                    )
+                    self._functions_of(text, Block(namespace, None, written[1], brace + 1, end))
+
+    def _functions_of(self, text: CppText, block: Block) -> None:
+        """Read `m.def("f", &f, "what it does", py::arg("x"), py::arg("n") = 3)`."""
+        done = block.start
+        variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
+        for use in variable.finditer(text.masked, block.start, block.end):
+            if use.start() < done or text.is_dead(use.start()):
+                continue
+            grammar = self._constants.grammar
+            calls, done = read_chain(text, use.start(), use.end(), block.end, grammar)
+            if not calls:
+                message = f"this use of the pybind11 module '{block.variable}' is not read"
+                self._problems.warn("W1160", message, text.span(*use.span()))
+            for call in calls:
+                if call.method == "def" and len(call.arguments) > 1:
+                    self._function_of(block, call)
+                elif call.method not in ("doc", "def_submodule", "attr"):
+                    message = f"'{call.method}' of a pybind11 module is not read"
+                    self._problems.warn("W1160", message, call.span)
+
+    def _function_of(self, block: Block, call: Call) -> None:
+        name, function, *rest = call.arguments
+        named = [(_PYBIND11_ARGUMENT.fullmatch(one.code), one) for one in rest]
+        arguments = []
+        for match, one in named:
+            if match is not None:
+                default = _default(match[2])
+                arguments.append(match[1] + default)
+                if match[2] and not default:
+                    message = f"the default of '{match[1]}' is not a constant of a schema"
+                    self._problems.warn("W1165", message, one.span)
+        written, kernel = self._constants.find_string(name) or "", self._kernels.read(function)
+        self._name_alone(block, call, written, kernel, (), None, tuple(arguments))
+
+    def fragments(self) -> frozenset[str]:
+        """Return the namespaces whose operators are defined in fragments alone: other libraries may have more of them."""
+        return frozenset(
+            n for n, kinds in self._kinds.items() if FRAGMENT in kinds and DEF not in kinds
+        )
+
+    def _add_statement(self, statement: Statement) -> None:
+        if any(made for _, made in statement.registered) and statement.text in self._own:
+            self.statements.append(statement)
+
     # Blocks
 
-    def _blocks(self, text: CppText) -> Iterator[_Block]:
+    def _blocks(self, text: CppText) -> Iterator[Block]:
         for name in _NAME.finditer(text.masked):
             if name[0] not in self._opening and not is_library_macro(name[0]):
                 continue
@@ -170,7 +282,7 @@ class CppReader:
 
     def _block(
         self, text: CppText, library: Library, start: int, end: int, brace: int
-    ) -> _Block | None:
+    ) -> Block | None:
         span = text.span(start, end)
         namespace = self._namespace_of(text, library.namespace, span)
         key = None
@@ -185,7 +297,11 @@ class CppReader:
             return None
         scope_end = text.find_closing(brace)
         body_end = len(text.masked) if scope_end is None else scope_end
-        return _Block(namespace, key, library.variable, brace + 1, body_end)
+        block = Block(namespace, key, library.variable, brace + 1, body_end)
+        self._kinds.setdefault(namespace, set()).add(library.kind)
+        if text in self._own and scope_end is not None:
+            self.opened.append(Opened(text, block, span, library.kind))
+        return block
 
     def _namespace_of(self, text: CppText, code: str, span: Span) -> str | None:
         """Return the namespace that `code` expands to; None if only the build knows it, or it is not a name."""
@@ -211,7 +327,7 @@ class CppReader:
 
     # Contents of a block
 
-    def _body(self, text: CppText, block: _Block, depth: int) -> None:
+    def _body(self, text: CppText, block: Block, depth: int) -> None:
         done, first = block.start, len(self.reading.registrations)
         self._read.setdefault(text, []).append((block.start, block.end))
         variable = re.compile(rf"(?<![\w.:]){re.escape(block.variable)}\b")
@@ -227,13 +343,16 @@ class CppReader:
             self._calls_left -= max(1, len(calls))
             if not calls:
                 self._other_use(text, block, use.start(), use.end(), depth)
-            self._chain(text, block, calls)
-        for start, insert in self._pieces(text, block, depth):
+            registered = self._chain(text, block, calls)
+            self._add_statement(Statement(text, use.start(), done, registered))
+        for start, end, insert in self._pieces(text, block, depth):
             registrations = self.reading.registrations
             known = len(registrations)
             insert()
             made = registrations[known:]
             del registrations[known:]
+            if end is not None:
+                self._add_statement(Statement(text, start, end, [(None, made)]))
             # They come before what follows them in this block.
             later = (n for n in range(first, known) if start < _start_in(registrations[n], text))
             at = next(later, known)
@@ -242,16 +361,16 @@ class CppReader:
             self._unknown_macros(text, block)
 
     def _pieces(
-        self, text: CppText, block: _Block, depth: int
-    ) -> Iterator[tuple[int, Callable[[], object]]]:
-        """Yield the places of macros and of included files in a block, and functions that read them."""
+        self, text: CppText, block: Block, depth: int
+    ) -> Iterator[tuple[int, int | None, Callable[[], object]]]:
+        """Yield where macros start and end in a block, and where files are included; and functions that read them."""
         for use in self._macro_uses(text, block.start, block.end):
-            yield use.start, partial(self._expand, text, use, block, depth)
+            yield use.start, use.end, partial(self._expand, text, use, block, depth)
         for directive in text.directives:
             if directive.word == "include" and block.start <= directive.start < block.end:
                 for included in self._includes.named(text, directive):
                     inside = replace(block, start=0, end=len(included.masked))
-                    yield directive.start, partial(self._body, included, inside, depth + 1)
+                    yield directive.start, None, partial(self._body, included, inside, depth + 1)
 
     # Macros around registrations
 
@@ -289,7 +408,7 @@ class CppReader:
             done = use.end
             yield use
 
-    def _expand(self, text: CppText, use: _Use, block: _Block | None, depth: int) -> bool:
+    def _expand(self, text: CppText, use: _Use, block: Block | None, depth: int) -> bool:
         """Read what a macro expands to, in `block` or outside of all. Return whether it is understood and read."""
         code = text.written(use.start, use.end)
         body = self._macros.preprocess(code, text, use.start)
@@ -322,29 +441,39 @@ class CppReader:
             reading.registrations.append(replace(registration, span=span))
         return True
 
-    def _chain(self, text: CppText, block: _Block, calls: Iterable[Call]) -> None:
+    def _chain(self, text: CppText, block: Block, calls: Sequence[Call]) -> list[Registered]:
+        """Read the calls on a library. Return them, each with what it registers."""
+        registered: list[Registered] = []
+        is_class = False
         for call in calls:
-            call = replace(call, conditions=_merged(block.conditions, call.conditions))
-            match call.method:
-                case "def":
-                    self._def(text, block, call)
-                case "impl":
-                    self._impl(text, block, call)
-                case "fallback":
-                    key = block.key or "all keys"
-                    message = f"a fallback for {key} belongs to no operator"
-                    self._problems.warn("W1163", message, call.span)
-                case "set_python_module" | "impl_abstract_pystub":
-                    self._python_module(call)
-                case "class_":
-                    self._class(block, call)
-                    # The following calls define methods of the class.
-                    return
-                case _ if call.method not in _IGNORED:
-                    message = f"'{call.method}' is not understood"
-                    self._problems.warn("W1160", message, call.span)
+            known = len(self.reading.registrations)
+            if not is_class:
+                merged = _merged(block.conditions, call.conditions)
+                self._call(text, block, replace(call, conditions=merged))
+            registered.append((call, self.reading.registrations[known:]))
+            # The calls after it define methods of the class.
+            is_class = is_class or call.method == "class_"
+        return registered
 
-    def _def(self, text: CppText, block: _Block, call: Call, *, is_older: bool = False) -> None:
+    def _call(self, text: CppText, block: Block, call: Call) -> None:
+        match call.method:
+            case "def":
+                self._def(text, block, call)
+            case "impl":
+                self._impl(text, block, call)
+            case "fallback":
+                key = block.key or "all keys"
+                message = f"a fallback for {key} belongs to no operator"
+                self._problems.warn("W1163", message, call.span)
+            case "set_python_module" | "impl_abstract_pystub":
+                self._python_module(call)
+            case "class_":
+                self._class(block, call)
+            case _ if call.method not in _IGNORED:
+                message = f"'{call.method}' is not understood"
+                self._problems.warn("W1160", message, call.span)
+
+    def _def(self, text: CppText, block: Block, call: Call, *, is_older: bool = False) -> None:
         if not call.arguments:
             return
         first, *rest = call.arguments
@@ -399,12 +528,13 @@ class CppReader:
 
     def _name_alone(
         self,
-        block: _Block,
+        block: Block,
         call: Call,
         written: str,
         kernel: RegisteredKernel | None,
         tags: tuple[str, ...],
         analysis: AliasAnalysisKind | None,
+        arguments: tuple[str, ...] = (),
     ) -> None:
         name = find_name(written)
         if name is None or kernel is None:
@@ -416,7 +546,17 @@ class CppReader:
         namespace = self._own_namespace(block, name[0], span)
         key = kernel.key or block.key or CATCH_ALL
         self.reading.registrations.append(
-            NameAlone(namespace, name[1], key, kernel.kernel, span, call.conditions, tags, analysis)
+            NameAlone(
+                namespace,
+                name[1],
+                key,
+                kernel.kernel,
+                span,
+                call.conditions,
+                tags,
+                analysis,
+                arguments,
+            )
         )
 
     def _tags_and_kernel(
@@ -432,7 +572,7 @@ class CppReader:
                 kernel = self._kernels.read(argument)
         return tags, kernel
 
-    def _impl(self, text: CppText, block: _Block, call: Call) -> None:
+    def _impl(self, text: CppText, block: Block, call: Call) -> None:
         if not 2 <= len(call.arguments) <= 4:
             message = "impl takes a name and a kernel"
             self._problems.warn("W1160", message, call.span)
@@ -455,21 +595,21 @@ class CppReader:
         self._row(block, namespace, name[1], kernel, call)
 
     def _row(
-        self, block: _Block, namespace: str, name: str, kernel: RegisteredKernel, call: Call
+        self, block: Block, namespace: str, name: str, kernel: RegisteredKernel, call: Call
     ) -> None:
         key = kernel.key or block.key or CATCH_ALL
         self.reading.registrations.append(
             Implementation(namespace, name, key, kernel.kernel, call.span, call.conditions)
         )
 
-    def _own_namespace(self, block: _Block, written: str, span: Span) -> str:
+    def _own_namespace(self, block: Block, written: str, span: Span) -> str:
         if not written or written == block.namespace or block.namespace in ("_", ""):
             return written or block.namespace
         message = f"'{written}' is not the library's namespace, '{block.namespace}'"
         self._problems.warn("W1170", message, span)
         return written
 
-    def _class(self, block: _Block, call: Call) -> None:
+    def _class(self, block: Block, call: Call) -> None:
         name = self._constants.find_string(call.arguments[0]) if call.arguments else None
         if name is not None:
             last = call.template.rpartition("::")[2].strip()
@@ -493,7 +633,7 @@ class CppReader:
 
     # Registrations in functions and macros
 
-    def _other_use(self, text: CppText, block: _Block, start: int, end: int, depth: int) -> None:
+    def _other_use(self, text: CppText, block: Block, start: int, end: int, depth: int) -> None:
         """Read a use of the variable that is not a call of its methods: it may be passed to a function that registers."""
         passed_to = _PASSED_TO.search(text.masked, max(block.start, start - 200), start)
         if passed_to is not None and passed_to[1] in self._hiding:
@@ -508,7 +648,7 @@ class CppReader:
         for helper in helpers:
             self._called.add(id(helper))
             conditions = _merged(block.conditions, text.conditions(start))
-            inner = _Block(
+            inner = Block(
                 block.namespace, block.key, helper.variable, helper.start, helper.end, conditions
             )
             self._body(helper.text, inner, depth + 1)
@@ -562,15 +702,24 @@ class CppReader:
                 span = text.span(*match.span())
                 self._problems.warn("W1160", message, span, hint=hint)
                 continue
-            block = _Block("", None, "", match.start(), len(text.masked))
+            block = Block("", None, "", match.start(), len(text.masked))
             grammar = self._constants.grammar
             first = read_brackets(text, match.start(), match.end() - 1, closing, grammar)
-            calls, _ = read_chain(text, match.start(), closing + 1, block.end, grammar)
+            calls, end = read_chain(text, match.start(), closing + 1, block.end, grammar)
+            registered: list[Registered] = []
             for call in (first, *calls):
                 if call.arguments and call.method in ("", "op"):
+                    known = len(self.reading.registrations)
                     self._def(text, block, call, is_older=True)
+                    registered.append((call, self.reading.registrations[known:]))
+            for one in (one for _, made in registered for one in made):
+                self._kinds.setdefault(one.namespace, set()).add(FRAGMENT)
+            start = max(text.masked.rfind(mark, 0, match.start()) for mark in ";{}") + 1
+            start += len(text.masked[start:]) - len(text.masked[start:].lstrip())
+            last = max(end, closing + 1)
+            self._add_statement(Statement(text, start, last, registered, is_older=True))
 
-    def _unknown_macros(self, text: CppText, block: _Block) -> None:
+    def _unknown_macros(self, text: CppText, block: Block) -> None:
         """Report macros that no source defines, and whose arguments look like a schema."""
         for call in _STATEMENT.finditer(text.masked, block.start, block.end):
             closing = text.find_closing(call.end() - 1)
@@ -583,6 +732,16 @@ class CppReader:
                 hint = "replace it by its expansion"
                 span = text.span(call.start(), closing + 1)
                 self._problems.warn("W1160", message, span, hint=hint)
+
+
+def _default(code: str | None) -> str:
+    """Return the default of an argument in a schema, `=3`; "" if there is none, or it is not known."""
+    code = (code or "").strip()
+    number = _NUMBER.fullmatch(code)
+    if number is not None:
+        return f"={number[1]}"
+    value = "None" if code.endswith("nullopt") else _DEFAULTS.get(code)
+    return "" if value is None else f"={value}"
 
 
 def find_classes(texts: Iterable[CppText]) -> dict[str, str]:

@@ -176,8 +176,8 @@ class CallableFunction(Struct, frozen=True):
 class Declaration(Struct, frozen=True):
     """The declaration to generate for a function that no header declares.
 
-    If `calls` is set, the function does not exist either: it calls the function `calls`, which only the source at the path
-    `source` can do, and `snippet` is the file to include there.
+    If `function` is set, this one does not exist either: it calls `function` by the name `calls`, which only that one's
+    source can do, and `snippet` is the file to include there.
     """
 
     namespace: str
@@ -185,7 +185,7 @@ class Declaration(Struct, frozen=True):
     declared: Declared
     template: str = ""
     calls: str = ""
-    source: str = ""
+    function: CppFunction | None = None
     snippet: str = ""
 
 
@@ -204,13 +204,15 @@ class _Uncallable(Exception):
 class Callables(Struct, frozen=True):
     """Finds callable functions. `texts` are the sources by the identity of their Source.
 
-    `folder` is that of the generated YAML, to which paths of headers are relative.
+    `folder` is that of the generated YAML, to which paths of headers are relative. `edits` says that edits of the sources
+    will include the snippets.
     """
 
     functions: Functions
     texts: Mapping[int, CppText]
     folder: str
     problems: Problems
+    edits: bool = False
     # What each name stands for, in the scope of a snippet or, without one, among the snippets.
     names: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -288,10 +290,10 @@ class Callables(Struct, frozen=True):
             name=self._unused(stem, wanted, called),
             declared=declared,
             calls=f"::{called}",
-            source=first.text.source.path,
+            function=first,
             snippet=f"{stem}.inc",
         )
-        if f'"{declaration.snippet}"' not in first.text.source.text:
+        if not self.edits and f'"{declaration.snippet}"' not in first.text.source.text:
             hint = f'write #include "{declaration.snippet}" at the end of its file'
             self.problems.warn(
                 problem.code, str(problem), kernel.span, hint=hint, labels=problem.labels
@@ -343,7 +345,8 @@ class Callables(Struct, frozen=True):
         found = definitions_of(self.functions.named(name.base), function)
         if len({id(f.text) for f in found}) > 1 and not name.template:
             message = f"'{name}' is defined in {len(found)} files, of which a library has one"
-            raise _Uncallable("W1172", message, "give each a name of its own", found)
+            hint = "give each a name of its own, or pass the sources of one library alone"
+            raise _Uncallable("W1172", message, hint, found)
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""

@@ -101,7 +101,7 @@ class Inference(Struct, frozen=True):
 
     def _infer(self, alone: NameAlone, signature: CppSignature, aliases: Aliases) -> str | None:
         try:
-            return signature.schema(aliases, self.classes)
+            return signature.schema(aliases, self.classes, alone.arguments)
         except NoSchemaType as problem:
             self._report(alone, f"PyTorch infers no schema from {problem}")
             return None

@@ -24,6 +24,7 @@ from opgen.importing.common.registrations import (
 from opgen.importing.cpp.functions import CppFunction
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
+from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, find_key
 from opgen.model.native_function import FALLTHROUGH, AliasAnalysisKind
 from opgen.model.profile import ATEN
 
@@ -107,6 +108,10 @@ def write_rows(
     for entry in entries:
         for row in entry.rows.values():
             kernel = row.kernel
+            if find_key(row.key) not in LIBRARY_DISPATCH_KEYS:
+                message = f"'{entry.name}' has a kernel for {row.key}, which no operator can have"
+                problems.warn("W1177", message, kernel.span)
+                continue
             match kernel.kind:
                 case KernelKind.fallthrough:
                     row.written = FALLTHROUGH

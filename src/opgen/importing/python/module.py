@@ -143,7 +143,7 @@ class PythonModule(Struct, frozen=True, eq=False):
                 values = right.elts if isinstance(right, ast.Tuple) else [right]
                 return self._filled(template, "%s", values, around, depth)
             case ast.Name() | ast.Attribute() | ast.Subscript():
-                value = self.find_value(node, around)
+                value = self.find_value(node, around, depth - 1)
                 return None if value is None else self.find_string(value, around, depth - 1)
             case _:
                 return None
@@ -192,33 +192,38 @@ class PythonModule(Struct, frozen=True, eq=False):
         return text if len(known) == len(parts) and len(text) <= MAX_SCHEMA else None
 
     def find_value(
-        self, node: ast.Name | ast.Attribute | ast.Subscript, around: Around
+        self,
+        node: ast.Name | ast.Attribute | ast.Subscript,
+        around: Around,
+        depth: int = _MAX_DEPTH,
     ) -> ast.expr | None:
         """Return the expression that was last assigned to a name, or an item of it; None if there is none."""
         if isinstance(node, ast.Subscript):
-            return self._item(node, around)
+            return self._item(node, around, depth)
         assigned = self.find_assigned(ast.unparse(node), around, node.lineno)
         return None if assigned is None else assigned.value
 
-    def _item(
-        self, node: ast.Subscript, around: Around, depth: int = _MAX_DEPTH
-    ) -> ast.expr | None:
+    def _item(self, node: ast.Subscript, around: Around, depth: int) -> ast.expr | None:
         """Return the value of `TABLE["key"]` or `LIST[0]`."""
         owner = node.value
-        if isinstance(owner, ast.Subscript) and depth:
+        if depth <= 0:
+            return None
+        if isinstance(owner, ast.Subscript):
             owner = self._item(owner, around, depth - 1) or owner
         if isinstance(owner, ast.Name | ast.Attribute):
             # A table that other code fills, too, is not known.
             changed = f"{ast.unparse(owner)}[]"
-            found = None if changed in self.assigned else self.find_value(owner, around)
+            found = None if changed in self.assigned else self.find_value(owner, around, depth - 1)
             owner = owner if found is None else found
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         if isinstance(node.slice, ast.Name):
-            key = self.find_string(node.slice, around)
+            key = self.find_string(node.slice, around, depth - 1)
         if isinstance(owner, ast.List | ast.Tuple) and isinstance(key, int):
             return owner.elts[key] if 0 <= key < len(owner.elts) else None
-        for name, value in zip(owner.keys, owner.values) if isinstance(owner, ast.Dict) else ():
-            if name is not None and isinstance(key, str) and self.find_string(name, around) == key:
+        if not isinstance(owner, ast.Dict) or not isinstance(key, str):
+            return None
+        for name, value in zip(owner.keys, owner.values):
+            if name is not None and self.find_string(name, around, depth - 1) == key:
                 return value
         return None
 

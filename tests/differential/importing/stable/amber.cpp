@@ -73,6 +73,23 @@ Tensor turned(Tensor x) {
   return torch::stable::transpose(x, 0, 1);
 }
 
+// Only this file can call these.
+namespace {
+std::tuple<Tensor, std::vector<Tensor>> hidden(Tensor x, std::vector<Tensor> xs,
+                                               IntHeaderOnlyArrayRef by,
+                                               std::optional<ScalarType> dtype) {
+  xs.push_back(x);
+  return {times(x, dtype.has_value() ? 1 : static_cast<double>(by.size())), xs};
+}
+template <typename T>
+Tensor times_as(const Tensor& x, T by) {
+  return times(x, static_cast<double>(by));
+}
+}  // namespace
+static void refill(Tensor& x) {
+  fill(x, 7);
+}
+
 }  // namespace amber
 
 STABLE_TORCH_LIBRARY(amber, m) {
@@ -89,6 +106,10 @@ STABLE_TORCH_LIBRARY(amber, m) {
   m.def("fill(Tensor(a!) x, float value) -> ()");
   m.def("dtype_code(Tensor x, ScalarType dtype) -> Tensor");
   m.def("turned(Tensor x) -> Tensor");
+  m.def("hidden(Tensor x, Tensor[] xs, int[] by, ScalarType? dtype=None) -> (Tensor, Tensor[])");
+  m.def("times_int(Tensor x, int by) -> Tensor");
+  m.def("times_float(Tensor x, float by) -> Tensor");
+  m.def("refill(Tensor(a!) x) -> ()");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(amber, CPU, m) {
@@ -103,6 +124,10 @@ STABLE_TORCH_LIBRARY_IMPL(amber, CPU, m) {
   m.impl("is_flat", TORCH_BOX(&amber::is_flat));
   m.impl("fill", TORCH_BOX(&amber::fill));
   m.impl("dtype_code", TORCH_BOX(&amber::dtype_code));
+  m.impl("hidden", TORCH_BOX(&amber::hidden));
+  m.impl("times_int", TORCH_BOX(&amber::times_as<int64_t>));
+  m.impl("times_float", TORCH_BOX(&amber::times_as<double>));
+  m.impl("refill", TORCH_BOX(&amber::refill));
 }
 
 STABLE_TORCH_LIBRARY_IMPL(amber, Meta, m) {

@@ -48,6 +48,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "is_flat": lambda x: ops.is_flat(x),
     "half_of": lambda x: ops.half_of(3.0),
     "dtype_code": lambda x: ops.dtype_code(x, torch.bfloat16),
+    "hidden": lambda x: ops.hidden(x, [x], [5, 6]),
+    "hidden given": lambda x: ops.hidden(x, [], [5], torch.float64),
+    "times_int": lambda x: ops.times_int(x, 3),
+    "times_float": lambda x: ops.times_float(x, 0.5),
     "turned": lambda x: ops.turned(x.view(2, 2)),
     "a wrong argument": lambda x: ops.scale(x, "3"),
 }
@@ -60,6 +64,7 @@ for name, call in CALLS.items():
 
 written = torch.ones(3)
 ops.fill(written, 2.5)
+ops.refill(written[:1])
 print("fill", said(written), written._version)
 for backend in ("eager", "aot_eager"):
     compiled = torch.compile(lambda x: ops.scale(x, 3) + 1, backend=backend, fullgraph=True)
