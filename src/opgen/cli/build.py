@@ -148,7 +148,9 @@ def build(
         _progress(f"compiling {what}")
         _compile(folder, jobs, sources, context, verbose=verbose)
     name = str(tree.header["name"])
-    library = _shared_library(folder, name)
+    library = next(
+        iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
+    )
     if inputs.python:
         say(f"import {name}: in {folder / 'python'}", report_format)
     say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
@@ -314,12 +316,6 @@ def _existing_functions(context: Context) -> dict[str, str]:
                 at = span.source.location(span.start)
                 places[kernel.cpp_name] = f"{span.source.path}:{at.line}:{at.column}"
     return places
-
-
-def _shared_library(folder: Path, name: str) -> Path:
-    return next(
-        iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
-    )
 
 
 def _tool(name: str) -> str:

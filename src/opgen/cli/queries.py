@@ -198,15 +198,11 @@ def stub(
         finish_with(text, diagnostics, report_format, deny_warnings)
         return
     if not fails(diagnostics, deny_warnings):
-        _write(output, text, diagnostics)
+        try:
+            create_file(output, text.encode())
+        except FileExistsError:
+            diagnostics.error("E0901", f"{output} exists; name a new file", None)
+        except OSError as error:
+            report_unwritable(error.filename or output, error.strerror, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     say(f"{output}: written", report_format)
-
-
-def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
-    try:
-        create_file(output, text.encode())
-    except FileExistsError:
-        diagnostics.error("E0901", f"{output} exists; name a new file", None)
-    except OSError as error:
-        report_unwritable(error.filename or output, error.strerror, diagnostics)

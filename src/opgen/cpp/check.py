@@ -47,15 +47,6 @@ from opgen.model.registry import (
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, Type, custom_classes
 
 
-def _check_collisions(
-    functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
-) -> None:
-    """Report each operator that has the same C++ signature, struct or header as an earlier one."""
-    _check_structs(functions, diagnostics)
-    _check_overloads(functions, signatures, diagnostics)
-    _check_headers(functions, diagnostics)
-
-
 def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
     first: dict[tuple[str, str], NativeFunction] = {}
     for f in functions:
@@ -166,7 +157,9 @@ def check_signatures(
     for view_group in registry.view_groups:
         _check_view_copy(view_group, checker)
     functions = [f for f in registry.functions if f.full_name in sound]
-    _check_collisions(functions, signatures, diagnostics)
+    _check_structs(functions, diagnostics)
+    _check_overloads(functions, signatures, diagnostics)
+    _check_headers(functions, diagnostics)
 
 
 def _is_sound(f: NativeFunction, checker: _Checker) -> bool:

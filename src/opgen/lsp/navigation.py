@@ -248,21 +248,17 @@ def document_symbols(outline: Outline, positions: Positions) -> list[types.Docum
         symbols = [types.DocumentSymbol(key.value.text, types.SymbolKind.Namespace, *where)]
     return [
         *symbols,
-        *_operators(outline, positions),
-    ]
-
-
-def _operators(outline: Outline, positions: Positions) -> list[types.DocumentSymbol]:
-    return [
-        types.DocumentSymbol(
-            name=entry.name.text,
-            kind=types.SymbolKind.Function,
-            range=positions.range(entry.span),
-            selection_range=positions.range(entry.name),
-            children=_kernels(entry, positions),
-        )
-        for entry in outline.entries
-        if entry.name is not None
+        *[
+            types.DocumentSymbol(
+                name=entry.name.text,
+                kind=types.SymbolKind.Function,
+                range=positions.range(entry.span),
+                selection_range=positions.range(entry.name),
+                children=_kernels(entry, positions),
+            )
+            for entry in outline.entries
+            if entry.name is not None
+        ],
     ]
 
 

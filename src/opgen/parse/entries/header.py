@@ -72,7 +72,12 @@ def split_header(
             message = "only the first item of the file can be a header"
             diagnostics.error("E0251", message, node.span)
         else:
-            header = _read(node, diagnostics)
+            reader = ValueReader(node, "E0252", diagnostics)
+            reader.check_keys(HEADER_KEYS, "E0252")
+            namespace = _namespace(reader)
+            fragment = reader.flag("fragment", False)
+            includes, classes = tuple(read_includes(reader)), dict(_classes(reader))
+            header = FileHeader(namespace, includes, fragment, classes)
     return SchemaFile(root, header, tuple(entries))
 
 
@@ -87,15 +92,6 @@ def _is_header(node: Node) -> TypeGuard[MappingNode]:
 
 def _has_namespace(node: MappingNode) -> bool:
     return node.get("namespace") is not None
-
-
-def _read(node: MappingNode, diagnostics: Diagnostics) -> FileHeader:
-    reader = ValueReader(node, "E0252", diagnostics)
-    reader.check_keys(HEADER_KEYS, "E0252")
-    namespace = _namespace(reader)
-    fragment = reader.flag("fragment", False)
-    includes, classes = tuple(read_includes(reader)), dict(_classes(reader))
-    return FileHeader(namespace, includes, fragment, classes)
 
 
 def read_derivatives_header(node: MappingNode, diagnostics: Diagnostics, wrong: str) -> FileHeader:

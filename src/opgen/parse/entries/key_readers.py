@@ -108,7 +108,13 @@ class _EntryReader:
             else:
                 self._report_key(key)
         if self.draft.func is not None:
-            self._add_implicit_tags(self.draft.func)
+            implied = (
+                ("pt2_compliant_tag", self.draft.namespace == ATEN),
+                ("out", self.draft.func.is_out_fn()),
+                ("inplace", self.draft.func.is_inplace),
+            )
+            tags = {tag for tag, holds in implied if holds and tag in self._context.tags}
+            self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
 
     def _read_key(self, key: Key, value: Node) -> None:
         found: Any = (
@@ -443,16 +449,6 @@ class _EntryReader:
         notes = list_names("tags", declared.names)
         self._unknown("E0208", message, node.value, node.span, declared.names, notes)
 
-    def _add_implicit_tags(self, func: FunctionSchema) -> None:
-        """Add the tags that follow from the schema, if the file of tags declares them."""
-        implied = (
-            ("pt2_compliant_tag", self.draft.namespace == ATEN),
-            ("out", func.is_out_fn()),
-            ("inplace", func.is_inplace),
-        )
-        tags = {tag for tag, holds in implied if holds and tag in self._context.tags}
-        self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
-
     def _read_operator_names(self, value: Node) -> tuple[OperatorName, ...]:
         node = self._string(value)
         if node is None or not node.value:
@@ -522,22 +518,18 @@ class _EntryReader:
         if node.value == PYTHON:
             return Kernel(PYTHON, None, False, KernelSource.python)
         if node.value.startswith("::"):
-            return self._existing(node)
+            parts = node.value.partition("<")[0].split("::")[1:]
+            if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
+                message = f"'{shorten(node.value)}' is not the name of a C++ function"
+                self._error("E0253", message, node.span)
+                return None
+            namespace, _, name = node.value.removeprefix("::").rpartition("::")
+            if "<" in node.value:
+                plain, less, arguments = node.value.removeprefix("::").partition("<")
+                namespace, _, name = plain.rpartition("::")
+                name += less + arguments
+            return Kernel(name, namespace or None, False, KernelSource.existing)
         return self._kernel(node)
-
-    def _existing(self, node: ScalarNode) -> Kernel | None:
-        """Parse `::ns::fn`, the name of an existing function."""
-        parts = node.value.partition("<")[0].split("::")[1:]
-        if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
-            message = f"'{shorten(node.value)}' is not the name of a C++ function"
-            self._error("E0253", message, node.span)
-            return None
-        namespace, _, name = node.value.removeprefix("::").rpartition("::")
-        if "<" in node.value:
-            plain, less, arguments = node.value.removeprefix("::").partition("<")
-            namespace, _, name = plain.rpartition("::")
-            name += less + arguments
-        return Kernel(name, namespace or None, False, KernelSource.existing)
 
     def _kernel(self, node: ScalarNode) -> Kernel | None:
         """Parse the name of a kernel that the library's author writes."""

@@ -168,7 +168,9 @@ def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> No
         f"or begin the file with '- namespace: {guess}', or pass --namespace {guess}",
         "PyTorch's own operators are in 'aten': pass --namespace aten for a file with them",
     ]
-    dotted = _namespace_before_dot(bare)
+    names = [node.value.partition("(")[0].strip().split(".") for node in bare]
+    found = next((parts[0] for parts in names if len(parts) == 3), None)
+    dotted = found if found is not None and names[0][0] == found and len(names[0]) > 1 else None
     if dotted is None:
         hint = f"write '{guess}::{shorten(first.value)}'"
     else:
@@ -176,13 +178,6 @@ def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> No
         notes = []
     span = first.part(0, len(first.value.partition("(")[0]))
     context.diagnostics.error("E0328", message, span, hint=hint, notes=notes)
-
-
-def _namespace_before_dot(bare: Sequence[ScalarNode]) -> str | None:
-    """Return the namespace if names are written like `mylib.f` and `mylib.f.out`; None if a dot is before an overload."""
-    names = [node.value.partition("(")[0].strip().split(".") for node in bare]
-    found = next((parts[0] for parts in names if len(parts) == 3), None)
-    return found if found is not None and names[0][0] == found and len(names[0]) > 1 else None
 
 
 def _schemas_without_namespace(entries: Iterable[Node]) -> Iterator[ScalarNode]:
