@@ -20,6 +20,7 @@ from opgen.cli.lint import KernelRun
 from opgen.cli.options import (
     jobs_option,
     output_option,
+    path_option,
     python_option,
     schema_options,
     shards_option,
@@ -65,11 +66,10 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 )
 @schema_options
 @output_option("The folder that receives the tree; compiled in its sub-folder cmake-build.")
-@click.option(
+@path_option(
     "--kernels",
     cls=ProjectOption,
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
     help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
 )
@@ -79,10 +79,9 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @jobs_option("The number of parallel compilers.  [default: Ninja's]")
 @shards_option
 @python_option
-@click.option(
+@path_option(
     "--python-folder",
     cls=ProjectOption,
-    type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="A folder of your own Python files to copy into the package, which imports its ops.py (torch).",
 )
