@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -61,6 +61,11 @@ from opgen.parse.schema.grammar import SchemaReader
 from opgen.parse.schema.mistakes import find_mistake
 from opgen.parse.schema.text import SchemaText, is_namespace, without_comments
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from opgen.diagnostics.diagnostic import Details
 
 _MAX_KERNEL_NAMESPACES = 2
 _EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
@@ -143,14 +148,16 @@ class _EntryReader:
 
     def _has_misspelt_func(self, node: MappingNode) -> bool:
         """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
-        unknown = [key for key, _ in node.pairs if key.value not in KEYS]
-        return any(_meant_by_key(key, node) == "func" for key in unknown)
+        advice = (self._advice(key) for key, _ in node.pairs if key.value not in KEYS)
+        return any(one is not None and one.meant == "func" for one in advice)
+
+    def _advice(self, key: ScalarNode) -> Advice | None:
+        node = self.draft.spans.node
+        return advise_on_key(key.value, node, [name for name in KEYS if node.get(name) is None])
 
     def _report_key(self, key: ScalarNode) -> None:
         """Report an unknown key. Rules about the key that the author probably meant are skipped."""
-        node = self.draft.spans.node
-        unused = [name for name in KEYS if node.get(name) is None]
-        advice = advise_on_key(key.value, node, unused)
+        advice = self._advice(key)
         hint = None if advice is None else advice.hint
         fix = None if advice is None else self._replaced(key.span, key.value, advice.fix)
         message = f"unknown key '{shorten(key.value)}'"
@@ -163,21 +170,9 @@ class _EntryReader:
         """Return a fix, if there is a replacement and the source has `word` at `span`."""
         return None if replacement is None or span.text != word else Edit(span, replacement)
 
-    def _error(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        *,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-        hint: str | None = None,
-        fix: Edit | None = None,
-    ) -> None:
+    def _error(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
         self.draft.bad.add(self._key)
-        self._context.diagnostics.error(
-            code, message, span, labels=labels, notes=notes, hint=hint, fix=fix
-        )
+        self._context.diagnostics.error(code, message, span, **details)
 
     def _choice(self, value: Node, choice: Choice) -> Enum | None:
         """Return the member that a string names; None, and an error for any other name, if there is none."""
@@ -689,13 +684,6 @@ class _EntryReader:
         if not is_exact:
             self.draft.bad.add(self._key)
         return found
-
-
-def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
-    """Return the key that the author of an unknown one probably meant."""
-    unused = [name for name in KEYS if node.get(name) is None]
-    advice = advise_on_key(key.value, node, unused)
-    return None if advice is None else advice.meant
 
 
 def _is_module_name(text: str) -> bool:

@@ -57,11 +57,6 @@ def _parse_entry(
     return _invalid_entry(draft) if len(diagnostics) > before else _completed(f, draft, above)
 
 
-def _to_invalid_entry(f: NativeFunction) -> InvalidEntry:
-    """Return the parts of an operator whose entry has an error that was found later."""
-    return InvalidEntry(f.span, f.func.name.name.base, f.func.name, f.func, f.scope)
-
-
 def _invalid_entry(draft: Draft) -> InvalidEntry | None:
     is_library = draft.profile is Profile.library
     scope = draft.namespace if is_library else ""
@@ -338,4 +333,7 @@ def _parse_one(
 ) -> NativeFunction | InvalidEntry | None:
     entry = _parse_entry(node, context, above)
     has_error = any(node.start <= offset < node.end for offset in error_offsets)
-    return _to_invalid_entry(entry) if isinstance(entry, NativeFunction) and has_error else entry
+    if isinstance(entry, NativeFunction) and has_error:
+        name = entry.func.name
+        return InvalidEntry(entry.span, name.name.base, name, entry.func, entry.scope)
+    return entry
