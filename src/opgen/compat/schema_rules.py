@@ -207,8 +207,18 @@ class Versions(Struct, frozen=True):
         name = self.new.full_name
         return Break(name, kind, message, old, new, *spans, verdicts, stricter - verdicts)
 
-    def argument_spans(self, old: Argument | None, new: Argument | None) -> tuple[Span, Span]:
-        return _argument_span(self.old, old), _argument_span(self.new, new)
+    def of_argument(
+        self,
+        kind: BreakKind,
+        message: str,
+        old: Argument | None,
+        new: Argument | None,
+        verdicts: frozenset[Direction] = BOTH,
+        stricter: frozenset[Direction] = _NONE,
+    ) -> Break:
+        """Return a break of an argument, which is None in the version that does not have it."""
+        spans = _argument_span(self.old, old), _argument_span(self.new, new)
+        return self.break_(kind, message, (old or "", new or ""), spans, verdicts, stricter)
 
 
 def compare_schemas(versions: Versions) -> Iterator[Break]:
@@ -247,8 +257,7 @@ def _compare_lists(
         yield from _compare_arguments(versions, before, after)
     for before, after in aligned.renamed:
         message = f"argument '{before.name}' was renamed to '{after.name}'"
-        spans = versions.argument_spans(before, after)
-        yield versions.break_(BreakKind.renamed_argument, message, (before, after), spans)
+        yield versions.of_argument(BreakKind.renamed_argument, message, before, after)
     for position, argument in aligned.removed:
         yield _removed(versions, argument, breaks_forward=out or position < len(new))
     if aligned.reordered:
@@ -258,18 +267,15 @@ def _compare_lists(
 
 def _removed(versions: Versions, argument: Argument, *, breaks_forward: bool) -> Break:
     verdicts = BOTH if breaks_forward else BACKWARD
-    spans = versions.argument_spans(argument, None)
     moved = next((a for a in versions.new.func.arguments.flat_all if a.name == argument.name), None)
     if moved is not None:
         now = "is now" if moved in _outs(versions.new) else "is no longer"
         message = f"argument '{argument.name}' {now} an out argument"
-        spans = versions.argument_spans(argument, moved)
-        texts = (argument, moved)
-        return versions.break_(BreakKind.changed_argument_alias, message, texts, spans, BOTH)
+        return versions.of_argument(BreakKind.changed_argument_alias, message, argument, moved)
     message = f"argument '{argument.name}' was removed"
     stricter = FORWARD if argument.default is None else _NONE
     kind = BreakKind.removed_argument
-    return versions.break_(kind, message, (argument, ""), spans, verdicts, stricter)
+    return versions.of_argument(kind, message, argument, None, verdicts, stricter)
 
 
 def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argument]) -> Break:
@@ -282,41 +288,30 @@ def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argume
 def _new_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
     for argument in aligned.inserted:
         message = f"new argument '{argument.name}' comes before old ones; it must come last"
-        yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
+        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
     for argument in aligned.appended:
         if argument.default is None:
             message = f"new argument '{argument.name}' has no default"
-            yield _new(versions, BreakKind.new_argument_without_default, message, argument, BOTH)
+            yield versions.of_argument(
+                BreakKind.new_argument_without_default, message, None, argument
+            )
         elif is_list(default_value(argument.default, argument.type)):
             message = f"the default of new argument '{argument.name}' is a list"
             kind = BreakKind.new_argument_with_list_default
-            yield _new(versions, kind, message, argument, FORWARD)
+            yield versions.of_argument(kind, message, None, argument, FORWARD)
 
 
 def _new_out_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
     for argument in aligned.inserted:
         message = f"new out argument '{argument.name}' comes before old ones"
-        yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
+        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
     for argument in aligned.appended:
         message = f"out argument '{argument.name}' is new"
         if not argument.is_write:
             message = f"argument '{argument.name}' after the out arguments is new"
-        spans = versions.argument_spans(None, argument)
         kind = BreakKind.new_out_argument
         stricter = BACKWARD if argument.default is None else _NONE
-        yield versions.break_(kind, message, ("", argument), spans, FORWARD, stricter)
-
-
-def _new(
-    versions: Versions,
-    kind: BreakKind,
-    message: str,
-    argument: Argument,
-    verdicts: frozenset[Direction],
-) -> Break:
-    return versions.break_(
-        kind, message, ("", argument), versions.argument_spans(None, argument), verdicts
-    )
+        yield versions.of_argument(kind, message, None, argument, FORWARD, stricter)
 
 
 def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iterator[Break]:
@@ -326,26 +321,15 @@ def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iter
         if old.is_write != new.is_write:
             now = "is now written" if new.is_write else "is no longer written"
             message = f"argument '{new.name}' {now}"
-        yield _changed(versions, BreakKind.changed_argument_alias, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.changed_argument_alias, message, old, new)
     verdicts = _type_verdicts(old, new)
     if verdicts:
         message = f"the type of argument '{new.name}' was {old.type}, and is now {new.type}"
-        yield _changed(versions, BreakKind.changed_argument_type, message, old, new, verdicts)
+        yield versions.of_argument(BreakKind.changed_argument_type, message, old, new, verdicts)
     if _is_keyword(versions.new, new) and not _is_keyword(versions.old, old):
         message = f"argument '{new.name}' can no longer be passed by position"
-        yield _changed(versions, BreakKind.keyword_only_moved, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.keyword_only_moved, message, old, new)
     yield from _compare_defaults(versions, old, new)
-
-
-def _changed(
-    versions: Versions,
-    kind: BreakKind,
-    message: str,
-    old: Argument,
-    new: Argument,
-    verdicts: frozenset[Direction],
-) -> Break:
-    return versions.break_(kind, message, (old, new), versions.argument_spans(old, new), verdicts)
 
 
 def _type_verdicts(old: Argument, new: Argument) -> frozenset[Direction]:
@@ -368,15 +352,15 @@ def _compare_defaults(versions: Versions, old: Argument, new: Argument) -> Itera
         return
     if before is None:
         message = f"argument '{new.name}' had no default, and now has {new.default}"
-        yield _changed(versions, BreakKind.added_default, message, old, new, FORWARD)
+        yield versions.of_argument(BreakKind.added_default, message, old, new, FORWARD)
     elif after is None:
         message = f"argument '{new.name}' no longer has a default; it was {old.default}"
-        yield _changed(versions, BreakKind.removed_default, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.removed_default, message, old, new)
     else:
         message = (
             f"the default of argument '{new.name}' was {old.default}, and is now {new.default}"
         )
-        yield _changed(versions, BreakKind.changed_default, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.changed_default, message, old, new)
 
 
 def _default(argument: Argument) -> DefaultValue | None:
@@ -475,13 +459,6 @@ def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, .
         *_removed_variants(versions),
         *_moved_python_module(versions),
     )
-
-
-def is_compatible(old: NativeFunction, new: NativeFunction, direction: Direction) -> bool:
-    """Return the verdict of `torch.FunctionSchema` on the two schemas."""
-    if old.full_name != new.full_name:
-        return False
-    return not any(direction in item.verdicts for item in compare_schemas(Versions(old, new)))
 
 
 def _base_name(f: NativeFunction) -> str:

@@ -12,7 +12,6 @@ from keyword import iskeyword
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen._compat import assert_never
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import (
@@ -227,8 +226,6 @@ def _annotation(type: Type, names: AnnotationNames, *, returned: bool = False) -
             # A list of numbers with a fixed size may be passed as one number, but not a symbolic one.
             repeats = size is not None and elem in (BaseType(BaseTy.int), BaseType(BaseTy.float))
             return f"{inner(elem)} | {sequence}" if repeats else sequence
-        case _:
-            assert_never(type)
 
 
 def _default(default: str) -> str:
