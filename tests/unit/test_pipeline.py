@@ -34,7 +34,8 @@ def test_load_gives_a_registry(yaml: Path) -> None:
     registry = opgen.load(opgen.Inputs(yaml, namespace="aten"))
     (neg,) = registry.functions
     assert neg.full_name == "aten::neg"
-    assert registry.kernel(neg, DispatchKey.CPU).name == "neg_cpu"
+    kernel = neg.find_kernel(DispatchKey.CPU)
+    assert kernel is not None and kernel.name == "neg_cpu"
 
 
 def test_load_raises_with_every_diagnostic(yaml: Path) -> None:

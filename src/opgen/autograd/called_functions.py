@@ -16,7 +16,7 @@ from opgen.cpp.signatures import DispatcherSignature
 from opgen.cpp.type_values import TypeContext, TypeSpelling, spell
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
-from opgen.model.derivatives import DerivativeEntry, FormulaRow
+from opgen.model.derivatives import FormulaRow
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import operator_namespace
 
@@ -170,13 +170,11 @@ def calls_of_functions(
     Without `symint_overloads`, generated code calls `f` where the formula calls `f_symint`.
     """
     operators = operator_names(functions)
-    for info in _infos(functions):
-        namespace = operator_namespace(info.func.namespace)
-        for row in _rows(info.entry):
-            for node in called_functions(read_formula(row.formula.text), ("at", namespace)):
-                name = node.text if symint_overloads else node.text.removesuffix("_symint")
-                if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
-                    yield Call(info, row, node, name)
+    for info, row, formula in _formulas(_infos(functions)):
+        for node in called_functions(formula, ("at", operator_namespace(info.func.namespace))):
+            name = node.text if symint_overloads else node.text.removesuffix("_symint")
+            if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
+                yield Call(info, row, node, name)
 
 
 def method_names(functions: Iterable[DifferentiableFunction]) -> frozenset[str]:
@@ -199,18 +197,17 @@ def warn_of_unknown_members(
     methods = method_names(functions) if has_methods else frozenset()
     known = Vocabulary((*sorted(methods), *sorted(members)))
     seen: set[str] = set()
-    for info in _infos(fn for fn in functions if fn.func.is_library):
-        for row in _rows(info.entry):
-            for node in called_members(read_formula(row.formula.text)):
-                name = node.text
-                plain = name.removesuffix("_symint")
-                if name not in seen and plain not in methods and plain not in members:
-                    seen.add(name)
-                    message = f"no class has a method '{name}'"
-                    hint = known.did_you_mean(plain) or "call a function instead"
-                    if has_methods and hint == "call a function instead":
-                        hint += ", or give an operator of this name 'variants: method'"
-                    diagnostics.warning("W1243", message, _place(row, node), hint=hint)
+    for _, row, formula in _formulas(_infos(fn for fn in functions if fn.func.is_library)):
+        for node in called_members(formula):
+            name = node.text
+            plain = name.removesuffix("_symint")
+            if name not in seen and plain not in methods and plain not in members:
+                seen.add(name)
+                message = f"no class has a method '{name}'"
+                hint = known.did_you_mean(plain) or "call a function instead"
+                if has_methods and hint == "call a function instead":
+                    hint += ", or give an operator of this name 'variants: method'"
+                diagnostics.warning("W1243", message, _place(row, node), hint=hint)
 
 
 def warn_of_plain_sizes(
@@ -220,21 +217,17 @@ def warn_of_plain_sizes(
 ) -> None:
     """Report calls with symbolic sizes of functions that take them only by another name: `zeros_symint`."""
     own = {str(cpp_name(fn.func.func)) for fn in functions if fn.func.func.has_symint()}
-    for info in _infos(fn for fn in functions if fn.func.is_library):
-        namespace = operator_namespace(info.func.namespace)
-        for row in _rows(info.entry):
-            formula = read_formula(row.formula.text)
-            functions_called = called_functions(formula, ("at", namespace))
-            for node in (*functions_called, *called_members(formula)):
-                name = node.text
-                given = node.parts if node.kind == "call" else node.parts[1:]
-                if name.endswith("_symint") or not any(map(_is_symbol, given)):
-                    continue
-                if name in own or needs_symint(name):
-                    message = f"nothing declares '{name}' for symbolic sizes"
-                    span = _place(row, node)
-                    hint = f"write '{name}_symint'"
-                    diagnostics.warning("W1243", message, span, hint=hint)
+    for info, row, formula in _formulas(_infos(fn for fn in functions if fn.func.is_library)):
+        called = called_functions(formula, ("at", operator_namespace(info.func.namespace)))
+        for node in (*called, *called_members(formula)):
+            name = node.text
+            given = node.parts if node.kind == "call" else node.parts[1:]
+            if name.endswith("_symint") or not any(map(_is_symbol, given)):
+                continue
+            if name in own or needs_symint(name):
+                message = f"nothing declares '{name}' for symbolic sizes"
+                hint = f"write '{name}_symint'"
+                diagnostics.warning("W1243", message, _place(row, node), hint=hint)
 
 
 def warn_of_unknown_operators(
@@ -251,8 +244,7 @@ def warn_of_unknown_operators(
     for info, called in nodes:
         unknown = {name for name in called if name not in operators}
         namespaces = (*_OF_PYTORCH, operator_namespace(info.func.namespace))
-        for row in _rows(info.entry) if unknown else ():
-            formula = read_formula(row.formula.text)
+        for _, row, formula in _formulas([info]) if unknown else ():
             calls = (*called_functions(formula, namespaces, numbers=True), *called_members(formula))
             for node in sorted(calls, key=lambda node: node.at):
                 name = node.text.removesuffix("_symint")
@@ -319,16 +311,19 @@ def _infos(functions: Iterable[DifferentiableFunction]) -> Iterator[Differentiab
             yield info
 
 
-def _rows(entry: DerivativeEntry) -> Iterator[FormulaRow]:
-    for table in entry.tables:
-        yield from table.rows
+def _formulas(
+    infos: Iterable[DifferentiabilityInfo],
+) -> Iterator[tuple[DifferentiabilityInfo, FormulaRow, Formula]]:
+    for info in infos:
+        for row in (row for table in info.entry.tables for row in table.rows):
+            yield info, row, read_formula(row.formula.text)
 
 
 def _declaration(call: Call, spelling: TypeSpelling) -> str:
     """Return a declaration of the function, with the types of what the formula passes as far as they are known."""
     info, row = call.info, call.row
     context = TypeContext.of(info.func)
-    arguments = DispatcherSignature.from_native_function(info.func).arguments()
+    arguments = DispatcherSignature(info.func).arguments()
     types = {b.name: spell(b.type, spelling) for b in arguments}
     for (name, _), value in zip(_outputs(info.func), info.func.func.returns):
         types[name] = f"const {spell(type_of_return(info.func, value, context), spelling)}&"

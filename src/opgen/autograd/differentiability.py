@@ -99,17 +99,12 @@ def derive_infos(
     )
     for entry in files.entries:
         builder.add(entry)
-    _add_view_copies(registry, builder.infos)
-    return builder.infos
-
-
-def _add_view_copies(registry: Registry, infos: dict[str, Infos]) -> None:
     for group in registry.view_groups:
-        own = infos.get(group.view.full_name)
+        own = builder.infos.get(group.view.full_name)
         copy = group.view_copy
-        if own is None or copy is None or copy.full_name in infos:
+        if own is None or copy is None or copy.full_name in builder.infos:
             continue
-        infos[copy.full_name] = {
+        builder.infos[copy.full_name] = {
             key: replace(
                 info,
                 name=f"{info.name}_copy",
@@ -118,6 +113,7 @@ def _add_view_copies(registry: Registry, infos: dict[str, Infos]) -> None:
             )
             for key, info in own.items()
         }
+    return builder.infos
 
 
 class _Operator(Struct, frozen=True):

@@ -74,14 +74,15 @@ def with_inputs(
             continue
         formula = written.formula
         tangents = _inputs_used(formula, inputs, "_t")
+        problem = _find_problem(f, formula.text, inputs, derivatives, forward)
+        if problem is not None:
+            code = "E1225" if formula.text == _ELEMENT_WISE else "E1226"
+            diagnostics.error(code, problem, written.place.span, hint="write the formula")
+            continue
         if formula.text == _ELEMENT_WISE:
-            if not _check_element_wise(f, written, inputs, derivatives, forward, diagnostics):
-                continue
             formula = _element_wise(inputs[0].name, derivatives[0])
             tangents = tuple(arguments)
         elif formula.text == _LINEAR:
-            if not _check_linear(f, written, inputs, forward, diagnostics):
-                continue
             tangents = tuple(b.name for b in inputs)
             formula = _linear(f, name, arguments, tangents)
         primals = _inputs_used(formula, inputs, "_p")
@@ -126,47 +127,26 @@ def _check_names(
     return right
 
 
-def _check_element_wise(
+def _find_problem(
     f: NativeFunction,
-    written: ForwardDerivative,
+    word: str,
     inputs: Sequence[Binding],
     derivatives: Sequence[Derivative],
     forward: Sequence[ForwardDerivative],
-    diagnostics: Diagnostics,
-) -> bool:
-    if not derivatives:
-        message = f"'{_ELEMENT_WISE}' follows from a backward formula, and there is none"
-    elif f.func.is_inplace:
-        message = (
-            f"'{_ELEMENT_WISE}' cannot be used for an operator that has only an in-place variant"
-        )
-    elif len(inputs) != 1 or len(derivatives) != 1 or _outputs(forward) > 1:
-        message = f"'{_ELEMENT_WISE}' needs one differentiable input and one output"
-    else:
-        return True
-    diagnostics.error("E1225", message, written.place.span, hint="write the formula")
-    return False
-
-
-def _outputs(forward: Sequence[ForwardDerivative]) -> int:
-    return sum(len(d.var_names) for d in forward)
-
-
-def _check_linear(
-    f: NativeFunction,
-    written: ForwardDerivative,
-    inputs: Sequence[Binding],
-    forward: Sequence[ForwardDerivative],
-    diagnostics: Diagnostics,
-) -> bool:
-    if _outputs(forward) > 1:
-        message = f"'{_LINEAR}' needs a single output"
-    elif not inputs:
-        message = f"'{_LINEAR}' needs an argument with a backward formula"
-    else:
-        return True
-    diagnostics.error("E1226", message, written.place.span, hint="write the formula")
-    return False
+) -> str | None:
+    """Return why the word that stands for a formula has no meaning here; None for any other formula."""
+    outputs = sum(len(d.var_names) for d in forward)
+    if word == _ELEMENT_WISE and not derivatives:
+        return f"'{word}' follows from a backward formula, and there is none"
+    if word == _ELEMENT_WISE and f.func.is_inplace:
+        return f"'{word}' cannot be used for an operator that has only an in-place variant"
+    if word == _ELEMENT_WISE and (len(inputs) != 1 or len(derivatives) != 1 or outputs > 1):
+        return f"'{word}' needs one differentiable input and one output"
+    if word == _LINEAR and outputs > 1:
+        return f"'{word}' needs a single output"
+    if word == _LINEAR and not inputs:
+        return f"'{word}' needs an argument with a backward formula"
+    return None
 
 
 def _element_wise(name: str, derivative: Derivative) -> Formula:

@@ -20,6 +20,7 @@ from opgen.cli.lint import KernelRun
 from opgen.cli.options import (
     jobs_option,
     output_option,
+    path_option,
     python_option,
     schema_options,
     shards_option,
@@ -65,11 +66,10 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 )
 @schema_options
 @output_option("The folder that receives the tree; compiled in its sub-folder cmake-build.")
-@click.option(
+@path_option(
     "--kernels",
     cls=ProjectOption,
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
     help="A kernel source, or a folder whose *.cpp (and *.cu, for torch) are all compiled; repeatable.",
 )
@@ -79,10 +79,9 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @jobs_option("The number of parallel compilers.  [default: Ninja's]")
 @shards_option
 @python_option
-@click.option(
+@path_option(
     "--python-folder",
     cls=ProjectOption,
-    type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="A folder of your own Python files to copy into the package, which imports its ops.py (torch).",
 )
@@ -148,7 +147,9 @@ def build(
         _progress(f"compiling {what}")
         _compile(folder, jobs, sources, context, verbose=verbose)
     name = str(tree.header["name"])
-    library = _shared_library(folder, name)
+    library = next(
+        iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
+    )
     if inputs.python:
         say(f"import {name}: in {folder / 'python'}", report_format)
     say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
@@ -314,12 +315,6 @@ def _existing_functions(context: Context) -> dict[str, str]:
                 at = span.source.location(span.start)
                 places[kernel.cpp_name] = f"{span.source.path}:{at.line}:{at.column}"
     return places
-
-
-def _shared_library(folder: Path, name: str) -> Path:
-    return next(
-        iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
-    )
 
 
 def _tool(name: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from opgen.cli.help import Argument, Choice, Command
+from opgen.diagnostics import counted
 from opgen.io import build_cache
 
 _ACTIONS = ("list", "path", "prune", "clear")
@@ -59,24 +59,19 @@ def cache(action: str, days: float) -> None:
         return
     found = build_cache.entries(folder)
     if action == "list":
-        _print(folder, found)
+        for entry in found:
+            used = "today" if entry.unused_days < 1 else f"{entry.unused_days:.0f} days ago"
+            shown = f"{_LABELS[entry.part]:<12}  {_megabytes(entry.size):>9}"
+            click.echo(f"{shown}  used {used:<12}  {entry.made_for}")
+        click.echo(f"{folder}: {_counted(found)}, {_megabytes(sum(e.size for e in found))}")
         return
     wanted = found if action == "clear" else build_cache.unused(found, days)
     size = build_cache.remove(wanted)
     click.echo(f"{folder}: removed {_counted(wanted)}, {_megabytes(size)}")
 
 
-def _print(folder: Path, found: Sequence[build_cache.Entry]) -> None:
-    for entry in found:
-        label = _LABELS[entry.part]
-        used = "today" if entry.unused_days < 1 else f"{entry.unused_days:.0f} days ago"
-        size = _megabytes(entry.size)
-        click.echo(f"{label:<12}  {size:>9}  used {used:<12}  {entry.made_for}")
-    click.echo(f"{folder}: {_counted(found)}, {_megabytes(sum(entry.size for entry in found))}")
-
-
 def _counted(found: Sequence[build_cache.Entry]) -> str:
-    return "1 entry" if len(found) == 1 else f"{len(found)} entries"
+    return counted(len(found), "entry", "entries")
 
 
 def _megabytes(size: int) -> str:

@@ -33,9 +33,8 @@ class Stale(Struct, frozen=True):
     """A path at which a folder differs from the generated tree."""
 
     path: str
-    kind: (
-        str  # "stale", "missing", "left over", or a description of what is there, such as "a link"
-    )
+    # "stale", "missing", "left over", or a description of what is there, such as "a link".
+    kind: str
     diff: str
 
 
@@ -86,19 +85,16 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Comparison
 @output_option("The folder that holds the tree.")
 @shards_option
 @python_option
-def check(
-    inputs: Inputs,
-    output: Path,
-    report_format: str,
-    deny_warnings: bool,
-) -> None:
+def check(inputs: Inputs, output: Path, report_format: str, deny_warnings: bool) -> None:
     """Report generated files that are not up to date.
 
     Generates in memory, and compares every byte with the folder. Prints a unified diff of files that are stale, missing or
     left over. Use the options with which the folder was generated; its target is known.
     """
     diagnostics = Diagnostics()
-    inputs = _for_target_of(output, inputs)
+    if not is_given("target") and inputs.target == "runtime":
+        # The folder was perhaps made for another target.
+        inputs = replace(inputs, target=recorded_target(output) or "runtime")
     tree = generating.build_tree(inputs, diagnostics)
     found = Comparison() if tree is None else compare(tree, output, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
@@ -122,11 +118,3 @@ def check(
             f"{differ}; {made}; to check it with its own options, type\n  {command}", err=True
         )
     raise SystemExit(1)
-
-
-def _for_target_of(output: Path, inputs: Inputs) -> Inputs:
-    """Return the inputs for the target of a folder's manifest, if neither the command line nor the settings name one."""
-    if is_given("target") or inputs.target != "runtime":
-        return inputs
-    target = recorded_target(output)
-    return inputs if target is None else replace(inputs, target=target)

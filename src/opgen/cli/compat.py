@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import date
 from pathlib import Path
 
 import click
 
 from opgen.cli.help import Argument, Command, ProjectOption
-from opgen.cli.options import report_options, with_settings
-from opgen.cli.report import finish, print_document
+from opgen.cli.options import FILE, path_option, report_options, with_settings
+from opgen.cli.report import finish, print_document, wants_color
 from opgen.compat.breaks import BACKWARD, BOTH, Direction, as_diagnostics, render_breaks_json
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.rendering import counted, render_github, render_human
 from opgen.pipeline.compat import Comparison, compare
 from opgen.pipeline.inputs import Inputs
-
-_FILE = click.Path(path_type=Path)
 
 
 @click.command(
@@ -27,25 +23,16 @@ _FILE = click.Path(path_type=Path)
     fails="there is an error or a break; with --deny-warnings, also if there is a warning",
     pages=("versions",),
 )
-@click.argument("old", type=_FILE, cls=Argument, rows=(("OLD", "The YAML of the older version."),))
-@click.argument("new", type=_FILE, cls=Argument, rows=(("NEW", "The YAML of the newer version."),))
-@click.option(
-    "--allow",
-    type=_FILE,
-    metavar="FILE",
-    help="A file of intended breaks: a regular expression per line.",
-)
+@click.argument("old", type=FILE, cls=Argument, rows=(("OLD", "The YAML of the older version."),))
+@click.argument("new", type=FILE, cls=Argument, rows=(("NEW", "The YAML of the newer version."),))
+@path_option("--allow", help="A file of intended breaks: a regular expression per line.")
 @click.option(
     "--forward",
     is_flag=True,
     help="Also report what prevents OLD from running models saved with NEW.",
 )
-@click.option(
-    "--old-tags", type=_FILE, metavar="FILE", help="The tags file of OLD.  [default: as for lint]"
-)
-@click.option(
-    "--tags", type=_FILE, metavar="FILE", help="The tags file of NEW.  [default: as for lint]"
-)
+@path_option("--old-tags", help="The tags file of OLD.  [default: as for lint]")
+@path_option("--tags", help="The tags file of NEW.  [default: as for lint]")
 @click.option(
     "--namespace",
     cls=ProjectOption,
@@ -69,8 +56,7 @@ def compat(
     Generated operators are compared, too. Breaks are shown at their places in NEW, removed operators at their places in
     OLD.
     """
-    shared = {"yaml": (new,), "namespace": namespace, "deny_warnings": deny_warnings}
-    settings = with_settings({**shared, "report_format": report_format})
+    settings = with_settings({**click.get_current_context().params, "yaml": (new,)})
     namespace, deny_warnings = settings["namespace"], settings["deny_warnings"]
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
@@ -90,7 +76,7 @@ def _rendered(compared: Comparison, wanted: frozenset[Direction], report_format:
     found = as_diagnostics(compared.breaks, wanted)
     if report_format == "github":
         return render_github(found)
-    text = render_human(found, color=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    text = render_human(found, color=wants_color(err=False))
     return f"{text}\n{_summary(compared)}\n" if text else f"{_summary(compared)}\n"
 
 

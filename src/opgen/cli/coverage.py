@@ -9,15 +9,20 @@ from pathlib import Path
 import click
 
 from opgen.cli.help import Argument, Choice, Command, ProjectOption
-from opgen.cli.options import default_schema, report_options, with_settings
+from opgen.cli.options import (
+    FILE,
+    FORMER_YAML,
+    default_schema,
+    path_option,
+    report_options,
+    with_settings,
+)
 from opgen.cli.report import finish_with, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import ATEN
 from opgen.pipeline.inputs import Inputs, installed_derivatives
 from opgen.pipeline.queries import CoverageReport, report_coverage
 from opgen.targets import TARGETS
-
-_FILE = click.Path(path_type=Path)
 
 
 @click.command(
@@ -27,7 +32,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.argument(
     "backend",
-    type=_FILE,
+    type=FILE,
     metavar="BACKEND.YAML",
     cls=Argument,
     rows=(("BACKEND.YAML", "The YAML of the backend."),),
@@ -35,7 +40,7 @@ _FILE = click.Path(path_type=Path)
 @click.argument(
     "operators",
     nargs=-1,
-    type=_FILE,
+    type=FILE,
     metavar="[YAML]...",
     cls=Argument,
     rows=(
@@ -49,9 +54,7 @@ _FILE = click.Path(path_type=Path)
     metavar="core|all|FILE",
     help="The operators to report: those with the tag core, all, or those that a file names.",
 )
-@click.option(
-    "--html", type=_FILE, metavar="FILE", help="Also write a page for browsers to this file."
-)
+@path_option("--html", help="Also write a page for browsers to this file.")
 @click.option(
     "--target",
     cls=ProjectOption,
@@ -60,15 +63,11 @@ _FILE = click.Path(path_type=Path)
     show_default=True,
     help="The target of the backend.",
 )
-@click.option("--yaml", multiple=True, type=_FILE, hidden=True)
-@click.option(
-    "--tags", type=_FILE, metavar="FILE", help="The tags file.  [default: as for generate]"
-)
-@click.option(
+@FORMER_YAML
+@path_option("--tags", help="The tags file.  [default: as for generate]")
+@path_option(
     "--derivatives",
     multiple=True,
-    type=_FILE,
-    metavar="FILE",
     help="A file with the formulas of gradients; repeatable.  [default: derivatives.yaml beside the YAML, or the installed PyTorch's]",
 )
 @report_options("human", "json", help="The format of the report and of diagnostics")
@@ -91,13 +90,7 @@ def coverage(
     which call other operators, and of the backend's autograd kernels. The file of --against has one operator per
     line, or a graph that PyTorch printed.
     """
-    given = {
-        "yaml": (backend,),
-        "target": target,
-        "report_format": report_format,
-        "deny_warnings": deny_warnings,
-    }
-    settings = with_settings(given)
+    settings = with_settings({**click.get_current_context().params, "yaml": (backend,)})
     target, deny_warnings = settings["target"], settings["deny_warnings"]
     diagnostics = Diagnostics()
     schemas = (*operators, *yaml)

@@ -6,16 +6,21 @@ that does nothing.
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
+from typing import Any
 
 import click
 from msgspec import Struct
 
 from opgen.cli.help import Command, Unfinished
-from opgen.cli.options import output_option, python_option, schema_options, shards_option
-from opgen.cli.report import finish, print_diagnostics, say
+from opgen.cli.options import (
+    output_option,
+    path_option,
+    python_option,
+    schema_options,
+    shards_option,
+)
+from opgen.cli.report import finish, print_diagnostics, say, wants_color
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.project import find_project
@@ -57,12 +62,12 @@ class Generation(Struct, frozen=True):
     request: Request
     stamp: Stamp | None
     output: Path
+    report_format: str
+    deny_warnings: bool
     depfile: Path | None
     output_list: Path | None
     list_outputs: bool
     list_inputs: bool
-    report_format: str
-    deny_warnings: bool
 
 
 @click.command(cls=Command, example="opgen generate leaky.yaml -o build", pages=("builds",))
@@ -70,16 +75,9 @@ class Generation(Struct, frozen=True):
 @output_option("The folder that receives the tree.")
 @shards_option
 @python_option
-@click.option(
-    "--depfile",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a Makefile with the files that were read.",
-)
-@click.option(
+@path_option("--depfile", help="Write a Makefile with the files that were read.")
+@path_option(
     "--output-list",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="Write the paths of all generated files, one per line, if they differ from the file's content.",
 )
 @click.option(
@@ -91,35 +89,18 @@ class Generation(Struct, frozen=True):
     help="Print the files that would be read, including opgen's own; write nothing.",
 )
 def generate(
-    inputs: Inputs,
-    output: Path,
-    depfile: Path | None,
-    output_list: Path | None,
-    list_outputs: bool,
-    list_inputs: bool,
-    report_format: str,
-    deny_warnings: bool,
+    inputs: Inputs, output: Path, report_format: str, deny_warnings: bool, **wanted: Any
 ) -> Unfinished | None:
     """Write the tree of C++ files for the YAML into a folder.
 
     Changes only files whose bytes differ, removes files that it wrote before and no longer generates, and never
     touches a file that it did not write.
     """
-    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    request = read_request(inputs, (report_format, deny_warnings, color))
-    stamp = None if list_outputs or list_inputs else find_stamp(output, request)
-    if stamp is None or depfile is not None or output_list is not None:
-        run = Generation(
-            request,
-            stamp,
-            output,
-            depfile,
-            output_list,
-            list_outputs,
-            list_inputs,
-            report_format,
-            deny_warnings,
-        )
+    request = read_request(inputs, (report_format, deny_warnings, wants_color()))
+    lists = wanted["list_outputs"] or wanted["list_inputs"]
+    stamp = None if lists else find_stamp(output, request)
+    if stamp is None or wanted["depfile"] is not None or wanted["output_list"] is not None:
+        run = Generation(request, stamp, output, report_format, deny_warnings, **wanted)
         return Unfinished("generating", "generate", run)
     print_diagnostics(stamp.report, report_format)
     say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)

@@ -26,7 +26,7 @@ from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST
 from opgen.io.new_folder import report_author_files
 from opgen.io.resources import own_files
-from opgen.io.writer import Tree, WriteReport
+from opgen.io.writer import WriteReport
 from opgen.pipeline import generating
 from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import Inputs, input_files
@@ -97,7 +97,8 @@ def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
     denied = run.deny_warnings and (diagnostics.has_warnings or early.has_warnings)
     if tree is None or run.list_outputs or denied:
         diagnostics.extend(early)
-        listed = "" if tree is None else _listed_outputs(tree, run.output)
+        files = () if tree is None else sorted((*tree.files, MANIFEST))
+        listed = "".join(f"{(run.output / path).as_posix()}\n" for path in files)
         finish_with(listed, diagnostics, run.report_format, run.deny_warnings)
         raise SystemExit
     announce(early, run.report_format)
@@ -123,16 +124,11 @@ def _files_read(inputs: Inputs) -> tuple[Path, ...]:
     return (*input_files(inputs), *map(Path, own_files()))
 
 
-def _listed_outputs(tree: Tree, output: Path) -> str:
-    return "".join(f"{(output / path).as_posix()}\n" for path in sorted((*tree.files, MANIFEST)))
-
-
 def _summary(written: WriteReport) -> str:
+    counts = (
+        (written.removed, "removed"),
+        (written.edited, "no longer generated but edited by hand, kept"),
+        (written.unknown, "no longer generated but perhaps edited by hand, kept"),
+    )
     parts = [f"{len(written.written)} written", f"{len(written.unchanged)} unchanged"]
-    if written.removed:
-        parts.append(f"{len(written.removed)} removed")
-    if written.edited:
-        parts.append(f"{len(written.edited)} no longer generated but edited by hand, kept")
-    if written.unknown:
-        parts.append(f"{len(written.unknown)} no longer generated but perhaps edited by hand, kept")
-    return ", ".join(parts)
+    return ", ".join(parts + [f"{len(paths)} {what}" for paths, what in counts if paths])

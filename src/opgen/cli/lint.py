@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption, Unfinished
-from opgen.cli.options import schema_options
+from opgen.cli.options import path_option, schema_options
 from opgen.cli.report import fails, finish, print_diagnostics, rendered, report_unwritable, say
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all, format_all
@@ -99,10 +99,9 @@ class KernelRun(Struct, frozen=True):
 @click.option(
     "--diff", is_flag=True, help="Print the changes that --fix would make; write nothing."
 )
-@click.option(
+@path_option(
     "--kernels",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
     help="Check these kernel sources instead: names that no entry has, headers that are not included; repeatable.",
 )
@@ -213,15 +212,9 @@ def format_command(
     if not (check or diff):
         write_back(old, changed, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
-    _report(changed, len(old), wrote=not (check or diff))
+    for path in changed:
+        click.echo(f"{'would format' if check or diff else 'formatted'} {path}", err=True)
+    if not changed:
+        click.echo(f"{counted(len(old), 'file is', 'files are')} formatted", err=True)
     if changed and (check or diff):
         raise SystemExit(1)
-
-
-def _report(changed: Overlay, files: int, *, wrote: bool) -> None:
-    for path in map(Path, changed):
-        click.echo(f"{'formatted' if wrote else 'would format'} {path}", err=True)
-    if not changed:
-        click.echo(
-            "1 file is formatted" if files == 1 else f"{files} files are formatted", err=True
-        )

@@ -71,9 +71,7 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "check": "check:check",
             "cache": "cache:cache",
         },
-        "Test": {
-            "verify": "verify:verify",
-        },
+        "Test": {"verify": "verify:verify"},
         "Releases, applications, backends": {
             "compat": "compat:compat",
             "select": "select:select",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -49,18 +48,14 @@ def new(name: str, target: str, output: Path | None) -> None:
     texts = scaffold.new_package(name, target, diagnostics)
     folder = Path(name) if output is None else output
     if not diagnostics.has_errors:
-        _write(folder, texts, diagnostics)
+        try:
+            create_folder(folder, {path: text.encode() for path, text in texts.items()})
+        except Locked:
+            report_unwritable(folder, "another opgen is writing there", diagnostics)
+        except FileExistsError:
+            message = f"{folder} exists and is not an empty folder"
+            diagnostics.error("E0901", message, None, hint="choose another folder: -o FOLDER")
+        except OSError as error:
+            report_unwritable(error.filename or folder, error.strerror, diagnostics)
     finish(diagnostics, "human", False)
     click.echo(f"{folder}: {len(texts)} files; README.md explains how to build and test it")
-
-
-def _write(folder: Path, texts: Mapping[str, str], diagnostics: Diagnostics) -> None:
-    try:
-        create_folder(folder, {path: text.encode() for path, text in texts.items()})
-    except Locked:
-        report_unwritable(folder, "another opgen is writing there", diagnostics)
-    except FileExistsError:
-        message = f"{folder} exists and is not an empty folder"
-        diagnostics.error("E0901", message, None, hint="choose another folder: -o FOLDER")
-    except OSError as error:
-        report_unwritable(error.filename or folder, error.strerror, diagnostics)

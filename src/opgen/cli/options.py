@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
@@ -21,6 +21,8 @@ from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Inputs, split_names
 from opgen.pipeline.project import Project, find_project
 from opgen.targets import TARGETS
 
+_Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 
 class _Folder(click.Path):
     """The path of a folder. An empty path, as of an unset variable, is an error and not the current folder."""
@@ -31,8 +33,10 @@ class _Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
-# The type of -o for commands whose output is a tree.
+# The type of -o for commands whose output is a tree, and that of other paths.
 FOLDER = _Folder(path_type=Path)
+FILE = click.Path(path_type=Path)
+path_option = functools.partial(click.option, type=FILE, metavar="FILE")
 
 # The schema file of a command line that names none.
 DEFAULT_YAML = Path("native_functions.yaml")
@@ -45,22 +49,20 @@ _YAML_ARGUMENT = click.argument(
     "yaml",
     cls=Argument,
     nargs=-1,
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="[YAML]...",
     rows=(_YAML_ROW,),
 )
 # The former spelling: commands whose arguments are operators took the YAML as an option.
-_FORMER_YAML = click.option(
-    "--yaml", "yaml", multiple=True, type=click.Path(path_type=Path), hidden=True
-)
+FORMER_YAML = click.option("--yaml", "yaml", multiple=True, type=FILE, hidden=True)
 _IS_FILE = re.compile(r"\.ya?ml$|[/\\]")
 # Commands that may be run for files of several projects.
 _OF_FILES = ("lint", "format")
 
 
 _TYPES: Mapping[Form, Any] = {
-    Form.path: click.Path(path_type=Path),
-    Form.paths: click.Path(path_type=Path),
+    Form.path: FILE,
+    Form.paths: FILE,
     Form.names: split_names,
     Form.number: click.IntRange(1, MAX_SHARDS),
 }
@@ -69,9 +71,7 @@ _OF_TREES = ("shards", "python")
 _READ = "Shared options: what is read"
 
 
-def _option(
-    name: str, cls: type[click.Option], **attrs: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _option(name: str, cls: type[click.Option], **attrs: Any) -> _Decorator:
     """Return the option of `OPTIONS` with this name."""
     option = OPTIONS[name]
     return click.option(
@@ -95,7 +95,7 @@ python_option = click.option(
 )
 
 
-def output_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(help: str) -> _Decorator:
     """Add -o with the folder of the tree, which the command line or the project's settings name: `output: Path`."""
     return click.option(
         "-o",
@@ -113,12 +113,12 @@ _report_option = functools.partial(
 )
 
 
-def jobs_option(help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def jobs_option(help: str) -> _Decorator:
     """Add -j with a number of processes: `jobs: int | None`."""
     return click.option("-j", "--jobs", type=click.IntRange(1), metavar="N", help=help)
 
 
-def format_option(*formats: str, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def format_option(*formats: str, help: str) -> _Decorator:
     """Add --format, with these formats, of which "human" is the default: `report_format: str`."""
     return _report_option(
         "--format",
@@ -134,7 +134,7 @@ def format_option(*formats: str, help: str) -> Callable[[Callable[..., Any]], Ca
 def report_options(
     *formats: str,
     help: str = "The format of diagnostics, which go to stderr if it is human, else to stdout",
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> _Decorator:
     """Add --format, with these formats, and --deny-warnings: `report_format: str` and `deny_warnings: bool`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,7 +160,7 @@ def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def operator_options(
     metavar: str, meaning: str, complete: Callable[..., Any], without_yaml: str | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> _Decorator:
     """Do as `schema_options`, for a command whose arguments are the YAML and then other words, usually operators.
 
     The command is called with `words: tuple[str, ...]`, too. An argument that ends in .yaml or .yml or has a slash is a
@@ -189,7 +189,7 @@ def operator_options(
             shell_complete=complete,
             rows=(_YAML_ROW, (term, meaning)),
         )
-        return named(_FORMER_YAML(with_words))
+        return named(FORMER_YAML(with_words))
 
     return decorate
 
@@ -278,18 +278,14 @@ def _by_project(given: Mapping[str, Any]) -> tuple[tuple[Path, ...], ...]:
         return (given["yaml"],)
     groups: dict[Path | None, list[Path]] = {}
     for path in given["yaml"]:
-        project = find_project(_folder(path), Diagnostics())
+        project = find_project(path if path.is_dir() else path.parent, Diagnostics())
         groups.setdefault(None if project is None else project.file, []).append(path)
     return tuple(map(tuple, groups.values()))
 
 
-def _folder(path: Path) -> Path:
-    return path if path.is_dir() else path.parent
-
-
 def _find_settings(yaml: Sequence[Path], diagnostics: Diagnostics) -> Project | None:
     """Return the settings for these schema files, or for the current folder. Raises UsageError if there are several."""
-    folders = dict.fromkeys(map(_folder, yaml or (Path("_"),)))
+    folders = dict.fromkeys(p if p.is_dir() else p.parent for p in yaml or (Path("_"),))
     found = {p.file: p for p in (find_project(f, diagnostics) for f in folders) if p is not None}
     if len(found) > 1:
         first, second, *_ = found

@@ -10,7 +10,7 @@ import click
 
 from opgen.cli.editors import complete_explanation, complete_operator
 from opgen.cli.help import Argument, Choice, Command
-from opgen.cli.options import operator_options, schema_options
+from opgen.cli.options import operator_options, path_option, schema_options
 from opgen.cli.report import fails, finish, finish_with, report_unwritable, say
 from opgen.data import read_text
 from opgen.diagnostics import Diagnostics, known_codes
@@ -78,11 +78,8 @@ def dump(
     cls=Argument,
     rows=(("WHAT", f"{', '.join(queries.SCHEMAS)}.  [default: {queries.SCHEMAS[0]}]"),),
 )
-@click.option(
-    "--tags",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The file of the tags that entries may have.  [default: the built-in list]",
+@path_option(
+    "--tags", help="The file of the tags that entries may have.  [default: the built-in list]"
 )
 @click.option(
     "--strict-torchgen",
@@ -173,13 +170,7 @@ def _torchgen_case(code: str) -> str | None:
     pages=("guides/kernels", "kernels-api"),
 )
 @operator_options("[OP]...", "An operator; repeatable.  [default: all]", complete_operator)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A new file for the skeletons.  [default: stdout]",
-)
+@path_option("-o", "--output", help="A new file for the skeletons.  [default: stdout]")
 def stub(
     inputs: Inputs,
     words: tuple[str, ...],
@@ -198,15 +189,11 @@ def stub(
         finish_with(text, diagnostics, report_format, deny_warnings)
         return
     if not fails(diagnostics, deny_warnings):
-        _write(output, text, diagnostics)
+        try:
+            create_file(output, text.encode())
+        except FileExistsError:
+            diagnostics.error("E0901", f"{output} exists; name a new file", None)
+        except OSError as error:
+            report_unwritable(error.filename or output, error.strerror, diagnostics)
     finish(diagnostics, report_format, deny_warnings)
     say(f"{output}: written", report_format)
-
-
-def _write(output: Path, text: str, diagnostics: Diagnostics) -> None:
-    try:
-        create_file(output, text.encode())
-    except FileExistsError:
-        diagnostics.error("E0901", f"{output} exists; name a new file", None)
-    except OSError as error:
-        report_unwritable(error.filename or output, error.strerror, diagnostics)

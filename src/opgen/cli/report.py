@@ -113,6 +113,6 @@ def rendered(diagnostics: Diagnostics, report_format: str) -> str:
             return render_human(diagnostics, color=wants_color())
 
 
-def wants_color() -> bool:
-    """Return whether text on stderr has colors."""
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+def wants_color(*, err: bool = True) -> bool:
+    """Return whether text on stderr, or else on stdout, has colors."""
+    return (sys.stderr if err else sys.stdout).isatty() and not os.environ.get("NO_COLOR")

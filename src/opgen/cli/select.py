@@ -8,13 +8,11 @@ import click
 
 from opgen.cli.editors import complete_operator
 from opgen.cli.help import Command
-from opgen.cli.options import operator_options
+from opgen.cli.options import operator_options, path_option
 from opgen.cli.report import finish_with
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
-
-_FILE = click.Path(path_type=Path)
 
 
 @click.command(
@@ -23,20 +21,16 @@ _FILE = click.Path(path_type=Path)
     pages=("backend-and-selective",),
 )
 @operator_options("[OP]...", "An operator to select; repeatable.", complete_operator)
-@click.option(
+@path_option(
     "--from-registrations",
     "registrations",
     multiple=True,
-    type=_FILE,
-    metavar="FILE",
     help="A file of a backend's registrations: a C++ source, or a list printed by a dispatcher or by opgen dump; repeatable.",
 )
-@click.option(
+@path_option(
     "--from-trace",
     "traces",
     multiple=True,
-    type=_FILE,
-    metavar="FILE",
     help="A file of a program's calls: a graph, a profile, or a name per line; repeatable.",
 )
 def select(

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Argument, Choice, Command
-from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, split_arguments
+from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, path_option, split_arguments
 from opgen.cli.report import finish, print_document, show_progress, wants_color, write_output
 from opgen.diagnostics import Diagnostics, OpgenError, describe, render_human
 from opgen.diagnostics.suggestions import did_you_mean
@@ -32,7 +32,7 @@ from opgen.verify.reports import (
     split_findings,
 )
 from opgen.verify.runner.messages import NOT_TESTED, OperatorReport
-from opgen.verify.runner.session import Verification, VerificationError
+from opgen.verify.runner.session import VerificationError
 
 _RENDERERS = {
     ".json": render_json,
@@ -79,10 +79,9 @@ def _complete_property(
         ("OPERATOR", "Only these operators: names, or patterns as 'add*'."),
     ),
 )
-@click.option(
+@path_option(
     "--build",
     "build",
-    type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="The folder that 'opgen build -o' has filled.  [default: the output of the project's settings, if it is built]",
 )
@@ -93,11 +92,10 @@ def _complete_property(
     metavar="NAME|FILE",
     help="What registers the operators: a Python module, a shared library or a Python file; repeatable.",
 )
-@click.option(
+@path_option(
     "--path",
     "folders",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="A folder where Python finds modules; repeatable.",
 )
@@ -115,11 +113,9 @@ def _complete_property(
     help="The library whose tensors the operators use.  [default: torch with --torch-namespace, else that of the "
     "folder of --build, of the project's settings, or runtime]",
 )
-@click.option(
+@path_option(
     "--domains",
     multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="A file that says more about arguments, in place of those beside the YAML; repeatable.",
 )
 @click.option(
@@ -139,19 +135,14 @@ def _complete_property(
 )
 @jobs_option("The number of processes that verify at once.  [default: the number of cores]")
 @format_option("human", *_FORMATS, help="The format of what is printed")
-@click.option(
+@path_option(
     "--report",
     "reports",
     multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="Also write a report, in the form of the file's end: .html, .json, .xml (JUnit) or .sarif; repeatable.",
 )
-@click.option(
-    "--programs",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Write a program for each finding into this folder.",
+@path_option(
+    "--programs", metavar="FOLDER", help="Write a program for each finding into this folder."
 )
 @click.option(
     "--deny-untested", is_flag=True, help="Also exit with 1 if a property was not tested."
@@ -182,7 +173,9 @@ def verify(
     files, operators = split_arguments(given, ())
     project = _find_settings(files, report_format)
     settings = {} if project is None or namespaces else project.values_for(files)
-    build = build or (_built(settings.get("output")) if not loads else None)
+    output = settings.get("output")
+    if build is None and not loads and output is not None and (output / BUILD_FOLDER).is_dir():
+        build = output
     built_for = None if build is None else recorded_target(build)
     chosen = target or ("torch" if namespaces else built_for or settings.get("target"))
     chosen = "torch" if chosen == "torch-stable" else chosen or "runtime"
@@ -214,7 +207,11 @@ def verify(
     finally:
         progress.end()
     _write(report, reports, programs, diagnostics)
-    _print(report.verification, report_format)
+    if report_format == "human":
+        # The findings are printed already.
+        click.echo(render_rest(report.verification, color=wants_color(err=False)), nl=False)
+    else:
+        print_document(_FORMATS[report_format](report.verification))
     finish(diagnostics, "human", False)
     verdicts = [v for r in report.operators for v in r.verdicts]
     untested = any(v.status == NOT_TESTED for v in verdicts)
@@ -230,11 +227,6 @@ def _find_settings(files: tuple[Path, ...], report_format: str) -> Project | Non
         known = ("json", "github", "sarif")
         finish(diagnostics, report_format if report_format in known else "human", False)
     return project
-
-
-def _built(folder: Path | None) -> Path | None:
-    """Return the folder of the settings, if `opgen build` has filled it."""
-    return folder if folder is not None and (folder / BUILD_FOLDER).is_dir() else None
 
 
 def _default_schemas(target: str, namespaces: tuple[str, ...]) -> tuple[Path, ...]:
@@ -261,13 +253,8 @@ def _library(
     libraries = sorted(compiled.glob("lib*.so"))
     if target == "torch" and libraries:
         return (str(libraries[0]), *loads), ()
-    if libraries:
-        raise click.ClickException(
-            f"{build} has no Python package; 'opgen build --python -o {build}' adds it"
-        )
-    raise click.ClickException(
-        f"{build} has no library; 'opgen build --python -o {build}' makes one"
-    )
+    lacks, gives = ("Python package", "adds it") if libraries else ("library", "makes one")
+    raise click.ClickException(f"{build} has no {lacks}; 'opgen build --python -o {build}' {gives}")
 
 
 def _property(text: str) -> str:
@@ -298,7 +285,7 @@ class _Progress:
 
     def tell(self, report: OperatorReport) -> None:
         self._done += 1
-        findings = render_findings(report, color=_colors_stdout()) if self._prints else ""
+        findings = render_findings(report, color=wants_color(err=False)) if self._prints else ""
         if findings:
             self.end()
             # click.echo flushes: what is there stays, whatever happens to the others.
@@ -326,15 +313,3 @@ def _write(
             for shown in verdict.findings[:1]:
                 path = programs / f"{name}-{verdict.property}.py"
                 write_output(path, shown.program.encode(), diagnostics)
-
-
-def _print(found: Verification, report_format: str) -> None:
-    if report_format == "human":
-        # The findings are printed already.
-        click.echo(render_rest(found, color=_colors_stdout()), nl=False)
-    else:
-        print_document(_FORMATS[report_format](found))
-
-
-def _colors_stdout() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

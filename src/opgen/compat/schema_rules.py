@@ -22,6 +22,7 @@ from opgen.model.function_schema import Annotation, Argument, Return
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.types import (
     BaseTy,
+    BaseType,
     CustomClassType,
     DictType,
     ListType,
@@ -29,69 +30,38 @@ from opgen.model.types import (
     TupleType,
     Type,
 )
-from opgen.model.types import BaseType as SchemaBaseType
 
+ANY = BaseType(BaseTy.Any)
+INT = BaseType(BaseTy.int)
+FLOAT = BaseType(BaseTy.float)
+COMPLEX = BaseType(BaseTy.complex)
+NUMBER = BaseType(BaseTy.Scalar)
 
-class Plain(Struct, frozen=True):
-    """A type without elements, such as `int`, `float`, `number` and `Tensor`."""
-
-    name: str
-
-
-class ListOf(Struct, frozen=True):
-    elem: InterpreterType
-
-
-class OptionalOf(Struct, frozen=True):
-    elem: InterpreterType
-
-
-class DictOf(Struct, frozen=True):
-    key: InterpreterType
-    value: InterpreterType
-
-
-class TupleOf(Struct, frozen=True):
-    elems: tuple[InterpreterType, ...]
-
-
-InterpreterType: TypeAlias = Plain | ListOf | OptionalOf | DictOf | TupleOf
-
-ANY = Plain("Any")
-INT = Plain("int")
-FLOAT = Plain("float")
-COMPLEX = Plain("complex")
-NUMBER = Plain("number")
-
-_NAMES = {
-    BaseTy.SymInt: INT,
-    BaseTy.ScalarType: INT,
-    BaseTy.Layout: INT,
-    BaseTy.MemoryFormat: INT,
-    BaseTy.DeviceIndex: INT,
-    BaseTy.ConstQuantizerPtr: INT,
-    BaseTy.Scalar: NUMBER,
-}
+_INTS = frozenset(
+    (
+        *(BaseTy.SymInt, BaseTy.ScalarType, BaseTy.Layout, BaseTy.MemoryFormat),
+        *(BaseTy.DeviceIndex, BaseTy.ConstQuantizerPtr),
+    )
+)
 
 
 @cache
-def interpreter_type(type: Type) -> InterpreterType:
-    """Return the interpreter's type for a schema type."""
+def interpreter_type(type: Type) -> Type:
+    """Return the interpreter's type for a schema type: a list has no size, and Any includes None."""
     match type:
-        case SchemaBaseType(name):
-            return _NAMES.get(name, Plain(name.name))
-        case CustomClassType():
-            return Plain(str(type))
+        case BaseType(name):
+            return INT if name in _INTS else type
+        case CustomClassType(name):
+            return CustomClassType(name)
         case DictType(key, value):
-            return DictOf(interpreter_type(key), interpreter_type(value))
+            return DictType(interpreter_type(key), interpreter_type(value))
         case TupleType(elems):
-            return TupleOf(tuple(map(interpreter_type, elems)))
+            return TupleType(tuple(map(interpreter_type, elems)))
         case ListType(elem):
-            return ListOf(interpreter_type(elem))
+            return ListType(interpreter_type(elem), None)
         case OptionalType(elem):
             inner = interpreter_type(elem)
-            # Any includes None.
-            return inner if isinstance(inner, OptionalOf) or inner == ANY else OptionalOf(inner)
+            return inner if isinstance(inner, OptionalType) or inner == ANY else OptionalType(inner)
 
 
 def _list_size(type: Type) -> int | None:
@@ -100,19 +70,19 @@ def _list_size(type: Type) -> int | None:
     return None if list_type is None else list_type.size
 
 
-def is_accepted(actual: InterpreterType, declared: InterpreterType) -> bool:
+def is_accepted(actual: Type, declared: Type) -> bool:
     """Return whether each value of type `actual` can be passed as one of type `declared`."""
     if actual == declared or declared == ANY:
         return True
     match actual, declared:
-        case OptionalOf(inner), OptionalOf():
+        case OptionalType(inner), OptionalType():
             return is_accepted(inner, declared)
-        case _, OptionalOf(inner):
+        case _, OptionalType(inner):
             return is_accepted(actual, inner)
-        case TupleOf(elems), TupleOf(declared_elems):
+        case TupleType(elems), TupleType(declared_elems):
             same_size = len(elems) == len(declared_elems)
             return same_size and all(map(is_accepted, elems, declared_elems))
-        case Plain(), Plain():
+        case BaseType(), BaseType():
             return declared == NUMBER and actual in (INT, FLOAT, COMPLEX)
         case _:
             return False
@@ -140,10 +110,10 @@ def default_value(default: str, type: Type) -> DefaultValue:
     """Evaluate the default of an argument of this type. A single value for a list with a size is repeated."""
     plain = interpreter_type(type)
     if default.startswith("[") and default.endswith("]"):
-        elem = plain.elem if isinstance(plain, ListOf) else plain
+        elem = plain.elem if isinstance(plain, ListType) else plain
         items = (item.strip() for item in default[1:-1].split(","))
         return tuple(_scalar(item, elem) for item in items if item)
-    if isinstance(plain, ListOf):
+    if isinstance(plain, ListType):
         return (_scalar(default, plain.elem),) * (_list_size(type) or 1)
     return _scalar(default, plain)
 
@@ -153,9 +123,10 @@ def is_list(value: DefaultValue) -> bool:
     return value == () or isinstance(value[0], tuple)
 
 
-def _scalar(text: str, type: InterpreterType) -> Scalar:
+def _scalar(text: str, type: Type) -> Scalar:
     if text[:1] in ("'", '"'):
-        return ("str", _unquoted(text))
+        # Single and double quotes are equal.
+        return ("str", text[1:-1].replace(f"\\{text[0]}", text[0]))
     if text in _WORDS:
         return _WORDS[text]
     try:
@@ -163,12 +134,6 @@ def _scalar(text: str, type: InterpreterType) -> Scalar:
         return ("int", int(text)) if is_int else ("float", float(text))
     except ValueError:
         return ("word", text)
-
-
-def _unquoted(text: str) -> str:
-    """Return the characters of a string literal, so that single and double quotes are equal."""
-    quote = text[0]
-    return text[1:-1].replace(f"\\{quote}", quote)
 
 
 class Alignment(Struct, frozen=True):
@@ -242,8 +207,18 @@ class Versions(Struct, frozen=True):
         name = self.new.full_name
         return Break(name, kind, message, old, new, *spans, verdicts, stricter - verdicts)
 
-    def argument_spans(self, old: Argument | None, new: Argument | None) -> tuple[Span, Span]:
-        return _argument_span(self.old, old), _argument_span(self.new, new)
+    def of_argument(
+        self,
+        kind: BreakKind,
+        message: str,
+        old: Argument | None,
+        new: Argument | None,
+        verdicts: frozenset[Direction] = BOTH,
+        stricter: frozenset[Direction] = _NONE,
+    ) -> Break:
+        """Return a break of an argument, which is None in the version that does not have it."""
+        spans = _argument_span(self.old, old), _argument_span(self.new, new)
+        return self.break_(kind, message, (old or "", new or ""), spans, verdicts, stricter)
 
 
 def compare_schemas(versions: Versions) -> Iterator[Break]:
@@ -282,8 +257,7 @@ def _compare_lists(
         yield from _compare_arguments(versions, before, after)
     for before, after in aligned.renamed:
         message = f"argument '{before.name}' was renamed to '{after.name}'"
-        spans = versions.argument_spans(before, after)
-        yield versions.break_(BreakKind.renamed_argument, message, (before, after), spans)
+        yield versions.of_argument(BreakKind.renamed_argument, message, before, after)
     for position, argument in aligned.removed:
         yield _removed(versions, argument, breaks_forward=out or position < len(new))
     if aligned.reordered:
@@ -293,21 +267,15 @@ def _compare_lists(
 
 def _removed(versions: Versions, argument: Argument, *, breaks_forward: bool) -> Break:
     verdicts = BOTH if breaks_forward else BACKWARD
-    spans = versions.argument_spans(argument, None)
     moved = next((a for a in versions.new.func.arguments.flat_all if a.name == argument.name), None)
     if moved is not None:
-        message = f"argument '{argument.name}' {_now_out(versions, moved)} an out argument"
-        spans = versions.argument_spans(argument, moved)
-        texts = (argument, moved)
-        return versions.break_(BreakKind.changed_argument_alias, message, texts, spans, BOTH)
+        now = "is now" if moved in _outs(versions.new) else "is no longer"
+        message = f"argument '{argument.name}' {now} an out argument"
+        return versions.of_argument(BreakKind.changed_argument_alias, message, argument, moved)
     message = f"argument '{argument.name}' was removed"
     stricter = FORWARD if argument.default is None else _NONE
     kind = BreakKind.removed_argument
-    return versions.break_(kind, message, (argument, ""), spans, verdicts, stricter)
-
-
-def _now_out(versions: Versions, argument: Argument) -> str:
-    return "is now" if argument in _outs(versions.new) else "is no longer"
+    return versions.of_argument(kind, message, argument, None, verdicts, stricter)
 
 
 def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argument]) -> Break:
@@ -320,41 +288,30 @@ def _reordered(versions: Versions, old: Sequence[Argument], new: Sequence[Argume
 def _new_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
     for argument in aligned.inserted:
         message = f"new argument '{argument.name}' comes before old ones; it must come last"
-        yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
+        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
     for argument in aligned.appended:
         if argument.default is None:
             message = f"new argument '{argument.name}' has no default"
-            yield _new(versions, BreakKind.new_argument_without_default, message, argument, BOTH)
+            yield versions.of_argument(
+                BreakKind.new_argument_without_default, message, None, argument
+            )
         elif is_list(default_value(argument.default, argument.type)):
             message = f"the default of new argument '{argument.name}' is a list"
             kind = BreakKind.new_argument_with_list_default
-            yield _new(versions, kind, message, argument, FORWARD)
+            yield versions.of_argument(kind, message, None, argument, FORWARD)
 
 
 def _new_out_arguments(versions: Versions, aligned: Alignment) -> Iterator[Break]:
     for argument in aligned.inserted:
         message = f"new out argument '{argument.name}' comes before old ones"
-        yield _new(versions, BreakKind.inserted_argument, message, argument, BOTH)
+        yield versions.of_argument(BreakKind.inserted_argument, message, None, argument)
     for argument in aligned.appended:
-        is_out = argument.is_write
         message = f"out argument '{argument.name}' is new"
-        if not is_out:
+        if not argument.is_write:
             message = f"argument '{argument.name}' after the out arguments is new"
-        spans = versions.argument_spans(None, argument)
         kind = BreakKind.new_out_argument
         stricter = BACKWARD if argument.default is None else _NONE
-        yield versions.break_(kind, message, ("", argument), spans, FORWARD, stricter)
-
-
-def _new(
-    versions: Versions,
-    kind: BreakKind,
-    message: str,
-    argument: Argument,
-    verdicts: frozenset[Direction],
-) -> Break:
-    spans = versions.argument_spans(None, argument)
-    return versions.break_(kind, message, ("", argument), spans, verdicts)
+        yield versions.of_argument(kind, message, None, argument, FORWARD, stricter)
 
 
 def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iterator[Break]:
@@ -364,26 +321,15 @@ def _compare_arguments(versions: Versions, old: Argument, new: Argument) -> Iter
         if old.is_write != new.is_write:
             now = "is now written" if new.is_write else "is no longer written"
             message = f"argument '{new.name}' {now}"
-        yield _changed(versions, BreakKind.changed_argument_alias, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.changed_argument_alias, message, old, new)
     verdicts = _type_verdicts(old, new)
     if verdicts:
         message = f"the type of argument '{new.name}' was {old.type}, and is now {new.type}"
-        yield _changed(versions, BreakKind.changed_argument_type, message, old, new, verdicts)
+        yield versions.of_argument(BreakKind.changed_argument_type, message, old, new, verdicts)
     if _is_keyword(versions.new, new) and not _is_keyword(versions.old, old):
         message = f"argument '{new.name}' can no longer be passed by position"
-        yield _changed(versions, BreakKind.keyword_only_moved, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.keyword_only_moved, message, old, new)
     yield from _compare_defaults(versions, old, new)
-
-
-def _changed(
-    versions: Versions,
-    kind: BreakKind,
-    message: str,
-    old: Argument,
-    new: Argument,
-    verdicts: frozenset[Direction],
-) -> Break:
-    return versions.break_(kind, message, (old, new), versions.argument_spans(old, new), verdicts)
 
 
 def _type_verdicts(old: Argument, new: Argument) -> frozenset[Direction]:
@@ -406,15 +352,15 @@ def _compare_defaults(versions: Versions, old: Argument, new: Argument) -> Itera
         return
     if before is None:
         message = f"argument '{new.name}' had no default, and now has {new.default}"
-        yield _changed(versions, BreakKind.added_default, message, old, new, FORWARD)
+        yield versions.of_argument(BreakKind.added_default, message, old, new, FORWARD)
     elif after is None:
         message = f"argument '{new.name}' no longer has a default; it was {old.default}"
-        yield _changed(versions, BreakKind.removed_default, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.removed_default, message, old, new)
     else:
         message = (
             f"the default of argument '{new.name}' was {old.default}, and is now {new.default}"
         )
-        yield _changed(versions, BreakKind.changed_default, message, old, new, BOTH)
+        yield versions.of_argument(BreakKind.changed_default, message, old, new)
 
 
 def _default(argument: Argument) -> DefaultValue | None:
@@ -481,9 +427,6 @@ def _argument_span(f: NativeFunction, argument: Argument | None) -> Span:
     return f.span if argument is None else f.argument_span(argument.name)
 
 
-_NO_VERDICT: frozenset[Direction] = frozenset()
-
-
 def compare_operators(
     old: Iterable[NativeFunction], new: Iterable[NativeFunction]
 ) -> tuple[Break, ...]:
@@ -518,13 +461,6 @@ def compare_operator(old: NativeFunction, new: NativeFunction) -> tuple[Break, .
     )
 
 
-def is_compatible(old: NativeFunction, new: NativeFunction, direction: Direction) -> bool:
-    """Return the verdict of `torch.FunctionSchema` on the two schemas."""
-    if old.full_name != new.full_name:
-        return False
-    return not any(direction in item.verdicts for item in compare_schemas(Versions(old, new)))
-
-
 def _base_name(f: NativeFunction) -> str:
     return f"{f.namespace}::{f.func.name.name}"
 
@@ -545,7 +481,7 @@ def _attribute(
 ) -> Break:
     """Return a break outside of the schemas, in the entry's `key`."""
     spans = (versions.old.spans.key(key), versions.new.spans.key(key))
-    return versions.break_(kind, message, (old, new), spans, _NO_VERDICT, BACKWARD)
+    return versions.break_(kind, message, (old, new), spans, _NONE, BACKWARD)
 
 
 def _lost_composite_kernel(versions: Versions) -> Iterator[Break]:
@@ -572,13 +508,12 @@ def _serves_every_backend(f: NativeFunction) -> bool:
 def _removed_variants(versions: Versions) -> Iterator[Break]:
     for variant in sorted(versions.old.variants - versions.new.variants, key=lambda v: v.name):
         what = "method of Tensor" if variant is Variant.method else "function"
-        old, new = (_names(f.variants) for f in (versions.old, versions.new))
+        old, new = (
+            ", ".join(sorted(v.name for v in f.variants)) or "none"
+            for f in (versions.old, versions.new)
+        )
         message = f"it can no longer be called as a {what}"
         yield _attribute(versions, BreakKind.removed_variant, message, old, new, "variants")
-
-
-def _names(variants: frozenset[Variant]) -> str:
-    return ", ".join(sorted(v.name for v in variants)) or "none"
 
 
 def _moved_python_module(versions: Versions) -> Iterator[Break]:

@@ -83,7 +83,7 @@ def _kernels(backend: ExternalBackend) -> Iterator[BackendKernel]:
 
 
 def _signature(kernel: BackendKernel) -> DispatcherSignature:
-    return DispatcherSignature.from_native_function(kernel.function, symint=kernel.symint)
+    return DispatcherSignature(kernel.function, symint=kernel.symint)
 
 
 def _overload(kernel: BackendKernel, spelling: TypeSpelling) -> _Overload:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 
 from msgspec import Struct, field
 
@@ -38,22 +39,12 @@ from opgen.model.mistakes import find_out_mistake
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import operator_namespace
 from opgen.model.registry import (
-    NativeFunctionsGroup,
     NativeFunctionsViewGroup,
     OutlessGroup,
     Registry,
     StructuredGroup,
 )
 from opgen.model.types import BaseTy, BaseType, CustomClassType, ListType, Type, custom_classes
-
-
-def _check_collisions(
-    functions: Sequence[NativeFunction], signatures: Signatures, diagnostics: Diagnostics
-) -> None:
-    """Report each operator that has the same C++ signature, struct or header as an earlier one."""
-    _check_structs(functions, diagnostics)
-    _check_overloads(functions, signatures, diagnostics)
-    _check_headers(functions, diagnostics)
 
 
 def _check_structs(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
@@ -157,16 +148,16 @@ def check_signatures(
     for f in registry.functions:
         if f.full_name in sound:
             _check_conversions(f, checker)
-    for group in registry.groups:
+    groups: tuple[StructuredGroup, ...] = (*registry.groups, *registry.outless_groups)
+    for group in groups:
         if all(f.full_name in sound for f in group.functions()):
             _check_group(group, checker)
-    for outless in registry.outless_groups:
-        if all(f.full_name in sound for f in outless.functions()):
-            _check_outless(outless, checker)
     for view_group in registry.view_groups:
         _check_view_copy(view_group, checker)
     functions = [f for f in registry.functions if f.full_name in sound]
-    _check_collisions(functions, signatures, diagnostics)
+    _check_structs(functions, diagnostics)
+    _check_overloads(functions, signatures, diagnostics)
+    _check_headers(functions, diagnostics)
 
 
 def _is_sound(f: NativeFunction, checker: _Checker) -> bool:
@@ -215,15 +206,14 @@ def _raise_for_inner_references(ctype: CType) -> None:
 
 def _has_known_classes(f: NativeFunction, checker: _Checker) -> bool:
     """Return whether each custom class of `f` has a C++ class. A class without one is reported once."""
-    for a in f.func.arguments.flat_all:
-        for custom_class in custom_classes(a.type):
-            if not _is_known_class(custom_class, f.argument_type_span(a.name), checker):
-                return False
-    for i, r in enumerate(f.func.returns):
-        for custom_class in custom_classes(r.type):
-            if not _is_known_class(custom_class, f.return_span(i), checker):
-                return False
-    return True
+    arguments = ((a.type, f.argument_type_span, a.name) for a in f.func.arguments.flat_all)
+    returns = ((r.type, f.return_span, i) for i, r in enumerate(f.func.returns))
+    places: Iterator[tuple[Type, Callable[..., Span], object]] = chain(arguments, returns)
+    return all(
+        _is_known_class(custom_class, find_span(part), checker)
+        for type, find_span, part in places
+        for custom_class in custom_classes(type)
+    )
 
 
 def _is_known_class(custom_class: CustomClassType, span: Span, checker: _Checker) -> bool:
@@ -231,15 +221,9 @@ def _is_known_class(custom_class: CustomClassType, span: Span, checker: _Checker
         message = f"'{custom_class.class_name}' is a custom class, but this target supports none"
         checker.diagnostics.error("E0701", message, span)
         return False
-    if custom_class.cpp is None:
-        _report_class(custom_class.class_name, span, checker)
-        return False
-    return True
-
-
-def _report_class(name: str, span: Span, checker: _Checker) -> None:
-    if name in checker.unknown_classes:
-        return
+    name = custom_class.class_name
+    if custom_class.cpp is not None or name in checker.unknown_classes:
+        return custom_class.cpp is not None
     checker.unknown_classes.add(name)
     message = f"the C++ class of '{name}' is not declared"
     notes = [
@@ -248,6 +232,7 @@ def _report_class(name: str, span: Span, checker: _Checker) -> None:
         "'define' registers the class; leave it out if another library registers it",
     ]
     checker.diagnostics.error("E0716", message, span, notes=notes)
+    return False
 
 
 def _check_returns(f: NativeFunction, checker: _Checker) -> None:
@@ -308,21 +293,14 @@ def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
 def _check_method(f: NativeFunction, checker: _Checker) -> None:
     if Variant.method not in f.variants:
         return
-    own = f.func.arguments.self_arg
-    if own is None:
-        checker.diagnostics.error(
-            "E0704",
-            f"'{f.func.name}' is a method, but has no positional argument 'self'",
-            f.spans.value("variants"),
-            hint="a method needs 'Tensor self'",
-        )
-    elif not _is_tensor(own.argument.type):
-        checker.diagnostics.error(
-            "E0704",
-            f"'{f.func.name}' is a method, but its 'self' is '{own.argument.type}'",
-            f.argument_type_span("self"),
-            hint="a method needs 'Tensor self'",
-        )
+    own, span = f.func.arguments.self_arg, f.spans.value("variants")
+    if own is not None and _is_tensor(own.argument.type):
+        return
+    lack = "has no positional argument 'self'"
+    if own is not None:
+        lack, span = f"its 'self' is '{own.argument.type}'", f.argument_type_span("self")
+    message = f"'{f.func.name}' is a method, but {lack}"
+    checker.diagnostics.error("E0704", message, span, hint="a method needs 'Tensor self'")
 
 
 def _check_symint_kernels(f: NativeFunction, checker: _Checker) -> None:
@@ -415,11 +393,24 @@ def _translations(
         yield dispatcher, signatures.native(f, symint=symint).arguments(), False
 
 
-def _check_group(group: NativeFunctionsGroup, checker: _Checker) -> None:
+def _check_group(group: StructuredGroup, checker: _Checker) -> None:
+    before = len(checker.diagnostics)
     for f in group.functions():
         _check_aliased_returns(f, checker)
-    if group.structured:
-        _check_structured(group, checker)
+    if isinstance(group, OutlessGroup):
+        _check_structured_returns(group.functional, checker)
+    elif group.structured:
+        before = len(checker.diagnostics)
+        for f in group.functions():
+            _check_no_tensor_options(f, checker)
+        _check_structured_outs(group.out, checker)
+    else:
+        return
+    _check_structured_types(group, checker)
+    if len(checker.diagnostics) == before:
+        have = checker.signatures.native(group.functional, symint=False).arguments()
+        want = signatures.meta_arguments(group)
+        _check_translation(group.functional, have, want, checker)
 
 
 def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
@@ -442,30 +433,6 @@ def _check_aliased_returns(f: NativeFunction, checker: _Checker) -> None:
             hint=mistake.hint if mistake is not None else "give each a letter of its own",
         )
         return
-
-
-def _check_structured(group: NativeFunctionsGroup, checker: _Checker) -> None:
-    before = len(checker.diagnostics)
-    for f in group.functions():
-        _check_no_tensor_options(f, checker)
-    _check_structured_outs(group.out, checker)
-    _check_structured_types(group, checker)
-    if len(checker.diagnostics) == before:
-        have = checker.signatures.native(group.functional, symint=False).arguments()
-        want = signatures.meta_arguments(group)
-        _check_translation(group.functional, have, want, checker)
-
-
-def _check_outless(group: OutlessGroup, checker: _Checker) -> None:
-    before = len(checker.diagnostics)
-    for f in group.functions():
-        _check_aliased_returns(f, checker)
-    _check_structured_returns(group.functional, checker)
-    _check_structured_types(group, checker)
-    if len(checker.diagnostics) == before:
-        have = checker.signatures.native(group.functional, symint=False).arguments()
-        want = signatures.meta_arguments(group)
-        _check_translation(group.functional, have, want, checker)
 
 
 def _check_structured_returns(f: NativeFunction, checker: _Checker) -> None:
@@ -524,7 +491,8 @@ def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None
     if copy is None or copy.find_kernel(key) is None or not copy.root_name.endswith("_copy"):
         return
     returns = group.view.func.returns
-    if len(returns) != 1 or not _is_tensor_or_list(returns[0].type):
+    elems = [r.type.elem if isinstance(r.type, ListType) else r.type for r in returns]
+    if len(elems) != 1 or not _is_tensor(elems[0]):
         checker.diagnostics.error(
             "E0714",
             f"the kernel of '{copy.func.name}' cannot be generated",
@@ -535,7 +503,3 @@ def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None
 
 def _is_tensor(type: Type) -> bool:
     return isinstance(type, BaseType) and type.name is BaseTy.Tensor
-
-
-def _is_tensor_or_list(type: Type) -> bool:
-    return _is_tensor(type.elem if isinstance(type, ListType) else type)

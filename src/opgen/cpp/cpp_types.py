@@ -27,7 +27,6 @@ from opgen.cpp.type_values import (
     TENSOR,
     TENSOR_LIST,
     VOID,
-    Array,
     ArrayRef,
     Base,
     ConstRef,
@@ -58,87 +57,22 @@ from opgen.model.types import (
 
 _IVALUE = Base("IValue")
 _STRING = Base("string")
+_NO_GENERATOR = "PyTorch's registry accepts only 'Generator?'"
 # Lists of these are passed as ArrayRef, which does not own its elements.
 _BORROWED = frozenset(
     {BaseTy.float, BaseTy.ScalarType, BaseTy.Device, BaseTy.complex, BaseTy.Scalar}
 )
 
 
-def _library_argument_type(
-    type: Type, *, mutable: bool, symint: bool, context: TypeContext
-) -> CType:
-    """Return the type of an argument in all APIs except that of structured kernels. Raises NoCppType."""
-    match type:
-        case BaseType(BaseTy.Tensor):
-            return MutRef(TENSOR) if mutable and not context.use_const_ref else ConstRef(TENSOR)
-        case BaseType(BaseTy.Scalar):
-            return ConstRef(SCALAR)
-        case BaseType(BaseTy.Generator):
-            raise NoCppType("PyTorch's registry accepts only 'Generator?'")
-        case BaseType(BaseTy.Any):
-            return ConstRef(_IVALUE)
-        case BaseType():
-            return _value(type, symint=symint)
-        case CustomClassType():
-            return ConstRef(_owned(type))
-        case DictType():
-            return ConstRef(_owned(type))
-        case TupleType():
-            return _owned(type)
-        case OptionalType(elem):
-            return _optional(elem, symint, context)
-        case ListType(elem, size):
-            return _list(elem, size, symint, context)
-
-
 def can_change_elements(type: Type) -> bool:
     """Return whether a kernel gets a List or Dict, whose elements it can change although the reference is const."""
     try:
-        found = _library_argument_type(
+        found = argument_type(
             type, mutable=False, symint=False, context=TypeContext(False, False, library=True)
         )
     except NoCppType:
         return False
     return isinstance(found.elem if isinstance(found, ConstRef | Optional) else found, List | Dict)
-
-
-def _value(type: Type, *, symint: bool) -> CType:
-    value = value_type(type, symint=symint)
-    assert value is not None
-    return value
-
-
-def _optional(elem: Type, symint: bool, context: TypeContext) -> CType:
-    match elem:
-        case BaseType(BaseTy.Tensor):
-            return ConstRef(Optional(TENSOR))
-        case BaseType(BaseTy.Scalar):
-            return ConstRef(Optional(SCALAR))
-        case BaseType(BaseTy.Generator):
-            return Optional(Base("Generator"))
-        case ListType(BaseType(BaseTy.int)):
-            return OPTIONAL_INT_ARRAY_REF
-        case ListType(BaseType(BaseTy.SymInt)):
-            return OPTIONAL_SYM_INT_ARRAY_REF if symint else OPTIONAL_INT_ARRAY_REF
-    inner = _library_argument_type(elem, mutable=False, symint=symint, context=context)
-    return Optional(inner.elem if isinstance(inner, ConstRef) else inner)
-
-
-def _list(elem: Type, size: int | None, symint: bool, context: TypeContext) -> CType:
-    match elem:
-        case BaseType(BaseTy.int):
-            return INT_ARRAY_REF
-        case BaseType(BaseTy.SymInt):
-            return SYM_INT_ARRAY_REF if symint else INT_ARRAY_REF
-        case BaseType(BaseTy.Tensor):
-            return TENSOR_LIST
-        case BaseType(BaseTy.bool) if size is not None:
-            return Array(BOOL, size)
-        case BaseType(name) if name in _BORROWED:
-            return ArrayRef(_owned(elem))
-        case OptionalType(BaseType(BaseTy.Tensor)):
-            return OPTIONAL_TENSORS
-    return ConstRef(List(_owned(elem)))
 
 
 def _owned(type: Type) -> CType:
@@ -155,7 +89,7 @@ def _owned(type: Type) -> CType:
         case BaseType(BaseTy.SymInt):
             return SYM_INT
         case BaseType(BaseTy.Generator):
-            raise NoCppType("PyTorch's registry accepts only 'Generator?'")
+            raise NoCppType(_NO_GENERATOR)
         case BaseType():
             return _value(type, symint=True)
         case CustomClassType(name, cpp):
@@ -176,12 +110,7 @@ def _owned(type: Type) -> CType:
 
 def _key(type: Type) -> CType:
     """Return the type of keys in a Dict. PyTorch's registry accepts only four."""
-    if isinstance(type, BaseType) and type.name in (
-        BaseTy.str,
-        BaseTy.int,
-        BaseTy.float,
-        BaseTy.bool,
-    ):
+    if isinstance(type, BaseType) and type.name.name in ("str", "int", "float", "bool"):
         return _owned(type)
     raise NoCppType(f"PyTorch's registry accepts no Dict with keys of type '{type}'")
 
@@ -206,68 +135,75 @@ def _library_return_type(type: Type, *, by_reference: bool, context: TypeContext
             return _owned(type)
 
 
-def _is(type: Type, base: BaseTy) -> bool:
-    return isinstance(type, BaseType) and type.name is base
-
-
 @cache
 def argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """Return the type of an argument in the public C++ API and of the dispatcher. Raises NoCppType."""
-    if context.library:
-        return _library_argument_type(type, mutable=mutable, symint=symint, context=context)
-    value = value_type(type, symint=symint)
-    if value is not None:
-        return value
-    is_mutable_ref = mutable and not context.use_const_ref
+    library, is_mutable_ref = context.library, mutable and not context.use_const_ref
     match type:
         case BaseType(BaseTy.Tensor):
             return MutRef(TENSOR) if is_mutable_ref else ConstRef(TENSOR)
-        case BaseType():
+        case BaseType(BaseTy.Scalar):
             return ConstRef(SCALAR)
+        case BaseType(BaseTy.Generator) if library:
+            raise NoCppType(_NO_GENERATOR)
+        case BaseType(BaseTy.Any) if library:
+            return ConstRef(_IVALUE)
+        case OptionalType(BaseType(BaseTy.Tensor)):
+            return MutRef(TENSOR) if is_mutable_ref and not library else ConstRef(Optional(TENSOR))
+        case OptionalType(BaseType(BaseTy.Scalar)):
+            return ConstRef(Optional(SCALAR))
+        case OptionalType(BaseType(BaseTy.Generator)):
+            return Optional(Base("Generator"))
+        case OptionalType(ListType(BaseType(BaseTy.SymInt))) if symint:
+            return OPTIONAL_SYM_INT_ARRAY_REF
+        case OptionalType(ListType(BaseType(BaseTy.int | BaseTy.SymInt))):
+            return OPTIONAL_INT_ARRAY_REF
         case OptionalType(elem):
-            return _optional_argument(elem, mutable, symint, context)
-        case ListType(elem):
-            return _list_argument(elem, mutable, symint, context)
-        case _:
-            raise NoCppType(f"{NOT_FOR_TORCHGEN[type.__class__]} has no C++ type")
+            written = mutable and not library
+            inner = argument_type(elem, mutable=written, symint=symint, context=context)
+            return Optional(inner.elem if library and isinstance(inner, ConstRef) else inner)
+        case ListType(elem, size):
+            return _list(elem, size, mutable, symint, context)
+        case DictType() | CustomClassType() if library:
+            return ConstRef(_owned(type))
+        case TupleType() if library:
+            return _owned(type)
+    return _value(type, symint=symint)
 
 
-def _optional_argument(elem: Type, mutable: bool, symint: bool, context: TypeContext) -> CType:
-    if _is(elem, BaseTy.Tensor):
-        if mutable and not context.use_const_ref:
-            return MutRef(TENSOR)
-        return ConstRef(Optional(TENSOR))
-    if _is(elem, BaseTy.Scalar):
-        return ConstRef(Optional(SCALAR))
-    if isinstance(elem, ListType) and _is(elem.elem, BaseTy.int):
-        return OPTIONAL_INT_ARRAY_REF
-    if isinstance(elem, ListType) and _is(elem.elem, BaseTy.SymInt):
-        return OPTIONAL_SYM_INT_ARRAY_REF if symint else OPTIONAL_INT_ARRAY_REF
-    return Optional(argument_type(elem, mutable=mutable, symint=symint, context=context))
-
-
-def _list_argument(elem: Type, mutable: bool, symint: bool, context: TypeContext) -> CType:
-    if _is(elem, BaseTy.int):
-        return INT_ARRAY_REF
-    if _is(elem, BaseTy.SymInt):
-        return SYM_INT_ARRAY_REF if symint else INT_ARRAY_REF
-    if _is(elem, BaseTy.Tensor):
-        return ConstRef(I_TENSOR_LIST_REF) if context.structured_group else TENSOR_LIST
-    if _is(elem, BaseTy.Scalar):
-        return ArrayRef(SCALAR)
-    if _is(elem, BaseTy.Dimname):
-        return DIMNAME_LIST
-    if isinstance(elem, OptionalType) and _is(elem.elem, BaseTy.Tensor):
-        return OPTIONAL_TENSORS
+def _list(elem: Type, size: int | None, mutable: bool, symint: bool, context: TypeContext) -> CType:
+    match elem:
+        case BaseType(BaseTy.SymInt) if symint:
+            return SYM_INT_ARRAY_REF
+        case BaseType(BaseTy.int | BaseTy.SymInt):
+            return INT_ARRAY_REF
+        case BaseType(BaseTy.Tensor):
+            return ConstRef(I_TENSOR_LIST_REF) if context.structured_group else TENSOR_LIST
+        case BaseType(BaseTy.Scalar):
+            return ArrayRef(SCALAR)
+        case OptionalType(BaseType(BaseTy.Tensor)):
+            return OPTIONAL_TENSORS
+        case BaseType(BaseTy.bool) if size is not None or not context.library:
+            return _value(ListType(elem, size), symint=symint)
+        case BaseType(name) if context.library and name in _BORROWED:
+            return ArrayRef(_owned(elem))
+        case _ if context.library:
+            return ConstRef(List(_owned(elem)))
+        case BaseType(BaseTy.Dimname):
+            return DIMNAME_LIST
     return ArrayRef(argument_type(elem, mutable=mutable, symint=symint, context=context))
+
+
+def _value(type: Type, *, symint: bool) -> CType:
+    value = value_type(type, symint=symint)
+    assert value is not None
+    return value
 
 
 @cache
 def native_argument_type(type: Type, *, mutable: bool, symint: bool, context: TypeContext) -> CType:
     """Return the type of an argument of an unstructured kernel. Raises NoCppType."""
-    if context.library:
-        return argument_type(type, mutable=mutable, symint=symint, context=context)
-    if isinstance(type, OptionalType) and _is(type.elem, BaseTy.Tensor):
+    if not context.library and type == OptionalType(BaseType(BaseTy.Tensor)):
         optional = Optional(TENSOR)
         return MutRef(optional) if mutable and not context.use_const_ref else ConstRef(optional)
     return argument_type(type, mutable=mutable, symint=symint, context=context)

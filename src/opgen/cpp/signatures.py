@@ -254,10 +254,6 @@ class SchemaSignature(Struct, frozen=True, dict=True):
 class DispatcherSignature(SchemaSignature, frozen=True, dict=True):
     """The signature by which the dispatcher calls: the arguments of the schema, in its order."""
 
-    @staticmethod
-    def from_native_function(f: NativeFunction, *, symint: bool = True) -> DispatcherSignature:
-        return DispatcherSignature(f, symint)
-
     @property
     def name(self) -> str:
         return cpp_name(self.function.func)
@@ -274,10 +270,6 @@ class DispatcherSignature(SchemaSignature, frozen=True, dict=True):
 
 class NativeSignature(SchemaSignature, frozen=True, dict=True):
     """The signature of an unstructured kernel: TensorOptions as four optional parameters, out arguments last."""
-
-    @staticmethod
-    def from_native_function(f: NativeFunction, *, symint: bool) -> NativeSignature:
-        return NativeSignature(f, symint)
 
     @property
     def name(self) -> str:

@@ -36,29 +36,29 @@ from opgen.cpp.type_values import (
 )
 
 
-class Conversions(Struct, frozen=True):
+class Conversions(Struct, frozen=True, kw_only=True):
     """The C++ text of each conversion. `{0}` is the converted expression."""
 
-    this_tensor: str
+    this_tensor: str = "const_cast<Tensor&>(*this)"
     dtype_of_options: str
-    layout_of_options: str
-    device_of_options: str
-    pin_memory_of_options: str
+    layout_of_options: str = "{0}.layout_opt()"
+    device_of_options: str = "{0}.device_opt()"
+    pin_memory_of_options: str = "{0}.pinned_memory_opt()"
     memory_format_of_options: str
     gather_options: str
-    no_value: str
-    optional_tensor_ref: str
-    optional_scalar_ref: str
-    optional_tensor_list_ref: str
-    int_from_sym: str
-    sym_from_int: str
-    optional_int_from_sym: str
-    optional_sym_from_int: str
-    ints_from_syms: str
-    syms_from_ints: str
-    optional_ints_from_syms: str
-    optional_syms_from_ints: str
-    optional_ints: str
+    no_value: str = "::std::nullopt"
+    optional_tensor_ref: str = "{0}"
+    optional_scalar_ref: str = "{0}"
+    optional_tensor_list_ref: str = "{0}"
+    int_from_sym: str = "{0}"
+    sym_from_int: str = "{0}"
+    optional_int_from_sym: str = "{0}"
+    optional_sym_from_int: str = "{0}"
+    ints_from_syms: str = "{0}"
+    syms_from_ints: str = "{0}"
+    optional_ints_from_syms: str = "{0}"
+    optional_syms_from_ints: str = "{0}"
+    optional_ints: str = "{0}"
 
 
 class NoConversion(Exception):

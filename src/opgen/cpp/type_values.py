@@ -179,7 +179,7 @@ def without_reference(ctype: CType) -> CType:
     return ctype.elem if isinstance(ctype, ConstRef | MutRef) else ctype
 
 
-class TypeSpelling(Struct, frozen=True, dict=True):
+class TypeSpelling(Struct, frozen=True, dict=True, kw_only=True):
     """The spelling of types, with namespaces.
 
     `names` maps base types to their spelling if that is not their name with `prefix`, which all other base types have
@@ -191,13 +191,13 @@ class TypeSpelling(Struct, frozen=True, dict=True):
 
     names: Mapping[str, str]
     prefix: str
-    standard: str
+    standard: str = "::std::"
     array_ref: str
     list: str
     dictionary: str
     pointer: str
-    reference: str
-    assign: str
+    reference: str = ""
+    assign: str = " = "
     defaults: Mapping[str, str]
     symint_default: str
 

@@ -12,11 +12,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache, cached_property, wraps
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypedDict, TypeVar
 
 from msgspec import Struct, field
 
 from opgen import data
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _T = TypeVar("_T")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -257,6 +260,15 @@ class Diagnostic(Struct, frozen=True):
         return describe(self.code)
 
 
+class Details(TypedDict, total=False):
+    """What a report may have besides its code, message and place; see `Diagnostic`."""
+
+    labels: Iterable[tuple[Span, str]]
+    notes: Iterable[str]
+    hint: str | None
+    fix: Edit | None
+
+
 class Diagnostics(Struct):
     """Collects problems in any order; `sorted()` returns them by file and position.
 
@@ -268,23 +280,17 @@ class Diagnostics(Struct):
     _items: list[Diagnostic] = field(default_factory=list)
     _errors: int = 0
 
-    def error(
-        self,
-        code: str,
-        message: str,
-        span: Span | None,
-        *,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-        hint: str | None = None,
-        fix: Edit | None = None,
-    ) -> None:
-        self.add(
-            Diagnostic(code, Severity.error, message, span, tuple(labels), tuple(notes), hint, fix)
-        )
+    def error(self, code: str, message: str, span: Span | None, **details: Unpack[Details]) -> None:
+        self._report(Severity.error, code, message, span, **details)
 
     def warning(
+        self, code: str, message: str, span: Span | None, **details: Unpack[Details]
+    ) -> None:
+        self._report(Severity.warning, code, message, span, **details)
+
+    def _report(
         self,
+        severity: Severity,
         code: str,
         message: str,
         span: Span | None,
@@ -294,11 +300,8 @@ class Diagnostics(Struct):
         hint: str | None = None,
         fix: Edit | None = None,
     ) -> None:
-        self.add(
-            Diagnostic(
-                code, Severity.warning, message, span, tuple(labels), tuple(notes), hint, fix
-            )
-        )
+        more = tuple(labels), tuple(notes), hint, fix
+        self.add(Diagnostic(code, severity, message, span, *more))
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Add a problem. Raises TooManyErrors if there are `most` errors already; see `until_too_many`."""

@@ -264,16 +264,12 @@ def write_new_file(path: str, content: bytes) -> FileState:
     """
     handle = os.open(path, _NEW_FILE, 0o666)
     try:
-        _write_whole(handle, content)
+        written = os.write(handle, content)
+        while written < len(content):
+            written += os.write(handle, memoryview(content)[written:])
         return state_of(os.fstat(handle))
     finally:
         os.close(handle)
-
-
-def _write_whole(handle: int, content: bytes) -> None:
-    written = os.write(handle, content)
-    while written < len(content):
-        written += os.write(handle, memoryview(content)[written:])
 
 
 def _unlink(path: str) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,12 +23,10 @@ from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.model.profile import ATEN
 from opgen.model.registry import Registry
 from opgen.pipeline import checking
-from opgen.pipeline.inputs import Inputs, derivatives_paths, input_files
+from opgen.pipeline.inputs import OPTIONS, Form, Inputs, derivatives_paths, input_files
 from opgen.pipeline.loading import read_source
 from opgen.pipeline.project import find_project
 from opgen.targets import TARGETS
-
-_DELAY = 0.3
 
 
 class Settings(Struct, frozen=True):
@@ -51,7 +50,7 @@ class Settings(Struct, frozen=True):
     strict_torchgen: bool = False
     namespace: str | None = None
     kernels: tuple[str, ...] = ()
-    delay: float = _DELAY
+    delay: float = 0.3
     # The file of the project's settings, if it has some.
     project: Path | None = None
 
@@ -70,37 +69,26 @@ class Settings(Struct, frozen=True):
         if project is None:
             return self
         values = project.values if path.name == DERIVATIVES_YAML else project.values_for((path,))
-        return replace(
-            self,
-            yaml=self.yaml or tuple(map(str, values.get("yaml", ()))),
-            derivatives=self.derivatives or tuple(map(str, values.get("derivatives", ()))),
-            include=self.include or tuple(map(str, values.get("include", ()))),
-            target=self.target or values.get("target"),
-            torch=self.torch or values.get("torch"),
-            namespace=self.namespace or values.get("namespace"),
-            project=project.file,
-        )
+        own: dict[str, Any] = {"project": project.file}
+        for name in ("yaml", "derivatives", "include"):
+            own[name] = getattr(self, name) or tuple(map(str, values.get(name, ())))
+        for name in ("target", "torch", "namespace"):
+            own[name] = getattr(self, name) or values.get(name)
+        return replace(self, **own)
 
     def inputs(self, document: Path, root: Path | None, overlay: Mapping[Path, bytes]) -> Inputs:
         """Return the inputs for the schema file `document`. `overlay` replaces the contents of files."""
         together = self.together(root)
-        return Inputs(
-            yaml=together if document in together else (document,),
-            tags=_optional(root, self.tags),
-            derivatives=tuple(_absolute(root, name) for name in self.derivatives),
-            include=tuple(_absolute(root, name) for name in self.include),
-            target=self.target or "runtime",
-            torch=self.torch,
-            project=self.project,
-            backends=self.backends,
-            ignore_keys=self.ignore_keys,
-            extends=_optional(root, self.extends),
-            select=tuple(_absolute(root, name) for name in self.select),
-            backend_yaml=_optional(root, self.backend_yaml),
-            strict_torchgen=self.strict_torchgen,
-            namespace=self.namespace,
-            overlay=overlay,
-        )
+        options: dict[str, Any] = {}
+        for name, option in OPTIONS.items():
+            value = getattr(self, name, None) or option.default
+            if option.form is Form.path and value is not None:
+                value = _absolute(root, value)
+            elif option.form is Form.paths:
+                value = tuple(_absolute(root, one) for one in value)
+            options[name] = value
+        yaml = together if document in together else (document,)
+        return Inputs(yaml, project=self.project, overlay=overlay, **options)
 
 
 def read_settings(value: object) -> Settings:
@@ -110,24 +98,23 @@ def read_settings(value: object) -> Settings:
     own = value.get("opgen", value)
     if not isinstance(own, Mapping):
         return Settings()
-    target = _string(own, "target")
     delay = own.get("delay")
-    return Settings(
-        yaml=_strings(own, "yaml"),
-        tags=_string(own, "tags"),
-        derivatives=_strings(own, "derivatives"),
-        include=_strings(own, "include"),
-        target=target if target is not None and target in TARGETS else None,
-        extends=_string(own, "extends"),
-        backends=_strings(own, "backends"),
-        ignore_keys=_strings(own, "ignoreKeys"),
-        select=_strings(own, "select"),
-        backend_yaml=_string(own, "backendYaml"),
-        strict_torchgen=own.get("strictTorchgen") is True,
-        namespace=_string(own, "namespace"),
-        kernels=_strings(own, "kernels"),
-        delay=min(max(delay, 0), 10_000) / 1000 if isinstance(delay, (int, float)) else _DELAY,
-    )
+    values: dict[str, Any] = {"yaml": _strings(own, "yaml"), "kernels": _strings(own, "kernels")}
+    # A value for --torch is that of a project.
+    for name in (n for n in Settings.__struct_fields__ if n in OPTIONS and n != "torch"):
+        key = re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+        match OPTIONS[name].form:
+            case Form.paths | Form.names:
+                values[name] = _strings(own, key)
+            case Form.flag:
+                values[name] = own.get(key) is True
+            case _:
+                values[name] = _string(own, key)
+    if values["target"] not in TARGETS:
+        values["target"] = None
+    if isinstance(delay, (int, float)):
+        values["delay"] = min(max(delay, 0), 10_000) / 1000
+    return Settings(**values)
 
 
 def _string(section: Mapping[Any, Any], name: str) -> str | None:
@@ -144,13 +131,6 @@ def _strings(section: Mapping[Any, Any], name: str) -> tuple[str, ...]:
 
 def _absolute(root: Path | None, name: str) -> Path:
     return Path(name) if root is None else root / name
-
-
-def _optional(root: Path | None, name: str | None) -> Path | None:
-    return None if name is None else _absolute(root, name)
-
-
-# The name of the files of formulas that are read without being named.
 
 
 class Analysis(Struct, frozen=True):

@@ -57,12 +57,9 @@ def find_formula_word(outline: Outline, offset: int) -> Word | None:
         return None
     if key.name == "name":
         name = entry.name
-        on_name = name is not None and name.start <= span.start <= name.end
-        return (
-            Word(Kind.operator, name, entry, key)
-            if on_name and name is not None
-            else (Word(Kind.schema, span, entry, key))
-        )
+        if name is not None and name.start <= span.start <= name.end:
+            return Word(Kind.operator, name, entry, key)
+        return Word(Kind.schema, span, entry, key)
     return Word(Kind.formula, span, entry, key)
 
 
@@ -92,11 +89,8 @@ def describe_formula_word(word: Word, known: Analysis | None) -> str | None:
         text = FORMULA_HEADER_KEYS.get(word.text)
     elif word.kind is Kind.dispatch_key:
         key = DispatchKey.__members__.get(word.text)
-        text = (
-            "Formulas for all backends without some of their own."
-            if key is None
-            else (describe_dispatch_key(key))
-        )
+        text = "Formulas for all backends without some of their own."
+        text = text if key is None else describe_dispatch_key(key)
     elif word.kind is Kind.formula_key:
         text = describe_key(word.text, f)
     else:
@@ -144,7 +138,6 @@ class _Place(Struct, frozen=True):
 
     before: str
     entry: Entry
-    line: int
     known: Analysis | None
     outlines: Sequence[Outline]
     others: Outline
@@ -166,7 +159,7 @@ def complete_formulas(
         return ()
     if entry is None or re.fullmatch(r"(- *)?\w*", before):
         return tuple(_new_items(outline, location.line - 1, before, strict_torchgen))
-    place = _Place(before, entry, location.line - 1, known, schemas, outline)
+    place = _Place(before, entry, known, schemas, outline)
     return tuple(_complete(place))
 
 

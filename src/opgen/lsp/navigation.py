@@ -14,7 +14,6 @@ from lsprotocol import types
 from msgspec import Struct, field
 
 from opgen import data
-from opgen._compat import assert_never
 from opgen.diagnostics import Source, Span
 from opgen.io.manifest import MANIFEST
 from opgen.lsp.documents import Analysis
@@ -126,8 +125,6 @@ def hover_text(word: Word, known: Analysis | None) -> str | None:
         case Kind.schema:
             text = _describe_type(word.text)
             return None if text is None else f"**{word.text}**: {text}"
-        case _:
-            assert_never(word.kind)
 
 
 def _operator(name: str, known: Analysis | None) -> str | None:
@@ -248,21 +245,17 @@ def document_symbols(outline: Outline, positions: Positions) -> list[types.Docum
         symbols = [types.DocumentSymbol(key.value.text, types.SymbolKind.Namespace, *where)]
     return [
         *symbols,
-        *_operators(outline, positions),
-    ]
-
-
-def _operators(outline: Outline, positions: Positions) -> list[types.DocumentSymbol]:
-    return [
-        types.DocumentSymbol(
-            name=entry.name.text,
-            kind=types.SymbolKind.Function,
-            range=positions.range(entry.span),
-            selection_range=positions.range(entry.name),
-            children=_kernels(entry, positions),
-        )
-        for entry in outline.entries
-        if entry.name is not None
+        *[
+            types.DocumentSymbol(
+                name=entry.name.text,
+                kind=types.SymbolKind.Function,
+                range=positions.range(entry.span),
+                selection_range=positions.range(entry.name),
+                children=_kernels(entry, positions),
+            )
+            for entry in outline.entries
+            if entry.name is not None
+        ],
     ]
 
 

@@ -262,13 +262,9 @@ def _kind(outline: Outline, span: Span, entry: Entry, key: Key) -> Kind | None:
 
 
 def is_before_colon(outline: Outline, span: Span) -> bool:
-    rest = _line_after(outline, span)
-    return re.match(r"[ \t\w,]*:(\s|$)", rest) is not None
-
-
-def _line_after(outline: Outline, span: Span) -> str:
     location = outline.source.location(span.end)
-    return outline.source.line_text(location.line)[location.column - 1 :]
+    rest = outline.source.line_text(location.line)[location.column - 1 :]
+    return re.match(r"[ \t\w,]*:(\s|$)", rest) is not None
 
 
 def is_comment(outline: Outline, span: Span) -> bool:

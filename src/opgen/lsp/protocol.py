@@ -9,7 +9,6 @@ from lsprotocol import types
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen._compat import assert_never
 from opgen.diagnostics import Diagnostic, Diagnostics, Edit, Severity, Source, Span
 from opgen.diagnostics.suggestions import shorten
 from opgen.edits import apply_edits, fix_all, format_all
@@ -91,7 +90,7 @@ def to_protocol(item: Diagnostic, positions: Positions, uri_of: ToUri) -> types.
     ]
     return types.Diagnostic(
         range=nowhere if item.span is None else positions.range(item.span),
-        severity=_severity(item.severity),
+        severity=_SEVERITIES[item.severity],
         code=item.code,
         source="opgen",
         message="\n".join((item.message, *((item.hint,) if item.hint else ()), *item.notes)),
@@ -100,14 +99,10 @@ def to_protocol(item: Diagnostic, positions: Positions, uri_of: ToUri) -> types.
     )
 
 
-def _severity(severity: Severity) -> types.DiagnosticSeverity:
-    match severity:
-        case Severity.error:
-            return types.DiagnosticSeverity.Error
-        case Severity.warning:
-            return types.DiagnosticSeverity.Warning
-        case _:
-            assert_never(severity)
+_SEVERITIES = {
+    Severity.error: types.DiagnosticSeverity.Error,
+    Severity.warning: types.DiagnosticSeverity.Warning,
+}
 
 
 def _is_unnecessary(item: Diagnostic) -> bool:

@@ -239,40 +239,9 @@ COMPOSITE_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
     DispatchKey.CompositeExplicitAutogradNonFunctional,
 )
 
-CUDA_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
-    DispatchKey.CUDA,
-    DispatchKey.QuantizedCUDA,
-    DispatchKey.SparseCUDA,
-    DispatchKey.SparseCsrCUDA,
-    DispatchKey.NestedTensorCUDA,
-    DispatchKey.AutogradCUDA,
+# The keys of the devices whose kernels run with a device guard: CUDA, QuantizedCUDA, …
+GUARDED_DISPATCH_KEYS: tuple[DispatchKey, ...] = tuple(
+    DispatchKey[f"{functionality}{device}"]
+    for device in ("CUDA", "XPU")
+    for functionality in ("", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
 )
-
-XPU_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
-    DispatchKey.XPU,
-    DispatchKey.QuantizedXPU,
-    DispatchKey.SparseXPU,
-    DispatchKey.SparseCsrXPU,
-    DispatchKey.NestedTensorXPU,
-    DispatchKey.AutogradXPU,
-)
-
-
-def is_generic_dispatch_key(key: DispatchKey) -> bool:
-    return key in COMPOSITE_DISPATCH_KEYS
-
-
-def is_cuda_dispatch_key(key: DispatchKey) -> bool:
-    return key in CUDA_DISPATCH_KEYS
-
-
-def is_xpu_dispatch_key(key: DispatchKey) -> bool:
-    return key in XPU_DISPATCH_KEYS
-
-
-def is_structured_dispatch_key(key: DispatchKey) -> bool:
-    return key in STRUCTURED_DISPATCH_KEYS
-
-
-def is_ufunc_dispatch_key(key: DispatchKey) -> bool:
-    return key in UFUNC_DISPATCH_KEYS

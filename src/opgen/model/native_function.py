@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from functools import cached_property
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -191,81 +190,64 @@ class Kernel(Struct, frozen=True):
         return f"::{self.namespace}::{self.name}" if self.namespace else f"::{self.name}"
 
 
-class EntrySpans(Protocol):
+class EntrySpans:
     """The positions of an entry's parts. For a missing part, methods return the position of a part near it."""
+
+    __slots__ = ()
 
     @property
     def entry(self) -> Span:
         """The whole entry."""
+        raise NotImplementedError
 
     def key(self, name: str) -> Span:
         """Return the key `name`."""
+        return self.entry
 
     def value(self, name: str) -> Span:
         """Return the value of the key `name`."""
+        return self.entry
 
     def item(self, name: str, text: str) -> Span:
         """Return one item (a tag, a variant, an operator's name) in the value of the key `name`."""
+        return self.entry
 
     def dispatch_key(self, key: DispatchKey) -> Span:
         """Return the name of `key` in the dispatch table."""
+        return self.entry
 
     def kernel(self, key: DispatchKey) -> Span:
         """Return the kernel for `key` in the dispatch table."""
+        return self.entry
 
     def schema(self, start: int, end: int) -> Span:
-        """Characters of the schema, counted without its namespace."""
+        """Return characters of the schema, counted without its namespace."""
+        return self.entry
 
     def add_key(self, text: str) -> Edit | None:
         """Return the edit that adds these lines, a key with its value; None if a person has to do it."""
+        return None
 
     def remove_key(self, name: str) -> Edit | None:
         """Return the edit that removes the key `name`; None if a person has to do it."""
+        return None
 
     def add_tag(self, tag: str) -> Edit | None:
         """Return the edit that adds a tag; None if a person has to do it."""
+        return None
 
     def misplaced_blanks(self) -> tuple[Edit, ...]:
         """Return the edits that give the schema the white space of its canonical spelling."""
+        return ()
 
 
-class OneSpan(Struct, frozen=True):
+class OneSpan(EntrySpans, Struct, frozen=True):
     """Positions of an entry whose parts are all at one place."""
 
     entry: Span
 
-    def key(self, name: str) -> Span:
-        return self.entry
 
-    def value(self, name: str) -> Span:
-        return self.entry
-
-    def item(self, name: str, text: str) -> Span:
-        return self.entry
-
-    def dispatch_key(self, key: DispatchKey) -> Span:
-        return self.entry
-
-    def kernel(self, key: DispatchKey) -> Span:
-        return self.entry
-
-    def schema(self, start: int, end: int) -> Span:
-        return self.entry
-
-    def add_key(self, text: str) -> Edit | None:
-        return None
-
-    def remove_key(self, name: str) -> Edit | None:
-        return None
-
-    def add_tag(self, tag: str) -> Edit | None:
-        return None
-
-    def misplaced_blanks(self) -> tuple[Edit, ...]:
-        return ()
-
-
-class VariantSpans(Struct, frozen=True):
+class VariantSpans(EntrySpans, Struct, frozen=True):
     """Positions of a variant that the entry of another one asks for with `autogen`.
 
     `base` are the positions in that entry, and `written` is the schema there. The name of the variant is the item in the
@@ -313,9 +295,6 @@ class VariantSpans(Struct, frozen=True):
 
     def add_tag(self, tag: str) -> Edit | None:
         return self.base.add_tag(tag)
-
-    def misplaced_blanks(self) -> tuple[Edit, ...]:
-        return ()
 
     @property
     def _name(self) -> Span:
@@ -510,32 +489,26 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
 
     def argument_span(self, name: str) -> Span:
         """Return the first argument of this name, from its type to its default."""
-        for argument, start in argument_offsets(self.func):
-            if argument.name == name:
-                return self.spans.schema(start, start + len(str(argument)))
-        return self.span
+        return self._part(name, lambda a: (0, len(str(a))))
 
     def argument_type_span(self, name: str) -> Span:
         """Return the type of the first argument of this name."""
-        for argument, start in argument_offsets(self.func):
-            if argument.name == name:
-                return self.spans.schema(start, start + len(argument.type_text))
-        return self.span
+        return self._part(name, lambda a: (0, len(a.type_text)))
 
     def argument_name_span(self, name: str) -> Span:
         """Return the name of the first argument of this name."""
-        for argument, start in argument_offsets(self.func):
-            if argument.name == name:
-                begin = start + len(argument.type_text) + 1
-                return self.spans.schema(begin, begin + len(name))
-        return self.span
+        return self._part(name, lambda a: (len(a.type_text) + 1, len(a.type_text) + 1 + len(name)))
 
     def argument_default_span(self, name: str) -> Span:
-        """Return the default, without `=`, of the first argument of this name."""
+        """Return the default, without `=`, of the first argument of this name that has one."""
+        return self._part(name, lambda a: (len(str(a)) - len(a.default or ""), len(str(a))))
+
+    def _part(self, name: str, part: Callable[[Argument], tuple[int, int]]) -> Span:
+        """Return a `part` of the first argument of this name, which is a range of its text."""
         for argument, start in argument_offsets(self.func):
-            if argument.name == name and argument.default is not None:
-                end = start + len(str(argument))
-                return self.spans.schema(end - len(argument.default), end)
+            if argument.name == name:
+                first, last = part(argument)
+                return self.spans.schema(start + first, start + last)
         return self.span
 
     def return_span(self, index: int) -> Span:

@@ -243,25 +243,3 @@ class Registry(Struct, frozen=True, dict=True):
     def view_group_of(self, f: NativeFunction) -> NativeFunctionsViewGroup | None:
         """Return the view group of `f`, or None."""
         return self._views.get(f.full_name)
-
-    def find_kernel(
-        self, op: NativeFunction | NativeFunctionsGroup, key: DispatchKey
-    ) -> Kernel | None:
-        """Return the kernel that the entry names for `key`, or None; for a group, the entry of its out variant."""
-        f = op.out if isinstance(op, NativeFunctionsGroup) else op
-        return f.find_kernel(key)
-
-    def kernel(self, op: NativeFunction | NativeFunctionsGroup, key: DispatchKey) -> Kernel:
-        """Return the kernel that `find_kernel` finds. Raises KeyError if there is none."""
-        kernel = self.find_kernel(op, key)
-        if kernel is None:
-            raise KeyError(key)
-        return kernel
-
-    def dispatch_table(self, f: NativeFunction) -> tuple[tuple[DispatchKey, Kernel], ...]:
-        """Return the kernels of `f` by key: its own, and those of its structured group."""
-        group = self.structured_group_of(f)
-        rows = dict(f.dispatch)
-        if group is not None and f is not group.primary:
-            rows |= structured_rows(group)
-        return tuple((key, rows[key]) for key in self.dispatch_keys if key in rows)

@@ -50,15 +50,15 @@ class _TypeQueries:
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         """Return whether the type is `base_ty`, or an optional or list (to any depth) of it."""
-        raise NotImplementedError
+        return False
 
     def is_nullable(self) -> bool:
         """Return whether the type is an optional, or a list of optionals."""
-        raise NotImplementedError
+        return False
 
     def is_list_like(self) -> ListType | None:
         """Return the list type if this is a list or an optional list, else None."""
-        raise NotImplementedError
+        return None
 
     def is_tensor_like(self) -> bool:
         """Return whether the type is Tensor, or an optional or list (to any depth) of it."""
@@ -83,12 +83,6 @@ class BaseType(_TypeQueries, Struct, frozen=True):
 
     def is_base_ty_like(self, base_ty: BaseTy) -> bool:
         return self.name is base_ty
-
-    def is_nullable(self) -> bool:
-        return False
-
-    def is_list_like(self) -> ListType | None:
-        return None
 
 
 class OptionalType(_TypeQueries, Struct, frozen=True):
@@ -146,15 +140,6 @@ class CustomClassType(_TypeQueries, Struct, frozen=True):
     def __str__(self) -> str:
         return f"__torch__.torch.classes.{self.class_name}"
 
-    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        return False
-
-    def is_nullable(self) -> bool:
-        return False
-
-    def is_list_like(self) -> ListType | None:
-        return None
-
 
 class DictType(_TypeQueries, Struct, frozen=True):
     """`Dict(key, value)`."""
@@ -165,15 +150,6 @@ class DictType(_TypeQueries, Struct, frozen=True):
     def __str__(self) -> str:
         return f"Dict({self.key}, {self.value})"
 
-    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        return False
-
-    def is_nullable(self) -> bool:
-        return False
-
-    def is_list_like(self) -> ListType | None:
-        return None
-
 
 class TupleType(_TypeQueries, Struct, frozen=True):
     """`(first, second, ...)`, of any number of elements."""
@@ -182,15 +158,6 @@ class TupleType(_TypeQueries, Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.elems))})"
-
-    def is_base_ty_like(self, base_ty: BaseTy) -> bool:
-        return False
-
-    def is_nullable(self) -> bool:
-        return False
-
-    def is_list_like(self) -> ListType | None:
-        return None
 
 
 Type: TypeAlias = BaseType | OptionalType | ListType | CustomClassType | DictType | TupleType

@@ -54,7 +54,14 @@ def generated_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | Non
 @until_too_many(lambda: None)
 def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
     """Read and check everything that files are generated from; return None if there are errors."""
-    _report_options(inputs, diagnostics)
+    target = TARGETS[inputs.target]
+    asked = (
+        ("--extends", inputs.extends is not None, FileKind.TENSOR_BODY, "no class Tensor to share"),
+    )
+    for option, given, kind, lack in asked:
+        if given and kind not in target.plan.kinds:
+            message = f"target {target.name} has {lack}"
+            diagnostics.error("E0910", message, None, hint=f"leave out {option}")
     return _checked_context(inputs, diagnostics)
 
 
@@ -84,18 +91,6 @@ def _checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None
         return None
     context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)
     return None if diagnostics.has_errors else context
-
-
-def _report_options(inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report options that ask for files that the target does not have."""
-    target = TARGETS[inputs.target]
-    asked = (
-        ("--extends", inputs.extends is not None, FileKind.TENSOR_BODY, "no class Tensor to share"),
-    )
-    for option, given, kind, lack in asked:
-        if given and kind not in target.plan.kinds:
-            message = f"target {target.name} has {lack}"
-            diagnostics.error("E0910", message, None, hint=f"leave out {option}")
 
 
 _PATIENCE_S = 30.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_type_hints
@@ -17,6 +17,7 @@ from opgen.io.files import MAX_BYTES
 from opgen.model.derivatives import DERIVATIVES_YAML
 from opgen.pipeline.author_headers import FoundHeader, find_headers, named_headers, read_header
 from opgen.targets import TARGETS
+from opgen.targets.base import InstalledLibrary
 
 
 def is_backend_only(inputs: Inputs) -> bool:
@@ -31,35 +32,31 @@ def installed_package(target: str) -> str | None:
     return None if installed is None else installed.package
 
 
+def _installed(target: str, name: Callable[[InstalledLibrary], str]) -> Path | None:
+    """Return a file or folder of that package; None if the package is not installed for this Python."""
+    installed = TARGETS[target].installed
+    # find_spec does not import the package, which would take seconds.
+    spec = None if installed is None else importlib.util.find_spec(installed.package)
+    if installed is None or spec is None:
+        return None
+    paths = (Path(f, name(installed)) for f in spec.submodule_search_locations or ())
+    return next((path for path in paths if path.exists()), None)
+
+
 def installed_schema(target: str) -> Path | None:
     """Return the schema file of that package; None if the package is not installed for this Python."""
-    installed = TARGETS[target].installed
-    paths = (Path(f, installed.schema) for f in _folders(target)) if installed is not None else ()
-    return next((path for path in paths if path.is_file()), None)
+    return _installed(target, lambda installed: installed.schema)
 
 
 def installed_derivatives(target: str) -> tuple[Path, ...]:
     """Return the file with the formulas of that package; none if the package is not installed for this Python."""
-    installed = TARGETS[target].installed
-    if installed is None:
-        return ()
-    paths = (Path(f, installed.derivatives) for f in _folders(target))
-    return tuple(path for path in paths if path.is_file())[:1]
+    path = _installed(target, lambda installed: installed.derivatives)
+    return () if path is None else (path,)
 
 
 def installed_include(target: str) -> Path | None:
     """Return the folder of the headers of that library; None if it is not installed for this Python."""
-    installed = TARGETS[target].installed
-    paths = (Path(f, installed.include) for f in _folders(target)) if installed is not None else ()
-    return next((path for path in paths if path.is_dir()), None)
-
-
-def _folders(target: str) -> tuple[str, ...]:
-    """Return the folders of the package; none if it is not installed."""
-    package = installed_package(target)
-    # find_spec does not import the package, which would take seconds.
-    spec = None if package is None else importlib.util.find_spec(package)
-    return () if spec is None else tuple(spec.submodule_search_locations or ())
+    return _installed(target, lambda installed: installed.include)
 
 
 # The largest number of files that large sources are split into.

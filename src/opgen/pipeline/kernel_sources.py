@@ -180,26 +180,22 @@ class _Trees:
     def find(self, file: Path) -> Path | None:
         """Return the folder of the tree that `file`, an absolute path, belongs to; None if it is an author's file."""
         for folder in file.parents:
-            generated = self._generated(folder)
+            if folder not in self._files:
+                found: frozenset[str] | None = None
+                if os.path.lexists(folder / MANIFEST):
+                    # A manifest that cannot be read is reported when the tree is written.
+                    manifest = read_manifest(folder, Diagnostics())
+                    found = frozenset() if manifest is None else manifest.paths
+                elif folder == self._output:
+                    found = frozenset()
+                self._files[folder] = found
+            generated = self._files[folder]
             if generated is None:
                 continue
             inside = file.relative_to(folder).as_posix()
             if inside in generated or inside.startswith(f"{BUILD_FOLDER}/"):
                 return folder
         return None
-
-    def _generated(self, folder: Path) -> frozenset[str] | None:
-        """Return the files that opgen wrote to a folder; None if it is not a generated tree."""
-        if folder not in self._files:
-            found: frozenset[str] | None = None
-            if os.path.lexists(folder / MANIFEST):
-                # A manifest that cannot be read is reported when the tree is written.
-                manifest = read_manifest(folder, Diagnostics())
-                found = frozenset() if manifest is None else manifest.paths
-            elif folder == self._output:
-                found = frozenset()
-            self._files[folder] = found
-        return self._files[folder]
 
 
 def report_kernels(
@@ -235,7 +231,13 @@ def report_kernels(
             elif included is not None and included.isdisjoint(found.headers):
                 forgotten.setdefault(found.header, []).append(definition)
         for header, lacking in forgotten.items():
-            _report_header(header, lacking, diagnostics)
+            first = lacking[0]
+            what = "meta function" if first.is_meta else "kernel"
+            more = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
+            message = (
+                f"the header that declares the {what} '{shorten(first.name)}'{more} is not included"
+            )
+            diagnostics.warning("W0922", message, first.span, hint=f"add '#include <{header}>'")
 
 
 def _included(
@@ -291,15 +293,6 @@ def _report(definition: Definition, names: _Names, diagnostics: Diagnostics) -> 
     if meant is not None:
         notes.append(f"<{meant.header}> declares it")
     diagnostics.warning("W0921", message, definition.span, hint=hint, notes=notes)
-
-
-def _report_header(header: str, lacking: Sequence[Definition], diagnostics: Diagnostics) -> None:
-    """Report the first definition that needs a header, with the number of the others."""
-    first = lacking[0]
-    what = "meta function" if first.is_meta else "kernel"
-    more = f" and {counted(len(lacking) - 1, 'other')}" if len(lacking) > 1 else ""
-    message = f"the header that declares the {what} '{shorten(first.name)}'{more} is not included"
-    diagnostics.warning("W0922", message, first.span, hint=f"add '#include <{header}>'")
 
 
 def _read(path: Path) -> Source | None:

@@ -12,7 +12,6 @@ from keyword import iskeyword
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen._compat import assert_never
 from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import (
@@ -188,32 +187,11 @@ def operator_call(f: NativeFunction, names: AnnotationNames) -> OperatorCall:
 def _parameter(a: Argument, names: AnnotationNames) -> Parameter:
     name = f"{a.name}_" if iskeyword(a.name) else a.name
     default = None if a.default is None else _default(a.default)
-    return Parameter(name, _argument(a.type, names), default)
-
-
-def _argument(type: Type, names: AnnotationNames) -> str:
-    match type:
-        case BaseType(name):
-            return names.arguments.get(name, "_Any")
-        case CustomClassType():
-            return "_Any"
-        case DictType(key, value):
-            return f"_dict[{_argument(key, names)}, {_argument(value, names)}]"
-        case TupleType(elems):
-            return _tuple([_argument(elem, names) for elem in elems])
-        case OptionalType(elem):
-            return or_none(_argument(elem, names))
-        case ListType(elem, size):
-            sequence = f"_Sequence[{_argument(elem, names)}]"
-            # A list of numbers with a fixed size may be passed as one number, but not a symbolic one.
-            repeats = size is not None and elem in (BaseType(BaseTy.int), BaseType(BaseTy.float))
-            return f"{_argument(elem, names)} | {sequence}" if repeats else sequence
-        case _:
-            assert_never(type)
+    return Parameter(name, _annotation(a.type, names), default)
 
 
 def _returns(types: Sequence[Type], names: AnnotationNames) -> str:
-    annotations = [_return(type, names) for type in types]
+    annotations = [_annotation(type, names, returned=True) for type in types]
     if len(annotations) == 1:
         return annotations[0]
     return _tuple(annotations) if annotations else "None"
@@ -223,22 +201,31 @@ def _tuple(types: Sequence[str]) -> str:
     return f"_tuple[{', '.join(types)}]" if types else "_tuple[()]"
 
 
-def _return(type: Type, names: AnnotationNames) -> str:
+def _annotation(type: Type, names: AnnotationNames, *, returned: bool = False) -> str:
+    """Return the annotation of an argument, or of what is `returned`."""
+
+    def inner(elem: Type) -> str:
+        return _annotation(elem, names, returned=returned)
+
     match type:
         case BaseType(name):
-            return names.returns.get(name) or names.arguments.get(name, "_Any")
+            own = names.returns.get(name) if returned else None
+            return own or names.arguments.get(name, "_Any")
         case CustomClassType():
             return "_Any"
         case DictType(key, value):
-            return f"_dict[{_return(key, names)}, {_return(value, names)}]"
+            return f"_dict[{inner(key)}, {inner(value)}]"
         case TupleType(elems):
-            return _tuple([_return(elem, names) for elem in elems])
+            return _tuple(list(map(inner, elems)))
         case OptionalType(elem):
-            return or_none(_return(elem, names))
-        case ListType(elem):
-            return f"_list[{_return(elem, names)}]"
-        case _:
-            assert_never(type)
+            return or_none(inner(elem))
+        case ListType(elem) if returned:
+            return f"_list[{inner(elem)}]"
+        case ListType(elem, size):
+            sequence = f"_Sequence[{inner(elem)}]"
+            # A list of numbers with a fixed size may be passed as one number, but not a symbolic one.
+            repeats = size is not None and elem in (BaseType(BaseTy.int), BaseType(BaseTy.float))
+            return f"{inner(elem)} | {sequence}" if repeats else sequence
 
 
 def _default(default: str) -> str:

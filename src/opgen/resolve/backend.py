@@ -203,7 +203,17 @@ class _Resolver(Struct, frozen=True):
         if not names and not also:
             return None
         key = self._key(key_name)
-        kernels = self._kernels(names)
+        wanted = {name.text: name for name in reversed(names)}
+        known = {str(f.func.name): f for f in self.registry.functions}
+        vocabulary = Vocabulary(known)
+        for name in wanted.values():
+            if name.text not in known:
+                report_unknown(name, vocabulary, self.diagnostics)
+        kernels = tuple(
+            self._kernel(f, wanted[str(f.func.name)])
+            for f in self.registry.functions
+            if str(f.func.name) in wanted
+        )
         return None if key is None else BackendIndex(key, kernels)
 
     def _key(self, name: str) -> DispatchKey | None:
@@ -221,19 +231,6 @@ class _Resolver(Struct, frozen=True):
             self.diagnostics.error("E0807", message, span, labels=labels)
             return None
         return key
-
-    def _kernels(self, names: Sequence[WrittenName]) -> tuple[BackendKernel, ...]:
-        wanted = {name.text: name for name in reversed(names)}
-        known = {str(f.func.name): f for f in self.registry.functions}
-        vocabulary = Vocabulary(known)
-        for name in wanted.values():
-            if name.text not in known:
-                report_unknown(name, vocabulary, self.diagnostics)
-        return tuple(
-            self._kernel(f, wanted[str(f.func.name)])
-            for f in self.registry.functions
-            if str(f.func.name) in wanted
-        )
 
     def _kernel(self, f: NativeFunction, name: WrittenName) -> BackendKernel:
         written = next((s for s in self.file.symint if s.text == name.text), None)

@@ -7,7 +7,6 @@ from enum import Enum
 
 from msgspec import Struct
 
-from opgen._compat import assert_never
 from opgen.model.backend import ExternalBackend
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
@@ -268,8 +267,6 @@ def _own_reason(row: Registration) -> str:
             return "copies the results of the external backend's functional kernel"
         case RegistrationKind.from_out:
             return "gives new tensors, or self, to the external backend's out kernel"
-        case _:
-            assert_never(row.kind)
 
 
 def _alias_reason(row: Registration) -> str:

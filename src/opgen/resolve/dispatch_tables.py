@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
+    GUARDED_DISPATCH_KEYS,
     DispatchKey,
-    is_cuda_dispatch_key,
-    is_xpu_dispatch_key,
 )
 from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import Kernel, KernelSource, NativeFunction
@@ -190,7 +189,7 @@ def _find_registration(
     kind, kernel = _find_source(function, group, key)
     if kind is None:
         return None
-    guards = (is_cuda_dispatch_key(key) or is_xpu_dispatch_key(key)) and kind not in _UNGUARDED
+    guards = key in GUARDED_DISPATCH_KEYS and kind not in _UNGUARDED
     return Registration(function, key, kind, kernel, group, guards)
 
 

@@ -10,7 +10,7 @@ from opgen import data
 from opgen.diagnostics import Diagnostics, Edit, Span
 from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
-from opgen.model.function_schema import SchemaKind
+from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.model.mistakes import find_inplace_mistake
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import NativeFunctionsGroup, StructuredGroup
@@ -227,18 +227,22 @@ def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -
 
 def _generated_arguments_differ(variants: Completed, diagnostics: Diagnostics) -> bool:
     for f in variants.generated:
-        outs = [a.name for a in f.func.arguments.out]
-        for a in f.func.arguments.flat_non_out:
-            if a.name in outs:
-                base = variants.written.members[0]
-                diagnostics.error(
-                    "E0508",
-                    f"'{f.func.name}' would be generated with two arguments called '{a.name}'",
-                    base.argument_name_span(a.name),
-                    hint="give this one another name",
-                )
-                return True
+        if report_same_names(variants.written.members[0], f.func, diagnostics, most=1):
+            return True
     return False
+
+
+def report_same_names(
+    base: NativeFunction, out: FunctionSchema, diagnostics: Diagnostics, most: int | None = None
+) -> bool:
+    """Report arguments of `base` with the name of an out argument of its variant `out`; return whether there are any."""
+    outs = {a.name for a in out.arguments.out}
+    same = [a.name for a in out.arguments.flat_non_out if a.name in outs]
+    for name in same[:most]:
+        message = f"'{out.name}' would be generated with two arguments called '{name}'"
+        span = base.argument_name_span(name)
+        diagnostics.error("E0508", message, span, hint="give this one another name")
+    return bool(same)
 
 
 def _scratch_is_alone(variants: Completed, diagnostics: Diagnostics) -> bool:
@@ -425,20 +429,21 @@ def check_structured_kernels(
     group: StructuredGroup, reasons: Mapping[DispatchKey, str], diagnostics: Diagnostics
 ) -> None:
     """Report kernels for keys that have `reasons` to have none, and members that are registered by hand."""
-    f = group.primary
-    for key, reason in reasons.items():
-        if f.find_kernel(key) is not None:
-            diagnostics.error(
-                "E0516",
-                f"'{f.func.name}' is structured, so it cannot have a kernel for {key}",
-                f.spans.dispatch_key(key),
-                hint=reason,
-            )
+    report_rows(group.primary, reasons, diagnostics)
     for f in group.functions():
         if f.manual_kernel_registration:
             message = f"'{f.func.name}' is structured, so it cannot be registered by hand"
             span = f.spans.key("manual_kernel_registration")
             diagnostics.error("E0518", message, span)
+
+
+def report_rows(
+    f: NativeFunction, reasons: Mapping[DispatchKey, str], diagnostics: Diagnostics
+) -> None:
+    for key, reason in reasons.items():
+        if f.find_kernel(key) is not None:
+            message = f"'{f.func.name}' is structured, so it cannot have a kernel for {key}"
+            diagnostics.error("E0516", message, f.spans.dispatch_key(key), hint=reason)
 
 
 _DECOMPOSES = "it has a kernel for each backend"

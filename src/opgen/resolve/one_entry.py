@@ -29,7 +29,7 @@ from opgen.model.function_schema import (
 )
 from opgen.model.native_function import NativeFunction, Variant, VariantSpans
 from opgen.model.registry import InvalidEntries, InvalidEntry
-from opgen.resolve.group_checks import NOT_STRUCTURED, report_no_out
+from opgen.resolve.group_checks import NOT_STRUCTURED, report_no_out, report_rows, report_same_names
 from opgen.resolve.variants import can_have_out, find_out_schema
 
 _ALL_BACKENDS = {
@@ -74,7 +74,7 @@ def _report(f: NativeFunction, diagnostics: Diagnostics) -> bool:
     if _check_names(f, diagnostics):
         _check_inplace(f, diagnostics)
         _check_out(f, diagnostics)
-    _check_kernels(f, diagnostics)
+    report_rows(f, NOT_STRUCTURED | _ALL_BACKENDS, diagnostics)
     return len(diagnostics) > before
 
 
@@ -146,23 +146,7 @@ def _check_out(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if schema is None:
         report_no_out(f, place, diagnostics)
         return
-    outs = {a.name for a in schema.arguments.out}
-    for a in f.func.arguments.flat_all:
-        if a.name in outs:
-            diagnostics.error(
-                "E0508",
-                f"'{schema.name}' would be generated with two arguments called '{a.name}'",
-                f.argument_name_span(a.name),
-                hint="give this one another name",
-            )
-
-
-def _check_kernels(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    for key, reason in (NOT_STRUCTURED | _ALL_BACKENDS).items():
-        if f.find_kernel(key) is not None:
-            message = f"'{f.func.name}' is structured, so it cannot have a kernel for {key}"
-            place = f.spans.dispatch_key(key)
-            diagnostics.error("E0516", message, place, hint=reason)
+    report_same_names(f, schema, diagnostics)
 
 
 def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]:
@@ -184,21 +168,21 @@ def _split(f: NativeFunction, tags: Collection[str]) -> Iterator[NativeFunction]
         ufunc_inner_loop=(),
         is_abstract=True,
     )
-    own = [(k, replace(v, structured=False)) for k, v in f.dispatch if not _is_shared(k)]
+    own = [
+        (k, replace(v, structured=False))
+        for k, v in f.dispatch
+        if k not in STRUCTURED_DISPATCH_KEYS
+    ]
     yield replace(unstructured, dispatch=tuple(own))
     if f.func.name.to_inplace() in f.autogen:
         schema = _inplace_schema(f.func)
         yield _variant(unstructured, f, schema, f.variants, _tags(f, "inplace", tags))
     out = replace(
         f,
-        dispatch=tuple((k, v) for k, v in f.dispatch if _is_shared(k)),
+        dispatch=tuple((k, v) for k, v in f.dispatch if k in STRUCTURED_DISPATCH_KEYS),
         autogen=(),
     )
     yield _variant(out, f, out_schema, frozenset({Variant.function}), _tags(f, "out", tags))
-
-
-def _is_shared(key: DispatchKey) -> bool:
-    return key in STRUCTURED_DISPATCH_KEYS
 
 
 def _inplace_schema(func: FunctionSchema) -> FunctionSchema:

@@ -158,21 +158,16 @@ def generate_variants(
 
     `tags` are those that are declared: files of releases that do not know the tag `out` get none.
     """
-    if base is None or not _asks_for_variants(variants):
+    if base is None or not any(f.autogen or not f.is_library for f in variants.members):
         return variants
     if wants_out(variants, base):
         schema = find_out_schema(base.func)
         if schema is None:
             return variants
         variants = variants.with_member(_generated(base, schema, tags))
-    if _wants_functional(variants):
+    if variants.find(SchemaKind.functional) is None and variants.find(SchemaKind.out) is not None:
         variants = variants.with_member(_generated(base, _functional_schema(base.func), tags))
     return variants
-
-
-def _asks_for_variants(variants: Variants) -> bool:
-    """Return whether any variant must be generated; for a library's operator, only if an entry names one."""
-    return any(f.autogen or not f.is_library for f in variants.members)
 
 
 def find_base(variants: Variants, tags: Collection[str]) -> NativeFunction | None:
@@ -219,13 +214,6 @@ def wants_out(variants: Variants, base: NativeFunction) -> bool:
         variants.find(SchemaKind.out) is None
         and can_have_out(base)
         and any("out" in str(name) for name in base.autogen)
-    )
-
-
-def _wants_functional(variants: Variants) -> bool:
-    """Return whether a functional variant is needed: it completes a group, which needs an out variant."""
-    return (
-        variants.find(SchemaKind.functional) is None and variants.find(SchemaKind.out) is not None
     )
 
 

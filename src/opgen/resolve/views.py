@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from opgen.diagnostics import Diagnostics, Span
+from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import only_near
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import BaseOperatorName, FunctionSchema, OperatorName, SchemaKind
@@ -139,7 +139,11 @@ def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Di
         "E0601",
         f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
         f.span,
-        labels=_aliasing_labels(f),
+        labels=[
+            (f.argument_type_span(a.name), "goes into the alias set '*'")
+            for a in f.func.arguments.flat_all
+            if a.annotation is not None and "*" in a.annotation.alias_set_after
+        ],
         fix=f.spans.add_tag("inplace_view") if has_view else None,
     )
 
@@ -168,7 +172,9 @@ def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagno
 def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
     if not needs_view_copy(view):
         return
-    schema = _copy_schema(view)
+    name = view.func.name
+    base = BaseOperatorName(f"{name.name.base}_copy", False, name.name.dunder_method)
+    schema = view.func.signature().with_name(OperatorName(base, name.overload_name))
     written = entries.by_name.get(str(schema.name))
     misspelt = None if written is not None else _similar_copy(view, schema, entries)
     if misspelt is not None and any(n.name.base == schema.name.name.base for n in misspelt.autogen):
@@ -219,12 +225,6 @@ def _similar_copy(
     return None if near is None else similar[near]
 
 
-def _copy_schema(view: NativeFunction) -> FunctionSchema:
-    name = view.func.name
-    base = BaseOperatorName(f"{name.name.base}_copy", False, name.name.dunder_method)
-    return view.func.signature().with_name(OperatorName(base, name.overload_name))
-
-
 def _copy_matches_view(
     group: NativeFunctionsViewGroup, copy: NativeFunction, diagnostics: Diagnostics
 ) -> None:
@@ -245,7 +245,10 @@ def _copy_matches_view(
         )
         fix = copy.spans.add_tag("view_copy")
         diagnostics.error("E0607", f"{message} 'view_copy'", copy.span, labels=labels, fix=fix)
-    elif _lacks_generated_kernel(view, copy):
+    elif (
+        copy.func.name.name.base == f"{view.func.name.name}_copy"
+        and copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is None
+    ):
         key = DispatchKey.CompositeExplicitAutogradNonFunctional
         has_table = copy.spans.key("dispatch") != copy.span
         table = f"dispatch:\n  {key}: {copy.func.name.name}"
@@ -257,14 +260,6 @@ def _copy_matches_view(
             hint=f"add '{key}: {copy.func.name.name}'",
             fix=None if has_table else copy.spans.add_key(table),
         )
-
-
-def _lacks_generated_kernel(view: NativeFunction, copy: NativeFunction) -> bool:
-    """Return whether the sibling has the view's name with '_copy': only then does opgen write its kernel."""
-    return (
-        copy.func.name.name.base == f"{view.func.name.name}_copy"
-        and copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is None
-    )
 
 
 def _inplace_matches_view(
@@ -290,11 +285,3 @@ def _report_name(view: NativeFunction, f: NativeFunction, diagnostics: Diagnosti
         view.span,
         labels=[(f.span, "would be its sibling")],
     )
-
-
-def _aliasing_labels(f: NativeFunction) -> list[tuple[Span, str]]:
-    return [
-        (f.argument_type_span(a.name), "goes into the alias set '*'")
-        for a in f.func.arguments.flat_all
-        if a.annotation is not None and "*" in a.annotation.alias_set_after
-    ]

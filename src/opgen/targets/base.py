@@ -219,6 +219,22 @@ class CppSpelling(Struct, frozen=True):
     sized_bases: Mapping[str, str] = field(default_factory=dict)
 
 
+def element_types(prefix: str, complex_type: str) -> Mapping[str, str]:
+    """Return the C++ type of each tag of the dispatch macros, OPGEN_DISPATCH_*."""
+    names = ("int8", "int16", "int32", "int64")
+    integers = zip(("Char", "Short", "Int", "Long"), names)
+    return {
+        "Bool": "bool",
+        "Byte": "::std::uint8_t",
+        **{tag: f"::std::{name}_t" for tag, name in integers},
+        **{tag: f"{prefix}{tag}" for tag in ("Half", "BFloat16")},
+        "Float": "float",
+        "Double": "double",
+        "ComplexFloat": f"{complex_type}<float>",
+        "ComplexDouble": f"{complex_type}<double>",
+    }
+
+
 class FilePlan(Struct, frozen=True):
     """The files that a target generates, and their templates.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opgen.cpp.translate import Conversions
 from opgen.cpp.type_values import TypeSpelling
-from opgen.model.dispatch_key import DispatchKey
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.python.layout import declare
 from opgen.python.python_types import (
     DISPLAY_NAMES,
@@ -12,7 +12,14 @@ from opgen.python.python_types import (
     argument_annotation,
     return_annotation,
 )
-from opgen.targets.base import CppSpelling, DispatchPolicy, FileKind, FilePlan, Target
+from opgen.targets.base import (
+    CppSpelling,
+    DispatchPolicy,
+    FileKind,
+    FilePlan,
+    Target,
+    element_types,
+)
 
 # Types are imported into every generated namespace (`using namespace opgen::types`), so they are
 # written without a prefix; `::std`, because there are operators called std. SymInt is int64_t here,
@@ -28,13 +35,10 @@ _SPELLING = TypeSpelling(
         "complex": "complex<double>",
     },
     prefix="",
-    standard="::std::",
     array_ref="ArrayRef",
     list="List",
     dictionary="Dict",
     pointer="",
-    reference="",
-    assign=" = ",
     defaults={
         "True": "true",
         "False": "false",
@@ -48,28 +52,11 @@ _SPELLING = TypeSpelling(
 
 # Optionals convert to references implicitly.
 _CONVERSIONS = Conversions(
-    this_tensor="const_cast<Tensor&>(*this)",
     dtype_of_options="{0}.dtype_opt()",
-    layout_of_options="{0}.layout_opt()",
-    device_of_options="{0}.device_opt()",
-    pin_memory_of_options="{0}.pinned_memory_opt()",
     memory_format_of_options="opgen::check_tensor_options_and_extract_memory_format({0}, {1})",
     gather_options=(
         "TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
     ),
-    no_value="::std::nullopt",
-    optional_tensor_ref="{0}",
-    optional_scalar_ref="{0}",
-    optional_tensor_list_ref="{0}",
-    int_from_sym="{0}",
-    sym_from_int="{0}",
-    optional_int_from_sym="{0}",
-    optional_sym_from_int="{0}",
-    ints_from_syms="{0}",
-    syms_from_ints="{0}",
-    optional_ints_from_syms="{0}",
-    optional_syms_from_ints="{0}",
-    optional_ints="{0}",
 )
 
 _PYTHON = PythonSpelling(
@@ -111,20 +98,7 @@ RUNTIME = Target(
         },
         author_header="{0}.h",
         base_tensor="opgen::Tensor",
-        element_types={
-            "Bool": "bool",
-            "Byte": "::std::uint8_t",
-            "Char": "::std::int8_t",
-            "Short": "::std::int16_t",
-            "Int": "::std::int32_t",
-            "Long": "::std::int64_t",
-            "Half": "Half",
-            "BFloat16": "BFloat16",
-            "Float": "float",
-            "Double": "double",
-            "ComplexFloat": "complex<float>",
-            "ComplexDouble": "complex<double>",
-        },
+        element_types=element_types("", "complex"),
         type_headers={
             "::std::string": "<string>",
             "IValue": "<opgen/ivalue.h>",
@@ -159,10 +133,7 @@ RUNTIME = Target(
                 DispatchKey.MPS,
                 DispatchKey.MTIA,
                 DispatchKey.Meta,
-                DispatchKey.CompositeImplicitAutograd,
-                DispatchKey.CompositeImplicitAutogradNestedTensor,
-                DispatchKey.CompositeExplicitAutograd,
-                DispatchKey.CompositeExplicitAutogradNonFunctional,
+                *COMPOSITE_DISPATCH_KEYS,
             }
         ),
         checks_outs=True,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from opgen.cpp.translate import Conversions
 from opgen.cpp.type_values import TypeSpelling
-from opgen.model.dispatch_key import DispatchKey
+from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.types import BaseTy
 from opgen.python.layout import declare_as_torchgen
 from opgen.python.python_types import AnnotationNames, PythonSpelling, stub_return_type, stub_type
@@ -21,6 +21,7 @@ from opgen.targets.base import (
     InstalledLibrary,
     SchemaPolicy,
     Target,
+    element_types,
     tags_that_pytorch_follows,
 )
 
@@ -37,13 +38,10 @@ _SPELLING = TypeSpelling(
         "Any": "c10::IValue",
     },
     prefix="at::",
-    standard="::std::",
     array_ref="at::ArrayRef",
     list="c10::List",
     dictionary="c10::Dict",
     pointer="c10::intrusive_ptr",
-    reference="",
-    assign=" = ",
     defaults={
         "True": "true",
         "False": "false",
@@ -65,30 +63,22 @@ TORCH_META_SPELLING = TypeSpelling(
         "string_view": "::std::string_view",
     },
     prefix="",
-    standard="::std::",
     array_ref="ArrayRef",
     list="List",
     dictionary="Dict",
     pointer="c10::intrusive_ptr",
-    reference="",
-    assign=" = ",
     defaults={},
     symint_default="{0}",
 )
 
 _CONVERSIONS = Conversions(
-    this_tensor="const_cast<Tensor&>(*this)",
     dtype_of_options="c10::optTypeMetaToScalarType({0}.dtype_opt())",
-    layout_of_options="{0}.layout_opt()",
-    device_of_options="{0}.device_opt()",
-    pin_memory_of_options="{0}.pinned_memory_opt()",
     memory_format_of_options=(
         "c10::impl::check_tensor_options_and_extract_memory_format({0}, {1})"
     ),
     gather_options=(
         "at::TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
     ),
-    no_value="::std::nullopt",
     optional_tensor_ref=(
         "(({0}.has_value() && (*{0}).defined()) ? at::OptionalTensorRef(*{0})"
         " : at::OptionalTensorRef())"
@@ -96,7 +86,6 @@ _CONVERSIONS = Conversions(
     optional_scalar_ref="({0}.has_value() ? at::OptionalScalarRef(&({0}.value())) : at::OptionalScalarRef())",
     optional_tensor_list_ref="at::IOptTensorListRef({0})",
     int_from_sym="{0}.guard_int(__FILE__, __LINE__)",
-    sym_from_int="{0}",
     optional_int_from_sym=(
         "{0}.has_value() ? ::std::make_optional({0}->guard_int(__FILE__, __LINE__)) : ::std::nullopt"
     ),
@@ -180,22 +169,6 @@ _CALL_WORDS = AnnotationNames(
     ),
 )
 
-# The tags of the dispatch macros, OPGEN_DISPATCH_*.
-_ELEMENT_TYPES = {
-    "Bool": "bool",
-    "Byte": "::std::uint8_t",
-    "Char": "::std::int8_t",
-    "Short": "::std::int16_t",
-    "Int": "::std::int32_t",
-    "Long": "::std::int64_t",
-    "Half": "at::Half",
-    "BFloat16": "at::BFloat16",
-    "Float": "float",
-    "Double": "double",
-    "ComplexFloat": "c10::complex<float>",
-    "ComplexDouble": "c10::complex<double>",
-}
-
 # Class Tensor, its methods and the Python bindings are PyTorch's own.
 _FILES = frozenset(FileKind) - {
     FileKind.TENSOR_BODY,
@@ -216,7 +189,7 @@ TORCH = Target(
             "TensorIteratorBase": "ATen/TensorIterator.h",
         },
         author_header="{0}.h",
-        element_types=_ELEMENT_TYPES,
+        element_types=element_types("at::", "c10::complex"),
         api_macro="TORCH_API",
         api_macros={DispatchKey.XPU: "TORCH_XPU_API"},
         meta_spelling=TORCH_META_SPELLING,
@@ -255,10 +228,7 @@ TORCH = Target(
                 DispatchKey.CUDA,
                 DispatchKey.MTIA,
                 DispatchKey.Meta,
-                DispatchKey.CompositeImplicitAutograd,
-                DispatchKey.CompositeImplicitAutogradNestedTensor,
-                DispatchKey.CompositeExplicitAutograd,
-                DispatchKey.CompositeExplicitAutogradNonFunctional,
+                *COMPOSITE_DISPATCH_KEYS,
             }
         ),
         functionalizes=True,

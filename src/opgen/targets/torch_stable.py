@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from opgen.cpp.type_values import TypeSpelling
 from opgen.model.dispatch_key import DispatchKey
 from opgen.targets.base import (
     PYTORCH_STABLE,
@@ -23,21 +22,14 @@ from opgen.targets.base import (
 from opgen.targets.runtime import RUNTIME
 from opgen.targets.torch import TORCH, TORCH_META_SPELLING
 
-_SPELLING = TypeSpelling(
+# The ABI has no dictionaries and no custom classes.
+_SPELLING = replace(
+    RUNTIME.cpp.spelling,
     names={"string_view": "::std::string_view", "string": "::std::string"},
-    prefix="",
-    standard="::std::",
-    array_ref="ArrayRef",
-    list="List",
     dictionary="",
-    pointer="",
-    reference="",
-    assign=" = ",
-    defaults=RUNTIME.cpp.spelling.defaults,
     symint_default="SymInt({0})",
 )
 
-# The ABI has no dictionaries and no custom classes.
 _META_SPELLING = replace(TORCH_META_SPELLING, dictionary="", pointer="")
 
 _CONVERSIONS = replace(
@@ -55,25 +47,15 @@ _CONVERSIONS = replace(
 
 # Class Tensor, its methods and the Python bindings are PyTorch's own. What autograd and functionalization need is
 # registered in Python.
-_FILES = frozenset(
-    {
-        FileKind.OPERATOR_FUNCTIONS,
-        FileKind.OPERATOR_OPS,
-        FileKind.OPERATOR_NATIVE,
-        FileKind.OPERATOR_META,
-        FileKind.OPERATOR_DISPATCH,
-        FileKind.UMBRELLAS,
-        FileKind.OPERATORS,
-        FileKind.REGISTER_SCHEMA,
-        FileKind.REGISTER_KEYS,
-        FileKind.COMPOSITE_KERNELS,
-        FileKind.STUBS,
-        FileKind.SELECTED_DTYPES,
-        FileKind.PYTHON_FUNCTIONS,
-        FileKind.PYTHON_REGISTRATIONS,
-        FileKind.BUILD_FILE,
-    }
-)
+_FILES = TORCH.plan.kinds - {
+    FileKind.REDISPATCH,
+    FileKind.REGISTER_FUNCTIONALIZE,
+    FileKind.REGISTER_TWINS,
+    FileKind.REGISTER_AUTOGRAD,
+    FileKind.DERIVATIVES,
+    FileKind.FORMULA_STUBS,
+    FileKind.BACKEND,
+} | {FileKind.PYTHON_REGISTRATIONS}
 
 TORCH_STABLE = Target(
     name="torch-stable",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from schema_mutations import mutate
 
 from opgen.compat.breaks import STRICTER, Direction
-from opgen.compat.schema_rules import compare_operator, compare_operators, is_compatible
+from opgen.compat.schema_rules import Versions, compare_operator, compare_operators, compare_schemas
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
 from opgen.parse import builtin_tags, parse_native_functions
@@ -96,10 +96,11 @@ def _verdict(ask: Callable[[], bool]) -> bool:
 
 
 def _ours(pair: Pair) -> tuple[bool, bool]:
-    return (
-        is_compatible(pair.old, pair.new, Direction.backward),
-        is_compatible(pair.old, pair.new, Direction.forward),
-    )
+    if pair.old.full_name != pair.new.full_name:
+        return False, False
+    found = [item.verdicts for item in compare_schemas(Versions(pair.old, pair.new))]
+    broken = frozenset[Direction]().union(*found)
+    return Direction.backward not in broken, Direction.forward not in broken
 
 
 def _check(pairs: Iterator[Pair]) -> Counter[tuple[bool, bool]]:

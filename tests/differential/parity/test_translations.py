@@ -21,7 +21,7 @@ _TORCH = TARGETS["torch"]
 
 def _public(f: NativeFunction, *, method: bool) -> list[list[str]]:
     group = CppSignatureGroup.from_native_function(f, method=method)
-    wanted = DispatcherSignature.from_native_function(f).arguments()
+    wanted = DispatcherSignature(f).arguments()
     return [
         list(translate(s.arguments(), wanted, _TORCH.cpp.conversions, method=method))
         for s in group.signatures()
@@ -29,12 +29,12 @@ def _public(f: NativeFunction, *, method: bool) -> list[list[str]]:
 
 
 def _kernels(f: NativeFunction) -> dict[str, list[str]]:
-    have = DispatcherSignature.from_native_function(f).arguments()
+    have = DispatcherSignature(f).arguments()
     return {
         str(key): list(
             translate(
                 have,
-                NativeSignature.from_native_function(f, symint=kernel.supports_symint).arguments(),
+                NativeSignature(f, symint=kernel.supports_symint).arguments(),
                 _TORCH.cpp.conversions,
             )
         )

@@ -66,7 +66,7 @@ def test_a_method_has_no_self() -> None:
 def test_defaults_that_would_make_overloads_ambiguous_are_left_out_for_callers_only() -> None:
     f = operator("foo(Tensor self, int n=1, int m=2) -> Tensor", "cpp_no_default_args: ['n']")
     assert public(f) == ["at::Tensor foo(const at::Tensor& self, int64_t n, int64_t m = 2)"]
-    native = NativeSignature.from_native_function(f, symint=False).decl(SPELLING, name="k")
+    native = NativeSignature(f, symint=False).decl(SPELLING, name="k")
     assert native == "at::Tensor k(const at::Tensor& self, int64_t n = 1, int64_t m = 2)"
 
 
@@ -87,10 +87,10 @@ def test_operators_that_share_their_arguments_have_the_signatures_that_they_have
         for method in (False, True):
             shared = together.cpp(f, method=method).signatures()
             assert [s.decl(SPELLING) for s in shared] == public(f, method=method)
-        alone = DispatcherSignature.from_native_function(f).decl(SPELLING)
+        alone = DispatcherSignature(f).decl(SPELLING)
         assert together.dispatcher(f).decl(SPELLING) == alone
         for symint in (False, True):
-            kernel = NativeSignature.from_native_function(f, symint=symint).decl(SPELLING)
+            kernel = NativeSignature(f, symint=symint).decl(SPELLING)
             assert together.native(f, symint=symint).decl(SPELLING) == kernel
     assert len({together.cpp(f, method=False).signature.arguments() for f in operators}) == 5
 
@@ -102,7 +102,7 @@ def test_manual_bindings_get_a_prefix() -> None:
 
 def test_the_dispatcher_takes_the_schema_order_without_defaults() -> None:
     f = operator("foo.out(Tensor self, SymInt n=1, *, Tensor(a!) out) -> Tensor(a!)")
-    assert DispatcherSignature.from_native_function(f).decl(SPELLING) == (
+    assert DispatcherSignature(f).decl(SPELLING) == (
         "at::Tensor& foo_out(const at::Tensor& self, c10::SymInt n, at::Tensor& out)"
     )
 
@@ -112,7 +112,7 @@ def test_kernels_always_take_optional_tensor_options() -> None:
         "foo(int n, *, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor",
         *("dispatch:", "  CPU: foo"),
     )
-    assert NativeSignature.from_native_function(f, symint=False).decl(SPELLING, name="k") == (
+    assert NativeSignature(f, symint=False).decl(SPELLING, name="k") == (
         "at::Tensor k(int64_t n, ::std::optional<at::ScalarType> dtype = {},"
         " ::std::optional<at::Layout> layout = {}, ::std::optional<at::Device> device = {},"
         " ::std::optional<bool> pin_memory = {})"
@@ -121,7 +121,7 @@ def test_kernels_always_take_optional_tensor_options() -> None:
 
 def test_kernels_of_out_variants_have_no_defaults() -> None:
     f = operator("foo.out(Tensor self, int n=1, *, Tensor(a!) out) -> Tensor(a!)")
-    assert NativeSignature.from_native_function(f, symint=False).decl(SPELLING) == (
+    assert NativeSignature(f, symint=False).decl(SPELLING) == (
         "at::Tensor& foo_out_out(const at::Tensor& self, int64_t n, at::Tensor& out)"
     )
 

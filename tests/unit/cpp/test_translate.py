@@ -28,15 +28,15 @@ from opgen.model.native_function import NativeFunction
 
 def call(f: NativeFunction, *, method: bool = False) -> list[tuple[str, ...]]:
     """Return the call of the dispatcher in the public functions of `f`."""
-    want = DispatcherSignature.from_native_function(f).arguments()
+    want = DispatcherSignature(f).arguments()
     group = CppSignatureGroup.from_native_function(f, method=method)
     return [translate(s.arguments(), want, CONVERSIONS, method=method) for s in group.signatures()]
 
 
 def kernel_call(f: NativeFunction) -> tuple[str, ...]:
     """Return the call of a kernel without SymInt, from the dispatcher's arguments."""
-    have = DispatcherSignature.from_native_function(f).arguments()
-    want = NativeSignature.from_native_function(f, symint=False).arguments()
+    have = DispatcherSignature(f).arguments()
+    want = NativeSignature(f, symint=False).arguments()
     return translate(have, want, CONVERSIONS)
 
 
@@ -117,7 +117,7 @@ def test_const_is_cast_away_only_for_tensors() -> None:
 
 def test_structured_kernels_borrow_optional_arguments() -> None:
     f = operator("foo(Tensor? t, Scalar? s, Tensor?[] l) -> Tensor")
-    have = DispatcherSignature.from_native_function(f).arguments()
+    have = DispatcherSignature(f).arguments()
     want = [Binding(a.name, structured_argument_type(a.type)) for a in f.func.arguments.flat_all]
     t, s, tensors = translate(have, want, CONVERSIONS)
     assert "at::OptionalTensorRef(*t)" in t

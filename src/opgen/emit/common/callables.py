@@ -245,7 +245,7 @@ def _external(context: Context, row: Registration, f: NativeFunction) -> str:
     kernel = None if index is None else index.find_kernel(f)
     assert kernel is not None
     function = f"{backend.cpp_namespace}::{backend.class_name}::{kernel.name}"
-    signature = DispatcherSignature.from_native_function(f, symint=kernel.symint)
+    signature = DispatcherSignature(f, symint=kernel.symint)
     return _adapted(context, f, row, signature, function)
 
 

@@ -461,7 +461,7 @@ def backend_members(context: Context) -> tuple[BackendMember, ...]:
 
 
 def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:
-    signature = DispatcherSignature.from_native_function(kernel.function, symint=kernel.symint)
+    signature = DispatcherSignature(kernel.function, symint=kernel.symint)
     return context.spell.spelled(signature)
 
 

@@ -359,17 +359,13 @@ def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) 
 
 
 def _dispatcher(f: NativeFunction, spelling: TypeSpelling, *, symint: bool) -> Json:
-    return _guarded(
-        lambda: DispatcherSignature.from_native_function(f, symint=symint).decl(spelling)
-    )
+    return _guarded(lambda: DispatcherSignature(f, symint=symint).decl(spelling))
 
 
 def _native(
     f: NativeFunction, spelling: TypeSpelling, *, symint: bool, name: str | None = None
 ) -> Json:
-    return _guarded(
-        lambda: NativeSignature.from_native_function(f, symint=symint).decl(spelling, name=name)
-    )
+    return _guarded(lambda: NativeSignature(f, symint=symint).decl(spelling, name=name))
 
 
 _NOT_STRUCTURED: Row = {

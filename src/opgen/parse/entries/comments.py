@@ -139,17 +139,12 @@ def _start_of_lines(text: str, line: int, belongs: Callable[[str], bool]) -> int
     """Return the start of the lines directly above the one at offset `line`, up to one that does not belong to them."""
     start = line
     while start > 0:
-        above = _line_above(text, start)
+        end = start - 2 if text.endswith("\r\n", 0, start) else start - 1
+        above = _line_start(text, end)
         if not belongs(text[above:start]):
             break
         start = above
     return start
-
-
-def _line_above(text: str, line: int) -> int:
-    """Return the start of the line above the one at offset `line`, which is not the first one."""
-    end = line - 2 if text.endswith("\r\n", 0, line) else line - 1
-    return _line_start(text, end)
 
 
 _MARK = "opgen: allow"

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from opgen.diagnostics import Diagnostics, Edit, Source, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import FunctionSchema
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import EntrySpans, NativeFunction
 from opgen.model.profile import ATEN, Profile, TagSet
 from opgen.parse.entries.header import FileHeader
 from opgen.parse.schema.grammar import SchemaCache
@@ -26,66 +26,6 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 _BEFORE_KEY = re.compile(r" *(?:- +)?")
 _HEADER = re.compile(r"[|>][0-9+]*")
 _BLOCKS = ("|", ">")
-
-
-def add_key(node: MappingNode, text: str) -> Edit | None:
-    """Add the lines `text`, a key and its value separated by `\\n`, after those of `func`."""
-    key, value = node.key_node("func"), node.get("func")
-    if key is None or not isinstance(value, ScalarNode) or value.style in _BLOCKS:
-        return None
-    source = node.source
-    margin = _margin(node, key)
-    if margin is None or not node.start <= value.start < node.end:
-        return None
-    end = _line_end(source, value.end)
-    newline = _newline(source, end)
-    added = "".join(f"{newline}{' ' * len(margin)}{line}" for line in text.split("\n"))
-    return Edit(Span(source, end, end), added)
-
-
-def remove_key(node: MappingNode, name: str) -> Edit | None:
-    """Remove the lines of the key `name` and its value."""
-    key, value = node.key_node(name), node.get(name)
-    if key is None or value is None:
-        return None
-    margin, last = _margin(node, key), _last_scalar(value)
-    if margin is None or "-" in margin or last is None or last.style in _BLOCKS:
-        return None
-    source, text = node.source, node.source.text
-    start, end = key.start - len(margin), _line_end(source, max(last.end, key.end))
-    if "#" in text[start:end] or not key.start <= last.start <= node.end:
-        return None
-    after = _BREAK.match(text, end)
-    if after is not None:
-        return Edit(Span(source, start, after.end()), "")
-    # The last line of the file has no line end: remove that of the line before.
-    before = 2 if text.endswith("\r\n", 0, start) else 1
-    return Edit(Span(source, start - before, end), "")
-
-
-def add_tag(node: MappingNode, tag: str) -> Edit | None:
-    """Add a tag in the form in which the others are written."""
-    value = node.get("tags")
-    if value is None:
-        return add_key(node, f"tags: {tag}")
-    if not node.start <= value.start < node.end:
-        return None
-    source = node.source
-    if isinstance(value, ScalarNode):
-        written = source.text[value.start : value.end]
-        if value.style in _BLOCKS or _BREAK.search(written):
-            return None
-        return Edit(value.whole_span, f"[{written}, {tag}]")
-    last = value.items[-1] if isinstance(value, SequenceNode) and value.items else None
-    if not isinstance(last, ScalarNode) or last.style in _BLOCKS:
-        return None
-    if source.text[value.start] == "[":
-        return Edit(Span(source, last.end, last.end), f", {tag}")
-    before = source.text[_line_start(source, last.start) : last.start]
-    end = _line_end(source, last.end)
-    if before.strip(" ") != "-":
-        return None
-    return Edit(Span(source, end, end), f"{_newline(source, end)}{before}{tag}")
 
 
 def strip_line_end(node: ScalarNode) -> Edit | None:
@@ -137,7 +77,7 @@ def _newline(source: Source, position: int) -> str:
     return "\n" if line_break is None else line_break.group()
 
 
-class NodeSpans(Struct, frozen=True):
+class NodeSpans(EntrySpans, Struct, frozen=True):
     """The spans of an entry's parts, looked up in its nodes on demand.
 
     `canonical` is the canonical text of the value of `func`; empty if that is how it is written. `schema_start` is the
@@ -211,16 +151,64 @@ class NodeSpans(Struct, frozen=True):
         return self.schema(0, max(length, self.schema_start) - self.schema_start)
 
     def add_key(self, text: str) -> Edit | None:
-        """Return an edit as `key_edits.add_key` does."""
-        return add_key(self.node, text)
+        """Add the lines `text`, a key and its value separated by `\\n`, after those of `func`."""
+        node = self.node
+        key, value = node.key_node("func"), node.get("func")
+        if key is None or not isinstance(value, ScalarNode) or value.style in _BLOCKS:
+            return None
+        source = node.source
+        margin = _margin(node, key)
+        if margin is None or not node.start <= value.start < node.end:
+            return None
+        end = _line_end(source, value.end)
+        newline = _newline(source, end)
+        added = "".join(f"{newline}{' ' * len(margin)}{line}" for line in text.split("\n"))
+        return Edit(Span(source, end, end), added)
 
     def remove_key(self, name: str) -> Edit | None:
-        """Return an edit as `key_edits.remove_key` does."""
-        return remove_key(self.node, name)
+        """Remove the lines of the key `name` and its value."""
+        node = self.node
+        key, value = node.key_node(name), node.get(name)
+        if key is None or value is None:
+            return None
+        margin, last = _margin(node, key), _last_scalar(value)
+        if margin is None or "-" in margin or last is None or last.style in _BLOCKS:
+            return None
+        source, text = node.source, node.source.text
+        start, end = key.start - len(margin), _line_end(source, max(last.end, key.end))
+        if "#" in text[start:end] or not key.start <= last.start <= node.end:
+            return None
+        after = _BREAK.match(text, end)
+        if after is not None:
+            return Edit(Span(source, start, after.end()), "")
+        # The last line of the file has no line end: remove that of the line before.
+        before = 2 if text.endswith("\r\n", 0, start) else 1
+        return Edit(Span(source, start - before, end), "")
 
     def add_tag(self, tag: str) -> Edit | None:
-        """Return an edit as `key_edits.add_tag` does."""
-        return add_tag(self.node, tag)
+        """Add a tag in the form in which the others are written."""
+        node = self.node
+        value = node.get("tags")
+        if value is None:
+            return self.add_key(f"tags: {tag}")
+        if not node.start <= value.start < node.end:
+            return None
+        source = node.source
+        if isinstance(value, ScalarNode):
+            written = source.text[value.start : value.end]
+            if value.style in _BLOCKS or _BREAK.search(written):
+                return None
+            return Edit(value.whole_span, f"[{written}, {tag}]")
+        last = value.items[-1] if isinstance(value, SequenceNode) and value.items else None
+        if not isinstance(last, ScalarNode) or last.style in _BLOCKS:
+            return None
+        if source.text[value.start] == "[":
+            return Edit(Span(source, last.end, last.end), f", {tag}")
+        before = source.text[_line_start(source, last.start) : last.start]
+        end = _line_end(source, last.end)
+        if before.strip(" ") != "-":
+            return None
+        return Edit(Span(source, end, end), f"{_newline(source, end)}{before}{tag}")
 
     def misplaced_blanks(self) -> tuple[Edit, ...]:
         """Return edits that give the schema its canonical white space; line ends are kept."""

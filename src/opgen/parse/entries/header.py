@@ -51,58 +51,50 @@ class SchemaFile(Struct, frozen=True):
 
 
 def split_header(
-    root: SequenceNode, diagnostics: Diagnostics, *, strict_torchgen: bool
+    root: SequenceNode,
+    diagnostics: Diagnostics,
+    *,
+    strict_torchgen: bool,
+    of_formulas: bool = False,
 ) -> SchemaFile:
     """Separate the header of a file, if it has one, from the entries. Errors in the header are reported.
 
-    With `strict_torchgen`, a header is an error.
+    With `strict_torchgen`, a header is an error. `of_formulas` is whether the file is one of formulas.
     """
     header, entries = FileHeader(), []
     for index, node in enumerate(root.items):
-        if not _is_header(node):
+        if not _is_header(node, of_formulas):
             entries.append(node)
         elif strict_torchgen:
             key = node.pairs[0][0]
             message = f"'{shorten(key.value)}' is an opgen extension"
-            hint = (
-                "write the namespace before each operator's name" if _has_namespace(node) else None
-            )
+            hint = None
+            if not of_formulas and node.get("namespace") is not None:
+                hint = "write the namespace before each operator's name"
             diagnostics.error("E0250", message, key.span, hint=hint)
         elif index > 0:
             message = "only the first item of the file can be a header"
             diagnostics.error("E0251", message, node.span)
         else:
-            header = _read(node, diagnostics)
+            code, keys = ("E1203", DERIVATIVES_KEYS) if of_formulas else ("E0252", HEADER_KEYS)
+            reader = ValueReader(node, code, diagnostics)
+            reader.check_keys(keys, code)
+            namespace = _namespace(reader)
+            fragment = not of_formulas and reader.flag("fragment", False)
+            includes = tuple(read_includes(reader))
+            classes = {} if of_formulas else dict(_classes(reader))
+            header = FileHeader(namespace, includes, fragment, classes)
     return SchemaFile(root, header, tuple(entries))
 
 
-def _is_header(node: Node) -> TypeGuard[MappingNode]:
-    """Return whether an item has a key of a header, perhaps a misspelt one, and no `func`."""
-    if not isinstance(node, MappingNode) or node.get("func") is not None:
+def _is_header(node: Node, of_formulas: bool) -> TypeGuard[MappingNode]:
+    """Return whether an item has a key of a header, perhaps a misspelt one, and no `func`, or `name` of formulas."""
+    name, keys = ("name", DERIVATIVES_KEYS) if of_formulas else ("func", tuple(HEADER_KEYS))
+    if not isinstance(node, MappingNode) or node.get(name) is not None:
         return False
-    if any(node.get(key) is not None for key in HEADER_KEYS):
+    if any(node.get(key) is not None for key in keys):
         return True
-    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, HEADER_KEYS) is not None
-
-
-def _has_namespace(node: MappingNode) -> bool:
-    return node.get("namespace") is not None
-
-
-def _read(node: MappingNode, diagnostics: Diagnostics) -> FileHeader:
-    reader = ValueReader(node, "E0252", diagnostics)
-    reader.check_keys(HEADER_KEYS, "E0252")
-    namespace = _namespace(reader)
-    fragment = reader.flag("fragment", False)
-    includes, classes = tuple(read_includes(reader)), dict(_classes(reader))
-    return FileHeader(namespace, includes, fragment, classes)
-
-
-def read_derivatives_header(node: MappingNode, diagnostics: Diagnostics, wrong: str) -> FileHeader:
-    """Read the header of a file of derivatives; report a value of the wrong type with the code `wrong`."""
-    reader = ValueReader(node, wrong, diagnostics)
-    reader.check_keys(DERIVATIVES_KEYS, wrong)
-    return FileHeader(_namespace(reader), tuple(read_includes(reader)))
+    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, keys) is not None
 
 
 def _namespace(reader: ValueReader) -> str | None:

@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -62,6 +62,11 @@ from opgen.parse.schema.mistakes import find_mistake
 from opgen.parse.schema.text import SchemaText, is_namespace, without_comments
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, describe
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from opgen.diagnostics.diagnostic import Details
+
 _MAX_KERNEL_NAMESPACES = 2
 _EXISTING = re.compile(r"(?:::[A-Za-z_]\w*)+(?:<[\w:, <>*]+>)?")
 _DTYPES: Mapping[str, tuple[ScalarType, ...]] = {
@@ -108,7 +113,13 @@ class _EntryReader:
             else:
                 self._report_key(key)
         if self.draft.func is not None:
-            self._add_implicit_tags(self.draft.func)
+            implied = (
+                ("pt2_compliant_tag", self.draft.namespace == ATEN),
+                ("out", self.draft.func.is_out_fn()),
+                ("inplace", self.draft.func.is_inplace),
+            )
+            tags = {tag for tag, holds in implied if holds and tag in self._context.tags}
+            self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
 
     def _read_key(self, key: Key, value: Node) -> None:
         found: Any = (
@@ -137,14 +148,16 @@ class _EntryReader:
 
     def _has_misspelt_func(self, node: MappingNode) -> bool:
         """Return whether an unknown key is probably a misspelt `func`; if so, report it."""
-        unknown = [key for key, _ in node.pairs if key.value not in KEYS]
-        return any(_meant_by_key(key, node) == "func" for key in unknown)
+        advice = (self._advice(key) for key, _ in node.pairs if key.value not in KEYS)
+        return any(one is not None and one.meant == "func" for one in advice)
+
+    def _advice(self, key: ScalarNode) -> Advice | None:
+        node = self.draft.spans.node
+        return advise_on_key(key.value, node, [name for name in KEYS if node.get(name) is None])
 
     def _report_key(self, key: ScalarNode) -> None:
         """Report an unknown key. Rules about the key that the author probably meant are skipped."""
-        node = self.draft.spans.node
-        unused = [name for name in KEYS if node.get(name) is None]
-        advice = advise_on_key(key.value, node, unused)
+        advice = self._advice(key)
         hint = None if advice is None else advice.hint
         fix = None if advice is None else self._replaced(key.span, key.value, advice.fix)
         message = f"unknown key '{shorten(key.value)}'"
@@ -157,21 +170,9 @@ class _EntryReader:
         """Return a fix, if there is a replacement and the source has `word` at `span`."""
         return None if replacement is None or span.text != word else Edit(span, replacement)
 
-    def _error(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        *,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-        hint: str | None = None,
-        fix: Edit | None = None,
-    ) -> None:
+    def _error(self, code: str, message: str, span: Span, **details: Unpack[Details]) -> None:
         self.draft.bad.add(self._key)
-        self._context.diagnostics.error(
-            code, message, span, labels=labels, notes=notes, hint=hint, fix=fix
-        )
+        self._context.diagnostics.error(code, message, span, **details)
 
     def _choice(self, value: Node, choice: Choice) -> Enum | None:
         """Return the member that a string names; None, and an error for any other name, if there is none."""
@@ -443,16 +444,6 @@ class _EntryReader:
         notes = list_names("tags", declared.names)
         self._unknown("E0208", message, node.value, node.span, declared.names, notes)
 
-    def _add_implicit_tags(self, func: FunctionSchema) -> None:
-        """Add the tags that follow from the schema, if the file of tags declares them."""
-        implied = (
-            ("pt2_compliant_tag", self.draft.namespace == ATEN),
-            ("out", func.is_out_fn()),
-            ("inplace", func.is_inplace),
-        )
-        tags = {tag for tag, holds in implied if holds and tag in self._context.tags}
-        self.draft.values["tags"] = self.draft.values.get("tags", frozenset()) | tags
-
     def _read_operator_names(self, value: Node) -> tuple[OperatorName, ...]:
         node = self._string(value)
         if node is None or not node.value:
@@ -522,22 +513,18 @@ class _EntryReader:
         if node.value == PYTHON:
             return Kernel(PYTHON, None, False, KernelSource.python)
         if node.value.startswith("::"):
-            return self._existing(node)
+            parts = node.value.partition("<")[0].split("::")[1:]
+            if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
+                message = f"'{shorten(node.value)}' is not the name of a C++ function"
+                self._error("E0253", message, node.span)
+                return None
+            namespace, _, name = node.value.removeprefix("::").rpartition("::")
+            if "<" in node.value:
+                plain, less, arguments = node.value.removeprefix("::").partition("<")
+                namespace, _, name = plain.rpartition("::")
+                name += less + arguments
+            return Kernel(name, namespace or None, False, KernelSource.existing)
         return self._kernel(node)
-
-    def _existing(self, node: ScalarNode) -> Kernel | None:
-        """Parse `::ns::fn`, the name of an existing function."""
-        parts = node.value.partition("<")[0].split("::")[1:]
-        if not _EXISTING.fullmatch(node.value) or not all(map(is_cpp_name, parts)):
-            message = f"'{shorten(node.value)}' is not the name of a C++ function"
-            self._error("E0253", message, node.span)
-            return None
-        namespace, _, name = node.value.removeprefix("::").rpartition("::")
-        if "<" in node.value:
-            plain, less, arguments = node.value.removeprefix("::").partition("<")
-            namespace, _, name = plain.rpartition("::")
-            name += less + arguments
-        return Kernel(name, namespace or None, False, KernelSource.existing)
 
     def _kernel(self, node: ScalarNode) -> Kernel | None:
         """Parse the name of a kernel that the library's author writes."""
@@ -697,13 +684,6 @@ class _EntryReader:
         if not is_exact:
             self.draft.bad.add(self._key)
         return found
-
-
-def _meant_by_key(key: ScalarNode, node: MappingNode) -> str | None:
-    """Return the key that the author of an unknown one probably meant."""
-    unused = [name for name in KEYS if node.get(name) is None]
-    advice = advise_on_key(key.value, node, unused)
-    return None if advice is None else advice.meant
 
 
 def _is_module_name(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from opgen import data
 from opgen.diagnostics import Edit, Span
@@ -60,15 +61,7 @@ def check_entry(draft: Draft, f: NativeFunction) -> None:
         if draft.bad and not draft.bad.isdisjoint(needs):
             continue
         for finding in rule(draft, f):
-            draft.context.diagnostics.error(
-                finding.code,
-                finding.message,
-                finding.span,
-                labels=finding.labels,
-                notes=finding.notes,
-                hint=finding.hint,
-                fix=finding.fix,
-            )
+            draft.context.diagnostics.error(**asdict(finding))
 
 
 def _fake_is_needed(draft: Draft, f: NativeFunction) -> Iterator[Finding]:

@@ -47,7 +47,12 @@ def _parse_root(
         return None
     reader = ValueReader(root, "E0804", diagnostics)
     reader.check_keys(_KEYS, "E0802")
-    _warn_of_lazy_keys(reader)
+    for key in _LAZY_KEYS:
+        node = reader.node.key_node(key)
+        if node is not None:
+            effect = "acts as 'supported'" if key == "full_codegen" else "does nothing"
+            message = f"'{key}' is for lazy backends: here it {effect}"
+            reader.diagnostics.warning("W1801", message, node.span)
     return _read(reader)
 
 
@@ -101,12 +106,3 @@ def _check_cpp_name(reader: ValueReader, key: str, name: WrittenName | None, mos
     elif len(parts) > most:
         message = f"'{key}' takes {'two names' if most > 1 else 'one name'} at most"
         reader.diagnostics.error("E0805", message, name.span)
-
-
-def _warn_of_lazy_keys(reader: ValueReader) -> None:
-    for key in _LAZY_KEYS:
-        node = reader.node.key_node(key)
-        if node is not None:
-            effect = "acts as 'supported'" if key == "full_codegen" else "does nothing"
-            message = f"'{key}' is for lazy backends: here it {effect}"
-            reader.diagnostics.warning("W1801", message, node.span)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TypeGuard
-
-from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
-from opgen.diagnostics.suggestions import only_near, shorten
+from opgen.diagnostics.suggestions import shorten
 from opgen.model.backend import WrittenName
 from opgen.model.derivatives import (
     DEFAULT_KEY,
@@ -19,7 +16,7 @@ from opgen.model.derivatives import (
     FormulaTable,
     WrittenFormula,
 )
-from opgen.parse.entries.header import DERIVATIVES_KEYS, FileHeader, read_derivatives_header
+from opgen.parse.entries.header import split_header
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, describe
 
 _TOKEN = re.compile(
@@ -32,16 +29,8 @@ _TOKEN = re.compile(
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
-class Unclosed(Struct, frozen=True):
-    """Characters `start` to `end` of an expression, and what is wrong with them."""
-
-    start: int
-    end: int
-    message: str
-
-
-def _find_unclosed(expression: str) -> Unclosed | None:
-    """Return the first part of an expression that is not closed, or that closes nothing; None if there is none.
+def _find_unclosed(expression: str) -> tuple[int, int, str] | None:
+    """Return the first part of an expression that is not closed, or closes nothing, and a message; None if all is.
 
     Compilers report such a thing where the file ends, hundreds of lines after the expression.
     """
@@ -55,15 +44,15 @@ def _find_unclosed(expression: str) -> Unclosed | None:
                 opened.pop()
             case "closing":
                 against = f", and '{opened[-1][0]}' is open" if opened else ""
-                return Unclosed(*token.span(), f"'{text}' closes nothing{against}")
+                return *token.span(), f"'{text}' closes nothing{against}"
             case "unclosed":
                 what = "comment" if text == "/*" else "quote"
-                return Unclosed(*token.span(), f"the {what} is not closed")
+                return *token.span(), f"the {what} is not closed"
             case "joining":
                 message = "a backslash at the end of a line continues the line"
-                return Unclosed(token.start(), token.start() + 1, message)
+                return token.start(), token.start() + 1, message
     if opened:
-        return Unclosed(*opened[-1].span(), f"'{opened[-1][0]}' is not closed")
+        return *opened[-1].span(), f"'{opened[-1][0]}' is not closed"
     return None
 
 
@@ -86,38 +75,11 @@ def parse_derivatives(
         hint = "begin each entry with '- name:' and the schema of an operator"
         diagnostics.error("E1201", "this file is a list of entries", root.span, hint=hint)
         return DerivativesFile(())
-    header, nodes = _split_header(root, diagnostics, strict_torchgen=strict_torchgen)
-    entries = [_EntryReader(diagnostics, header.namespace).read(node) for node in nodes]
+    file = split_header(root, diagnostics, strict_torchgen=strict_torchgen, of_formulas=True)
+    header = file.header
+    entries = [_EntryReader(diagnostics, header.namespace).read(node) for node in file.entries]
     found = tuple(entry for entry in entries if entry is not None)
     return DerivativesFile(found, header.include)
-
-
-def _split_header(
-    root: SequenceNode, diagnostics: Diagnostics, *, strict_torchgen: bool
-) -> tuple[FileHeader, list[Node]]:
-    """Separate the header of the file, if it has one, from the entries."""
-    header, entries = FileHeader(), []
-    for index, node in enumerate(root.items):
-        if not _is_header(node):
-            entries.append(node)
-        elif strict_torchgen:
-            message = f"'{shorten(node.pairs[0][0].value)}' is an opgen extension"
-            diagnostics.error("E0250", message, node.pairs[0][0].span)
-        elif index > 0:
-            message = "only the first item of the file can be a header"
-            diagnostics.error("E0251", message, node.span)
-        else:
-            header = read_derivatives_header(node, diagnostics, "E1203")
-    return header, entries
-
-
-def _is_header(node: Node) -> TypeGuard[MappingNode]:
-    """Return whether an item has a key of a header, perhaps a misspelt one, and no `name`."""
-    if not isinstance(node, MappingNode) or node.get("name") is not None:
-        return False
-    if any(node.get(key) is not None for key in DERIVATIVES_KEYS):
-        return True
-    return len(node.pairs) == 1 and only_near(node.pairs[0][0].value, DERIVATIVES_KEYS) is not None
 
 
 class _EntryReader:
@@ -217,8 +179,8 @@ class _EntryReader:
     def _formula(self, node: ScalarNode) -> WrittenFormula:
         unclosed = _find_unclosed(node.value)
         if unclosed is not None:
-            span = node.part(unclosed.start, unclosed.end)
-            self._report("E1206", f"in this formula, {unclosed.message}", span, None)
+            start, end, message = unclosed
+            self._report("E1206", f"in this formula, {message}", node.part(start, end), None)
         return WrittenFormula(node.value, node)
 
     def _error(self, rule: str, node: Node, hint: str | None = None) -> None:

@@ -57,11 +57,6 @@ def _parse_entry(
     return _invalid_entry(draft) if len(diagnostics) > before else _completed(f, draft, above)
 
 
-def _to_invalid_entry(f: NativeFunction) -> InvalidEntry:
-    """Return the parts of an operator whose entry has an error that was found later."""
-    return InvalidEntry(f.span, f.func.name.name.base, f.func.name, f.func, f.scope)
-
-
 def _invalid_entry(draft: Draft) -> InvalidEntry | None:
     is_library = draft.profile is Profile.library
     scope = draft.namespace if is_library else ""
@@ -168,7 +163,9 @@ def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> No
         f"or begin the file with '- namespace: {guess}', or pass --namespace {guess}",
         "PyTorch's own operators are in 'aten': pass --namespace aten for a file with them",
     ]
-    dotted = _namespace_before_dot(bare)
+    names = [node.value.partition("(")[0].strip().split(".") for node in bare]
+    found = next((parts[0] for parts in names if len(parts) == 3), None)
+    dotted = found if found is not None and names[0][0] == found and len(names[0]) > 1 else None
     if dotted is None:
         hint = f"write '{guess}::{shorten(first.value)}'"
     else:
@@ -176,13 +173,6 @@ def _report(bare: Sequence[ScalarNode], guess: str, context: EntryContext) -> No
         notes = []
     span = first.part(0, len(first.value.partition("(")[0]))
     context.diagnostics.error("E0328", message, span, hint=hint, notes=notes)
-
-
-def _namespace_before_dot(bare: Sequence[ScalarNode]) -> str | None:
-    """Return the namespace if names are written like `mylib.f` and `mylib.f.out`; None if a dot is before an overload."""
-    names = [node.value.partition("(")[0].strip().split(".") for node in bare]
-    found = next((parts[0] for parts in names if len(parts) == 3), None)
-    return found if found is not None and names[0][0] == found and len(names[0]) > 1 else None
 
 
 def _schemas_without_namespace(entries: Iterable[Node]) -> Iterator[ScalarNode]:
@@ -343,4 +333,7 @@ def _parse_one(
 ) -> NativeFunction | InvalidEntry | None:
     entry = _parse_entry(node, context, above)
     has_error = any(node.start <= offset < node.end for offset in error_offsets)
-    return _to_invalid_entry(entry) if isinstance(entry, NativeFunction) and has_error else entry
+    if isinstance(entry, NativeFunction) and has_error:
+        name = entry.func.name
+        return InvalidEntry(entry.span, name.name.base, name, entry.func, entry.scope)
+    return entry

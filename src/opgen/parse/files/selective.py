@@ -26,7 +26,16 @@ def parse_selective(source: Source, diagnostics: Diagnostics) -> Selector:
     if isinstance(root, MappingNode):
         return _read(ValueReader(root, "E0843", diagnostics))
     if isinstance(root, SequenceNode):
-        return _read_names(root, diagnostics)
+        empty = MappingNode(root.source, (), root.start, root.end)
+        rule = "an item of a list of operators is a name"
+        names = ValueReader(empty, "E0843", diagnostics).list_of(root, rule, rule, "str")
+        return Selector(
+            include_all_non_op_selectives=True,
+            operators={
+                name.text: SelectedOperator(name.text, is_used_for_training=False, span=name.span)
+                for name in names
+            },
+        )
     if len(diagnostics) == before:
         span = source.start if root is None else root.span
         message = "a selective-build file is a mapping or a list of names"
@@ -103,17 +112,3 @@ def _lists(reader: ValueReader, key: str) -> list[tuple[str, tuple[WrittenName, 
         (name.value, reader.list_of(value, f"{rule} a list", f"{rule} a list of strings", None))
         for name, value in (() if node is None else node.pairs)
     ]
-
-
-def _read_names(root: SequenceNode, diagnostics: Diagnostics) -> Selector:
-    """Read the older form: root operators, not for training, with all overloads and all element types."""
-    empty = MappingNode(root.source, (), root.start, root.end)
-    rule = "an item of a list of operators is a name"
-    names = ValueReader(empty, "E0843", diagnostics).list_of(root, rule, rule, "str")
-    return Selector(
-        include_all_non_op_selectives=True,
-        operators={
-            name.text: SelectedOperator(name.text, is_used_for_training=False, span=name.span)
-            for name in names
-        },
-    )

@@ -249,20 +249,17 @@ class _Reader:
         if plain == "Optional" and len(arguments) == 1:
             return f"{first}?"
         if plain in _PYTHON_TUPLES:
-            return self._python_tuple(first, arguments)
+            if arguments[1:] == ["..."]:
+                return f"{first}[]"
+            if self._is_return:
+                return f"({', '.join(arguments)})"
+            if len(set(arguments)) > 1:
+                raise _Stop
+            self._is_certain = False
+            return f"{first}[{len(arguments)}]"
         if plain in ("Dict", "dict") and len(arguments) == 2:
             return f"Dict({', '.join(arguments)})"
         raise _Stop
-
-    def _python_tuple(self, first: str, arguments: list[str]) -> str:
-        if arguments[1:] == ["..."]:
-            return f"{first}[]"
-        if self._is_return:
-            return f"({', '.join(arguments)})"
-        if len(set(arguments)) > 1:
-            raise _Stop
-        self._is_certain = False
-        return f"{first}[{len(arguments)}]"
 
     def _marked(self, schema: str, is_const: bool) -> str:
         """Read `*` and `&` after a type, or `| None`."""

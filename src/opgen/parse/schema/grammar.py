@@ -9,10 +9,11 @@ Source of the grammar: torchgen's `FunctionSchema.parse`, and `torch._C.parse_sc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -51,6 +52,7 @@ _ARROW = re.compile(r"\s*->")
 # Messages for wrong white space, by the right white space.
 _BLANK_MESSAGES = {"": "unexpected white space", " ": "expected a single space"}
 _NO_CLASSES: Mapping[str, CppClass] = MappingProxyType({})
+_T = TypeVar("_T")
 
 
 # The positional and the keyword arguments. By torchgen's rules, the returns do not matter for their roles.
@@ -220,16 +222,22 @@ class SchemaReader:
             return None
         return None if name is None else OperatorName(name, overload)
 
+    def _once(
+        self, known: dict[str, _T], parse: Callable[[int, int], _T | None], start: int, end: int
+    ) -> _T | None:
+        """Parse the characters `start` to `end`, unless the value of this text is `known`."""
+        text = self._at.text[start:end]
+        found = known.get(text)
+        if found is None:
+            found = parse(start, end)
+            if found is not None:
+                known[text] = found
+        return found
+
     # Arguments
 
     def _arguments(self, start: int, end: int) -> _Lists | None:
-        text = self._at.text[start:end]
-        cached = self._cache.lists.get(text)
-        if cached is None:
-            cached = self._argument_list(start, end)
-            if cached is not None:
-                self._cache.lists[text] = cached
-        return cached
+        return self._once(self._cache.lists, self._argument_list, start, end)
 
     def _argument_list(self, start: int, end: int) -> _Lists | None:
         """Parse all arguments. All errors of single arguments are reported."""
@@ -266,13 +274,7 @@ class SchemaReader:
 
     def argument(self, start: int, end: int) -> Argument | None:
         """Parse one argument: type, name and default."""
-        text = self._at.text[start:end]
-        cached = self._cache.arguments.get(text)
-        if cached is None:
-            cached = self._argument(start, end)
-            if cached is not None:
-                self._cache.arguments[text] = cached
-        return cached
+        return self._once(self._cache.arguments, self._argument, start, end)
 
     def _argument(self, start: int, end: int) -> Argument | None:
         tokens = self._at.tokens(start, end)
@@ -351,13 +353,7 @@ class SchemaReader:
     # Returns
 
     def _returns(self, start: int, end: int) -> tuple[Return, ...] | None:
-        text = self._at.text[start:end]
-        cached = self._cache.results.get(text)
-        if cached is None:
-            cached = self._results(start, end)
-            if cached is not None:
-                self._cache.results[text] = cached
-        return cached
+        return self._once(self._cache.results, self._results, start, end)
 
     def _results(self, start: int, end: int) -> tuple[Return, ...] | None:
         text = self._at.text
@@ -400,13 +396,8 @@ class SchemaReader:
 
     def returned(self, start: int, end: int, *, is_only: bool = False) -> Return | None:
         """Parse one return. `is_only` is whether it is without parentheses."""
-        text = self._at.text[start:end]
-        cached = self._cache.returns.get(text)
-        if cached is None:
-            cached = self._return(start, end, is_only)
-            if cached is not None:
-                self._cache.returns[text] = cached
-        return cached
+        parse = partial(self._return, is_only=is_only)
+        return self._once(self._cache.returns, parse, start, end)
 
     def _return(self, start: int, end: int, is_only: bool) -> Return | None:
         tokens = self._at.tokens(start, end)

@@ -34,6 +34,7 @@ class Mistake(Struct, frozen=True):
 
 
 _Range = tuple[int, int]
+_QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*(?P<end>\1|\\?\Z)""", re.DOTALL)
 # `;` at the end, `:` at the end of a `def`.
 _LAST_SIGN = re.compile(r"\s*;\s*\Z")
 _DEF = re.compile(r"def\s+(?=[A-Za-z_])")
@@ -61,9 +62,10 @@ def find_mistake(text: str) -> Mistake | None:
 
 def _comment(text: str) -> Mistake | None:
     """Find `// blurs`, a comment of C++."""
-    at = next((at for at in _outside(text) if text.startswith(("//", "/*"), at)), None)
-    if at is None:
+    found = re.search(r"//|/\*", _without_quoted(text))
+    if found is None:
         return None
+    at = found.start()
     stop = len(text.rstrip())
     message = f"'{shorten(text[at:stop])}' is a comment of C++"
     return Mistake("E0301", message, at, stop, "a comment of YAML begins with '#'")
@@ -72,8 +74,8 @@ def _comment(text: str) -> Mistake | None:
 def _semicolon(text: str) -> Mistake | None:
     """Find `;` at the end, or between arguments."""
     last = _LAST_SIGN.search(text)
-    at = text.find(";", last.start()) if last else next(_at(text, ";"), None)
-    if at is None:
+    at = text.find(";", last.start()) if last else _without_quoted(text).find(";")
+    if at < 0:
         return None
     message, hint = (
         ("a schema does not end in ';'", "remove it") if last else ("unexpected ';'", "write ','")
@@ -100,7 +102,7 @@ def _declaration(text: str) -> Mistake | None:
         return None
     name = match[2]
     message = f"the type that '{shorten(name)}' returns stands before its name"
-    if next(_at(text, "->"), None) is not None:
+    if "->" in _without_quoted(text):
         return Mistake("E0301", message, *match.span(1), "write it after '->' only")
     returned = _schema_type(match[1], is_return=True)
     hint = f"write it after '->': '-> {shorten(returned)}'"
@@ -138,7 +140,7 @@ def _arrow(text: str) -> Mistake | None:
     """Find another sign instead of `->`."""
     opening = text.find("(")
     match = _ARROW.search(text, max(opening, 0)) if opening >= 0 else None
-    if match is None or match.start() not in set(_outside(text)):
+    if match is None or _without_quoted(text)[match.start()] == " ":
         return None
     start, end = match.span(1) if match[1] else match.span()
     message = f"'{text[start:end]}' is not an arrow"
@@ -152,8 +154,8 @@ def _unclosed(text: str) -> Mistake | None:
     if opening < 0 or _is_open(f"={text[opening:]}"):
         return None
     depth = 0
-    for at in _skip_quoted(text, opening, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
+    for sign in _without_quoted(text, opening)[opening:]:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
         if depth == 0:
             return None
     arrow = text.rfind("->")
@@ -277,8 +279,7 @@ def _arguments(text: str) -> Iterator[_Range]:
     if opening < 0:
         return
     depth, begin = 1, opening + 1
-    for at in _skip_quoted(text, begin, len(text)):
-        character = text[at]
+    for at, character in enumerate(_without_quoted(text, begin)[begin:], begin):
         is_arrow = character == ">" and text[at - 1] == "-"
         depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1}.get(character, 0)
         depth -= character == ">" and not is_arrow
@@ -290,54 +291,21 @@ def _arguments(text: str) -> Iterator[_Range]:
             return
 
 
-def _outside(text: str) -> Iterator[int]:
-    """Yield the positions outside of quotes."""
-    return _skip_quoted(text, 0, len(text))
-
-
-def _skip_quoted(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield the positions between `start` and `end` that are not inside quotes."""
-    position = start
-    while position < end:
-        if text[position] in "\"'":
-            position = _quote_end(text, position, end)
-        else:
-            yield position
-            position += 1
-
-
-def _quote_end(text: str, start: int, end: int) -> int:
-    """Return the position after the quoted string that begins at `start`; `end + 1` if it is not closed."""
-    position = start + 1
-    while position < end:
-        if text[position] == "\\":
-            position += 1
-        elif text[position] == text[start]:
-            return position + 1
-        position += 1
-    return end + 1
+def _without_quoted(text: str, start: int = 0) -> str:
+    """Return the text with blanks in place of what is inside quotes, or of all after a quote that is not closed."""
+    return text[:start] + _QUOTED.sub(lambda match: " " * len(match[0]), text[start:])
 
 
 def _is_open(text: str) -> bool:
     """Return whether parentheses of an argument, or quotes or brackets of its default, are not closed."""
-    declaration, equals, _ = text.partition("=")
+    declaration, _, default = text.partition("=")
     # '<' opens a list of types in C++, '[' one in Python. They are reported as such.
     if any(declaration.count(a) > declaration.count(b) for a, b in ("()", "[]", "<>")):
         return True
-    depth = 0
-    reached = len(declaration) + len(equals)
-    while reached < len(text):
-        if text[reached] in "\"'":
-            reached = _quote_end(text, reached, len(text))
-            continue
-        depth += {"[": 1, "]": -1}.get(text[reached], 0)
-        reached += 1
-    return depth > 0 or reached > len(text)
-
-
-def _at(text: str, sign: str) -> Iterator[int]:
-    """Yield where `sign` occurs outside of quotes."""
-    return (at for at in _outside(text) if text.startswith(sign, at))
+    if any(match["end"] not in ("'", '"') for match in _QUOTED.finditer(default)):
+        return True
+    plain = _without_quoted(default)
+    return plain.count("[") > plain.count("]")
 
 
 _FINDERS: tuple[Callable[[str], Mistake | None], ...] = (

@@ -1,7 +1,7 @@
 """Check the rules about schemas, torchgen's and then those of PyTorch's runtime, and assign roles to arguments.
 
-A rule about a schema as a whole returns whether it reported an error. The first error ends a chain of rules, because the
-later rules of the chain assume that the earlier ones hold.
+The first error in a schema as a whole ends a chain of rules, because the later rules of the chain assume that the earlier
+ones hold.
 
 PyTorch's runtime parser has no roles: an operator of any name may write any argument. An operator with the form of
 torchgen's out or in-place variant is treated as one. Any other operator that writes arguments is `mutable`.
@@ -91,7 +91,7 @@ def _are_options(arguments: tuple[Argument, ...]) -> bool:
     )
 
 
-Rule = Callable[[FunctionSchema, SchemaText], bool]
+Rule = Callable[[FunctionSchema, SchemaText], None]
 # An argument, and its range in the text.
 Placed = tuple[Argument, int, int]
 
@@ -163,147 +163,131 @@ def _check_names(arguments: Sequence[Placed], at: SchemaText) -> None:
 def check_schema(schema: FunctionSchema, at: SchemaText) -> None:
     """Report every rule that `schema`, which is the whole text, violates: at most one of each chain."""
     for chain in _CHAINS:
+        before = at.errors
         for rule in chain:
-            if rule(schema, at):
+            rule(schema, at)
+            if at.errors > before:
                 break
 
 
-def _inplace_without_out(schema: FunctionSchema, at: SchemaText) -> bool:
+def _inplace_without_out(schema: FunctionSchema, at: SchemaText) -> None:
     if not (schema.is_inplace and schema.arguments.out):
-        return False
+        return
     message = f"'{schema.name}' is in-place by name but has out arguments"
     out = schema.arguments.out[0]
     at.report(
         "E0341", message, *_name(schema), labels=[(*_argument(schema, out), "an out argument")]
     )
-    return True
 
 
-def _outs_are_returned_in_order(schema: FunctionSchema, at: SchemaText) -> bool:
-    failed = False
+def _outs_are_returned_in_order(schema: FunctionSchema, at: SchemaText) -> None:
     for i, (out, value) in enumerate(zip(schema.arguments.out, schema.returns)):
         if out.annotation != value.annotation:
             message = f"return {i + 1} and the out argument '{out.name}' have different annotations"
             label = (*_argument(schema, out), "the out argument")
             at.report("E0330", message, *_return(schema, value, i), labels=[label])
-            failed = True
-    return failed
 
 
-def _written_positionals_are_not_returned(schema: FunctionSchema, at: SchemaText) -> bool:
-    failed = False
+def _written_positionals_are_not_returned(schema: FunctionSchema, at: SchemaText) -> None:
     for argument in schema.arguments.post_self_positional_mutable:
         for i, value in enumerate(schema.returns):
             if value.annotation == argument.annotation:
                 message = f"this return is the written argument '{argument.name}'"
                 label = (*_argument(schema, argument), "written here")
                 at.report("E0331", message, *_return(schema, value, i), labels=[label])
-                failed = True
-    return failed
 
 
-def _returns_are_all_written_or_none(schema: FunctionSchema, at: SchemaText) -> bool:
+def _returns_are_all_written_or_none(schema: FunctionSchema, at: SchemaText) -> None:
     written = [r.is_write for r in schema.returns]
     if all(written) or not any(written):
-        return False
+        return
     i = written.index(not written[0])
     message = "some returns are written arguments, others are new"
     at.report("E0332", message, *_return(schema, schema.returns[i], i))
-    return True
 
 
-def _written_returns_are_arguments(schema: FunctionSchema, at: SchemaText) -> bool:
-    failed = False
+def _written_returns_are_arguments(schema: FunctionSchema, at: SchemaText) -> None:
     positional = [a for a in schema.arguments.flat_positional if a.name == "self"]
     targets = {a.annotation for a in (*schema.arguments.out, *positional)}
     for i, value in enumerate(schema.returns):
         if value.is_write and value.annotation not in targets:
             message = f"no out argument, and no self, is annotated '{value.annotation}'"
             at.report("E0333", message, *_return(schema, value, i))
-            failed = True
-    return failed
 
 
-def _lists_of_outs_are_not_returned(schema: FunctionSchema, at: SchemaText) -> bool:
+def _lists_of_outs_are_not_returned(schema: FunctionSchema, at: SchemaText) -> None:
     other = next((a for a in schema.arguments.out if a.type != TENSOR), None)
     if other is None or not schema.returns:
-        return False
+        return
     message = f"an operator that writes to '{other.type_text}' returns nothing"
     label = (*_argument(schema, other), "written to")
     at.report("E0334", message, *_returns(schema), labels=[label], replacement="()")
-    return True
 
 
-def _every_out_is_returned(schema: FunctionSchema, at: SchemaText) -> bool:
+def _every_out_is_returned(schema: FunctionSchema, at: SchemaText) -> None:
     outs = schema.arguments.out
     if not outs or any(a.type != TENSOR for a in outs):
-        return False
+        return
     returned_outs = [a for a in outs if not a.name.startswith(SCRATCH_PREFIX)]
     if len(returned_outs) == len(schema.returns):
-        return False
+        return
     message = (
         f"{len(returned_outs)} out argument{'s'[: len(returned_outs) != 1]}, "
         f"but {len(schema.returns)} return{'s'[: len(schema.returns) != 1]}"
     )
     at.report("E0335", message, *_returns(schema))
-    return True
 
 
-def _inplace_writes_self(schema: FunctionSchema, at: SchemaText) -> bool:
+def _inplace_writes_self(schema: FunctionSchema, at: SchemaText) -> None:
     self_arg = schema.arguments.self_arg
     if not schema.is_inplace or (self_arg is not None and self_arg.argument.is_write):
-        return False
+        return
     message = f"'{schema.name}' is in-place by name but does not write self"
     if self_arg is None:
         at.report("E0336", message, *_name(schema), hint="no positional argument is named 'self'")
     else:
         hint = "self must be marked as written, as in 'Tensor(a!) self'"
         at.report("E0336", message, *_argument(schema, self_arg.argument), hint=hint)
-    return True
 
 
-def _inplace_returns_self(schema: FunctionSchema, at: SchemaText) -> bool:
+def _inplace_returns_self(schema: FunctionSchema, at: SchemaText) -> None:
     self_arg = schema.arguments.self_arg
     if not schema.is_inplace or self_arg is None or self_arg.argument.type != TENSOR:
-        return False
+        return
     annotation = self_arg.argument.annotation
     if len(schema.returns) == 1 and schema.returns[0].annotation == annotation:
-        return False
+        return
     message = f"'{schema.name}' is in-place, so it returns self and nothing else"
     expected = f"Tensor({annotation})"
     hint = f"write '{expected}'"
     at.report("E0337", message, *_returns(schema), hint=hint, replacement=expected)
-    return True
 
 
-def _inplace_on_lists_returns_nothing(schema: FunctionSchema, at: SchemaText) -> bool:
+def _inplace_on_lists_returns_nothing(schema: FunctionSchema, at: SchemaText) -> None:
     self_arg = schema.arguments.self_arg
     if not schema.is_inplace or self_arg is None or not schema.returns:
-        return False
+        return
     if self_arg.argument.type == TENSOR:
-        return False
+        return
     message = f"'{schema.name}' is in-place on '{self_arg.argument.type}', so it returns nothing"
     at.report("E0338", message, *_returns(schema), hint="write '()'", replacement="()")
-    return True
 
 
-def _only_functional_schemas_have_options(schema: FunctionSchema, at: SchemaText) -> bool:
+def _only_functional_schemas_have_options(schema: FunctionSchema, at: SchemaText) -> None:
     options = schema.arguments.tensor_options
     if options is None or schema.kind() is SchemaKind.functional:
-        return False
+        return
     message = f"'{schema.name}' writes its arguments, so it has no tensor options"
     start = _argument(schema, options.dtype)[0]
     at.report("E0339", message, start, _argument(schema, options.pin_memory)[1])
-    return True
 
 
-def _functional_overloads_are_functional(schema: FunctionSchema, at: SchemaText) -> bool:
+def _functional_overloads_are_functional(schema: FunctionSchema, at: SchemaText) -> None:
     if not schema.is_functional_fn() or schema.kind() is SchemaKind.functional:
-        return False
+        return
     message = f"overload '{schema.name.overload_name}' of an operator that is {schema.kind().name}"
     start = len(str(schema.name.name)) + 1
     at.report("E0340", message, start, len(str(schema.name)))
-    return True
 
 
 _CHAINS: tuple[tuple[Rule, ...], ...] = (

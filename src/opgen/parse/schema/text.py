@@ -64,9 +64,13 @@ class SchemaText:
             source = Source("<schema>", text)
             locate = lambda start, end: Span(source, start, end)  # noqa: E731
         self.text = text
-        self.failed = False
+        self.errors = 0
         self._diagnostics = diagnostics
         self._locate = locate
+
+    @property
+    def failed(self) -> bool:
+        return self.errors > 0
 
     def report(
         self,
@@ -93,7 +97,7 @@ class SchemaText:
         is_last = end == len(self.text) and "\n" in text
         is_sure = (span.text == text or is_blank) and not is_last
         fix = Edit(span, replacement) if replacement is not None and is_sure else None
-        self.failed = True
+        self.errors += 1
         self._diagnostics.error(
             code, message, span, labels=located, notes=notes, hint=hint, fix=fix
         )

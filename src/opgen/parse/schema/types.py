@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from opgen import data
 from opgen.diagnostics.suggestions import meant, shorten
@@ -60,24 +60,12 @@ _END = Token("", 0, 0, False)
 class Wrong(Exception):
     """The tokens are not a type."""
 
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        start: int,
-        end: int,
-        *,
-        hint: str | None = None,
-        notes: Iterable[str] = (),
-        replacement: str | None = None,
-    ) -> None:
-        self._what = (code, message, start, end)
-        self._hint = hint
-        self._notes = notes
-        self._replacement = replacement
+    def __init__(self, code: str, message: str, start: int, end: int, **details: Any) -> None:
+        """Keep the arguments of `SchemaText.report`."""
+        self._what, self._details = (code, message, start, end), details
 
     def report(self, at: SchemaText) -> None:
-        at.report(*self._what, notes=self._notes, hint=self._hint, replacement=self._replacement)
+        at.report(*self._what, **self._details)
 
 
 class TypeReader:

@@ -218,7 +218,11 @@ class _Composer(Struct):
             self._syntax_error(error)
             return None
         except (yaml.YAMLError, UnicodeEncodeError):
-            self._unprintable()
+            character = _UNPRINTABLE.search(self.source.text, self.base)
+            start, end = character.span() if character is not None else (0, 0)
+            name = f"U+{ord(character.group()):04X}" if character is not None else "a character"
+            message = f"not YAML: {name} is not allowed in a file"
+            self.diagnostics.error("E0102", message, Span(self.source, start, end))
             return None
         return self.roots[0] if self.roots else None
 
@@ -244,7 +248,9 @@ class _Composer(Struct):
                 case yaml.AliasEvent():
                     self._add(self._alias(event), None, 0)
                 case yaml.DocumentStartEvent():
-                    self._document(event)
+                    if self.roots:
+                        span = self._span(event)
+                        self.diagnostics.error("E0110", "a second document begins here", span)
                 case yaml.StreamEndEvent():
                     return
 
@@ -279,7 +285,8 @@ class _Composer(Struct):
             return "str"
         if tag not in _KNOWN_TAGS:
             start, _ = self._offsets(event)
-            span = _first_word(self.source, start)
+            word = re.compile(r"\S*").match(self.source.text, start)
+            span = Span(self.source, start, word.end() if word is not None else start)
             self.diagnostics.error("E0109", f"unknown YAML tag '{event.tag}'", span)
             return ""
         return tag
@@ -381,11 +388,6 @@ class _Composer(Struct):
         message = f"more than {_MAX_DEPTH} nested lists and mappings"
         self.diagnostics.error("E0112", message, Span(self.source, start, start + 1))
 
-    def _document(self, event: yaml.DocumentStartEvent) -> None:
-        if self.roots:
-            span = self._span(event)
-            self.diagnostics.error("E0110", "a second document begins here", span)
-
     def _syntax_error(self, error: yaml.MarkedYAMLError) -> None:
         message = f"not YAML: {error.problem or error.context}"
         problem = self._point(error.problem_mark or error.context_mark)
@@ -406,18 +408,6 @@ class _Composer(Struct):
         offset = self.base + (mark.index if mark is not None else 0)
         offset = min(offset, len(self.source.text))
         return Span(self.source, offset, offset)
-
-    def _unprintable(self) -> None:
-        character = _UNPRINTABLE.search(self.source.text, self.base)
-        start, end = character.span() if character is not None else (0, 0)
-        name = f"U+{ord(character.group()):04X}" if character is not None else "a character"
-        message = f"not YAML: {name} is not allowed in a file"
-        self.diagnostics.error("E0102", message, Span(self.source, start, end))
-
-
-def _first_word(source: Source, start: int) -> Span:
-    word = re.compile(r"\S*").match(source.text, start)
-    return Span(source, start, word.end() if word is not None else start)
 
 
 def decode_source(path: str, content: bytes, diagnostics: Diagnostics) -> Source:

@@ -70,20 +70,15 @@ def _flow_chars(source: str, position: int, end: int, style: str) -> Iterator[Ch
             yield char
             position = char.end
         elif fold := _FOLD.match(source, position, end):
-            yield from _folded(source, fold)
+            breaks = list(_BREAK.finditer(source, fold.start(), fold.end()))
+            if len(breaks) == 1:
+                yield Char(" ", fold.start(), fold.end())
+            for line_end in breaks[1:]:
+                yield Char(_normalise_line_end(line_end.group()), line_end.start(), line_end.end())
             position = fold.end()
         else:
             yield Char(source[position], position, position + 1)
             position += 1
-
-
-def _folded(source: str, fold: re.Match[str]) -> Iterator[Char]:
-    """Read line ends in a flow scalar: one stands for a space, and the first of several for nothing."""
-    breaks = list(_BREAK.finditer(source, fold.start(), fold.end()))
-    if len(breaks) == 1:
-        yield Char(" ", fold.start(), fold.end())
-    for line_end in breaks[1:]:
-        yield Char(_normalise_line_end(line_end.group()), line_end.start(), line_end.end())
 
 
 def _normalise_line_end(line_end: str) -> str:
