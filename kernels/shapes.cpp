@@ -127,10 +127,9 @@ OPGEN_KERNEL(unflatten)(const Tensor& self, int64_t dim, IntArrayRef sizes) {
 OPGEN_KERNEL(rot90)(const Tensor& self, int64_t k, IntArrayRef dims) {
   OPGEN_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
   OPGEN_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
-  OPGEN_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
-              "expected rotation dims to be different, but got dim0 = ", dims[0],
-              " and dim1 = ", dims[1]);
   const int64_t one = wrap_dim(dims[0], self.dim()), two = wrap_dim(dims[1], self.dim());
+  OPGEN_CHECK(one != two, "expected rotation dims to be different, but got dim0 = ", dims[0],
+              " and dim1 = ", dims[1]);
   switch ((k % 4 + 4) % 4) {
     case 1:
       return at::flip(self, {two}).transpose_(one, two);

@@ -517,8 +517,8 @@ def test_tangents_beside_bools_and_integers(m: ModuleType) -> None:
 @pytest.mark.slow
 @pytest.mark.whole_library
 def test_arguments_that_were_taken_or_refused_wrongly(m: ModuleType) -> None:
-    """Protects addr and cosine_similarity, which dropped an imaginary part and took a negative eps, and linear, whose bias
-    may have more dimensions than its product."""
+    """Protects addr and cosine_similarity, which dropped an imaginary part and took a negative eps, linear, whose bias
+    may have more dimensions than its product, and the least integer, whose absolute value is none."""
     x = m.ones(3)
     for name in ("alpha", "beta"):
         with pytest.raises(RuntimeError, match=f"{name} must not be a complex number"):
@@ -527,6 +527,9 @@ def test_arguments_that_were_taken_or_refused_wrongly(m: ModuleType) -> None:
             m.zeros(3, 3).addr_(x, x, **{name: 2 - 3j})
     with pytest.raises(RuntimeError, match="eps must be non-negative"):
         m.cosine_similarity(x, x, 0, -1.0)
+    with pytest.raises(IndexError):
+        m.rot90(m.ones(2, 2), 1, (-(2**63), 0))
+    assert m.trace(m.full((21, 21), 2**62, dtype=m.int64)).item() == 2**62
     assert m.nn.linear(x, x, m.ones(1, 1, 1)).tolist() == [[[4.0]]]
     assert m.isnan(m.median(m.zeros(0, dtype=m.complex64)).real).item()
 
