@@ -109,7 +109,7 @@ def one_run(folder: Path) -> list[tuple[float, float]]:
 def with_a_compiled_wheel(
     folder: Path, clone: Path, environment: Mapping[str, str]
 ) -> tuple[float, float]:
-    make = "OPGEN_WHEEL_PARTS=1 pip wheel -q --no-deps -w wheels opgen"
+    make = "OPGEN_WHEEL_PARTS=1 pip wheel -q --no-deps -w wheels ./opgen"
     install = "python3 -m venv new && new/bin/pip install -q wheels/opgen-*.whl"
     timed(f"{make} && {install}", folder, environment)
     environment = {**environment, "OPGEN_CACHE_DIR": str(folder / "none")}
