@@ -7,7 +7,9 @@ without ccache, and measures one after the other:
 
 * README's first command: create the environment, install opgen, compile and run examples/myadd;
 * the second library: `opgen new`, reduced to one structured operator, `opgen build --python`, one call from Python;
-* an edit of its kernel: `opgen build --python` again, and the same call.
+* an edit of its kernel: `opgen build --python` again, and the same call;
+* the first operator with a wheel that contains the compiled runtime: `opgen build --python` of examples/myadd in a new
+  environment, with an empty cache. Neither the wheel's compilation nor the installation is measured.
 
 pip's downloads come from its usual index; its cache is the user's. `--write` puts the table into RESULTS.md.
 """
@@ -27,7 +29,12 @@ from pathlib import Path
 from results import write_between
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-GOALS = {"README's first command": 45, "the second library": 8, "an edit of its kernel": 3}
+GOALS = {
+    "README's first command": 45,
+    "the second library": 8,
+    "an edit of its kernel": 3,
+    "the first operator with a compiled wheel": 6,
+}
 
 SCHEMA = """\
 - func: second::twice(Tensor self) -> Tensor
@@ -73,7 +80,7 @@ def main() -> None:
 
 
 def one_run(folder: Path) -> list[tuple[float, float]]:
-    """Return the wall and processor seconds of the three steps, in a folder that is empty."""
+    """Return the wall and processor seconds of the steps, in a folder that is empty."""
     kept = {
         k: v for k, v in os.environ.items() if not k.startswith(("OPGEN_", "CCACHE_", "PYTHON"))
     }
@@ -96,7 +103,19 @@ def one_run(folder: Path) -> list[tuple[float, float]]:
     second = timed(f"opgen new second && {author} && {call}[2, 4]'", work, environment)
     (work / "second/kernels/second.cpp").write_text(KERNEL.replace("a + a", "a + a + a"))
     third = timed(f"{call}[3, 6]'", work, environment)
-    return [first, second, third]
+    return [first, second, third, with_a_compiled_wheel(folder, clone, environment)]
+
+
+def with_a_compiled_wheel(
+    folder: Path, clone: Path, environment: Mapping[str, str]
+) -> tuple[float, float]:
+    make = "OPGEN_WHEEL_PARTS=1 pip wheel -q --no-deps -w wheels ./opgen"
+    install = "python3 -m venv new && new/bin/pip install -q wheels/opgen-*.whl"
+    timed(f"{make} && {install}", folder, environment)
+    environment = {**environment, "OPGEN_CACHE_DIR": str(folder / "none")}
+    example = clone / "examples" / "myadd"
+    build = f"new/bin/opgen build {example}/native_functions.yaml --kernels {example}/kernels"
+    return timed(f"{build} -o new/myadd --python", folder, environment)
 
 
 def timed(command: str, folder: Path, environment: Mapping[str, str]) -> tuple[float, float]:

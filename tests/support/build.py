@@ -152,12 +152,12 @@ def _compiled_parts() -> Path:
 
 def runtime_library() -> Path:
     """Build the runtime as a user's first build does, or bring it up to date, and return its shared library."""
-    return _compiled_parts() / "opgen-runtime" / "libopgen_runtime.so"
+    return _compiled_parts() / "opgen-runtime" / f"libopgen_runtime.so.{RUNTIME_ABI}"
 
 
 def python_part() -> Path:
     """Return the library that all Python modules share; it is built with the runtime. Needs Python's headers."""
-    return _compiled_parts() / "opgen-python" / "libopgen_python.so"
+    return _compiled_parts() / "opgen-python" / f"libopgen_python.so.{RUNTIME_ABI}"
 
 
 def project_definitions() -> tuple[str, ...]:

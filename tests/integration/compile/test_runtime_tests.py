@@ -15,6 +15,7 @@ import pytest
 from support.build import (
     DEBUG,
     RUNTIME,
+    RUNTIME_ABI,
     cache_folder,
     cmake_build,
     default_compiler,
@@ -85,3 +86,13 @@ def test_thread_local_memory_is_small() -> None:
     segments = run(["readelf", "-lW", runtime_library()])
     found = re.search(r"^ +TLS +(?:0x\w+ +){4}(0x\w+)", segments, re.MULTILINE)
     assert found and 0 < int(found[1], 16) <= 128, segments
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.system() != "Linux", reason="ELF")
+def test_symbols_have_the_version_of_the_abi() -> None:
+    """Protects a library from calls of another release's function that happens to have the same name."""
+    said = run(["nm", "-D", "--defined-only", runtime_library()])
+    names = [line.split()[-1] for line in said.splitlines()]
+    assert len(names) > 100
+    assert [name for name in names if not name.endswith(f"OPGEN_{RUNTIME_ABI}")] == []
