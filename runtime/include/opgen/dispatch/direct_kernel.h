@@ -30,11 +30,13 @@ struct DirectKernel<Op, R(A...)> {
   constexpr DirectKernel(const Served&) noexcept  // NOLINT
       : function(&Served::template Of<Op>::call) {}
 
-  R operator()(A... arguments) const {
+  decltype(auto) operator()(A... arguments) const {
     // PyTorch's dispatcher has no slots: it names operators itself.
     if constexpr (requires { Op::slot; }) {
+      using Result = typename Op::result;
       try {
-        return function(std::forward<A>(arguments)...);
+        return reinterpret_cast<Result (*)(A...)>(reinterpret_cast<void*>(function))(
+            std::forward<A>(arguments)...);
       } catch (Error& error) {
         detail::rethrow_from(Op::slot, error);
       }

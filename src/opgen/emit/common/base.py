@@ -145,8 +145,7 @@ class PublicFunction(Record, frozen=True):
 
     `given` are the parameters with defaults, for declarations; `given_plainly` those without, for definitions after a
     declaration. `text` is the schema or, for further functions of the same operator, how they differ from the first.
-    `doc` is the author's documentation, or empty. `casts` is whether tensors that the callee returns must be
-    converted from the runtime's class to the library's.
+    `doc` is the author's documentation, or empty.
     """
 
     text: str
@@ -157,7 +156,6 @@ class PublicFunction(Record, frozen=True):
     callee: str
     arguments: tuple[str, ...]
     doc: str = ""
-    casts: bool = False
 
     @property
     def documentation(self) -> str:
@@ -175,8 +173,7 @@ class PublicFunction(Record, frozen=True):
 
     @property
     def body(self) -> str:
-        call = f"{self.callee}({', '.join(self.arguments)})"
-        return f"opgen::as_tensors<{self.returns}>({call})" if self.casts else call
+        return f"{self.callee}({', '.join(self.arguments)})"
 
     @property
     def head(self) -> str:

@@ -74,7 +74,10 @@ class SlotDefinition(Record, frozen=True):
 
 
 class OperatorsHeader(GeneratedFile, frozen=True):
+    """`own_tensor` is the class Tensor of results; empty for the runtime's."""
+
     root: str
+    own_tensor: str
     includes: tuple[str, ...]
     abi: int
     blocks: tuple[Block[OperatorStruct], ...]
@@ -166,6 +169,7 @@ def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
             path=f"include/{context.library.name}/ops/{root}_ops.h",
             template="ops/root_ops.h.j2",
             root=root,
+            own_tensor=context.own_tensor,
             includes=_operator_includes(context, context.functions_by_root[root]),
             abi=context.target.plan.runtime_abi,
             blocks=blocks(
