@@ -79,7 +79,6 @@ class OperatorsHeader(GeneratedFile, frozen=True):
     root: str
     own_tensor: str
     includes: tuple[str, ...]
-    abi: int
     blocks: tuple[Block[OperatorStruct], ...]
 
 
@@ -158,6 +157,7 @@ class RegisterSchemaFile(GeneratedFile, frozen=True):
     library: str
     name: str
     includes: tuple[str, ...]
+    abi: int
     classes: tuple[ClassDefinition, ...]
     blocks: tuple[SchemaBlock, ...]
 
@@ -171,7 +171,6 @@ def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
             root=root,
             own_tensor=context.own_tensor,
             includes=_operator_includes(context, context.functions_by_root[root]),
-            abi=context.target.plan.runtime_abi,
             blocks=blocks(
                 (operator_namespace(f.namespace), _operator(context, f))
                 for f in context.functions_by_root[root]
@@ -219,6 +218,7 @@ def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, functions),
+            abi=context.target.plan.runtime_abi,
             classes=class_definitions(functions),
             blocks=_schema_blocks(context, name, functions, declared),
         )
