@@ -141,6 +141,7 @@ template <class Derived, class R, class... A, class T>
 struct Operator<Derived, R(A...), T> {
   using schema = R(A...);
   using ptr_schema = R (*)(A...);
+  using own_schema = typename detail::WithTensor<T, R(A...)>::type;  // of kernels
   using result = typename detail::WithTensor<T, R>::type;
 
   static result call(A... arguments) {
