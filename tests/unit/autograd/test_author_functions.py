@@ -200,7 +200,7 @@ def test_compilers_name_files_from_their_common_folder(inputs: Inputs) -> None:
         paths[-1].write_text(f"- name: mylib::{name}\n  self: grad\n  other: non_differentiable\n")
     tree = build_tree(replace(inputs, derivatives=tuple(paths)), Diagnostics())
     assert tree is not None
-    lines = [x for x in tree.files["src/Derivatives.cpp"].splitlines() if x.startswith("#line 2")]
+    lines = [x for x in tree.files["src/Derivatives.cpp"].splitlines() if "derivatives.yaml" in x]
     assert lines == ['#line 2 "scale/derivatives.yaml"', '#line 2 "shift/derivatives.yaml"']
     one = build_tree(replace(inputs, derivatives=tuple(paths[:1])), Diagnostics())
     assert one is not None and '#line 2 "derivatives.yaml"' in one.files["src/Derivatives.cpp"]

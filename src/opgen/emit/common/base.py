@@ -41,6 +41,14 @@ def break_long_lines(text: str) -> str:
     return "\n".join(lines)
 
 
+def number_lines(text: str) -> str:
+    """Give each `#line 0` the number of the line after it: there, the text is the file's own again."""
+    if "\n#line 0 " not in text:
+        return text
+    lines = enumerate(text.split("\n"), 2)
+    return "\n".join(re.sub("^#line 0 ", f"#line {following} ", line) for following, line in lines)
+
+
 @lru_cache(maxsize=10_000)
 def _broken(line: str, in_macro: bool) -> str:
     if comment := _COMMENT.match(line):
