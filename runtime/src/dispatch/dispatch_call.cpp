@@ -173,8 +173,8 @@ inline void run_boxed(const OperatorSlot& slot, DispatchKeySet keys, Stack& stac
   detail::call_boxed_kernel(slot, kernel, keys, stack);
 }
 
-// Apart from its caller, which catches errors and therefore cannot end with a jump to the kernel.
-OPGEN_NOINLINE void call_entry(OperatorEntry& entry, Stack& stack) {
+// Inlined, so that its caller, which catches errors, is the only frame above the kernel.
+OPGEN_ALWAYS_INLINE void call_entry(OperatorEntry& entry, Stack& stack) {
   std::int64_t known = entry.argument_count.load_acquire();
   std::size_t count = OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known)
                                                : OperatorHandle(&entry).schema().arguments.size();

@@ -42,6 +42,8 @@ HELPERS: Mapping[str, str] = {
     "where": "elements of one tensor or number where a condition holds, and of another elsewhere",
     "sum_to": "the sum over what was broadcast from these sizes",
 }
+# Those of `HELPERS` that are ATen's own functions on target torch.
+HELPERS_OF_ATEN = frozenset(("conj", "real", "where", "zeros_like"))
 # The keys of an entry besides the names of arguments and outputs.
 FORMULA_KEYS: Mapping[str, str] = {
     "name": "The operator that the formulas are for: its schema, or outside of `aten` its name alone.",

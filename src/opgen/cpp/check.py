@@ -108,8 +108,8 @@ def _headers(f: NativeFunction) -> Iterator[str]:
     yield f"{f.root_name}_native"
     if f.part_of_structured_group:
         yield f"{f.root_name}_meta"
-    for key, _ in f.dispatch:
-        yield f"{f.root_name}_{key.lower()}_dispatch"
+    if f.dispatch:
+        yield f"{f.root_name}_dispatch"
 
 
 def _report(

@@ -108,8 +108,7 @@ def build_files(context: Context) -> Iterator[GeneratedFile]:
 
 def operator_headers(context: Context) -> dict[str, tuple[str, ...]]:
     """Return, for every root name, the paths of all headers that its operators may have."""
-    suffixes = ["", "_ops", "_native", "_meta"]
-    suffixes += sorted(f"_{key.lower()}_dispatch" for key in context.target.dispatch.function_keys)
+    suffixes = ("", "_ops", "_native", "_meta", "_dispatch")
     folder = f"include/{context.library.name}/ops"
     return {
         root: tuple([f"{folder}/{root}{suffix}.h" for suffix in suffixes]) for root in context.roots

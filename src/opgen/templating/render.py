@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from opgen.emit.common.base import GeneratedFile, break_long_lines
+from opgen.emit.common.base import GeneratedFile, break_long_lines, number_lines
 from opgen.io.resources import compiled_templates_dir, runtime_dir
 from opgen.templating.environment import make_environment
 
@@ -26,7 +26,7 @@ class Renderer:
             return (runtime_dir() / file.template).read_text(encoding="utf-8")
         text = self._environment.get_template(file.template).render(file=file)
         if file.template.endswith((".h.j2", ".cpp.j2")):
-            text = break_long_lines(text)
+            text = number_lines(break_long_lines(text))
         # Documented functions of a stub have a blank line after them.
         return f"{text.rstrip(chr(10))}\n" if text.endswith("\n\n") else text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,27 @@ def test_compilers_name_files_from_their_common_folder(inputs: Inputs) -> None:
         paths[-1].write_text(f"- name: mylib::{name}\n  self: grad\n  other: non_differentiable\n")
     tree = build_tree(replace(inputs, derivatives=tuple(paths)), Diagnostics())
     assert tree is not None
-    lines = [x for x in tree.files["src/Derivatives.cpp"].splitlines() if x.startswith("#line 2")]
+    lines = [x for x in tree.files["src/Derivatives.cpp"].splitlines() if "derivatives.yaml" in x]
     assert lines == ['#line 2 "scale/derivatives.yaml"', '#line 2 "shift/derivatives.yaml"']
     one = build_tree(replace(inputs, derivatives=tuple(paths[:1])), Diagnostics())
     assert one is not None and '#line 2 "derivatives.yaml"' in one.files["src/Derivatives.cpp"]
+
+
+def test_headers_of_aten_are_looked_for_only_where_nobody_else_declares_the_function(
+    inputs: Inputs,
+) -> None:
+    """Protects formulas from a later PyTorch with an operator of the name of the author's function: calls would be ambiguous."""
+    folder = inputs.yaml[0].parent
+    (folder / "derivatives.yaml").write_text(
+        FORMULAS.replace(
+            "scale_backward(grad, other, factor)",
+            "scale_backward(where(other > 0, grad, other), wrap_opt_if(pad(other), true))",
+        )
+    )
+    (folder / "formulas.h").write_text(
+        "namespace mylib { at::Tensor scale_backward(int); at::Tensor scale_forward(int); }"
+    )
+    tree = build_tree(inputs, Diagnostics())
+    assert tree is not None
+    looked_for = re.findall(r"__has_include\(<ATen/ops/(\w+)", tree.files["src/Derivatives.cpp"])
+    assert looked_for == ["pad", "where"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgen.emit.common.base import break_long_lines
+from opgen.emit.common.base import break_long_lines, number_lines
 
 LONG = "argument_" + "x" * 40
 
@@ -33,6 +33,11 @@ def test_literals_and_the_lines_of_an_author_stay_whole() -> None:
         "a =",
         f"    {literal};  // {LONG}, {LONG}, {LONG}",
     ]
-    author = f'#line 3 "derivatives.yaml"\nf({LONG}, {LONG}, {LONG})\n#line 1 "node"'
+    author = f'#line 3 "derivatives.yaml"\nf({LONG}, {LONG}, {LONG})\n#line 0 "own.cpp"'
     assert break_long_lines(author) == author
     assert break_long_lines(f"#include <{LONG}/{LONG}/{LONG}>").count("\n") == 0
+
+
+def test_compilers_and_debuggers_find_the_line_after_a_formula() -> None:
+    text = 'a\n#line 7 "derivatives.yaml"\nb\n#line 0 "own.cpp"\nc\n#line 0 "own.cpp"\n'
+    assert number_lines(text).split("\n")[3:6] == ['#line 5 "own.cpp"', "c", '#line 7 "own.cpp"']

@@ -81,7 +81,7 @@ SUPPORT = {
         "InplaceView",
         "Bases",
     ),
-    *("as_tensors", "assign_outputs", "clone_arg", "clone_view"),
+    *("assign_outputs", "clone_arg", "clone_view"),
 }
 
 

@@ -3,8 +3,8 @@
 // clang-format off
 #include <opgen/register.h>
 
+#include <myops/ops/myadd_dispatch.h>
 #include <myops/ops/myadd_native.h>
-#include <myops/ops/myadd_ops.h>
 
 namespace myops::cpu {
 

@@ -4,6 +4,7 @@
 // clang-format off
 #include <opgen/register.h>
 
+#include <myops/ops/myadd_dispatch.h>
 #include <myops/ops/myadd_meta.h>
 #include <myops/ops/myadd_ops.h>
 

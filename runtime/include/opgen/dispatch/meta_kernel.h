@@ -158,14 +158,15 @@ template <class Op, class R, class... A>
 struct MetaKernel<Op, R(A...)> : DirectKernel<Op> {
   using DirectKernel<Op>::DirectKernel;
 
-  R operator()(A... arguments) const {
+  decltype(auto) operator()(A... arguments) const {
     return call(std::index_sequence_for<A...>{}, std::forward<A>(arguments)...);
   }
 
  private:
   template <std::size_t... I>
-  R call(std::index_sequence<I...>, A... arguments) const {
-    return this->function(detail::MetaArgument<Op, I, A>(std::forward<A>(arguments))...);
+  decltype(auto) call(std::index_sequence<I...>, A... arguments) const {
+    return DirectKernel<Op>::operator()(
+        detail::MetaArgument<Op, I, A>(std::forward<A>(arguments))...);
   }
 };
 

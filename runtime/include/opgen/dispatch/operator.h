@@ -11,6 +11,7 @@
 #include "opgen/core/local_keys.h"
 #include "opgen/dispatch/direct_kernel.h"
 #include "opgen/dispatch/dispatch_table.h"
+#include "opgen/dispatch/own_tensor.h"
 #include "opgen/tensor/types.h"
 
 namespace opgen {
@@ -131,20 +132,25 @@ OPGEN_ALWAYS_INLINE R call(const OperatorSlot& slot, A&&... arguments) {
 
 // struct add_Tensor : Operator<add_Tensor, Tensor(const Tensor&, …)> { static OperatorSlot slot; …
 // };
-template <class Derived, class Signature>
+//
+// Tensors are returned as `T`, the class Tensor of the library. Kernels are called as if they
+// returned it, because it only adds methods: converting their results would cost a move.
+template <class Derived, class Signature, class T = Tensor>
 struct Operator;
-template <class Derived, class R, class... A>
-struct Operator<Derived, R(A...)> {
+template <class Derived, class R, class... A, class T>
+struct Operator<Derived, R(A...), T> {
   using schema = R(A...);
   using ptr_schema = R (*)(A...);
+  using own_schema = typename detail::WithTensor<T, R(A...)>::type;  // of kernels
+  using result = typename detail::WithTensor<T, R>::type;
 
-  static R call(A... arguments) {
-    return detail::call<R, A...>(Derived::slot, std::forward<A>(arguments)...);
+  static result call(A... arguments) {
+    return detail::call<result, A...>(Derived::slot, std::forward<A>(arguments)...);
   }
   // Runs the kernel for the highest key in `keys`. Ignores the keys of the arguments and the
   // thread.
-  static R redispatch(DispatchKeySet keys, A... arguments) {
-    return detail::dispatch<R, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
+  static result redispatch(DispatchKeySet keys, A... arguments) {
+    return detail::dispatch<result, A...>(Derived::slot, keys, std::forward<A>(arguments)...);
   }
 };
 

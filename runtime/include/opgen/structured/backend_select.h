@@ -31,7 +31,8 @@ struct BackendSelect<Op, dtype, R(A...)> {
       // stay in their registers and the compiler calls the kernel with a jump.
       auto all = std::forward_as_tuple(arguments...);
       if (OPGEN_LIKELY(detail::is_dense_cpu(std::get<dtype + 1>(all), std::get<dtype + 2>(all)))) {
-        return Op::redispatch(DispatchKeySet(DispatchKey::CPU), std::forward<A>(arguments)...);
+        return detail::dispatch<R, A...>(Op::slot, DispatchKeySet(DispatchKey::CPU),
+                                         std::forward<A>(arguments)...);
       }
     }
     return choose(std::forward<A>(arguments)...);
@@ -49,7 +50,7 @@ struct BackendSelect<Op, dtype, R(A...)> {
       keys |= detail::with_local_keys((std::uint64_t(0) | ... | detail::keys_of(arguments))) &
               DispatchKeySet(DispatchKeySet::FULL_AFTER, DispatchKey::BackendSelect);
     }
-    return Op::redispatch(keys, std::forward<A>(arguments)...);
+    return detail::dispatch<R, A...>(Op::slot, keys, std::forward<A>(arguments)...);
   }
 };
 
@@ -62,7 +63,7 @@ struct BackendSelectByDevice<Op, device, R(A...)> {
   static R call(A... arguments) {
     const std::optional<Device> given = std::get<device>(std::forward_as_tuple(arguments...));
     const DispatchKey key = compute_dispatch_key(std::nullopt, std::nullopt, given);
-    return Op::redispatch(DispatchKeySet(key), std::forward<A>(arguments)...);
+    return detail::dispatch<R, A...>(Op::slot, DispatchKeySet(key), std::forward<A>(arguments)...);
   }
 };
 

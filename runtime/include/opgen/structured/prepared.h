@@ -101,10 +101,11 @@ class Prepared<Impl, OutOp, R(A...)> {
   }
   template <std::size_t... I, std::size_t... O>
   void run(std::index_sequence<I...>, std::index_sequence<O...>) {
+    using T = typename Impl::Tensor;
     if constexpr (requires { typename Impl::meta_return_ty; }) {
-      impl_->opgen_impl(*precomputed_, argument<I>()..., outputs_.tensor(O)...);
+      impl_->opgen_impl(*precomputed_, argument<I>()..., detail::passed<T>(outputs_.tensor(O))...);
     } else {
-      impl_->impl(argument<I>()..., outputs_.tensor(O)...);
+      impl_->impl(argument<I>()..., detail::passed<T>(outputs_.tensor(O))...);
     }
   }
 

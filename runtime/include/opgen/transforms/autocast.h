@@ -128,7 +128,7 @@ struct Wrapper<policy, Op, device, R(A...)> {
     if constexpr (policy == Policy::Promote) {
       to = promote_type(lower_precision_dtype(device), device, arguments...);
     }
-    return Op::call(cast_argument<A>(to, arguments)...);
+    return detail::call<R, A...>(Op::slot, cast_argument<A>(to, arguments)...);
   }
 
  private:

@@ -41,6 +41,14 @@ def break_long_lines(text: str) -> str:
     return "\n".join(lines)
 
 
+def number_lines(text: str) -> str:
+    """Give each `#line 0` the number of the line after it: there, the text is the file's own again."""
+    if "\n#line 0 " not in text:
+        return text
+    lines = enumerate(text.split("\n"), 2)
+    return "\n".join(re.sub("^#line 0 ", f"#line {following} ", line) for following, line in lines)
+
+
 @lru_cache(maxsize=10_000)
 def _broken(line: str, in_macro: bool) -> str:
     if comment := _COMMENT.match(line):
@@ -145,8 +153,7 @@ class PublicFunction(Record, frozen=True):
 
     `given` are the parameters with defaults, for declarations; `given_plainly` those without, for definitions after a
     declaration. `text` is the schema or, for further functions of the same operator, how they differ from the first.
-    `doc` is the author's documentation, or empty. `casts` is whether tensors that the callee returns must be
-    converted from the runtime's class to the library's.
+    `doc` is the author's documentation, or empty.
     """
 
     text: str
@@ -157,7 +164,6 @@ class PublicFunction(Record, frozen=True):
     callee: str
     arguments: tuple[str, ...]
     doc: str = ""
-    casts: bool = False
 
     @property
     def documentation(self) -> str:
@@ -175,8 +181,7 @@ class PublicFunction(Record, frozen=True):
 
     @property
     def body(self) -> str:
-        call = f"{self.callee}({', '.join(self.arguments)})"
-        return f"opgen::as_tensors<{self.returns}>({call})" if self.casts else call
+        return f"{self.callee}({', '.join(self.arguments)})"
 
     @property
     def head(self) -> str:

@@ -209,20 +209,23 @@ def _unstructured(context: Context, row: Registration) -> str:
     namespace = kernel_namespace(f.namespace, row.kernel.namespace)
     function = f"{namespace}::opgen_{row.kernel.name}::{row.kernel.name}"
     native = context.signatures.native(f, symint=row.kernel.supports_symint)
-    return _apart(context, f, _adapted(context, f, row, native, function))
+    if not _checks_outs(context, f):
+        return _adapted(context, f, row, native, function)
+    return _apart(context, f, _adapted(context, f, row, native, function, is_called=True))
 
 
-def _apart(context: Context, f: NativeFunction, function: str) -> str:
-    """Return `opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`: an author's out= kernel, wrapped so that
-    its outputs never share memory with its inputs. The outputs of elementwise operators may be inputs.
+def _checks_outs(context: Context, f: NativeFunction) -> bool:
+    """Return whether an author's out= kernel is wrapped so that its outputs never share memory with its inputs.
 
     Source: PyTorch leaves this check to the kernels; those that forget it silently compute wrong results.
     """
-    arguments = f.func.arguments
-    outs = len(arguments.out)
     written = f.func.kind() is SchemaKind.out and "generated" not in f.tags
-    if not (written and context.target.dispatch.checks_outs and _has_input_tensors(f)):
-        return function
+    return written and context.target.dispatch.checks_outs and _has_input_tensors(f)
+
+
+def _apart(context: Context, f: NativeFunction, function: str) -> str:
+    """Return `opgen::ApartOut<ns::_ops::f_out, &function, 1, false>::call`. The outputs of elementwise operators may be inputs."""
+    outs = len(f.func.arguments.out)
     group = context.registry.group_of(f)
     tags = f.tags if group is None else frozenset().union(*(g.tags for g in group.functions()))
     elementwise = "true" if "pointwise" in tags else "false"
@@ -288,23 +291,29 @@ def _adapted(
     row: Registration,
     signature: _Signature,
     function: str,
+    *,
+    is_called: bool = False,
 ) -> str:
-    """Return `function`, which has `signature`, adapted to the dispatcher's signature, with a device guard if the row has one."""
+    """Return `function`, which has `signature`, adapted to the dispatcher's signature, with a device guard if the row has one.
+
+    A kernel with the library's class Tensor is registered as it is, unless another function calls it.
+    """
     dispatcher = context.signatures.dispatcher(f)
-    same = not context.own_tensor and _takes_the_same(signature, dispatcher)
-    if not row.device_guard and same:
+    same = _has_the_types_of(context, signature, dispatcher)
+    if same and not row.device_guard and not (is_called and context.own_tensor):
         return function
-    own = context.spell.spelled(signature)
+    pointer = context.spell.spelled(signature).pointer_type
     if row.device_guard:
-        return _guarded(context, f, own.pointer_type, function)
-    if own.function_type == context.spell.spelled(dispatcher).function_type:
-        return function
-    return f"opgen::Adapt<{operator_struct(f)}, {own.pointer_type}, &{function}>::call"
+        return _guarded(context, f, pointer, function)
+    return f"opgen::Adapt<{operator_struct(f)}, {pointer}, &{function}>::call"
 
 
-def _takes_the_same(one: _Signature, other: _Signature) -> bool:
-    """Return whether two signatures of one operator have the same types: most kernels have those of the dispatcher."""
-    return [b.type for b in one.arguments()] == [b.type for b in other.arguments()]
+def _has_the_types_of(context: Context, one: _Signature, other: _Signature) -> bool:
+    """Return whether two signatures of one operator are the same in C++, but for the class Tensor: those of most kernels are."""
+    types = [[s.returns, *(b.type for b in s.arguments())] for s in (one, other)]
+    return types[0] == types[1] or [*map(context.spell.type, types[0])] == [
+        *map(context.spell.type, types[1])
+    ]
 
 
 def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -> str:

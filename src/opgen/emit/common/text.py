@@ -18,17 +18,7 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.cpp.translate import translate
-from opgen.cpp.type_values import (
-    TENSOR,
-    ConstRef,
-    CType,
-    List,
-    MutRef,
-    Tuple,
-    TypeSpelling,
-    Vector,
-    spell,
-)
+from opgen.cpp.type_values import CType, TypeSpelling, spell
 from opgen.emit.common.base import PublicFunction, Record
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
@@ -38,8 +28,7 @@ from opgen.targets.base import Target
 class Caller(Record, frozen=True):
     """A public function of an operator, without the name of the function that it calls with `arguments`.
 
-    `comment` is the schema or, for further functions of the same operator, how they differ from the first. See
-    `PublicFunction` for `casts`.
+    `comment` is the schema or, for further functions of the same operator, how they differ from the first.
     """
 
     comment: str
@@ -49,7 +38,6 @@ class Caller(Record, frozen=True):
     plain_parameters: tuple[str, ...]
     names: tuple[str, ...]
     arguments: tuple[str, ...]
-    casts: bool
 
 
 class SpelledSignature(Record, frozen=True):
@@ -187,7 +175,6 @@ class Speller(Record, frozen=True, dict=True):
                 callee=callee,
                 arguments=given + caller.arguments,
                 doc=f.doc or "",
-                casts=caller.casts,
             )
 
     def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
@@ -206,7 +193,6 @@ class Speller(Record, frozen=True, dict=True):
             yield Caller(
                 comment=_difference(signature) or self.schema(f),
                 returns=self.type(signature.returns),
-                casts=bool(self.own_tensor) and needs_cast(signature.returns),
                 name=signature.name,
                 parameters=tuple([b.declaration(spelling, defaults=True) for b in given]),
                 plain_parameters=tuple([b.declaration(spelling, defaults=False) for b in given]),
@@ -231,16 +217,6 @@ _NAMES_WITH_TENSORS = ("Tensor", "TensorList", "ITensorListRef")
 def names_with_tensors(tensor: str) -> list[str]:
     """Return a class Tensor and the lists beside it: `at::Tensor`, `at::TensorList` and so on."""
     return [f"{tensor.removesuffix('Tensor')}{name}" for name in _NAMES_WITH_TENSORS]
-
-
-def needs_cast(returns: CType) -> bool:
-    """Return whether a result with the runtime's class Tensor does not convert to one with the library's by itself."""
-    match returns:
-        case MutRef(elem) | ConstRef(elem) | Vector(elem) | List(elem):
-            return elem == TENSOR or needs_cast(elem)
-        case Tuple(elems):
-            return any(map(needs_cast, elems))
-    return False
 
 
 def _difference(signature: CppSignature) -> str:

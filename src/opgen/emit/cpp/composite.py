@@ -15,7 +15,7 @@ from opgen.emit.common.context import (
     OutVariant,
     ViewCopy,
 )
-from opgen.emit.common.text import needs_cast, operator_struct
+from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import NativeFunction
 
 
@@ -91,11 +91,7 @@ def _view_copy(context: Context, kernel: ViewCopy) -> Iterator[str]:
         first, *rest = arguments
         yield f"return {callee}({', '.join([f'opgen::clone_view({first})', *rest])});"
     else:
-        copy = f"opgen::clone_view({callee}({', '.join(arguments)}))"
-        returns = _native(context, kernel).returns
-        if context.own_tensor and needs_cast(returns):
-            copy = f"opgen::as_tensors<{context.spell.type(returns)}>({copy})"
-        yield f"return {copy};"
+        yield f"return opgen::clone_view({callee}({', '.join(arguments)}));"
 
 
 def _functional(context: Context, kernel: FunctionalVariant) -> Iterator[str]:

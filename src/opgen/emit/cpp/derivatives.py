@@ -14,6 +14,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
+from opgen.autograd.called_functions import HELPERS, HELPERS_OF_ATEN
 from opgen.autograd.derivative import (
     OPTIONAL_STRING,
     Derivative,
@@ -96,8 +97,8 @@ class SavedField(Record, frozen=True):
 class FormulaCall(Record, frozen=True):
     """A formula, what is done with its value, and its place.
 
-    `condition` says when it is needed, `locals` are the values that only it uses. `called` are the functions that it calls,
-    except those of namespaces other than its own and ATen's.
+    `condition` says when it is needed, `locals` are the values that only it uses. `called` are the operators of the library
+    and of ATen that it may call: the functions that neither opgen nor a header of the author declares.
     """
 
     condition: str
@@ -675,13 +676,17 @@ class _NodeBuilder(Struct, dict=True):
                 written = optional_string(saved.name)
                 text = text.replace(written, f"({written})")
         known = ("", "at", operator_namespace(self.info.func.namespace))
+        declared = {name for _, name in self.context.formula_files.declared}
+        declared |= HELPERS.keys() - HELPERS_OF_ATEN
         return FormulaCall(
             condition=condition,
             locals=tuple(locals),
             start=start.rstrip(),
             formula=f"{' ' * (location.column - 1)}{text.strip()}",
             called=frozenset(
-                node.text.removesuffix("_symint") for node in formula.calls() if node.scope in known
+                node.text.removesuffix("_symint")
+                for node in formula.calls()
+                if node.scope in known and (node.scope == "at" or node.text not in declared)
             ),
             file=cpp_string(self.context.formula_files.short_names[source.path]),
             line=location.line,

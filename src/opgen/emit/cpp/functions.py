@@ -88,16 +88,14 @@ def _operator(
     arguments: tuple[str, ...],
 ) -> PublicFunction:
     parameters = tuple(f"{context.spell.type(type)} {name}" for type, name in given)
-    writes = given[0][0] == _WRITTEN
     return PublicFunction(
         text="",
-        returns=context.spell.type(_WRITTEN if writes else TENSOR),
+        returns=context.spell.type(_WRITTEN if given[0][0] == _WRITTEN else TENSOR),
         name=f"operator{symbol}",
         given=parameters,
         given_plainly=parameters,
         callee=f"{operator_struct(f)}::call",
         arguments=arguments,
-        casts=writes,
     )
 
 
@@ -189,9 +187,7 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
         )
         conjugates = any(f.root_name == "conj" for f in functions)
         base_header = f"{extends}/TensorBody.h" if extends else "opgen/tensor.h"
-        headers = [base_header, *(["opgen/dispatch/as_tensors.h"] if context.own_tensor else [])]
-        if left_out:
-            headers.append("opgen/not_selected.h")
+        headers = (base_header, *(("opgen/not_selected.h",) if left_out else ()))
         yield TensorHeader(
             path=f"include/{context.library.name}/TensorBody.h",
             template="TensorBody.h.j2",
@@ -281,6 +277,4 @@ def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
     functions = context.spell.functions(f, "", method=True)
     for function, caller in zip(functions, context.spell.callers(f, method=True)):
         arguments = (f'"{f.full_name}"', *caller.names)
-        yield replace(
-            function, callee="opgen::throw_not_selected", arguments=arguments, casts=False
-        )
+        yield replace(function, callee="opgen::throw_not_selected", arguments=arguments)

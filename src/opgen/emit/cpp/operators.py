@@ -74,9 +74,11 @@ class SlotDefinition(Record, frozen=True):
 
 
 class OperatorsHeader(GeneratedFile, frozen=True):
+    """`own_tensor` is the class Tensor of results; empty for the runtime's."""
+
     root: str
+    own_tensor: str
     includes: tuple[str, ...]
-    abi: int
     blocks: tuple[Block[OperatorStruct], ...]
 
 
@@ -155,6 +157,7 @@ class RegisterSchemaFile(GeneratedFile, frozen=True):
     library: str
     name: str
     includes: tuple[str, ...]
+    abi: int
     classes: tuple[ClassDefinition, ...]
     blocks: tuple[SchemaBlock, ...]
 
@@ -166,8 +169,8 @@ def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
             path=f"include/{context.library.name}/ops/{root}_ops.h",
             template="ops/root_ops.h.j2",
             root=root,
+            own_tensor=context.own_tensor,
             includes=_operator_includes(context, context.functions_by_root[root]),
-            abi=context.target.plan.runtime_abi,
             blocks=blocks(
                 (operator_namespace(f.namespace), _operator(context, f))
                 for f in context.functions_by_root[root]
@@ -215,6 +218,7 @@ def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
             library=context.library.name,
             name=name,
             includes=operator_headers(context, functions),
+            abi=context.target.plan.runtime_abi,
             classes=class_definitions(functions),
             blocks=_schema_blocks(context, name, functions, declared),
         )

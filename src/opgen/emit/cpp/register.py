@@ -1,4 +1,4 @@
-"""Register<Key>[_n].cpp and ops/<root>_<key>_dispatch.h: the kernels of one dispatch key, as a table and as direct functions."""
+"""Register<Key>[_n].cpp and ops/<root>_dispatch.h: the kernels of one dispatch key, as a table and as direct functions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from opgen.emit.common.base import (
     group_by,
     sharded,
     sorted_includes,
+    unique,
 )
 from opgen.emit.common.callables import decomposes, kernel_expression
 from opgen.emit.common.context import ClassDefinition, Context, class_definitions
@@ -23,6 +24,7 @@ from opgen.model.dispatch_key import DispatchKey
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
+from opgen.targets.base import FileKind
 
 # The runtime's headers that declare the classes of `direct_kernel`, besides those that every operator includes.
 _HEADERS = {"DirectKernel": (), "MetaKernel": ("opgen/meta_kernel.h",)}
@@ -41,45 +43,39 @@ class DirectOperator(Record, frozen=True):
 
 class DispatchHeader(GeneratedFile, frozen=True):
     root: str
-    key: str
-    key_lower: str
     operator_header: str
     runtime_headers: tuple[str, ...]
     blocks: tuple[Block[DirectOperator], ...]
 
 
 def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
-    """Yield one header per root and key that has direct functions."""
+    """Yield one header per root that has direct functions, with those of all keys."""
     # The functions of an operator are the same for all keys with the same class of kernels.
     made: dict[tuple[str, str], DirectOperator] = {}
-    for key, rows in _direct(context).items():
-        kernel_class = _direct_kernel_class(key)
-        for f in (row.function for row in rows):
+    by_root = group_by(
+        (row for rows in _direct(context).values() for row in rows),
+        lambda row: row.function.root_name,
+    )
+    for root, rows in by_root.items():
+        classes = [_direct_kernel_class(row.key) for row in rows]
+        for row, kernel_class in zip(rows, classes):
+            f = row.function
             if (f.full_name, kernel_class) not in made:
                 made[f.full_name, kernel_class] = _direct_operator(context, f, kernel_class)
-        by_root = group_by((row.function for row in rows), lambda f: f.root_name)
-        lower = key.name.lower()
-        for root, functions in by_root.items():
-            yield DispatchHeader(
-                path=f"include/{context.library.name}/ops/{root}_{lower}_dispatch.h",
-                template="ops/root_key_dispatch.h.j2",
-                root=root,
-                key=key.name,
-                key_lower=lower,
-                operator_header=context.library.operator_header(f"ops/{root}_ops.h"),
-                runtime_headers=_HEADERS[kernel_class],
-                blocks=blocks(
-                    (direct_namespace(f, key), made[f.full_name, kernel_class]) for f in functions
-                ),
-            )
-
-
-def _dispatch_header_roots(context: Context) -> dict[DispatchKey, tuple[str, ...]]:
-    """Return the roots with direct functions for each key that has any, sorted."""
-    return {
-        key: tuple(sorted({row.function.root_name for row in rows}))
-        for key, rows in _direct(context).items()
-    }
+        yield DispatchHeader(
+            path=f"include/{context.library.name}/ops/{root}_dispatch.h",
+            template="ops/root_dispatch.h.j2",
+            root=root,
+            operator_header=context.library.operator_header(f"ops/{root}_ops.h"),
+            runtime_headers=tuple(unique(h for name in classes for h in _HEADERS[name])),
+            blocks=blocks(
+                (
+                    direct_namespace(row.function, row.key),
+                    made[row.function.full_name, kernel_class],
+                )
+                for row, kernel_class in zip(rows, classes)
+            ),
+        )
 
 
 def direct_namespace(f: NativeFunction, key: DispatchKey) -> str:
@@ -102,6 +98,14 @@ def _has_direct_functions(context: Context, row: Registration) -> bool:
     return (
         row.key in context.target.dispatch.function_keys
         and row.kind is not RegistrationKind.fallthrough
+    )
+
+
+def _is_declared(context: Context, row: Registration) -> bool:
+    """Return whether ops/<root>_dispatch.h declares the kernel of `row`."""
+    makes_headers = FileKind.OPERATOR_DISPATCH in context.target.plan.kinds
+    return (
+        makes_headers and not context.library.backend_only and _has_direct_functions(context, row)
     )
 
 
@@ -136,13 +140,13 @@ def build_umbrellas(context: Context) -> Iterator[GeneratedFile]:
     yield _umbrella(
         context, "NativeMetaFunctions.h", "every meta class", meta_roots(context), "_meta"
     )
-    for key, key_roots in _dispatch_header_roots(context).items():
+    for key, rows in _direct(context).items():
         yield _umbrella(
             context,
             f"{key.name}Functions.h",
             f"every operator on {key.name}, without the dispatcher",
-            key_roots,
-            f"_{key.name.lower()}_dispatch",
+            unique(row.function.root_name for row in rows),
+            "_dispatch",
         )
 
 
@@ -355,8 +359,8 @@ def _includes(
 ) -> tuple[str, ...]:
     headers: set[str] = set()
     for row in rows:
-        root = row.function.root_name
-        headers.update((f"ops/{root}_ops.h", _kernel_header(row)))
+        suffix = "dispatch" if _is_declared(context, row) else "ops"
+        headers.update((f"ops/{row.function.root_name}_{suffix}.h", _kernel_header(row)))
         if row.kind is RegistrationKind.composite_structured:
             assert row.group is not None
             headers.add(f"ops/{row.group.primary.root_name}_ops.h")

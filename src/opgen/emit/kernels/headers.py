@@ -191,14 +191,12 @@ class NativeHeader(GeneratedFile, frozen=True):
     # The purpose of the header, in words.
     purpose: str
     includes: tuple[str, ...]
-    abi: int
     blocks: tuple[NativeBlock, ...]
 
 
 class MetaHeader(GeneratedFile, frozen=True):
     root: str
     includes: tuple[str, ...]
-    abi: int
     # The macros that define the functions, as a list in words.
     macros: str
     blocks: tuple[Block[MetaClass], ...]
@@ -228,7 +226,6 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
                 *(k.meta_header for k in structured.get(root, []) if k.meta_header),
                 *type_headers(context, context.functions_by_root.get(root, ())),
             ),
-            abi=context.target.plan.runtime_abi,
             blocks=_native_blocks(
                 structured.get(root, []), declared.get(root, []), ufuncs.get(root, [])
             ),
@@ -248,7 +245,6 @@ def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
                 *(header for m in metas for header in _base_headers(context, m)),
                 *(f'"{header}"' for m in metas for header in _author_headers(context, m)),
             ),
-            abi=context.target.plan.runtime_abi,
             macros=_in_words(meta.to_write.partition("(")[0] for meta in metas),
             blocks=blocks((meta.namespace, meta) for meta in metas),
         )

@@ -111,7 +111,6 @@ class PythonShardFile(GeneratedFile, frozen=True):
     """`shard` is the module's name of the functions in `tables`."""
 
     library: str
-    abi: int
     name: str
     shard: str
     tables: PythonTables
@@ -193,7 +192,6 @@ def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFil
             path=f"python/{name}.cpp",
             template="PythonShard.cpp.j2",
             library=library.name,
-            abi=abi,
             name=name,
             shard=_table_name(name),
             tables=_tables(context, calls, docs, f"{_table_name(name)}_rows", functions),

@@ -3,8 +3,11 @@
 // clang-format off
 #include <opgen/register.h>
 
+#include <fuse/ops/add_out_dispatch.h>
 #include <fuse/ops/add_out_ops.h>
+#include <fuse/ops/mul_dispatch.h>
 #include <fuse/ops/mul_ops.h>
+#include <fuse/ops/muladd_dispatch.h>
 #include <fuse/ops/muladd_ops.h>
 #include <opgen/existing.h>
 #include "native_functions_kernels.h"

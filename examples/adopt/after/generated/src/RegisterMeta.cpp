@@ -3,6 +3,7 @@
 // clang-format off
 #include <opgen/register.h>
 
+#include <fuse/ops/add_out_dispatch.h>
 #include <fuse/ops/add_out_ops.h>
 
 namespace fuse::meta {

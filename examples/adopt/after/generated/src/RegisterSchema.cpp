@@ -7,6 +7,9 @@
 #include <fuse/ops/mul_ops.h>
 #include <fuse/ops/muladd_ops.h>
 
+static_assert(OPGEN_TORCH_ABI == 1,
+              "generate this file again: it needs ABI 1 of opgen's torch headers");
+
 OPGEN_LIBRARY(fuse, m) {
   m.def(fuse::_ops::muladd::schema_str, {});
   m.def(fuse::_ops::mul::schema_str, {});

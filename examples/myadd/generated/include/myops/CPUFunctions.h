@@ -3,4 +3,4 @@
 // clang-format off
 #pragma once
 
-#include <myops/ops/myadd_cpu_dispatch.h>
+#include <myops/ops/myadd_dispatch.h>

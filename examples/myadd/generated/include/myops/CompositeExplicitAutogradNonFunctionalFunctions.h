@@ -4,4 +4,4 @@
 // clang-format off
 #pragma once
 
-#include <myops/ops/myadd_compositeexplicitautogradnonfunctional_dispatch.h>
+#include <myops/ops/myadd_dispatch.h>

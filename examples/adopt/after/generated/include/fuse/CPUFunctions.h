@@ -3,6 +3,6 @@
 // clang-format off
 #pragma once
 
-#include <fuse/ops/add_out_cpu_dispatch.h>
-#include <fuse/ops/mul_cpu_dispatch.h>
-#include <fuse/ops/muladd_cpu_dispatch.h>
+#include <fuse/ops/add_out_dispatch.h>
+#include <fuse/ops/mul_dispatch.h>
+#include <fuse/ops/muladd_dispatch.h>

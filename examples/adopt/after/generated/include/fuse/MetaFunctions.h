@@ -3,4 +3,4 @@
 // clang-format off
 #pragma once
 
-#include <fuse/ops/add_out_meta_dispatch.h>
+#include <fuse/ops/add_out_dispatch.h>

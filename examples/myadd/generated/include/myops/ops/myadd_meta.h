@@ -7,8 +7,6 @@
 #include <opgen/iterator.h>
 #include <opgen/structured.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 2, "generate this file again: it needs ABI 2 of the runtime");
-
 namespace myops::meta {
 using namespace opgen::types;
 

@@ -7,8 +7,6 @@
 #include <myops/ops/myadd_meta.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 2, "generate this file again: it needs ABI 2 of the runtime");
-
 namespace myops::native {
 using namespace opgen::types;
 

@@ -6,8 +6,6 @@
 #include <myops/TensorBody.h>
 #include <opgen/operator.h>
 
-static_assert(OPGEN_RUNTIME_ABI == 2, "generate this file again: it needs ABI 2 of the runtime");
-
 namespace myops {
 using namespace opgen::types;
 }

@@ -6,9 +6,6 @@
 #include <opgen/operator.h>
 #include <opgen/tensor.h>
 
-static_assert(OPGEN_TORCH_ABI == 1,
-              "generate this file again: it needs ABI 1 of opgen's torch headers");
-
 namespace fuse {
 using namespace opgen::types;
 }
