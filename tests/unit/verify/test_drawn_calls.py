@@ -15,14 +15,19 @@ import pytest
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 pytest.importorskip("hypothesis", reason="opgen[verify] is not installed")
 
+from msgspec.structs import replace
+
 from opgen.verify.backends.base import Described
 from opgen.verify.backends.torch_backend import parsed
-from opgen.verify.caller import Caller, Outcome
+from opgen.verify.caller import Caller, Finding, Outcome, Run
 from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrunk
 from opgen.verify.calls.mistakes import with_mistakes
-from opgen.verify.calls.specs import Call, TensorSpec
+from opgen.verify.calls.programs import program
+from opgen.verify.calls.specs import Call, Fill, GeneratorSpec, TensorSpec, gapped
+from opgen.verify.calls.sweeps import swept
 from opgen.verify.properties.common import with_outs
 from opgen.verify.runner.examination import PLANS
+from opgen.verify.runner.messages import Request
 from opgen.verify.subjects import Subject
 
 SCHEMA = "pick(Tensor self, Tensor? weight, Tensor? bias, int dim=0, *, str? mode=None) -> Tensor"
@@ -170,3 +175,32 @@ def test_out_arguments_follow_the_results() -> None:
 
 if __name__ == "__main__":
     print(json.dumps(drawn(0)))
+
+
+def test_lists_are_changed_as_kernels_forget() -> None:
+    """Protects lists: a kernel may take all tensors for as large as the first, or read one that is None."""
+    schema = parsed("join(Tensor?[] xs, float[] weights) -> Tensor")
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    x = TensorSpec("float32", (4, 3))
+    lists = [call["xs"] for call in swept(subject, {"xs": [x, x], "weights": [1.0, 2.0]})]
+    assert [None, x] in lists
+    assert [replace(x, shape=(0, 3)), x, x] in lists and [x, replace(x, shape=(1, 3)), x] in lists
+
+
+def test_a_program_has_the_call_of_its_finding() -> None:
+    """Protects programs from other calls than those that show a finding: NaN, layouts, nested lists."""
+    schema = parsed("join(Tensor[] xs, float by, Generator? generator) -> Tensor")
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None, spelling="mylib.join")
+    strange = gapped(TensorSpec("float32", (2,), values=(float("nan"), float("-inf"))))
+    flipped = TensorSpec("int64", (200,), Fill(3, low=-1), flipped=(0,))
+    call = {"xs": [strange, flipped], "by": float("inf"), "generator": GeneratorSpec(3)}
+    finding = Finding("it is wrong", (Run("the call", call),))
+    request = Request(target="runtime", loads=("mylib",), only=(subject.name,))
+    text = program(subject, (), finding, "runtime", request, call, 7)
+    names: dict[str, Any] = {}
+    exec(text.partition("\n\nif sys.argv")[0], names)
+    assert text.startswith("# mylib::join: it is wrong\n")
+    # NaN is not equal to itself.
+    assert repr((names["REQUEST"], names["CALL"], names["NUMBER"])) == repr((request, call, 7))

@@ -59,7 +59,8 @@ def _rounding() -> str:
     return "to denormal ones" if np.float64(1e-310) * np.float64(0.5) else "to zero"
 
 
-def _round_as_usual(_: str) -> None:
+def round_as_usual(_: str = "") -> None:
+    """Set how numbers are rounded to what it is when a program begins."""
     # FE_DFL_ENV of glibc.
     ctypes.CDLL("libm.so.6").fesetenv(ctypes.c_void_p(-1))
 
@@ -122,7 +123,7 @@ class Backend(Protocol):
     def settings(self) -> dict[str, Setting]:
         """Return the settings of the process, which calls leave as they are, by what they are."""
         found = {
-            "the rounding of small numbers": Setting(_rounding, _round_as_usual, "to denormal ones")
+            "the rounding of small numbers": Setting(_rounding, round_as_usual, "to denormal ones")
         }
         if self.threads():
             found["the number of threads"] = Setting(self.threads, self.set_threads, 3)

@@ -17,6 +17,7 @@ from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
 from opgen.drawing.drawer import Plan, RandomChoices, Undrawable
+from opgen.verify.backends.base import round_as_usual
 from opgen.verify.caller import Caller
 from opgen.verify.calls.specs import DTYPES, Call
 from opgen.verify.calls.vocabulary import CallDrawer, Requirements
@@ -304,6 +305,8 @@ def _by_seed_only() -> Iterator[None]:
 
     They differ from machine to machine. It would also write them into a folder .hypothesis where the user works.
     """
+    # Hypothesis refuses to work where an operator has left denormal numbers switched off.
+    round_as_usual()
     name = "_get_local_constants"
     collect = getattr(providers, name, None)
     if collect is None:
@@ -360,7 +363,9 @@ def shrunk(
     def search(call: Call) -> None:
         nonlocal left
         left -= bool(found)
-        if left >= 0 and fails(call):
+        is_failing = left >= 0 and fails(call)
+        round_as_usual()
+        if is_failing:
             found.append(call)
             raise _Fails
 

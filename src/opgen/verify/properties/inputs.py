@@ -414,7 +414,16 @@ def _reordered(case: Case) -> Iterator[Finding]:
     """Reversed inputs give the reversed result, or the same one, at all sizes if they do at small ones."""
     line = each_tensor(case.call, lambda s: s if s.values else replace(s, shape=s.shape[-1:]))
     learned = False
-    for call in (line, case.call)[line == case.call :]:
+    # With other sizes along the first dimension than along the last, it can grow alone.
+    tall = each_tensor(
+        case.call,
+        lambda s: (
+            s
+            if s.values or s.shape[:1] != s.shape[-1:]
+            else replace(s, shape=(s.shape[0] + 1, *s.shape[1:]))
+        ),
+    )
+    for call in dict(zip(map(repr, (line, tall, case.call)), (line, tall, case.call))).values():
         base = case.run(call)
         for size in () if base.error is not None else _ends(call):
             turn = _Turn(case, call, size, base)
@@ -450,7 +459,7 @@ class _Turn:
 
     def is_learned(self, sizes: Sequence[int], *, special: bool) -> bool:
         """Whether the order does not matter at any of these sizes."""
-        return all(self.compare(call) == "" for n in sizes for call in self._calls(n, special))
+        return all(self.compare(call, n) == "" for n in sizes for call in self._calls(n, special))
 
     def find(self, sizes: Sequence[int], *, special: bool) -> Finding | None:
         last, seconds = 1, 0.0
@@ -464,7 +473,7 @@ class _Turn:
                 break
             for call in self._calls(size, special):
                 started = time.process_time()
-                wrong = self.compare(call)
+                wrong = self.compare(call, size)
                 last, seconds = size, time.process_time() - started
                 if wrong:
                     how = f"in the opposite order along a dimension of size {size}"
@@ -473,13 +482,23 @@ class _Turn:
                     return self.case.finding(text, *runs)
         return None
 
-    def compare(self, call: Call) -> str | None:
-        """Return how the result differs if the inputs are reversed, "" if it does not; None if the call is refused."""
+    def compare(self, call: Call, size: int) -> str | None:
+        """Return how the result differs if the inputs are reversed, "" if it does not.
+
+        Returns None if the call is refused, or the shape of a result is not that of the base with this size.
+        """
         one, other = self.case.run(call), self.case.run(self._turned(call))
         if one.error is not None or other.error is not None:
             return None
+        shapes = [tuple(size if n == self.size else n for n in shape) for shape in self.shapes]
+        if [() if r.described is None else r.described.shape for r in one.everything] != shapes:
+            return None
         expected = [
-            _flipped(result, _dims_of(shape, self.size))
+            (
+                result
+                if result.elements is None
+                else replace(result, elements=np.flip(result.elements, _dims_of(shape, self.size)))
+            )
             for result, shape in zip(one.everything, self.shapes)
         ]
         units = max(64, *(at(call, place).count for place in self.dims))
@@ -494,12 +513,6 @@ class _Turn:
         for place, dims in self.dims.items():
             made = put(made, place, replace(at(made, place), flipped=dims))
         return made
-
-
-def _flipped(result: Result, dims: tuple[int, ...]) -> Result:
-    if result.elements is None or result.elements.ndim <= max(dims, default=-1):
-        return result
-    return replace(result, elements=np.flip(result.elements, dims))
 
 
 def _dims_of(shape: Sequence[int], size: int) -> tuple[int, ...]:

@@ -488,6 +488,7 @@ PROPERTIES = (
         _returned_tensors,
         quickly=4,
         enough=12,
+        is_swept=True,
     ),
     Property(
         "V0116",

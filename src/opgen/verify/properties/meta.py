@@ -375,10 +375,11 @@ class _Symbols:
     def _size(self, size: int) -> Any:
         if self.backed or size < 2:
             return self.symbols.get(size, size)
-        # Each size of each tensor is another number: whether two are equal is known when the program runs.
-        symint = self.env.create_unbacked_symint()
-        self.torch._check(symint >= 0)
-        return symint
+        if size not in self.symbols:
+            self.symbols[size] = self.env.create_unbacked_symint()
+            self.torch._check(self.symbols[size] >= 0)
+        # Equal sizes are one symbol: an operator may ask whether two tensors have the same shape.
+        return self.symbols[size]
 
     def tensor(self, backend: Any, spec: TensorSpec) -> Any:
         shape = [self._size(size) for size in spec.shape]

@@ -114,6 +114,16 @@ def _again(case: Case) -> Iterator[Finding]:
                 *two_runs("the call", case.call, "a later call", others[0]),
             )
             return
+    if one.error is None and not case.subject.written:
+        # Tensors lie where those of the call before were.
+        case.run(others[0], "block")
+        wrong = outcome_differs(case.run(how="block"), one, differ, units=_FEW_UNITS)
+        if wrong:
+            yield case.finding(
+                f"after a call whose tensors had the same addresses, {wrong}",
+                *two_runs("the call", case.call, "the call before", others[0]),
+            )
+            return
     two = case.run()
     if one.error is not None or two.error is not None:
         if (one.error is None) != (two.error is None):

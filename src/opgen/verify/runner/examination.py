@@ -601,12 +601,16 @@ def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
 
 
 def _richness(call: Call) -> int:
-    """Return how much a call shows: one with several elements and dimensions, of the usual dtype, comes first."""
+    """Return how much a call shows: one with several elements and dimensions, of the usual dtype, comes first.
+
+    So does one without numbers that may leave elements as they are.
+    """
     found = tensors(call)
     return (
         2 * any(spec.count >= 4 for spec in found)
         + any(len(spec.shape) >= 2 and max(spec.shape) > 1 for spec in found)
         + any(spec.dtype == "float32" for spec in found)
+        + all(type(value) is bool or value not in (0, 1) for value in call.values())
     )
 
 
