@@ -210,6 +210,17 @@ TORCH_LIBRARY_IMPL(demo, CPU, m) {
     assert "\n- func" not in (tmp_path / "made.yaml").read_text()
 
 
+def test_what_python_defines_stays(tmp_path: Path) -> None:
+    define = 'import torch\nlib = torch.library.Library("demo", "DEF")\nlib.define("f() -> ()")\n'
+    (tmp_path / "ops.py").write_text(define)
+    (tmp_path / "ops.cpp").write_text('TORCH_LIBRARY(demo, m) { m.def("g() -> ()"); }\n')
+    command = ["import", str(tmp_path), "--kernels-as-they-are", "--edit"]
+    result = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "made.yaml")])
+    assert "'demo::f' is left out: Python defines it" in result.stderr
+    assert "\n- func: demo::g() -> ()" in (tmp_path / "made.yaml").read_text()
+    assert (tmp_path / "ops.cpp").read_text() == ""
+
+
 def test_edits_need_kernels_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "ops.cpp").write_text(KERNELS)
     result = CliRunner().invoke(main, ["import", str(tmp_path / "ops.cpp"), "--edit"])

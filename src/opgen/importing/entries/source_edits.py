@@ -45,6 +45,8 @@ def edit_sources(
     are left out, and reported.
     """
     for entry in entries:
+        if entry.span.source.path.endswith((".py", ".pyi")):
+            _leave_out(entry, "Python defines it", problems)
         if entry.others or any(row.others for row in entry.rows.values()):
             _leave_out(entry, "its registrations differ by #if", problems)
     edits = _of_statements(list(_merged(statements)), entries, problems)
