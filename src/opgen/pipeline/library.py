@@ -143,12 +143,8 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
         return namespaces[0]
     if not namespaces:
         return "empty"
-    diagnostics.error(
-        "E0906",
-        f"the operators have several namespaces ({', '.join(namespaces)}), so the library has no name",
-        None,
-        hint="give it one: --name NAME",
-    )
+    message = f"the operators have several namespaces ({', '.join(namespaces)}), so the library has no name"
+    diagnostics.error("E0906", message, None, hint="give it one: --name NAME")
     return None
 
 
