@@ -10,6 +10,7 @@ from enum import Enum
 from lsprotocol.types import CompletionItemKind
 from msgspec import Struct
 
+from opgen.diagnostics import Diagnostics
 from opgen.lsp.documents import Analysis
 from opgen.lsp.navigation import (
     DICT_DESCRIPTION,
@@ -35,7 +36,7 @@ from opgen.parse.entries.keys import (
     describe_dispatch_key,
 )
 from opgen.pipeline.kernel_sources import Definition
-from opgen.pipeline.loading import declared_tags
+from opgen.pipeline.loading import read_tags
 
 
 class CompletionKind(Enum):
@@ -430,7 +431,7 @@ def _tags(place: CursorContext, value: str) -> Iterator[Suggestion]:
     if place.known is None:
         return
     present = set(re.findall(r"\w+(?=\W)", value))
-    for tag in declared_tags(place.known.inputs).tags:
+    for tag in read_tags(place.known.inputs, Diagnostics()).tags:
         if tag.name not in present:
             yield Suggestion(tag.name, CompletionKind.tag, " ".join(tag.desc.split()))
 

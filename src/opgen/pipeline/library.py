@@ -18,9 +18,7 @@ from opgen.io.files import MAX_BYTES
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_words import is_library_name
 from opgen.model.registry import Registry
-from opgen.pipeline.checking import (
-    Additions,
-)
+from opgen.pipeline.checking import Additions
 from opgen.pipeline.derivatives import Gradients
 from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
 from opgen.pipeline.loading import read_bytes
