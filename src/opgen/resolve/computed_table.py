@@ -118,22 +118,11 @@ def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell,
     return (*shown, *(_cell(function, key, registered) for key in others if key not in keys))
 
 
-def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
-    """Return a cell for every runtime key, autograd's and those above it included."""
-    registered = _registered(registry, function)
-    return tuple(_cell(function, key, registered) for key in RUNTIME_KEYS)
-
-
 def serving_alias(
     registry: Registry, function: NativeFunction, key: DispatchKey
 ) -> DispatchKey | None:
     """Return the composite key whose kernel serves a runtime key that has none of its own."""
     return _serving_alias(key, _registered(registry, function))
-
-
-def serving_key(key: DispatchKey, registered: Collection[DispatchKey]) -> DispatchKey | None:
-    """Return which of the `registered` keys has the kernel that a call with the runtime key `key` reaches."""
-    return key if key in registered else _serving_alias(key, registered)
 
 
 def _registered(registry: Registry, function: NativeFunction) -> dict[DispatchKey, Registration]:
