@@ -237,21 +237,16 @@ def derive_gradients(
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
-    own = _formula_files(functions, files.includes, inputs) if files.includes else FormulaFiles()
+    own = FormulaFiles()
+    if files.includes:
+        # The grammar of C++ takes 12 ms to import, a tenth of a small run.
+        from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
+
+        own = find_author_functions(functions, files.includes, inputs)
     in_python = FileKind.PYTHON_REGISTRATIONS in target.plan.kinds
     if in_python and diagnostics.error_count == errors:
         report_formulas_without_python(target, functions, own.declared, diagnostics)
     return Gradients(functions, replace(own, short_names=_short_names(paths)))
-
-
-def _formula_files(
-    functions: Sequence[DifferentiableFunction], includes: tuple[str, ...], inputs: Inputs
-) -> FormulaFiles:
-    # The grammar of C++ takes 12 ms to import, a tenth of a small run.
-    from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
-
-    found = find_author_functions(functions, includes, inputs)
-    return FormulaFiles(includes, found.functions, found.declared)
 
 
 def _short_names(paths: Sequence[Path]) -> dict[str, str]:

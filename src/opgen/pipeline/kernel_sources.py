@@ -97,12 +97,10 @@ def find_sources(
     for path in paths:
         if path.is_dir():
             sources += _sources_in(path, suffixes, trees, diagnostics)
-        elif not path.is_file():
+        elif not path.is_file() or path.suffix not in _SOURCES.union(suffixes):
+            problem = "is not a kernel source" if path.is_file() else "does not exist"
             hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error("E0905", f"{path} does not exist", None, hint=hint)
-        elif path.suffix not in _SOURCES.union(suffixes):
-            hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error("E0905", f"{path} is not a kernel source", None, hint=hint)
+            diagnostics.error("E0905", f"{path} {problem}", None, hint=hint)
         elif (tree := trees.find(path.resolve())) is not None:
             message = (
                 f"{path} is left out: it is in {shown_path(tree)}, a tree that opgen generated"
