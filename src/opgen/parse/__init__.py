@@ -7,7 +7,6 @@ from opgen.parse.files.native_functions import (
     Parsed,
     builtin_tags,
     parse_entries,
-    parse_native_functions,
     parse_tags,
 )
 from opgen.parse.files.selective import parse_selective
@@ -28,7 +27,6 @@ __all__ = [
     "parse_derivatives",
     "parse_entries",
     "parse_function_schema",
-    "parse_native_functions",
     "parse_selective",
     "parse_tags",
     "read_allows",

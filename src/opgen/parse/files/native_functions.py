@@ -248,24 +248,6 @@ def parse_entries(
     )
 
 
-def parse_native_functions(
-    sources: Sequence[Source],
-    tags: TagSet,
-    ignore_keys: Collection[DispatchKey],
-    diagnostics: Diagnostics,
-    cache: SchemaCache | None = None,
-    *,
-    namespace: str | None = ATEN,
-) -> tuple[NativeFunction, ...]:
-    """Parse the entries of all files, and return the operators of those without errors, ordered as in `Parsed`.
-
-    `namespace` is that of operators written without one.
-    """
-    return parse_entries(
-        sources, tags, ignore_keys, diagnostics, cache, namespace=namespace
-    ).functions
-
-
 def _first_operator(entries: Iterable[NativeFunction | InvalidEntry | None]) -> str:
     return min((e.full_name for e in entries if isinstance(e, NativeFunction)), default="")
 
