@@ -33,16 +33,9 @@ _BACKENDS = tuple(
 )
 # Backends of one kind of tensor.
 _SINGLE_BACKENDS = (
-    DispatchKey.FPGA,
-    DispatchKey.MAIA,
-    DispatchKey.Vulkan,
-    DispatchKey.Metal,
-    DispatchKey.MKLDNN,
-    DispatchKey.OpenGL,
-    DispatchKey.OpenCL,
-    DispatchKey.IDEEP,
-    DispatchKey.CustomRNGKeyId,
-    DispatchKey.MkldnnCPU,
+    *(DispatchKey.FPGA, DispatchKey.MAIA, DispatchKey.Vulkan, DispatchKey.Metal),
+    *(DispatchKey.MKLDNN, DispatchKey.OpenGL, DispatchKey.OpenCL, DispatchKey.IDEEP),
+    *(DispatchKey.CustomRNGKeyId, DispatchKey.MkldnnCPU),
 )
 # Backends that build graphs: they cannot use kernels that allocate and then call out= variants.
 _FUNCTIONAL_BACKENDS = ("XLA", "Lazy")
@@ -69,24 +62,14 @@ class Cell(Struct, frozen=True):
 
 
 # Every key that a call can have, except those that only name functionalities.
+_NOT_OF_CALLS = (
+    *("Undefined", "Dense", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "ORT"),
+    *("AutogradFunctionality", "Autograd", "Autocast", "FuncTorchBatchedDecomposition"),
+)
 RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
     key
     for key in DispatchKey
-    if key not in COMPOSITE_DISPATCH_KEYS
-    and key.name
-    not in (
-        "Undefined",
-        "Dense",
-        "Quantized",
-        "Sparse",
-        "SparseCsr",
-        "NestedTensor",
-        "AutogradFunctionality",
-        "Autograd",
-        "Autocast",
-        "FuncTorchBatchedDecomposition",
-        "ORT",
-    )
+    if key not in COMPOSITE_DISPATCH_KEYS and key.name not in _NOT_OF_CALLS
 )
 
 

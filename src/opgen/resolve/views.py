@@ -173,21 +173,17 @@ def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnost
     if misspelt is not None and any(n.name.base == schema.name.name.base for n in misspelt.autogen):
         # 'autogen' and 'func' of that entry have different names, which is reported there.
         return
+    message = f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies"
     if misspelt is not None:
         # Which of the two names is right is unknown, so the schema of a third operator would not help.
-        message = f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies"
         labels = [(misspelt.span, "is this its sibling?")]
         hint = f"one of the two names is misspelt: '{misspelt.func.name}' has its signature"
         diagnostics.error("E0604", message, view.span, labels=labels, hint=hint)
         return
-    diagnostics.error(
-        "E0604",
-        f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
-        view.span,
-        labels=() if written is None else [(written.span, "has another signature")],
-        notes=[f"its schema: {schema}", *_about_strides(view)],
-        hint="or give the view a CompositeImplicitAutograd kernel",
-    )
+    labels = [] if written is None else [(written.span, "has another signature")]
+    notes = [f"its schema: {schema}", *_about_strides(view)]
+    hint = "or give the view a CompositeImplicitAutograd kernel"
+    diagnostics.error("E0604", message, view.span, labels=labels, notes=notes, hint=hint)
 
 
 def _about_strides(view: NativeFunction) -> tuple[str, ...]:
