@@ -10,6 +10,7 @@ from msgspec import Struct
 from opgen.autograd.derivative import DifferentiabilityInfo, DifferentiableFunction
 from opgen.autograd.formula import Formula, Node, read_formula
 from opgen.autograd.formula_checks import called_functions, called_members
+from opgen.autograd.kernels import SUFFIXES
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import cpp_name
 from opgen.cpp.signatures import DispatcherSignature
@@ -125,7 +126,6 @@ def _outputs(f: NativeFunction) -> Iterator[tuple[str, str]]:
         yield name, f"The output `{name}` of `{f.full_name}`."
 
 
-_SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 _TENSOR = "const Tensor&"
 _OF_PYTORCH = ("at", "c10", "torch")
 # What an argument reads if it is a symbolic size, or a list of them.
@@ -175,14 +175,14 @@ def calls_of_functions(
     for info, row, formula in _formulas(_infos(functions)):
         for node in called_functions(formula, ("at", operator_namespace(info.func.namespace))):
             name = node.text if symint_overloads else node.text.removesuffix("_symint")
-            if name not in HELPERS and _SUFFIXES.sub("", name) not in operators:
+            if name not in HELPERS and SUFFIXES.sub("", name) not in operators:
                 yield Call(info, row, node, name)
 
 
 def method_names(functions: Iterable[DifferentiableFunction]) -> frozenset[str]:
     """Return the C++ names of the operators that are methods of class Tensor."""
     methods = (fn.func for fn in functions if Variant.method in fn.func.variants)
-    return frozenset(_SUFFIXES.sub("", str(cpp_name(f.func))) for f in methods)
+    return frozenset(SUFFIXES.sub("", str(cpp_name(f.func))) for f in methods)
 
 
 def warn_of_unknown_members(
@@ -268,7 +268,7 @@ def _place(row: FormulaRow, node: Node) -> Span:
 
 def operator_names(functions: Sequence[DifferentiableFunction]) -> frozenset[str]:
     """Return the C++ names of all operators, and their root names."""
-    names = {_SUFFIXES.sub("", str(cpp_name(fn.func.func))) for fn in functions}
+    names = {SUFFIXES.sub("", str(cpp_name(fn.func.func))) for fn in functions}
     return frozenset(names.union(fn.func.root_name for fn in functions))
 
 

@@ -195,7 +195,7 @@ def _without_formulas(
             yield fn
 
 
-_SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
+SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 
 
 class GradientKind(Enum):
@@ -273,6 +273,6 @@ class GradientTable:
         for derivative in () if info is None else info.derivatives:
             formula = derivative.original_formula
             for call in (*called_functions(formula, ("at",)), *called_members(formula)):
-                name = _SUFFIXES.sub("", call.text)
+                name = SUFFIXES.sub("", call.text)
                 if name in self._missing:
                     yield self._missing[name]

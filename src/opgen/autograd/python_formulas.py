@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from opgen.autograd.derivative import Derivative, DifferentiabilityInfo, DifferentiableFunction
 from opgen.autograd.formula import MAX_DEPTH, TOO_DEEP, Node, Problem, read_formula
+from opgen.autograd.formula_checks import NUMBER_FUNCTIONS
 from opgen.autograd.forward_formulas import FOREACH
 from opgen.autograd.kernels import differentiable_outputs
 from opgen.cpp.names import return_names
@@ -72,13 +73,7 @@ _TUPLES = frozenset(("make_tuple", "tuple", "make_pair", "pair"))
 _LISTS = frozenset(("vector", "TensorList", "array", "ArrayRef"))
 _NUMBERS = {"double": "float", "float": "float", "int64_t": "int", "int": "int", "bool": "bool"}
 # Functions of numbers; `exp` of a tensor is ATen's.
-_MATH = frozenset(
-    (
-        *("acos", "asin", "atan", "atan2", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1"),
-        *("fabs", "floor", "fmod", "hypot", "lgamma", "log", "log10", "log1p", "log2", "pow"),
-        *("sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
-    )
-)
+_MATH = NUMBER_FUNCTIONS - {"abs", "fmax", "fmin", "max", "min", "round", "tgamma"}
 _DTYPES = {
     "kByte": "uint8",
     "kChar": "int8",

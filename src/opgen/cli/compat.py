@@ -6,15 +6,19 @@ from datetime import date
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from opgen.cli.help import Argument, Command, ProjectOption
 from opgen.cli.options import FILE, path_option, report_options, with_settings
 from opgen.cli.report import finish, print_document, wants_color
-from opgen.compat.breaks import BACKWARD, BOTH, Direction, as_diagnostics, render_breaks_json
-from opgen.diagnostics import Diagnostics
+from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
+from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics, render_breaks_json
+from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
+from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.diagnostics.rendering import counted, render_github, render_human
-from opgen.pipeline.compat import Comparison, compare
+from opgen.parse import decode_source
 from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.loading import load, read_bytes
 
 
 @click.command(
@@ -62,7 +66,7 @@ def compat(
     wanted = BOTH if forward else BACKWARD
     before = Inputs((old,), tags=old_tags, namespace=namespace)
     after = Inputs((new,), tags=tags, namespace=namespace)
-    compared = compare(before, after, allow, wanted, date.today(), diagnostics)
+    compared = _compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
         print_document(_rendered(compared, wanted, report_format))
     finish(diagnostics, report_format, deny_warnings, beside=compared is not None)
@@ -70,7 +74,7 @@ def compat(
         raise SystemExit(1)
 
 
-def _rendered(compared: Comparison, wanted: frozenset[Direction], report_format: str) -> str:
+def _rendered(compared: _Comparison, wanted: frozenset[Direction], report_format: str) -> str:
     if report_format == "json":
         return render_breaks_json(compared.breaks, wanted)
     found = as_diagnostics(compared.breaks, wanted)
@@ -80,7 +84,7 @@ def _rendered(compared: Comparison, wanted: frozenset[Direction], report_format:
     return f"{text}\n{_summary(compared)}\n" if text else f"{_summary(compared)}\n"
 
 
-def _summary(compared: Comparison) -> str:
+def _summary(compared: _Comparison) -> str:
     count = len(compared.breaks)
     broken = len({found.operator for found in compared.breaks})
     parts = [
@@ -90,3 +94,35 @@ def _summary(compared: Comparison) -> str:
     if compared.allowed:
         parts.append(f", {compared.allowed} more allowed")
     return "".join(parts)
+
+
+class _Comparison(Struct, frozen=True):
+    """The breaks between two files, without those that are allowed, which are only counted."""
+
+    old_operators: int
+    new_operators: int
+    breaks: tuple[Break, ...]
+    allowed: int
+
+
+@until_too_many(lambda: None)
+def _compare(
+    old: Inputs,
+    new: Inputs,
+    allow: Path | None,
+    wanted: frozenset[Direction],
+    today: date,
+    diagnostics: Diagnostics,
+) -> _Comparison | None:
+    """Return the breaks in the `wanted` directions; None if there are errors, which `diagnostics` then holds."""
+    before, after = load(old, diagnostics), load(new, diagnostics)
+    text = None if allow is None else read_bytes(allow, diagnostics, most=MAX_ALLOW_LIST)
+    source = None if text is None else decode_source(str(allow), text, diagnostics)
+    allowed = () if source is None else parse_allow_list(source, diagnostics)
+    if before is None or after is None or diagnostics.has_errors:
+        return None
+    found = compare_operators(before.functions, after.functions)
+    found = tuple(one for one in found if one.directions & wanted)
+    kept = not_allowed(found, allowed, today, diagnostics)
+    counts = len(before.functions), len(after.functions)
+    return _Comparison(*counts, kept, len(found) - len(kept))

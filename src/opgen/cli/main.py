@@ -74,7 +74,7 @@ _PURPOSES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "Test": {"verify": "verify:verify"},
         "Releases, applications, backends": {
             "compat": "compat:compat",
-            "select": "select:select",
+            "select": "queries:select",
             "coverage": "coverage:coverage",
         },
         "Read": {

@@ -101,13 +101,9 @@ def as_diagnostics(breaks: Iterable[Break], wanted: frozenset[Direction]) -> Dia
     diagnostics = Diagnostics(most=len(breaks) + 1)
     for item in breaks:
         before = [] if item.new_span is None else [(item.old_span, "before")]
-        diagnostics.error(
-            item.kind.value,
-            f"{item.operator}: {item.message}",
-            item.new_span or item.old_span,
-            labels=before,
-            notes=_notes(item, wanted),
-        )
+        message = f"{item.operator}: {item.message}"
+        span = item.new_span or item.old_span
+        diagnostics.error(item.kind.value, message, span, labels=before, notes=_notes(item, wanted))
     return diagnostics
 
 

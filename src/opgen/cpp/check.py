@@ -180,11 +180,8 @@ def _check_arguments(f: NativeFunction, checker: _Checker) -> None:
     for a in f.func.arguments.flat_all:
         problem = _find_argument_problem(a.type, a.is_write, context)
         if problem is not None:
-            checker.diagnostics.error(
-                "E0701",
-                f"'{a.type}' cannot be an argument: {problem}",
-                f.argument_type_span(a.name),
-            )
+            message = f"'{a.type}' cannot be an argument: {problem}"
+            checker.diagnostics.error("E0701", message, f.argument_type_span(a.name))
 
 
 @cache
@@ -265,14 +262,10 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
                 if same is not None and is_valid and span.text == a.default
                 else None
             )
-            checker.diagnostics.error(
-                "E0703",
-                f"'{a.name}' of '{f.func.name}' cannot have this default",
-                span,
-                notes=() if advice is None or fix is not None else (problem,),
-                hint=advice or problem,
-                fix=fix,
-            )
+            message = f"'{a.name}' of '{f.func.name}' cannot have this default"
+            notes = () if advice is None or fix is not None else (problem,)
+            hint = advice or problem
+            checker.diagnostics.error("E0703", message, span, notes=notes, hint=hint, fix=fix)
 
 
 def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
@@ -280,12 +273,10 @@ def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
     last: Binding | None = None
     for binding in checker.signatures.cpp(f, method=False).signature.arguments():
         if last is not None and binding.default is None:
-            checker.diagnostics.error(
-                "E0715",
-                f"'{binding.name}' of '{f.func.name}' has no default, but one before it has",
-                f.argument_span(binding.name),
-                labels=[(f.argument_default_span(last.name), "a default before it")],
-            )
+            message = f"'{binding.name}' of '{f.func.name}' has no default, but one before it has"
+            span = f.argument_span(binding.name)
+            labels = [(f.argument_default_span(last.name), "a default before it")]
+            checker.diagnostics.error("E0715", message, span, labels=labels)
             return
         last = binding if binding.default is not None else last
 
@@ -324,12 +315,9 @@ def _check_parameter_names(f: NativeFunction, checker: _Checker) -> None:
     for a in f.func.arguments.flat_all:
         name = a.name if a.name in reserved else parameter_name(a.name)
         if name in reserved:
-            checker.diagnostics.error(
-                "E0709",
-                f"'{f.func.name}' would have two C++ parameters named '{a.name}'",
-                f.argument_name_span(a.name),
-                hint="rename the argument",
-            )
+            message = f"'{f.func.name}' would have two C++ parameters named '{a.name}'"
+            span = f.argument_name_span(a.name)
+            checker.diagnostics.error("E0709", message, span, hint="rename the argument")
         elif f.is_library:
             reserved.add(name)
 
@@ -355,12 +343,10 @@ def _check_translation(
     try:
         translate(have, want, checker.conversions, method=method)
     except NoConversion as problem:
-        checker.diagnostics.error(
-            "E0708",
-            f"'{problem.wanted.name}' of '{f.func.name}' cannot be passed on",
-            f.argument_span(problem.wanted.name),
-            notes=_explain(f, problem.wanted, have, checker.spelling),
-        )
+        message = f"'{problem.wanted.name}' of '{f.func.name}' cannot be passed on"
+        span = f.argument_span(problem.wanted.name)
+        notes = _explain(f, problem.wanted, have, checker.spelling)
+        checker.diagnostics.error("E0708", message, span, notes=notes)
         return False
     return True
 
@@ -447,11 +433,8 @@ def _check_structured_returns(f: NativeFunction, checker: _Checker) -> None:
 
 def _check_no_tensor_options(f: NativeFunction, checker: _Checker) -> None:
     if f.func.arguments.tensor_options is not None:
-        checker.diagnostics.error(
-            "E0705",
-            f"'{f.func.name}' is structured, but takes TensorOptions",
-            f.argument_span("dtype"),
-        )
+        message = f"'{f.func.name}' is structured, but takes TensorOptions"
+        checker.diagnostics.error("E0705", message, f.argument_span("dtype"))
 
 
 def _check_structured_outs(out: NativeFunction, checker: _Checker) -> None:
@@ -493,12 +476,9 @@ def _check_view_copy(group: NativeFunctionsViewGroup, checker: _Checker) -> None
     returns = group.view.func.returns
     elems = [r.type.elem if isinstance(r.type, ListType) else r.type for r in returns]
     if len(elems) != 1 or not _is_tensor(elems[0]):
-        checker.diagnostics.error(
-            "E0714",
-            f"the kernel of '{copy.func.name}' cannot be generated",
-            copy.spans.kernel(key),
-            labels=[(group.view.span, "this view does not return one Tensor or one Tensor[]")],
-        )
+        message = f"the kernel of '{copy.func.name}' cannot be generated"
+        labels = [(group.view.span, "this view does not return one Tensor or one Tensor[]")]
+        checker.diagnostics.error("E0714", message, copy.spans.kernel(key), labels=labels)
 
 
 def _is_tensor(type: Type) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -51,72 +51,81 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
-class Tensors(Protocol):
-    """What the checks need of tensors."""
+class Tensors:
+    """What the checks need of tensors: those of `module`."""
 
     # What a kernel throws to refuse a call.
-    refusals: tuple[type[Exception], ...]
+    refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
     # The dtypes of which a gradient is checked; the first is required.
-    dtypes: tuple[str, ...]
+    dtypes: tuple[str, ...] = ("float64", "complex128")
     # Whether forward formulas can be checked.
-    has_forward: bool
-    # Whether gradients are checked under vmap, too.
-    has_vmap: bool
-    # Whether gradients are checked under torch.compile, too.
-    has_compile: bool
+    has_forward: bool = True
+    # Whether gradients are checked under vmap, too, and under torch.compile.
+    has_vmap: bool = False
+    has_compile: bool = False
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         """Return a tensor with these elements. `layout` is "dense", "transposed" or "strided"."""
+        raise NotImplementedError
 
     def operator(
         self, namespace: str, name: str, overload: str, positional: Sequence[str]
     ) -> Callable[..., Any]:
         """Return an operator as a function; `positional` are the names of its positional arguments."""
+        raise NotImplementedError
 
-    def is_tensor(self, value: Any) -> bool: ...
+    def is_tensor(self, value: Any) -> bool:
+        return isinstance(value, self.module.Tensor)
 
-    def clone(self, value: Any) -> Any: ...
+    def clone(self, value: Any) -> Any:
+        return value.clone()
 
     def leaf(self, value: Any) -> Any:
         """Return the tensor as one that requires a gradient."""
+        return value.detach().requires_grad_()
 
     def is_differentiable(self, value: Any) -> bool:
         """Return whether the dtype of a tensor has gradients."""
+        raise NotImplementedError
 
-    def numel(self, value: Any) -> int: ...
+    def numel(self, value: Any) -> int:
+        return int(value.numel())
 
-    def is_finite(self, value: Any) -> bool: ...
+    def is_finite(self, value: Any) -> bool:
+        raise NotImplementedError
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
         """Compare the gradients with finite differences; throw an error if they differ."""
+        raise NotImplementedError
 
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
         """Compare the gradients of gradients with finite differences. With `forward`, forwards over backwards."""
+        raise NotImplementedError
 
     def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
         """Compare a program with the same under torch.compile. Throw Different, or NotCompiled.
 
         `make` returns it with new tensors. With `dynamic`, sizes are symbols.
         """
+        raise NotCompiled("a package of target runtime has no torch.compile")
 
     def problem(self) -> str:
         """Return why no gradient at all can be computed in this process, or ""."""
+        # A package computes gradients in the thread that asks for them.
+        return ""
 
 
-class TorchTensors:
+class TorchTensors(Tensors):
     """PyTorch's."""
 
-    refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
-    dtypes: tuple[str, ...] = ("float64", "complex128")
-    has_forward: bool = True
-    has_vmap: bool = True
-    has_compile: bool = True
-
-    def __init__(self, torch: Any) -> None:
-        self.torch = torch
+    has_vmap = True
+    has_compile = True
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
-        torch = self.torch
+        torch = self.module
         dense = torch.tensor(list(values), dtype=getattr(torch, dtype)).reshape(tuple(shape))
         if layout == "transposed":
             order = tuple(reversed(range(dense.dim())))
@@ -131,30 +140,18 @@ class TorchTensors:
     def operator(
         self, namespace: str, name: str, overload: str, positional: Sequence[str]
     ) -> Callable[..., Any]:
-        packet = getattr(getattr(self.torch.ops, namespace), name)
+        packet = getattr(getattr(self.module.ops, namespace), name)
         found: Callable[..., Any] = getattr(packet, overload or "default")
         return found
 
-    def is_tensor(self, value: Any) -> bool:
-        return isinstance(value, self.torch.Tensor)
-
-    def clone(self, value: Any) -> Any:
-        return value.clone()
-
-    def leaf(self, value: Any) -> Any:
-        return value.detach().requires_grad_()
-
     def is_differentiable(self, value: Any) -> bool:
         return bool(value.is_floating_point() or value.is_complex())
-
-    def numel(self, value: Any) -> int:
-        return int(value.numel())
 
     def is_finite(self, value: Any) -> bool:
         return bool(value.isfinite().all())
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
-        self.torch.autograd.gradcheck(
+        self.module.autograd.gradcheck(
             f,
             tuple(inputs),
             check_forward_ad=forward,
@@ -163,7 +160,7 @@ class TorchTensors:
         )
 
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
-        self.torch.autograd.gradgradcheck(
+        self.module.autograd.gradgradcheck(
             f,
             tuple(inputs),
             check_undefined_grad=not forward,
@@ -172,7 +169,7 @@ class TorchTensors:
         )
 
     def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
-        torch = self.torch
+        torch = self.module
         try:
             expected = self._values_of(make())
         except Exception as error:
@@ -197,7 +194,7 @@ class TorchTensors:
 
     def _values_of(self, program: Program) -> dict[str, Any]:
         """Return the results of a program, the tensors that it writes, and the gradients of its leaves."""
-        torch = self.torch
+        torch = self.module
         results = program.f(*program.inputs)
         values = {f"result {i}": value for i, value in enumerate(results)}
         values |= {f"written tensor {i}": value for i, value in enumerate(program.written)}
@@ -222,23 +219,14 @@ class TorchTensors:
 
     def problem(self) -> str:
         try:
-            self.torch.ones(1, dtype=self.torch.float64, requires_grad=True).sum().backward()
+            self.module.ones(1, dtype=self.module.float64, requires_grad=True).sum().backward()
         except Exception as error:
             return first_line(error)
         return ""
 
 
-class PackageTensors:
+class PackageTensors(Tensors):
     """Those of a package of target runtime, which compares gradients with finite differences itself."""
-
-    refusals: tuple[type[Exception], ...] = (RuntimeError, ValueError, IndexError, TypeError)
-    dtypes: tuple[str, ...] = ("float64", "complex128")
-    has_forward: bool = True
-    has_vmap: bool = False
-    has_compile: bool = False
-
-    def __init__(self, package: Any) -> None:
-        self.package = package
 
     def tensor(self, values: Sequence[Any], shape: Sequence[int], dtype: str, layout: str) -> Any:
         if layout == "strided" and shape:
@@ -247,18 +235,18 @@ class PackageTensors:
         if layout == "transposed":
             turned = self._dense(_transposed(values, shape), shape[::-1], dtype)
             for i in range(len(shape)):
-                turned = self.package._C._movedim(turned, 0, len(shape) - 1 - i)
+                turned = self.module._C._movedim(turned, 0, len(shape) - 1 - i)
             return turned
         return self._dense(values, shape, dtype)
 
     def _dense(self, values: Sequence[Any], shape: Sequence[int], dtype: str) -> Any:
         if 0 in shape:
-            one = self.package.tensor([0], dtype=dtype)
-            return self.package._C._zeros_of(tuple(shape), one)
+            one = self.module.tensor([0], dtype=dtype)
+            return self.module._C._zeros_of(tuple(shape), one)
         rows = list(values)
         for size in reversed(shape[1:]):
             rows = [rows[i : i + size] for i in range(0, len(rows), size)]
-        return self.package.tensor(rows if shape else rows[0], dtype=dtype)
+        return self.module.tensor(rows if shape else rows[0], dtype=dtype)
 
     def operator(
         self, namespace: str, name: str, overload: str, positional: Sequence[str]
@@ -267,38 +255,29 @@ class PackageTensors:
 
         def call(*values: Any, **named: Any) -> Any:
             given = {**dict(zip(positional, values)), **named}
-            results = self.package._C._call_operator(f"{namespace}::{name}", overload, given)
+            results = self.module._C._call_operator(f"{namespace}::{name}", overload, given)
             return results[0] if len(results) == 1 else tuple(results)
 
         return call
 
-    def is_tensor(self, value: Any) -> bool:
-        return isinstance(value, self.package.Tensor)
-
     def clone(self, value: Any) -> Any:
         """Return a copy, with a history if the dtype has gradients; not a view, because operators may write it."""
         if not self.is_differentiable(value):
-            return self.package.tensor(value)
-        return self.package._C._clone(value)
-
-    def leaf(self, value: Any) -> Any:
-        return value.detach().requires_grad_()
+            return self.module.tensor(value)
+        return self.module._C._clone(value)
 
     def is_differentiable(self, value: Any) -> bool:
         return bool(value.dtype.is_floating_point or value.dtype.is_complex)
-
-    def numel(self, value: Any) -> int:
-        return int(value.numel())
 
     def is_finite(self, value: Any) -> bool:
         return all(cmath.isfinite(x) for x in elements_of(value.tolist()))
 
     def check(self, f: Function, inputs: Sequence[Any], *, forward: bool, batched: bool) -> None:
-        self.package.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward)
+        self.module.autograd.gradcheck(f, tuple(inputs), check_forward_ad=forward)
 
     def check_second(self, f: Function, inputs: Sequence[Any], *, forward: bool) -> None:
         """The gradient as a function of the inputs and of the weights of the outputs, whose gradient is checked."""
-        count, autograd = len(inputs), self.package.autograd
+        count, autograd = len(inputs), self.module.autograd
         weights = [self._weight(output) for output in f(*inputs)]
 
         def gradient(*given: Any) -> tuple[Any, ...]:
@@ -317,13 +296,6 @@ class PackageTensors:
             check_forward_ad=forward,
             check_backward_ad=not forward,
         )
-
-    def check_compiled(self, make: Callable[[], Program], *, dynamic: bool) -> None:
-        raise NotCompiled("a package of target runtime has no torch.compile")
-
-    def problem(self) -> str:
-        # Its gradients are computed in the thread that asks for them.
-        return ""
 
     def _weight(self, output: Any) -> Any:
         dtype = str(output.dtype).rpartition(".")[2]

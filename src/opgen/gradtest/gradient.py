@@ -26,8 +26,7 @@ from opgen.gradtest.backends import (
     is_comparison,
     tensors_of,
 )
-from opgen.gradtest.calls import Place, at, function_of
-from opgen.gradtest.compiled import CompiledCall
+from opgen.gradtest.calls import CompiledCall, Place, at, function_of
 from opgen.gradtest.drawing import Drawer, Plan, Undrawable
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.function_schema import FunctionSchema, SchemaKind

@@ -140,13 +140,10 @@ def report_author_files(paths: Collection[str], directory: Path, diagnostics: Di
     if not found:
         return
     more = " and more" if len(found) > _MOST else ""
-    diagnostics.warning(
-        "W0920",
-        f"{directory} holds sources of your own: {', '.join(found[:_MOST])}{more}",
-        None,
-        notes=[f"opgen changes none of them, and writes {len(paths)} files beside them"],
-        hint=f"give -o a folder of its own, such as {directory / 'generated'}",
-    )
+    message = f"{directory} holds sources of your own: {', '.join(found[:_MOST])}{more}"
+    notes = [f"opgen changes none of them, and writes {len(paths)} files beside them"]
+    hint = f"give -o a folder of its own, such as {directory / 'generated'}"
+    diagnostics.warning("W0920", message, None, notes=notes, hint=hint)
 
 
 def _sources(paths: Collection[str], directory: Path) -> Iterator[str]:

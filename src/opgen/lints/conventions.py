@@ -37,12 +37,9 @@ def lint_base(f: NativeFunction, bases: Collection[str], diagnostics: Diagnostic
         return
     near = Vocabulary(bases).nearest(name)
     if near is not None:
-        diagnostics.warning(
-            "W1034",
-            f"'{name}' is not a class that opgen declares",
-            f.spans.value("structured_inherits"),
-            hint=f"did you mean '{near}'?",
-        )
+        message = f"'{name}' is not a class that opgen declares"
+        span = f.spans.value("structured_inherits")
+        diagnostics.warning("W1034", message, span, hint=f"did you mean '{near}'?")
 
 
 def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -55,12 +52,9 @@ def _overload_of_types(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if len(words) < 2 or words not in (types, types_after_self):
         return
     start = len(str(f.func.name)) - len(name)
-    diagnostics.warning(
-        "W1004",
-        f"the overload name '{name}' only repeats the types of the arguments",
-        f.spans.schema(start, start + len(name)),
-        hint="name what this overload does differently",
-    )
+    message = f"the overload name '{name}' only repeats the types of the arguments"
+    span = f.spans.schema(start, start + len(name))
+    diagnostics.warning("W1004", message, span, hint="name what this overload does differently")
 
 
 def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -72,12 +66,9 @@ def _out_names(f: NativeFunction, diagnostics: Diagnostics) -> None:
     for out, name, result in zip(outs, usual, returns or [None] * len(outs)):
         # An out argument may also have the name of its return, which is a field in Python.
         if out.name not in (name, result):
-            diagnostics.warning(
-                "W1005",
-                f"the out argument '{out.name}' of '{f.func.name}' is not named '{name}'",
-                f.argument_name_span(out.name),
-                hint=f"rename it to '{name}'" + ("" if result is None else f" or '{result}'"),
-            )
+            message = f"the out argument '{out.name}' of '{f.func.name}' is not named '{name}'"
+            hint = f"rename it to '{name}'" + ("" if result is None else f" or '{result}'")
+            diagnostics.warning("W1005", message, f.argument_name_span(out.name), hint=hint)
 
 
 def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -86,12 +77,9 @@ def _partial_options(f: NativeFunction, diagnostics: Diagnostics) -> None:
     named = [a for a in f.func.arguments.flat_kwarg_only if a.name in _OPTIONS]
     if named:
         missing = [name for name in _OPTIONS if name not in {a.name for a in named}]
-        diagnostics.warning(
-            "W1017",
-            f"'{f.func.name}' creates a tensor, but takes '{named[0].name}' without the other options",
-            f.argument_name_span(named[0].name),
-            hint=f"add {', '.join(missing)}" if missing else None,
-        )
+        message = f"'{f.func.name}' creates a tensor, but takes '{named[0].name}' without the other options"
+        hint = f"add {', '.join(missing)}" if missing else None
+        diagnostics.warning("W1017", message, f.argument_name_span(named[0].name), hint=hint)
 
 
 def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -99,23 +87,17 @@ def _internal_method(f: NativeFunction, diagnostics: Diagnostics) -> None:
     if Variant.method in f.variants and (
         name.endswith("_backward") or name.lstrip("_").startswith(_LIBRARIES)
     ):
-        diagnostics.warning(
-            "W1018",
-            f"'{f.func.name}' is for other operators, but is a method of every tensor",
-            f.spans.item("variants", "method"),
-            hint="write 'variants: function'",
-        )
+        message = f"'{f.func.name}' is for other operators, but is a method of every tensor"
+        span = f.spans.item("variants", "method")
+        diagnostics.warning("W1018", message, span, hint="write 'variants: function'")
 
 
 def _half_named_returns(f: NativeFunction, diagnostics: Diagnostics) -> None:
     named = [r.name is not None for r in f.func.returns]
     if len(set(named)) == 2:
         index = named.index(False)
-        diagnostics.warning(
-            "W1010",
-            f"some returns of '{f.func.name}' have names, but this one has none",
-            f.return_span(index),
-        )
+        message = f"some returns of '{f.func.name}' have names, but this one has none"
+        diagnostics.warning("W1010", message, f.return_span(index))
 
 
 _Types: TypeAlias = tuple[str, ...]
@@ -136,12 +118,9 @@ def lint_variants(functions: Sequence[NativeFunction], diagnostics: Diagnostics)
 
 
 def _inplace_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
-    diagnostics.warning(
-        "W1002",
-        f"'{f.func.name}' changes its argument, but no operator with this signature returns the result",
-        f.span,
-        hint=f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'",
-    )
+    message = f"'{f.func.name}' changes its argument, but no operator with this signature returns the result"
+    hint = f"add '{f.func.name.remove_inplace()}', or list it under 'autogen'"
+    diagnostics.warning("W1002", message, f.span, hint=hint)
 
 
 def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
@@ -154,12 +133,8 @@ def _without_out(sets: Sequence[Variants], diagnostics: Diagnostics) -> None:
                 continue
             if any(_shared_types(f) == _shared_types(out) for out in outs):
                 continue
-            diagnostics.warning(
-                "W1003",
-                f"'{f.func.name}' has no out= variant, but other overloads have one",
-                f.span,
-                labels=[(outs[0].span, "one of them")],
-            )
+            message = f"'{f.func.name}' has no out= variant, but other overloads have one"
+            diagnostics.warning("W1003", message, f.span, labels=[(outs[0].span, "one of them")])
 
 
 def _base_name(variants: Variants) -> tuple[str, str]:
@@ -249,12 +224,9 @@ def lint_keys(
             continue
         covered.add(key)
         kernels = "1 kernel is" if counts[key] == 1 else f"{counts[key]} kernels are"
-        diagnostics.warning(
-            "W1009",
-            f"{kernels} for {key}, but this target has no backend with such tensors",
-            f.spans.dispatch_key(key),
-            hint=f"--ignore-keys {key} leaves them out",
-        )
+        message = f"{kernels} for {key}, but this target has no backend with such tensors"
+        span = f.spans.dispatch_key(key)
+        diagnostics.warning("W1009", message, span, hint=f"--ignore-keys {key} leaves them out")
 
 
 def _shadowed(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -> None:
@@ -270,12 +242,10 @@ def _shadowed(f: NativeFunction, registry: Registry, diagnostics: Diagnostics) -
     reached.add(serving_alias(registry, f, DispatchKey.PrivateUse1) or DispatchKey.Undefined)
     for key, kernel in rows:
         if key not in reached:
-            diagnostics.warning(
-                "W1007",
-                f"no call reaches the kernel '{kernel.name}' for {key}: another one is called first",
-                f.spans.kernel(key),
-                hint="remove the row",
+            message = (
+                f"no call reaches the kernel '{kernel.name}' for {key}: another one is called first"
             )
+            diagnostics.warning("W1007", message, f.spans.kernel(key), hint="remove the row")
 
 
 def _stub_under_composite(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -292,12 +262,9 @@ def _stub_under_composite(f: NativeFunction, diagnostics: Diagnostics) -> None:
             purpose = "the loop of a DispatchStub"
         else:
             continue
-        diagnostics.warning(
-            "W1008",
-            f"by its name, '{kernel.name}' is {purpose}, but {key} is for every backend",
-            f.spans.kernel(key),
-            hint="list it under the keys that it works for",
-        )
+        message = f"by its name, '{kernel.name}' is {purpose}, but {key} is for every backend"
+        span = f.spans.kernel(key)
+        diagnostics.warning("W1008", message, span, hint="list it under the keys that it works for")
 
 
 def _no_key_to_dispatch_on(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -322,12 +289,9 @@ def _non_functional_view(f: NativeFunction, diagnostics: Diagnostics) -> None:
     key = DispatchKey.CompositeExplicitAutogradNonFunctional
     aliasing = f.view_schema_kind is ViewSchemaKind.aliasing
     if aliasing and f.find_kernel(key) is not None:
-        diagnostics.warning(
-            "W1012",
-            f"'{f.func.name}' returns a view, but {key} is for operators that do not",
-            f.spans.dispatch_key(key),
-            hint="use CompositeExplicitAutograd",
-        )
+        message = f"'{f.func.name}' returns a view, but {key} is for operators that do not"
+        span = f.spans.dispatch_key(key)
+        diagnostics.warning("W1012", message, span, hint="use CompositeExplicitAutograd")
 
 
 def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:
@@ -341,10 +305,7 @@ def _duplicate_rows(f: NativeFunction, diagnostics: Diagnostics) -> None:
         if other is not key and here != there:
             is_existing = kernel.source is KernelSource.existing
             written = kernel.cpp_name if is_existing else kernel.name
-            diagnostics.warning(
-                "W1013",
-                f"{other} and {key} have the same kernel, in two rows",
-                here,
-                labels=[(there, "the first one")],
-                hint=f"write '{other}, {key}: {written}'",
-            )
+            message = f"{other} and {key} have the same kernel, in two rows"
+            labels = [(there, "the first one")]
+            hint = f"write '{other}, {key}: {written}'"
+            diagnostics.warning("W1013", message, here, labels=labels, hint=hint)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 
 from lsprotocol.types import CompletionItemKind
 from msgspec import Struct
 
+from opgen.diagnostics import Diagnostics
 from opgen.lsp.documents import Analysis
 from opgen.lsp.navigation import (
     DICT_DESCRIPTION,
@@ -35,7 +36,7 @@ from opgen.parse.entries.keys import (
     describe_dispatch_key,
 )
 from opgen.pipeline.kernel_sources import Definition
-from opgen.pipeline.loading import declared_tags
+from opgen.pipeline.loading import read_tags
 
 
 class CompletionKind(Enum):
@@ -178,18 +179,32 @@ _BLOCKS = (Kind.dispatch, Kind.precomputed)
 
 
 class CursorContext(Struct, frozen=True):
-    """The line before the cursor, with its entry and key. `known` may be the analysis of an older text.
+    """The line before the cursor, with its entry. `known` may be the analysis of an older text.
 
-    `is_library` is whether the rules of libraries hold for the entry.
+    `definitions` are the kernels in the workspace's sources. Names without a namespace follow the rules of torchgen if
+    `strict_torchgen`.
     """
 
     before: str
+    line: int
     entry: Entry
-    key: Key | None
     outlines: Sequence[Outline]
     known: Analysis | None
-    definitions: Sequence[Definition]
-    is_library: bool
+    definitions: Sequence[Definition] = ()
+    strict_torchgen: bool = False
+
+    @property
+    def key(self) -> Key | None:
+        return self.entry.key_at(self.line)
+
+    @property
+    def registry(self) -> Registry | None:
+        return None if self.known is None else self.known.registry
+
+    @property
+    def is_library(self) -> bool:
+        """Whether the rules of libraries hold for the entry."""
+        return self.entry.namespace != ATEN and not self.strict_torchgen
 
 
 def complete(
@@ -204,18 +219,38 @@ def complete(
 
     `known` may be the analysis of an older text, and `definitions` are the kernels in the workspace's sources.
     """
+    return suggest(
+        outlines, offset, known, _new_items, _complete, definitions, strict_torchgen=strict_torchgen
+    )
+
+
+def suggest(
+    outlines: Sequence[Outline],
+    offset: int,
+    known: Analysis | None,
+    new_items: Callable[[Outline, str, bool], Iterator[Suggestion]],
+    in_entry: Callable[[CursorContext], Iterator[Suggestion]],
+    definitions: Sequence[Definition] = (),
+    *,
+    strict_torchgen: bool,
+) -> tuple[Suggestion, ...]:
+    """Return nothing in a comment, else `new_items` where an item may begin, or what `in_entry` suggests.
+
+    `new_items` gets the outline, the dash that is missing, and whether the item may be a header.
+    """
     outline = outlines[0]
     location = outline.source.location(offset)
+    line = location.line - 1
     before = outline.source.line_text(location.line)[: location.column - 1]
-    entry = outline.entry_at(location.line - 1)
+    entry = outline.entry_at(line)
     if " #" in before or before.lstrip().startswith("#"):
         return ()
     if entry is None or re.fullmatch(r"(- *)?\w*", before):
-        return tuple(_new_items(outline, location.line - 1, before, strict_torchgen))
-    is_library = entry.namespace != ATEN and not strict_torchgen
-    key = entry.key_at(location.line - 1)
-    place = CursorContext(before, entry, key, outlines, known, definitions, is_library)
-    return tuple(_complete(place))
+        is_first = all(entry.first >= line for entry in outline.entries)
+        dash = "" if before.startswith("- ") else "- "
+        return tuple(new_items(outline, dash, is_first and not strict_torchgen))
+    context = CursorContext(before, line, entry, outlines, known, definitions, strict_torchgen)
+    return tuple(in_entry(context))
 
 
 def word_start(before: str) -> int:
@@ -224,13 +259,9 @@ def word_start(before: str) -> int:
     return len(before) if word is None else word.start()
 
 
-def _new_items(
-    outline: Outline, line: int, before: str, strict_torchgen: bool
-) -> Iterator[Suggestion]:
-    dash = "" if before.startswith("- ") else "- "
+def _new_items(outline: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
     yield Suggestion("- func: ", CompletionKind.key, "A new entry", insert=f"{dash}func: ")
-    is_first = all(entry.first >= line for entry in outline.entries)
-    if is_first and not strict_torchgen and not any(e.is_header for e in outline.entries):
+    if is_header and not any(e.is_header for e in outline.entries):
         for name, text in HEADER_KEYS.items():
             insert = f"{dash}{_header_key(name)}"
             yield Suggestion(f"- {name}: ", CompletionKind.key, text, "~", insert=insert)
@@ -277,8 +308,7 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
     texts: Iterable[str] = ()
     match key.kind:
         case Kind.schema:
-            registry = None if place.known is None else place.known.registry
-            yield from complete_schema(value, registry, is_library=place.is_library)
+            yield from complete_schema(value, place.registry, is_library=place.is_library)
         case Kind.flag:
             texts = ("True", "False")
         case Kind.variants:
@@ -318,12 +348,8 @@ def _nested(place: CursorContext, key: Key) -> Iterator[Suggestion]:
             Suggestion(n, CompletionKind.key, insert=f"{n}: ") for n in UfuncKey.__members__
         )
     elif key.name == "func":
-        offset = place.before.lstrip()
-        yield from complete_schema(
-            f"({offset}",
-            None if place.known is None else place.known.registry,
-            is_library=place.is_library,
-        )
+        text = f"({place.before.lstrip()}"
+        yield from complete_schema(text, place.registry, is_library=place.is_library)
 
 
 def _namespaces(place: CursorContext) -> Iterator[Suggestion]:
@@ -430,7 +456,7 @@ def _tags(place: CursorContext, value: str) -> Iterator[Suggestion]:
     if place.known is None:
         return
     present = set(re.findall(r"\w+(?=\W)", value))
-    for tag in declared_tags(place.known.inputs).tags:
+    for tag in read_tags(place.known.inputs, Diagnostics()).tags:
         if tag.name not in present:
             yield Suggestion(tag.name, CompletionKind.tag, " ".join(tag.desc.split()))
 

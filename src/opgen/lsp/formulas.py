@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
 from opgen.autograd.called_functions import (
     BACKWARD_FORMS,
     FORMULA_HEADER_KEYS,
@@ -19,9 +17,10 @@ from opgen.autograd.called_functions import (
     forward_values,
 )
 from opgen.autograd.differentiability import KEYS
+from opgen.autograd.kernels import SUFFIXES
 from opgen.cpp.names import cpp_name
 from opgen.diagnostics import Span
-from opgen.lsp.completion import CompletionKind, Suggestion
+from opgen.lsp.completion import CompletionKind, CursorContext, Suggestion, suggest
 from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Entry, Kind, Outline, Word, is_before_colon, is_comment
 from opgen.model.derivatives import DEFAULT_KEY
@@ -35,7 +34,6 @@ from opgen.pipeline import queries
 _COMMON = (DEFAULT_KEY, "AutogradCPU", "AutogradCUDA", "AutogradPrivateUse1")
 _ROW = re.compile(r"^( *)(?:- +)?[\w ,]*$")
 _PAIR = re.compile(r"^ *(?:- +)?([\w ,]+?) *:[ \t]+(.*)$")
-_SUFFIXES = re.compile(r"(_symint)?(_outf|_out)?$")
 
 
 # Words
@@ -122,7 +120,7 @@ def operator_of(entry: Entry, known: Analysis | None) -> NativeFunction | None:
 
 def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
     """Return an operator of the name of a function: of the entry's namespace, or of the one before the name."""
-    name = _SUFFIXES.sub("", word.text)
+    name = SUFFIXES.sub("", word.text)
     before = word.span.source.text[: word.span.start]
     scope = re.search(r"(\w+)::$", before)
     wanted = word.entry.namespace if scope is None else scope[1].replace("at", "aten", 1)
@@ -133,56 +131,35 @@ def called_operator(word: Word, registry: Registry) -> NativeFunction | None:
 # Completion
 
 
-class _Place(Struct, frozen=True):
-    """The line before the cursor, with its entry. `outlines` are those of the schema files."""
-
-    before: str
-    entry: Entry
-    known: Analysis | None
-    outlines: Sequence[Outline]
-    others: Outline
-
-
 def complete_formulas(
-    outline: Outline,
+    outlines: Sequence[Outline],
     offset: int,
     known: Analysis | None,
-    schemas: Sequence[Outline],
     *,
     strict_torchgen: bool = False,
 ) -> tuple[Suggestion, ...]:
-    """Return the suggestions at `offset` of a file of formulas; `schemas` are the outlines of its schema files."""
-    location = outline.source.location(offset)
-    before = outline.source.line_text(location.line)[: location.column - 1]
-    entry = outline.entry_at(location.line - 1)
-    if " #" in before or before.lstrip().startswith("#"):
-        return ()
-    if entry is None or re.fullmatch(r"(- *)?\w*", before):
-        return tuple(_new_items(outline, location.line - 1, before, strict_torchgen))
-    place = _Place(before, entry, known, schemas, outline)
-    return tuple(_complete(place))
+    """Return the suggestions at `offset` of the first outline, of a file of formulas; the others are its schema files."""
+    return suggest(outlines, offset, known, _new_items, _complete, strict_torchgen=strict_torchgen)
 
 
-def _new_items(
-    outline: Outline, line: int, before: str, strict_torchgen: bool
-) -> Iterator[Suggestion]:
-    dash = "" if before.startswith("- ") else "- "
+def _new_items(outline: Outline, dash: str, is_header: bool) -> Iterator[Suggestion]:
     text = "The formulas of an operator"
     yield Suggestion("- name: ", CompletionKind.key, text, insert=f"{dash}name: ")
-    is_first = all(entry.first >= line for entry in outline.entries)
-    if is_first and not strict_torchgen:
+    if is_header:
         for rank, (name, described) in enumerate(FORMULA_HEADER_KEYS.items()):
             insert = f"{dash}{name}: "
             yield Suggestion(f"- {name}: ", CompletionKind.key, described, f"~{rank}", insert)
 
 
-def _complete(place: _Place) -> Iterator[Suggestion]:
+def _complete(place: CursorContext) -> Iterator[Suggestion]:
     pair = _PAIR.match(place.before)
     if place.entry.is_header:
         if pair is None:
             yield from _described(FORMULA_HEADER_KEYS, place)
         elif pair[1] == "namespace":
-            names = dict.fromkeys(e.namespace for o in place.outlines for e in o.entries if e.name)
+            names = dict.fromkeys(
+                e.namespace for o in place.outlines[1:] for e in o.entries if e.name
+            )
             yield from (Suggestion(name, CompletionKind.value) for name in names)
     elif pair is not None and pair[1] == "name":
         yield from _operators(place)
@@ -192,18 +169,17 @@ def _complete(place: _Place) -> Iterator[Suggestion]:
         yield from _rows(place)
 
 
-def _described(keys: Mapping[str, str], place: _Place) -> Iterator[Suggestion]:
+def _described(keys: Mapping[str, str], place: CursorContext) -> Iterator[Suggestion]:
     present = {key.name for key in place.entry.keys}
     for rank, (name, text) in enumerate(keys.items()):
         if name not in present:
             yield Suggestion(name, CompletionKind.key, text, f"~{rank}", f"{name}: ")
 
 
-def _operators(place: _Place) -> Iterator[Suggestion]:
+def _operators(place: CursorContext) -> Iterator[Suggestion]:
     """Suggest operators without formulas: their names, or in `aten` their schemas."""
-    done = {entry.full_name for entry in place.others.entries if entry is not place.entry}
-    registry = None if place.known is None else place.known.registry
-    for f in () if registry is None else registry.functions:
+    done = {entry.full_name for entry in place.outlines[0].entries if entry is not place.entry}
+    for f in () if place.registry is None else place.registry.functions:
         if f.full_name not in done and "generated" not in f.tags and not f.func.is_out_fn():
             same = f.namespace == place.entry.default_namespace
             name = str(f.func.name) if same else f.full_name
@@ -211,7 +187,7 @@ def _operators(place: _Place) -> Iterator[Suggestion]:
             yield Suggestion(label, CompletionKind.operator, f"`{f.func}`", f"{not same:d}")
 
 
-def _rows(place: _Place) -> Iterator[Suggestion]:
+def _rows(place: CursorContext) -> Iterator[Suggestion]:
     """Suggest the arguments and outputs without a formula, and the other keys."""
     indent = len(place.before) - len(place.before.lstrip())
     table = place.entry.key("dispatch")
@@ -233,7 +209,7 @@ def _rows(place: _Place) -> Iterator[Suggestion]:
         yield from _described(FORMULA_KEYS, place)
 
 
-def _formula(place: _Place, names: str) -> Iterator[Suggestion]:
+def _formula(place: CursorContext, names: str) -> Iterator[Suggestion]:
     """Suggest the values that a formula can use, the functions, and formulas that are a single word."""
     f = operator_of(place.entry, place.known)
     if f is None:
@@ -250,7 +226,7 @@ def _formula(place: _Place, names: str) -> Iterator[Suggestion]:
         yield Suggestion(name, CompletionKind.value, text, f"1{rank:02}")
     for name, text in HELPERS.items():
         yield Suggestion(name, CompletionKind.kernel, text, "2")
-    functions = () if place.known is None else place.known.registry.functions
+    functions = () if place.registry is None else place.registry.functions
     own = (g for g in functions if g.namespace == f.namespace)
     for name in dict.fromkeys(str(cpp_name(g.func)) for g in own if not g.func.is_out_fn()):
         yield Suggestion(name, CompletionKind.operator, "", "3")

@@ -14,7 +14,7 @@ from lsprotocol import types
 from msgspec import Struct, field
 
 from opgen import data
-from opgen.diagnostics import Source, Span
+from opgen.diagnostics import Diagnostics, Source, Span
 from opgen.io.manifest import MANIFEST
 from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Entry, Key, Kind, Outline, Word
@@ -32,7 +32,7 @@ from opgen.parse.entries.keys import (
 from opgen.pipeline import queries
 from opgen.pipeline.author_headers import find_cpp_text
 from opgen.pipeline.kernel_sources import Definition, find_definitions
-from opgen.pipeline.loading import declared_tags
+from opgen.pipeline.loading import read_tags
 
 TYPE_DESCRIPTIONS: Mapping[BaseTy, str] = {
     BaseTy.Generator: "A random number generator; nearly always `Generator?`.",
@@ -137,7 +137,7 @@ def _operator(name: str, known: Analysis | None) -> str | None:
 def _tag(name: str, known: Analysis | None) -> str | None:
     if known is None:
         return None
-    tags = declared_tags(known.inputs).tags
+    tags = read_tags(known.inputs, Diagnostics()).tags
     return next((f"**{name}**: {' '.join(t.desc.split())}" for t in tags if t.name == name), None)
 
 

@@ -272,9 +272,7 @@ def _add_hover_and_completion(server: Server) -> None:
         outlines = server.documents.outlines(document)
         if server.documents.is_formulas(document):
             known = document.known or await server.analysis(document)
-            suggestions = complete_formulas(
-                document.outline, offset, known, outlines[1:], strict_torchgen=strict
-            )
+            suggestions = complete_formulas(outlines, offset, known, strict_torchgen=strict)
         elif is_schema_file(document):
             definitions = await server.definitions()
             suggestions = complete(

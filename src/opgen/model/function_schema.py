@@ -5,7 +5,7 @@ Parsing `str(x)` gives `x` again, and `str` of a parsed schema is its canonical 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import cached_property
 
@@ -325,23 +325,31 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
     def signature(self, *, strip_default: bool = False) -> Arguments:
         """Return the arguments that all variants of an operator share; see FunctionSchema.signature."""
 
-        def strip(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-            return tuple([_stripped(a, strip_default) for a in arguments])
-
-        return Arguments(
-            pre_self_positional=strip(self.pre_self_positional),
-            self_arg=(
-                None
-                if self.self_arg is None
-                else SelfArgument(_stripped(self.self_arg.argument, strip_default))
-            ),
-            post_self_positional=strip(self.post_self_positional),
-            pre_tensor_options_kwarg_only=strip(
-                self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
-            ),
+        plain = self.pre_tensor_options_kwarg_only + self.post_tensor_options_kwarg_only
+        shared = replace(
+            self,
+            pre_tensor_options_kwarg_only=plain,
             tensor_options=None,
             post_tensor_options_kwarg_only=(),
             out=(),
+        )
+        return shared.changed(lambda a: _stripped(a, strip_default))
+
+    def changed(self, change: Callable[[Argument], Argument]) -> Arguments:
+        """Return these arguments as `change` returns them; tensor options stay as they are."""
+
+        def changed(some: tuple[Argument, ...]) -> tuple[Argument, ...]:
+            return tuple([change(a) for a in some])
+
+        own = self.self_arg
+        return Arguments(
+            pre_self_positional=changed(self.pre_self_positional),
+            self_arg=None if own is None else SelfArgument(change(own.argument)),
+            post_self_positional=changed(self.post_self_positional),
+            pre_tensor_options_kwarg_only=changed(self.pre_tensor_options_kwarg_only),
+            tensor_options=self.tensor_options,
+            post_tensor_options_kwarg_only=changed(self.post_tensor_options_kwarg_only),
+            out=changed(self.out),
         )
 
     def remove_self_annotation(self) -> Arguments:

@@ -49,34 +49,13 @@ class Selector(Struct, frozen=True):
 
     def is_operator_selected(self, name: str) -> bool:
         """Return whether `name` (`aten::add.Tensor`) is kept: by its own name, or by `aten::add` with all overloads."""
-        return self.include_all_operators or bool(self._entries(name))
-
-    def is_operator_selected_for_training(self, name: str) -> bool:
-        return self.include_all_operators or any(
-            entry.is_used_for_training for entry in self._entries(name)
-        )
-
-    def is_root_operator(self, name: str) -> bool:
-        """Return whether the operator is called from outside. Its own entry takes precedence over that of its name."""
-        entries = self._entries(name)
-        return self.include_all_operators or (bool(entries) and entries[0].is_root_operator)
+        base = self.operators.get(name.partition(".")[0])
+        by_base = base is not None and base.include_all_overloads
+        return self.include_all_operators or name in self.operators or by_base
 
     @property
     def selects_dtypes(self) -> bool:
         return not (self.include_all_operators or self.include_all_non_op_selectives)
-
-    def is_kernel_dtype_selected(self, kernel_tag: str, dtype: str) -> bool:
-        """Return whether the code named `kernel_tag` is kept for elements of `dtype`."""
-        return not self.selects_dtypes or dtype in self.kernel_metadata.get(kernel_tag, ())
-
-    def _entries(self, name: str) -> tuple[SelectedOperator, ...]:
-        """Return the entries that select `name`: its own, then that of the name without the overload."""
-        base_name = name.partition(".")[0]
-        own, base = self.operators.get(name), self.operators.get(base_name)
-        found = [] if own is None else [own]
-        if base is not None and base is not own and base.include_all_overloads:
-            found.append(base)
-        return tuple(found)
 
 
 def merge(selectors: Iterable[Selector]) -> Selector:

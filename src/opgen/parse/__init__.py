@@ -3,9 +3,13 @@
 from opgen.parse.entries.comments import Allow, read_allows
 from opgen.parse.files.backend import parse_backend
 from opgen.parse.files.derivatives import parse_derivatives
-from opgen.parse.files.native_functions import Parsed, parse_entries, parse_native_functions
+from opgen.parse.files.native_functions import (
+    Parsed,
+    builtin_tags,
+    parse_entries,
+    parse_tags,
+)
 from opgen.parse.files.selective import parse_selective
-from opgen.parse.files.tags import builtin_tags, parse_tags
 from opgen.parse.schema.grammar import SchemaCache, parse_function_schema
 from opgen.parse.yaml.nodes import decode_source
 
@@ -23,7 +27,6 @@ __all__ = [
     "parse_derivatives",
     "parse_entries",
     "parse_function_schema",
-    "parse_native_functions",
     "parse_selective",
     "parse_tags",
     "read_allows",

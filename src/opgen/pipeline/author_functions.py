@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from opgen.autograd.called_functions import Call, calls_of_functions
-from opgen.autograd.derivative import AuthorFunction, DifferentiableFunction
+from opgen.autograd.derivative import AuthorFunction, DifferentiableFunction, FormulaFiles
 from opgen.diagnostics import Source
 from opgen.importing.cpp.functions import CppFunction, Functions
 from opgen.importing.cpp.grammar import Grammar
@@ -26,16 +24,9 @@ _NOEXCEPT = re.compile(r"\s*noexcept\b")
 _BEFORE = ";{}"
 
 
-class Found(Struct, frozen=True):
-    """The functions that may be stubs, and the names of all that formulas call, each with its namespace."""
-
-    functions: tuple[AuthorFunction, ...] = ()
-    declared: frozenset[tuple[str, str]] = frozenset()
-
-
 def find_author_functions(
     functions: Sequence[DifferentiableFunction], includes: Sequence[str], inputs: Inputs
-) -> Found:
+) -> FormulaFiles:
     """Return the functions that formulas call and that the author's headers declare; for stubs, those without a definition.
 
     Left out are templates, functions of C, those that cannot throw, and those that another library exports: with a macro
@@ -45,12 +36,12 @@ def find_author_functions(
     calls = tuple(calls_of_functions(functions, symint_overloads=has_symints))
     headers = [h for h in author_headers(inputs, includes) if h.is_own] if calls else []
     if not headers:
-        return Found()
+        return FormulaFiles(tuple(includes))
     reader = _Reader(headers)
     found = (function for call in calls for function in reader.functions(call))
     first = {(f.full_name, f.types): f for f in reversed(tuple(found))}
     declared = frozenset(place for call in calls for place in reader.namespaces(call))
-    return Found(tuple(reversed(first.values())), declared)
+    return FormulaFiles(tuple(includes), tuple(reversed(first.values())), declared)
 
 
 class _Reader:

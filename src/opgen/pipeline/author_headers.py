@@ -44,17 +44,6 @@ class Include(Struct, frozen=True):
     quoted: bool
 
 
-class AuthorHeaders(Struct, frozen=True):
-    """The texts of the author's headers that are reached, and the included names that are not files of the author.
-
-    `is_whole` is false if a header could not be read, or the name of one is computed.
-    """
-
-    texts: tuple[str, ...]
-    others: frozenset[Include]
-    is_whole: bool
-
-
 def includes_in(text: str) -> list[Include]:
     """Return the `#include` lines of a source, in order, including those under conditions."""
     return [Include(name, quote == '"') for quote, name in _INCLUDE.findall(text)]
@@ -65,36 +54,31 @@ def includes_a_macro(text: str) -> bool:
     return _INCLUDES_A_MACRO.search(text) is not None
 
 
-def follow_includes(
-    text: str, beside: Path | None, folders: Sequence[Path], *, start: Iterable[Include] = ()
-) -> AuthorHeaders:
-    """Read the headers that `text`, a source in the folder `beside`, includes, and those that they include.
+def follow_includes(text: str, beside: Path, folders: Sequence[Path]) -> frozenset[Include] | None:
+    """Return what `text`, a source in the folder `beside`, includes besides the author's headers, also through these.
 
-    The author's headers are in the folder of the file that includes them, and in `folders`. `start` are further includes.
+    The author's headers are in the folder of the file that includes them, and in `folders`. None if one of them could not
+    be read, or the name of one is computed.
     """
-    texts: list[str] = []
     others: set[Include] = set()
     seen: set[Path] = set()
-    is_whole = not includes_a_macro(text)
-    first = (*filter(None, [beside]), *folders)
-    open_headers = [(include, first) for include in (*start, *includes_in(text))]
-    while open_headers:
-        include, places = open_headers.pop()
-        path = next((f / include.name for f in places if (f / include.name).is_file()), None)
-        if path is None:
-            others.add(include)
-            continue
-        if path in seen:
-            continue
-        seen.add(path)
-        header = find_cpp_text(path)
-        if header is None or len(seen) > MAX_HEADERS:
-            return AuthorHeaders(tuple(texts), frozenset(others), False)
-        texts.append(header)
-        is_whole = is_whole and not includes_a_macro(header)
-        nearby = (path.parent, *folders)
-        open_headers += [(each, nearby) for each in includes_in(header)]
-    return AuthorHeaders(tuple(texts), frozenset(others), is_whole)
+    open_texts = [(text, beside)]
+    while open_texts:
+        text, own = open_texts.pop()
+        if includes_a_macro(text):
+            return None
+        for include in includes_in(text):
+            places = (f / include.name for f in (own, *folders))
+            path = next((place for place in places if place.is_file()), None)
+            if path is None:
+                others.add(include)
+            elif path not in seen:
+                seen.add(path)
+                header = find_cpp_text(path)
+                if header is None or len(seen) > MAX_HEADERS:
+                    return None
+                open_texts.append((header, path.parent))
+    return frozenset(others)
 
 
 # The first item of a file, up to the second: it may be a header with `include`.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import IntEnum
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,14 +20,14 @@ from opgen.model.registry import Registry
 from opgen.model.selector import Selection, merge, select
 from opgen.parse import Allow, parse_backend, parse_selective, read_allows
 from opgen.pipeline.derivatives import Gradients, check_called_functions, check_derivatives
-from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
+from opgen.pipeline.inputs import Inputs, is_backend_only
 from opgen.pipeline.loading import read_registry, read_source
 from opgen.python.check import check_python as check_python_bindings
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.resolve.backend import resolve_backend
 from opgen.targets import TARGETS, unsupported
-from opgen.targets.base import FileKind, Target
+from opgen.targets.base import FileKind
 
 
 class Additions(Struct, frozen=True):
@@ -39,16 +38,12 @@ class Additions(Struct, frozen=True):
 
 
 def _read_backend(
-    path: Path | None,
-    impl_path: Path | None,
-    registry: Registry | None,
-    target: Target,
-    diagnostics: Diagnostics,
-    overlay: Overlay,
+    registry: Registry | None, inputs: Inputs, diagnostics: Diagnostics
 ) -> ExternalBackend | None:
-    """Read the backend file at `path`, and check that the source at `impl_path` defines all of its kernels."""
+    """Read the file of the backend, and check that the implementation defines all of its kernels."""
+    path, impl_path, target = inputs.backend_yaml, inputs.impl_path, TARGETS[inputs.target]
     before = diagnostics.error_count
-    source = None if path is None else read_source(path, diagnostics, overlay)
+    source = None if path is None else read_source(path, diagnostics, inputs.overlay)
     file = None if source is None else parse_backend(source, diagnostics)
     if file is None or registry is None or diagnostics.error_count > before:
         return None
@@ -57,24 +52,10 @@ def _read_backend(
         return None
     unsupported.report_backend(target, file, backend, diagnostics)
     check_overloads(backend, target.cpp.spelling, diagnostics)
-    implementation = None if impl_path is None else read_source(impl_path, diagnostics, overlay)
-    if implementation is not None and diagnostics.error_count == before:
-        check_coverage(backend, implementation, target.cpp.spelling, diagnostics)
+    source = None if impl_path is None else read_source(impl_path, diagnostics, inputs.overlay)
+    if source is not None and diagnostics.error_count == before:
+        check_coverage(backend, source, target.cpp.spelling, diagnostics)
     return backend
-
-
-def _read_selection(
-    paths: Sequence[Path],
-    registry: Registry | None,
-    diagnostics: Diagnostics,
-    overlay: Overlay,
-) -> Selection | None:
-    """Read the selection of all files together; return None if there are no files, or no registry to select from."""
-    sources = [read_source(path, diagnostics, overlay) for path in paths]
-    selectors = [parse_selective(s, diagnostics) for s in sources if s is not None]
-    if registry is None or not selectors:
-        return None
-    return select(registry, merge(selectors), diagnostics)
 
 
 @until_too_many(Signatures)
@@ -120,12 +101,12 @@ def read_additions(
 
     Without a registry, their operators are not looked up: a missing one may be an entry with errors.
     """
-    target, overlay = TARGETS[inputs.target], inputs.overlay
-    paths = (inputs.backend_yaml, inputs.impl_path)
-    return Additions(
-        backend=_read_backend(*paths, registry, target, diagnostics, overlay),
-        selection=_read_selection(inputs.select, registry, diagnostics, overlay),
-    )
+    backend = _read_backend(registry, inputs, diagnostics)
+    sources = [read_source(path, diagnostics, inputs.overlay) for path in inputs.select]
+    selectors = [parse_selective(s, diagnostics) for s in sources if s is not None]
+    if registry is None or not selectors:
+        return Additions(backend)
+    return Additions(backend, select(registry, merge(selectors), diagnostics))
 
 
 @until_too_many(lambda: None)

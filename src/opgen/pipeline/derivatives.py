@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -73,8 +73,8 @@ class _DeclaredFunctions:
         installed = installed_include(self._inputs.target)
         if installed is None or (installed / "ATen" / "ops" / f"{name}.h").is_file():
             return True
-        own = _words_below(runtime_dir() / "torch" / "include")
-        return name in own or any(name in _words_in(installed / f) for f in _OF_PYTORCH)
+        own = _words(runtime_dir() / "torch" / "include", "**/*.h")
+        return name in own or any(name in _words(installed / f, "*.h") for f in _OF_PYTORCH)
 
     def needs_symint(self, name: str) -> bool:
         """Return whether PyTorch's function or method takes symbolic sizes only with the suffix `_symint`."""
@@ -82,7 +82,7 @@ class _DeclaredFunctions:
         if installed is None or name in (self._names or ()):
             return False
         paths = (f"ATen/ops/{name}.h", "ATen/core/TensorBody.h")
-        return f"{name}_symint" in _words_in_files(installed, paths)
+        return f"{name}_symint" in _words(installed, *paths)
 
     def members(self) -> frozenset[str] | None:
         """Return the names of members that formulas may call, and others; None if a class may have any."""
@@ -96,7 +96,7 @@ class _DeclaredFunctions:
         )
         if folder is None:
             return None
-        return self._names | _OF_STD | _words_in_files(folder, target.plan.formula_headers)
+        return self._names | _OF_STD | _words(folder, *target.plan.formula_headers)
 
     def _of_author(self, includes: Sequence[str]) -> frozenset[str] | None:
         """Return the names in the author's headers; None if one is not found."""
@@ -129,11 +129,6 @@ def aten_operators() -> frozenset[str]:
 
 
 @cache
-def _words_below(top: Path) -> frozenset[str]:
-    return frozenset(word for path in top.rglob("*.h") for word in _words(path))
-
-
-@cache
 def _words_reached(top: Path, header: str) -> frozenset[str]:
     """Return the words of a header and of those below `top` that it includes."""
     texts: dict[str, str] = {}
@@ -148,18 +143,10 @@ def _words_reached(top: Path, header: str) -> frozenset[str]:
 
 
 @cache
-def _words_in(folder: Path) -> frozenset[str]:
-    paths = (entry.path for entry in os.scandir(folder)) if folder.is_dir() else ()
-    return frozenset(w for path in paths if path.endswith(".h") for w in _words(Path(path)))
-
-
-@cache
-def _words_in_files(folder: Path, names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(word for name in names for word in _words(folder / name))
-
-
-def _words(path: Path) -> Iterator[str]:
-    yield from _CALLED.findall(find_cpp_text(path) or "")
+def _words(folder: Path, *patterns: str) -> frozenset[str]:
+    """Return the words of the headers in a folder that match one of the patterns."""
+    paths = (path for pattern in patterns for path in folder.glob(pattern))
+    return frozenset(word for path in paths for word in _CALLED.findall(find_cpp_text(path) or ""))
 
 
 class Gradients(Struct, frozen=True):
@@ -250,21 +237,16 @@ def derive_gradients(
     functions = match_infos(registry, infos, diagnostics)
     if diagnostics.error_count == errors:
         warn_of_missing(functions, diagnostics)
-    own = _formula_files(functions, files.includes, inputs) if files.includes else FormulaFiles()
+    own = FormulaFiles()
+    if files.includes:
+        # The grammar of C++ takes 12 ms to import, a tenth of a small run.
+        from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
+
+        own = find_author_functions(functions, files.includes, inputs)
     in_python = FileKind.PYTHON_REGISTRATIONS in target.plan.kinds
     if in_python and diagnostics.error_count == errors:
         report_formulas_without_python(target, functions, own.declared, diagnostics)
     return Gradients(functions, replace(own, short_names=_short_names(paths)))
-
-
-def _formula_files(
-    functions: Sequence[DifferentiableFunction], includes: tuple[str, ...], inputs: Inputs
-) -> FormulaFiles:
-    # The grammar of C++ takes 12 ms to import, a tenth of a small run.
-    from opgen.pipeline.author_functions import find_author_functions  # noqa: PLC0415
-
-    found = find_author_functions(functions, includes, inputs)
-    return FormulaFiles(includes, found.functions, found.declared)
 
 
 def _short_names(paths: Sequence[Path]) -> dict[str, str]:

@@ -55,25 +55,9 @@ def generated_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | Non
 def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
     """Read and check everything that files are generated from; return None if there are errors."""
     target = TARGETS[inputs.target]
-    asked = (
-        ("--extends", inputs.extends is not None, FileKind.TENSOR_BODY, "no class Tensor to share"),
-    )
-    for option, given, kind, lack in asked:
-        if given and kind not in target.plan.kinds:
-            message = f"target {target.name} has {lack}"
-            diagnostics.error("E0910", message, None, hint=f"leave out {option}")
-    return _checked_context(inputs, diagnostics)
-
-
-def render_tree(context: Context, inputs: Inputs) -> Tree:
-    """Generate the text of every file from what `checked_context` returned for `inputs`."""
-    renderer = Renderer(*target_templates(context.target.plan.templates))
-    files = renderer.render_all(build_files(context))
-    header = manifest_header(context, files)
-    return Tree(files, {**header, **recorded_options(inputs, context.library.extends)})
-
-
-def _checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
+    if inputs.extends is not None and FileKind.TENSOR_BODY not in target.plan.kinds:
+        message = f"target {target.name} has no class Tensor to share"
+        diagnostics.error("E0910", message, None, hint="leave out --extends")
     registry = read_registry(inputs, diagnostics)
     whole = None if diagnostics.has_errors else registry
     signatures = check_target(registry, inputs, diagnostics)
@@ -91,6 +75,14 @@ def _checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None
         return None
     context = library_context(registry, inputs, diagnostics, additions, signatures, gradients)
     return None if diagnostics.has_errors else context
+
+
+def render_tree(context: Context, inputs: Inputs) -> Tree:
+    """Generate the text of every file from what `checked_context` returned for `inputs`."""
+    renderer = Renderer(*target_templates(context.target.plan.templates))
+    files = renderer.render_all(build_files(context))
+    header = manifest_header(context, files)
+    return Tree(files, {**header, **recorded_options(inputs, context.library.extends)})
 
 
 _PATIENCE_S = 30.0

@@ -97,12 +97,10 @@ def find_sources(
     for path in paths:
         if path.is_dir():
             sources += _sources_in(path, suffixes, trees, diagnostics)
-        elif not path.is_file():
+        elif not path.is_file() or path.suffix not in _SOURCES.union(suffixes):
+            problem = "is not a kernel source" if path.is_file() else "does not exist"
             hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error("E0905", f"{path} does not exist", None, hint=hint)
-        elif path.suffix not in _SOURCES.union(suffixes):
-            hint = f"name a *{suffixes[0]} file or a folder"
-            diagnostics.error("E0905", f"{path} is not a kernel source", None, hint=hint)
+            diagnostics.error("E0905", f"{path} {problem}", None, hint=hint)
         elif (tree := trees.find(path.resolve())) is not None:
             message = (
                 f"{path} is left out: it is in {shown_path(tree)}, a tree that opgen generated"
@@ -125,7 +123,8 @@ def find_folders(paths: Iterable[Path], hint: str, diagnostics: Diagnostics) -> 
 def _sources_in(
     folder: Path, suffixes: Sequence[str], trees: _Trees, diagnostics: Diagnostics
 ) -> list[Path]:
-    every = [file for file in _files(folder.resolve()) if file.suffix in _SOURCES.union(suffixes)]
+    files = (file for file in sorted(folder.resolve().rglob("*")) if file.is_file())
+    every = [file for file in files if file.suffix in _SOURCES.union(suffixes)]
     by_tree: dict[Path, int] = {}
     own: list[Path] = []
     for file in every:
@@ -156,10 +155,6 @@ def _sources_in(
             ),
         )
     return found
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
 def shown_path(path: Path) -> str:
@@ -248,9 +243,9 @@ def _included(
     None if that is unknown: a header is not found, and may include them.
     """
     found = follow_includes(source.text, path.parent, folders)
-    if not found.is_whole or any(_may_include_all(each, own) for each in found.others):
+    if found is None or any(_may_include_all(each, own) for each in found):
         return None
-    return frozenset(each.name for each in found.others)
+    return frozenset(each.name for each in found)
 
 
 def _may_include_all(include: Include, own: str) -> bool:

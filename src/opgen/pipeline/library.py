@@ -18,9 +18,7 @@ from opgen.io.files import MAX_BYTES
 from opgen.model.backend import ExternalBackend
 from opgen.model.cpp_words import is_library_name
 from opgen.model.registry import Registry
-from opgen.pipeline.checking import (
-    Additions,
-)
+from opgen.pipeline.checking import Additions
 from opgen.pipeline.derivatives import Gradients
 from opgen.pipeline.inputs import Inputs, Overlay, is_backend_only
 from opgen.pipeline.loading import read_bytes
@@ -143,12 +141,8 @@ def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:
         return namespaces[0]
     if not namespaces:
         return "empty"
-    diagnostics.error(
-        "E0906",
-        f"the operators have several namespaces ({', '.join(namespaces)}), so the library has no name",
-        None,
-        hint="give it one: --name NAME",
-    )
+    message = f"the operators have several namespaces ({', '.join(namespaces)}), so the library has no name"
+    diagnostics.error("E0906", message, None, hint="give it one: --name NAME")
     return None
 
 

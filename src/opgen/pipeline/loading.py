@@ -56,11 +56,6 @@ def read_source(
     return None if content is None else decode_source(str(path), content, diagnostics)
 
 
-def declared_tags(inputs: Inputs) -> TagSet:
-    """Return the tags that entries may have, without reporting problems of their file: `inspect` does that."""
-    return read_tags(inputs, Diagnostics())
-
-
 def read_tags(inputs: Inputs, diagnostics: Diagnostics) -> TagSet:
     """Return the tags that entries may have, and report problems of their file."""
     path = tags_path(inputs)

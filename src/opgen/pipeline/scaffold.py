@@ -62,17 +62,11 @@ def _build_new_package(name: str, target: Target) -> tuple[NewPackageFile, ...]:
         (f"tests/test_{name}.py", "test.py.j2"),
     )
     if FileKind.DERIVATIVES in target.plan.kinds:
-        files = (
-            *files,
-            ("derivatives.yaml", "derivatives.yaml.j2"),
-            ("tests/test_gradients.py", "test_gradients.py.j2"),
-        )
+        files += (("derivatives.yaml", "derivatives.yaml.j2"),)
+        files += (("tests/test_gradients.py", "test_gradients.py.j2"),)
     if releases:
-        files = (
-            *files,
-            (".github/workflows/wheels.yml", "wheels.yml.j2"),
-            (f"python/{name}/ops.py", "ops.py.j2"),
-        )
+        files += ((".github/workflows/wheels.yml", "wheels.yml.j2"),)
+        files += ((f"python/{name}/ops.py", "ops.py.j2"),)
     return tuple(
         NewPackageFile(path, template, name, target.name, releases) for path, template in files
     )
@@ -81,18 +75,8 @@ def _build_new_package(name: str, target: Target) -> tuple[NewPackageFile, ...]:
 # Packages that nearly every environment of an author has, or gets some day.
 _WELL_KNOWN = frozenset(
     (
-        *(
-            "torch",
-            "test",
-            "numpy",
-            "scipy",
-            "pandas",
-            "jax",
-            "tensorflow",
-            "triton",
-            "torchvision",
-            "torchaudio",
-        ),
+        *("torch", "test", "numpy", "scipy", "pandas", "jax", "tensorflow", "triton"),
+        *("torchvision", "torchaudio"),
         *("matplotlib", "sklearn", "PIL", "cv2", "networkx", "sympy", "mpmath", "transformers"),
         *("pip", "setuptools", "wheel", "build", "packaging", "virtualenv", "cmake", "ninja"),
         *("scikit_build_core", "pybind11", "nanobind", "cython", "Cython", "numba", "cffi"),

@@ -173,13 +173,10 @@ def _is_not_marked(f: NativeFunction, target: NativeFunction, diagnostics: Diagn
     mistake = None if target.func.is_out_fn() else find_out_mistake(target.func)
     if mistake is None or mistake.argument is None:
         return False
-    diagnostics.error(
-        "E0408",
-        f"'{f.func.name}' delegates to '{target.func.name}', which is not an out variant: {mistake.message}",
-        target.argument_type_span(mistake.argument.name),
-        labels=[(f.spans.value("structured_delegate"), "delegates to it")],
-        hint=mistake.hint,
-    )
+    message = f"'{f.func.name}' delegates to '{target.func.name}', which is not an out variant: {mistake.message}"
+    span = target.argument_type_span(mistake.argument.name)
+    labels = [(f.spans.value("structured_delegate"), "delegates to it")]
+    diagnostics.error("E0408", message, span, labels=labels, hint=mistake.hint)
     return True
 
 
@@ -229,12 +226,9 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
         if near is not None:
             is_own = f.structured_delegate.name.base == base and not meant
             hint = f"is '{near}' misspelt?" if is_own else f"did you mean '{near}'?"
+        message = f"{delegates}, which is not defined"
         diagnostics.error(
-            "E0402",
-            f"{delegates}, which is not defined",
-            span,
-            hint=hint,
-            fix=Edit(span, meant[0]) if len(meant) == 1 else None,
+            "E0402", message, span, hint=hint, fix=Edit(span, meant[0]) if len(meant) == 1 else None
         )
     elif not target.structured:
         diagnostics.error(
@@ -249,12 +243,9 @@ def _delegate_is_structured(f: NativeFunction, entries: Entries, diagnostics: Di
 def _arguments_are_no_keywords(f: NativeFunction, diagnostics: Diagnostics) -> None:
     for a in f.func.arguments.flat_all:
         if keyword.iskeyword(a.name) and (str(f.func.name), a.name) not in _KEYWORD_ARGUMENTS:
-            diagnostics.error(
-                "E0404",
-                f"argument '{a.name}' of '{f.func.name}' has the name of a Python keyword",
-                f.argument_name_span(a.name),
-                hint="give it another name",
-            )
+            message = f"argument '{a.name}' of '{f.func.name}' has the name of a Python keyword"
+            span = f.argument_name_span(a.name)
+            diagnostics.error("E0404", message, span, hint="give it another name")
 
 
 def _inplace_view_has_view(f: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:

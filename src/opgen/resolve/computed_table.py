@@ -33,16 +33,9 @@ _BACKENDS = tuple(
 )
 # Backends of one kind of tensor.
 _SINGLE_BACKENDS = (
-    DispatchKey.FPGA,
-    DispatchKey.MAIA,
-    DispatchKey.Vulkan,
-    DispatchKey.Metal,
-    DispatchKey.MKLDNN,
-    DispatchKey.OpenGL,
-    DispatchKey.OpenCL,
-    DispatchKey.IDEEP,
-    DispatchKey.CustomRNGKeyId,
-    DispatchKey.MkldnnCPU,
+    *(DispatchKey.FPGA, DispatchKey.MAIA, DispatchKey.Vulkan, DispatchKey.Metal),
+    *(DispatchKey.MKLDNN, DispatchKey.OpenGL, DispatchKey.OpenCL, DispatchKey.IDEEP),
+    *(DispatchKey.CustomRNGKeyId, DispatchKey.MkldnnCPU),
 )
 # Backends that build graphs: they cannot use kernels that allocate and then call out= variants.
 _FUNCTIONAL_BACKENDS = ("XLA", "Lazy")
@@ -69,24 +62,14 @@ class Cell(Struct, frozen=True):
 
 
 # Every key that a call can have, except those that only name functionalities.
+_NOT_OF_CALLS = (
+    *("Undefined", "Dense", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "ORT"),
+    *("AutogradFunctionality", "Autograd", "Autocast", "FuncTorchBatchedDecomposition"),
+)
 RUNTIME_KEYS: tuple[DispatchKey, ...] = tuple(
     key
     for key in DispatchKey
-    if key not in COMPOSITE_DISPATCH_KEYS
-    and key.name
-    not in (
-        "Undefined",
-        "Dense",
-        "Quantized",
-        "Sparse",
-        "SparseCsr",
-        "NestedTensor",
-        "AutogradFunctionality",
-        "Autograd",
-        "Autocast",
-        "FuncTorchBatchedDecomposition",
-        "ORT",
-    )
+    if key not in COMPOSITE_DISPATCH_KEYS and key.name not in _NOT_OF_CALLS
 )
 
 
@@ -118,22 +101,11 @@ def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell,
     return (*shown, *(_cell(function, key, registered) for key in others if key not in keys))
 
 
-def whole_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
-    """Return a cell for every runtime key, autograd's and those above it included."""
-    registered = _registered(registry, function)
-    return tuple(_cell(function, key, registered) for key in RUNTIME_KEYS)
-
-
 def serving_alias(
     registry: Registry, function: NativeFunction, key: DispatchKey
 ) -> DispatchKey | None:
     """Return the composite key whose kernel serves a runtime key that has none of its own."""
     return _serving_alias(key, _registered(registry, function))
-
-
-def serving_key(key: DispatchKey, registered: Collection[DispatchKey]) -> DispatchKey | None:
-    """Return which of the `registered` keys has the kernel that a call with the runtime key `key` reaches."""
-    return key if key in registered else _serving_alias(key, registered)
 
 
 def _registered(registry: Registry, function: NativeFunction) -> dict[DispatchKey, Registration]:

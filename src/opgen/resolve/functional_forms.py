@@ -29,7 +29,6 @@ from opgen.model.function_schema import (
     FunctionSchema,
     OperatorName,
     Return,
-    SelfArgument,
 )
 from opgen.model.native_function import KernelSource, NativeFunction, Variant
 from opgen.model.registry import NativeFunctionsGroup, Registry
@@ -278,21 +277,8 @@ def _plain(arguments: Arguments) -> Arguments:
 
 
 def _changed(arguments: Arguments, change: Callable[[Argument], Argument]) -> Arguments:
-    def changed(some: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        return tuple(map(change, some))
-
-    own = arguments.self_arg
-    return replace(
-        arguments,
-        pre_self_positional=changed(arguments.pre_self_positional),
-        self_arg=None if own is None else SelfArgument(*changed((own.argument,))),
-        post_self_positional=changed(arguments.post_self_positional),
-        pre_tensor_options_kwarg_only=changed(arguments.pre_tensor_options_kwarg_only),
-        post_tensor_options_kwarg_only=changed(
-            arguments.post_tensor_options_kwarg_only + arguments.out
-        ),
-        out=(),
-    )
+    keyword = arguments.post_tensor_options_kwarg_only + arguments.out
+    return replace(arguments, post_tensor_options_kwarg_only=keyword, out=()).changed(change)
 
 
 _WORDS = ListType(BaseType(BaseTy.SymInt), None)

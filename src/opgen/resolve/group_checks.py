@@ -179,12 +179,9 @@ def _results_can_be_outs(variants: Completed, diagnostics: Diagnostics) -> bool:
         or str(base.func.name) in _NO_TENSOR_RESULTS
     ):
         return False
-    diagnostics.error(
-        "E0503",
-        f"'{base.func.name}' returns no tensor, so there can be no out variant of it",
-        base.span,
-        hint="give it a CompositeImplicitAutograd kernel, or let it return a tensor",
-    )
+    message = f"'{base.func.name}' returns no tensor, so there can be no out variant of it"
+    hint = "give it a CompositeImplicitAutograd kernel, or let it return a tensor"
+    diagnostics.error("E0503", message, base.span, hint=hint)
     return True
 
 
@@ -216,12 +213,10 @@ def _generated_shares_signature(variants: Completed, diagnostics: Diagnostics) -
     base = variants.written.members[0]
     strange = [f for f in variants.generated if f.func.signature() != base.func.signature()]
     for f in strange:
-        diagnostics.error(
-            "E0519",
-            f"'{f.func.name}' would be generated with another signature than '{base.func.name}'",
-            variants.autogen_span,
-            notes=signature_notes(base, f),
+        message = (
+            f"'{f.func.name}' would be generated with another signature than '{base.func.name}'"
         )
+        diagnostics.error("E0519", message, variants.autogen_span, notes=signature_notes(base, f))
     return bool(strange)
 
 
@@ -250,12 +245,9 @@ def _scratch_is_alone(variants: Completed, diagnostics: Diagnostics) -> bool:
     if scratch is None or len(variants.written.by_kind) == 1:
         return False
     other = next(f for f in variants.written.members if f is not scratch)
-    diagnostics.error(
-        "E0509",
-        f"'{scratch.func.name}' has scratch arguments, so it cannot be a variant of '{other.func.name}'",
-        scratch.span,
-        labels=[(other.span, "has the same signature")],
-    )
+    message = f"'{scratch.func.name}' has scratch arguments, so it cannot be a variant of '{other.func.name}'"
+    span = scratch.span
+    diagnostics.error("E0509", message, span, labels=[(other.span, "has the same signature")])
     return True
 
 
@@ -480,9 +472,6 @@ def _structured_has_a_kernel(group: NativeFunctionsGroup, diagnostics: Diagnosti
         return
     f = group.out
     name = f"{f.func.name.name}_out_cpu"
-    diagnostics.warning(
-        "W0536",
-        f"'{f.func.name}' is structured, but no backend has a kernel: only its meta function can be called",
-        f.spans.key("structured"),
-        hint=f"add 'dispatch:' with a row such as 'CPU: {name}'",
-    )
+    message = f"'{f.func.name}' is structured, but no backend has a kernel: only its meta function can be called"
+    hint = f"add 'dispatch:' with a row such as 'CPU: {name}'"
+    diagnostics.warning("W0536", message, f.spans.key("structured"), hint=hint)

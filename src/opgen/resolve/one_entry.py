@@ -105,12 +105,9 @@ def _check_inplace(f: NativeFunction, diagnostics: Diagnostics) -> None:
     name = f.func.name.to_inplace()
     reason = _why_not_inplace(f.func) if name in f.autogen else None
     if reason is not None:
-        diagnostics.error(
-            "E0537",
-            f"'{f.func.name}' cannot have the in-place variant '{name}': {reason}",
-            f.spans.item("autogen", str(name)),
-            hint=f"write 'autogen: {f.func.name.to_out()}'",
-        )
+        message = f"'{f.func.name}' cannot have the in-place variant '{name}': {reason}"
+        span = f.spans.item("autogen", str(name))
+        diagnostics.error("E0537", message, span, hint=f"write 'autogen: {f.func.name.to_out()}'")
 
 
 def _why_not_inplace(func: FunctionSchema) -> str | None:

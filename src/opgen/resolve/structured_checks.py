@@ -64,12 +64,9 @@ def _views_have_one_base(group: OutlessGroup, diagnostics: Diagnostics) -> bool:
         sound = False
         names = [f.func.arguments.flat_all[i].name for i in found]
         of = " and ".join(f"'{name}'" for name in names) or "no argument that is a Tensor"
-        diagnostics.error(
-            "E0532",
-            f"'{f.func.name}' is structured, and this output is a view of {of}",
-            f.return_span(index),
-            labels=[(f.argument_type_span(name), "may be viewed") for name in names],
-        )
+        message = f"'{f.func.name}' is structured, and this output is a view of {of}"
+        labels = [(f.argument_type_span(name), "may be viewed") for name in names]
+        diagnostics.error("E0532", message, f.return_span(index), labels=labels)
     return sound
 
 
@@ -82,16 +79,13 @@ def _new_tensors_are_filled(group: OutlessGroup, diagnostics: Diagnostics) -> No
     ):
         return
     index = next(i for i, r in enumerate(f.func.returns) if r.annotation is None)
-    diagnostics.error(
-        "E0531",
-        f"'{f.func.name}' is structured and returns a new tensor, but no kernel fills it",
-        f.spans.key("structured"),
-        labels=[(f.return_span(index), "a new tensor")],
-        hint=(
-            "name a kernel under 'dispatch:', for CPU or, made of other operators, for"
-            " CompositeExplicitAutograd"
-        ),
+    message = f"'{f.func.name}' is structured and returns a new tensor, but no kernel fills it"
+    labels = [(f.return_span(index), "a new tensor")]
+    hint = (
+        "name a kernel under 'dispatch:', for CPU or, made of other operators, for"
+        " CompositeExplicitAutograd"
     )
+    diagnostics.error("E0531", message, f.spans.key("structured"), labels=labels, hint=hint)
 
 
 def _precomputed_is_received(group: OutlessGroup, diagnostics: Diagnostics) -> None:
@@ -143,13 +137,10 @@ def _inplace_is_alike(
         if not group.has_views
         else "writes its argument"
     )
-    diagnostics.error(
-        "E0533",
-        f"'{inplace.func.name}' {lays_out}, but '{name}' {makes}",
-        inplace.span,
-        labels=[(group.functional.span, makes)],
-        hint=("add the tag 'inplace_view'" if group.has_views else "remove the tag 'inplace_view'"),
-    )
+    message = f"'{inplace.func.name}' {lays_out}, but '{name}' {makes}"
+    span = inplace.span
+    hint = "add the tag 'inplace_view'" if group.has_views else "remove the tag 'inplace_view'"
+    diagnostics.error("E0533", message, span, labels=[(group.functional.span, makes)], hint=hint)
 
 
 _ITERATOR = "TensorIteratorBase"
@@ -206,12 +197,9 @@ def _arguments_are_elements(loops: _Loops, diagnostics: Diagnostics) -> None:
     functional = loops.group.functional
     for a in functional.func.arguments.flat_non_out:
         if a.type not in (TENSOR, BaseType(BaseTy.Scalar)):
-            diagnostics.error(
-                "E0524",
-                f"'{a.name}' of '{functional.func.name}' is '{a.type}', which has no elements",
-                functional.argument_type_span(a.name),
-                labels=[(loops.span, "the inner loop")],
-            )
+            message = f"'{a.name}' of '{functional.func.name}' is '{a.type}', which has no elements"
+            span = functional.argument_type_span(a.name)
+            diagnostics.error("E0524", message, span, labels=[(loops.span, "the inner loop")])
 
 
 def _meta_is_an_iterator(loops: _Loops, diagnostics: Diagnostics) -> None:

@@ -135,17 +135,14 @@ def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Di
     name = f.func.name.name
     # Without it, the rule about the tag reports.
     has_view = entries.has_base_name(f, BaseOperatorName(name.base, False, name.dunder_method))
-    diagnostics.error(
-        "E0601",
-        f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'",
-        f.span,
-        labels=[
-            (f.argument_type_span(a.name), "goes into the alias set '*'")
-            for a in f.func.arguments.flat_all
-            if a.annotation is not None and "*" in a.annotation.alias_set_after
-        ],
-        fix=f.spans.add_tag("inplace_view") if has_view else None,
-    )
+    message = f"'{f.func.name}' is an in-place view, so it needs the tag 'inplace_view'"
+    labels = [
+        (f.argument_type_span(a.name), "goes into the alias set '*'")
+        for a in f.func.arguments.flat_all
+        if a.annotation is not None and "*" in a.annotation.alias_set_after
+    ]
+    fix = f.spans.add_tag("inplace_view") if has_view else None
+    diagnostics.error("E0601", message, f.span, labels=labels, fix=fix)
 
 
 def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagnostics) -> None:
@@ -160,13 +157,9 @@ def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagno
         code, what = "E0603", "are both the view"
     else:
         code, what = "E0602", "both belong to the view"
-    diagnostics.error(
-        code,
-        f"'{f.func.name}' and '{other.func.name}' {what} '{signature.name}'",
-        f.span,
-        labels=[(other.span, "the other one")],
-        notes=[f"names are compared without '_copy': both are {signature}"],
-    )
+    message = f"'{f.func.name}' and '{other.func.name}' {what} '{signature.name}'"
+    notes = [f"names are compared without '_copy': both are {signature}"]
+    diagnostics.error(code, message, f.span, labels=[(other.span, "the other one")], notes=notes)
 
 
 def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnostics) -> None:
@@ -180,24 +173,17 @@ def _view_has_copy(view: NativeFunction, entries: Entries, diagnostics: Diagnost
     if misspelt is not None and any(n.name.base == schema.name.name.base for n in misspelt.autogen):
         # 'autogen' and 'func' of that entry have different names, which is reported there.
         return
+    message = f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies"
     if misspelt is not None:
         # Which of the two names is right is unknown, so the schema of a third operator would not help.
-        diagnostics.error(
-            "E0604",
-            f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
-            view.span,
-            labels=[(misspelt.span, "is this its sibling?")],
-            hint=f"one of the two names is misspelt: '{misspelt.func.name}' has its signature",
-        )
+        labels = [(misspelt.span, "is this its sibling?")]
+        hint = f"one of the two names is misspelt: '{misspelt.func.name}' has its signature"
+        diagnostics.error("E0604", message, view.span, labels=labels, hint=hint)
         return
-    diagnostics.error(
-        "E0604",
-        f"'{view.func.name}' is a view, so it needs a sibling '{schema.name}' that copies",
-        view.span,
-        labels=() if written is None else [(written.span, "has another signature")],
-        notes=[f"its schema: {schema}", *_about_strides(view)],
-        hint="or give the view a CompositeImplicitAutograd kernel",
-    )
+    labels = [] if written is None else [(written.span, "has another signature")]
+    notes = [f"its schema: {schema}", *_about_strides(view)]
+    hint = "or give the view a CompositeImplicitAutograd kernel"
+    diagnostics.error("E0604", message, view.span, labels=labels, notes=notes, hint=hint)
 
 
 def _about_strides(view: NativeFunction) -> tuple[str, ...]:
@@ -270,18 +256,12 @@ def _inplace_matches_view(
         _report_name(view, inplace, diagnostics)
     for key in _DECOMPOSING:
         if view.find_kernel(key) is not None and inplace.find_kernel(key) is None:
-            diagnostics.error(
-                "E0608",
-                f"'{view.func.name}' has a {key} kernel, so '{inplace.func.name}' needs one too",
-                inplace.span,
-                labels=[(view.span, "the view")],
+            message = (
+                f"'{view.func.name}' has a {key} kernel, so '{inplace.func.name}' needs one too"
             )
+            diagnostics.error("E0608", message, inplace.span, labels=[(view.span, "the view")])
 
 
 def _report_name(view: NativeFunction, f: NativeFunction, diagnostics: Diagnostics) -> None:
-    diagnostics.error(
-        "E0606",
-        f"the name of the view '{view.func.name}' must not end like that of a copy",
-        view.span,
-        labels=[(f.span, "would be its sibling")],
-    )
+    message = f"the name of the view '{view.func.name}' must not end like that of a copy"
+    diagnostics.error("E0606", message, view.span, labels=[(f.span, "would be its sibling")])

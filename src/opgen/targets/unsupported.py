@@ -85,11 +85,8 @@ def report_methods(registry: Registry, diagnostics: Diagnostics) -> None:
     """Report methods, for a library that uses another library's class Tensor."""
     for f in registry.functions:
         if Variant.method in f.variants:
-            diagnostics.warning(
-                "W1001",
-                f"'{f.func.name}' cannot be a method: class Tensor belongs to another library",
-                f.spans.value("variants"),
-            )
+            message = f"'{f.func.name}' cannot be a method: class Tensor belongs to another library"
+            diagnostics.warning("W1001", message, f.spans.value("variants"))
 
 
 def report_backend(
@@ -150,12 +147,9 @@ def _check_alone(f: NativeFunction, diagnostics: Diagnostics) -> None:
         or not _WRITES_ALONE.isdisjoint(names)
     ):
         return
-    diagnostics.error(
-        "E0751",
-        f"'{f.func.name}' writes '{written.name}', and no functional variant replaces it",
-        f.span,
-        labels=[(f.argument_type_span(written.name), "written here")],
-    )
+    message = f"'{f.func.name}' writes '{written.name}', and no functional variant replaces it"
+    labels = [(f.argument_type_span(written.name), "written here")]
+    diagnostics.error("E0751", message, f.span, labels=labels)
 
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)")

@@ -85,13 +85,7 @@ def _theirs(*texts: str) -> Any:
 
 
 def _answers(selector: Any) -> list[bool]:
-    asked = [
-        [selector.is_operator_selected(name) for name in _ASKED],
-        [selector.is_operator_selected_for_training(name) for name in _ASKED],
-        [selector.is_root_operator(name) for name in _ASKED],
-        [selector.is_kernel_dtype_selected(tag, dtype) for tag in _TAGS for dtype in _DTYPES],
-    ]
-    return [answer for answers in asked for answer in answers]
+    return [selector.is_operator_selected(name) for name in _ASKED]
 
 
 @pytest.mark.parametrize("number", _REFUSED)

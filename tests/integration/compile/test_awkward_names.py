@@ -13,8 +13,9 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.cpp_words import CPP_KEYWORDS, CPP_MACROS, is_macro
-from opgen.parse import builtin_tags, parse_native_functions
+from opgen.parse import builtin_tags
 from support.build import Compiler, compilers
+from support.entries import parse_native_functions
 from support.trees import generate, sources
 
 MACROS = (
@@ -33,6 +34,7 @@ WORDS = (
     *("tuple", "nullopt", "kernel", "Library", "DispatchKey", "TensorIterator", "MetaBase"),
     *("Functional", "c10", "torch", "boxed", "types", "Half", "lib", "NoneType", "_C"),
 )
+
 # True and false would be the same file on file systems that ignore case.
 TAKEN = sorted({*WORDS, *CPP_KEYWORDS} - {"true", "and_eq"})
 

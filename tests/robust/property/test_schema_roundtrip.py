@@ -16,9 +16,9 @@ from opgen.parse import (
     builtin_tags,
     decode_source,
     parse_function_schema,
-    parse_native_functions,
     parse_tags,
 )
+from support.entries import parse_native_functions
 
 TAGS = builtin_tags()
 
@@ -55,6 +55,7 @@ defaults = st.sampled_from(
         "=contiguous_format",
     ]
 )
+
 positionals = st.builds("{} {}{}".format, st.one_of(plain_types, read_types), words, defaults)
 keywords = st.builds("{} {}{}".format, plain_types, words, defaults)
 

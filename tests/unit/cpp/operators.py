@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags, parse_native_functions
+from opgen.parse import builtin_tags
 from opgen.targets import TARGETS
+from support.entries import parse_native_functions
 
 # The torch spelling distinguishes more types than the runtime's, where SymInt is int64_t.
 SPELLING = TARGETS["torch"].cpp.spelling

@@ -13,7 +13,7 @@ import yaml
 from opgen.diagnostics import Diagnostics, Source
 from opgen.emit.reports.json_schema import build_json_schema
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS
-from opgen.parse import builtin_tags, parse_native_functions
+from opgen.parse import builtin_tags
 from opgen.parse.entries.keys import (
     CLASS_KEYS,
     HEADER_KEYS,
@@ -21,6 +21,7 @@ from opgen.parse.entries.keys import (
     describe_dispatch_key,
 )
 from opgen.pipeline import queries
+from support.entries import parse_native_functions
 from support.pytorch import packaged_native_functions
 from support.releases import RELEASES, write_files
 

@@ -14,9 +14,7 @@ def selector(*operators: SelectedOperator, **fields: object) -> Selector:
 def test_nothing_is_selected_by_default() -> None:
     nothing = Selector()
     assert not nothing.is_operator_selected("aten::add")
-    assert not nothing.is_root_operator("aten::add")
-    assert not nothing.is_operator_selected_for_training("aten::add")
-    assert not nothing.is_kernel_dtype_selected("add_cpu", "Float")
+    assert nothing.selects_dtypes
 
 
 @pytest.mark.parametrize(("all_overloads", "found"), [(True, True), (False, False)])
@@ -28,23 +26,14 @@ def test_a_name_means_all_its_overloads(all_overloads: bool, found: bool) -> Non
     assert not s.is_operator_selected("other::add")
 
 
-def test_the_entry_of_an_overload_decides_before_that_of_the_name() -> None:
-    s = selector(
-        SelectedOperator("aten::add"),
-        SelectedOperator("aten::add.out", is_root_operator=False, is_used_for_training=False),
-    )
-    assert s.is_root_operator("aten::add.Tensor") and not s.is_root_operator("aten::add.out")
-    assert s.is_operator_selected_for_training("aten::add.out"), "either entry is enough"
+def test_an_overload_is_selected_by_its_own_entry() -> None:
+    s = selector(SelectedOperator("aten::add.out"))
+    assert s.is_operator_selected("aten::add.out")
+    assert not s.is_operator_selected("aten::add.Tensor")
 
 
-def test_element_types_are_selected_by_the_name_of_the_code() -> None:
-    s = selector(kernel_metadata={"add_cpu": ("Float",)})
-    assert s.selects_dtypes
-    assert s.is_kernel_dtype_selected("add_cpu", "Float")
-    assert not s.is_kernel_dtype_selected("add_cpu", "Half")
-    assert not s.is_kernel_dtype_selected("neg_cpu", "Float")
-    everything = selector(include_all_non_op_selectives=True)
-    assert everything.is_kernel_dtype_selected("neg_cpu", "Float")
+def test_all_element_types_are_kept_with_what_is_no_operator() -> None:
+    assert not selector(include_all_non_op_selectives=True).selects_dtypes
 
 
 def test_each_of_several_files_keeps_the_operators_that_it_names() -> None:

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opgen.diagnostics import Diagnostics, Source, Span, render_human
-from opgen.parse import builtin_tags, decode_source, parse_native_functions
+from opgen.parse import builtin_tags, decode_source
+from support.entries import parse_native_functions
 
 # The key, its value, the bad word in it, and the expected code.
 VALUES = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags, parse_native_functions
+from opgen.parse import builtin_tags
 from opgen.python.check import check_python, is_bound
 from opgen.python.signatures import Spellings
 from opgen.targets import TARGETS
+from support.entries import parse_native_functions
 
 _TORCH = TARGETS["torch"]
 _FOO = "- func: foo(Tensor self) -> Tensor\n"

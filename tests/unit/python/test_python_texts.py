@@ -6,10 +6,11 @@ import pytest
 
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.native_function import NativeFunction
-from opgen.parse import builtin_tags, parse_native_functions
+from opgen.parse import builtin_tags
 from opgen.python.python_types import NoPythonSignature, parser_type, stub_return_type, stub_type
 from opgen.python.signatures import PythonSignature, Spellings
 from opgen.targets import TARGETS
+from support.entries import parse_native_functions
 
 _TORCH = TARGETS["torch"]
 _SPELLINGS = Spellings(_TORCH.cpp.spelling, _TORCH.python)

@@ -1,4 +1,7 @@
-"""Parse native_functions.yaml files as NativeFunctions: the keys of each entry are read, then checked together."""
+"""Parse native_functions.yaml files as NativeFunctions: the keys of each entry are read, then checked together.
+
+Also tags.yaml, as the set of tags that entries may have.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from pathlib import PurePath
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen import data
 from opgen.diagnostics import Diagnostics, Source, until_too_many
 from opgen.diagnostics.suggestions import shorten
-from opgen.model.cpp_words import is_library_name
+from opgen.model.cpp_words import is_identifier, is_library_name
 from opgen.model.dispatch_key import STRUCTURED_DISPATCH_KEYS, UFUNC_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import OperatorName, SchemaKind
 from opgen.model.native_function import Kernel, NativeFunction
-from opgen.model.profile import ATEN, Profile, TagSet
+from opgen.model.profile import ATEN, Profile, Tag, TagSet
 from opgen.model.registry import InvalidEntries, InvalidEntry
 from opgen.parse.entries.comments import comment_documentation
 from opgen.parse.entries.draft import Draft, EntryContext, default_kernel_name
@@ -244,24 +248,6 @@ def parse_entries(
     )
 
 
-def parse_native_functions(
-    sources: Sequence[Source],
-    tags: TagSet,
-    ignore_keys: Collection[DispatchKey],
-    diagnostics: Diagnostics,
-    cache: SchemaCache | None = None,
-    *,
-    namespace: str | None = ATEN,
-) -> tuple[NativeFunction, ...]:
-    """Parse the entries of all files, and return the operators of those without errors, ordered as in `Parsed`.
-
-    `namespace` is that of operators written without one.
-    """
-    return parse_entries(
-        sources, tags, ignore_keys, diagnostics, cache, namespace=namespace
-    ).functions
-
-
 def _first_operator(entries: Iterable[NativeFunction | InvalidEntry | None]) -> str:
     return min((e.full_name for e in entries if isinstance(e, NativeFunction)), default="")
 
@@ -337,3 +323,46 @@ def _parse_one(
         name = entry.func.name
         return InvalidEntry(entry.span, name.name.base, name, entry.func, entry.scope)
     return entry
+
+
+@until_too_many(lambda: TagSet(()))
+def parse_tags(source: Source, diagnostics: Diagnostics) -> TagSet:
+    """Parse the tags that `source` declares. The first declaration of a name counts."""
+    root = compose(source, diagnostics)
+    if root is None:
+        return TagSet(())
+    if not isinstance(root, SequenceNode):
+        diagnostics.error("E0104", "tags.yaml is a list of tags", root.span)
+        return TagSet(())
+    tags: dict[str, Tag] = {}
+    for item in root.items:
+        tag = _parse_tag(item, diagnostics)
+        if tag is not None:
+            tags.setdefault(tag.name, tag)
+    return TagSet(tuple(tags.values()))
+
+
+def builtin_tags() -> TagSet:
+    """Return PyTorch's tags, the default without a tags.yaml."""
+    diagnostics = Diagnostics()
+    tags = parse_tags(Source("opgen/data/tags.yaml", data.read_text("tags.yaml")), diagnostics)
+    assert not diagnostics.has_errors
+    return tags
+
+
+def _parse_tag(node: Node, diagnostics: Diagnostics) -> Tag | None:
+    if not isinstance(node, MappingNode):
+        diagnostics.error("E0105", "an entry is a mapping with 'tag' and 'desc'", node.span)
+        return None
+    name, desc = node.get("tag"), node.get("desc")
+    for key, value in (("tag", name), ("desc", desc)):
+        if not isinstance(value, ScalarNode) or not value.value or value.kind == "null":
+            message = f"'{key}' is missing" if value is None else f"'{key}' is not a string"
+            diagnostics.error("E0111", message, node.span if value is None else value.span)
+            return None
+    assert isinstance(name, ScalarNode) and isinstance(desc, ScalarNode)
+    if not is_identifier(name.value):
+        message = f"'{shorten(name.value)}' is not the name of a tag"
+        diagnostics.error("E0111", message, name.span, hint="letters, digits and '_'")
+        return None
+    return Tag(name.value, desc.value)

@@ -338,12 +338,9 @@ class _Composer(Struct):
         return tuple(pairs + self._merged(merges, seen)) if merges else tuple(pairs)
 
     def _duplicate(self, first: ScalarNode, second: ScalarNode) -> None:
-        self.diagnostics.error(
-            "E0103",
-            f"key '{shorten(second.value)}' is written twice",
-            second.span,
-            labels=[(first.span, "first written here")],
-        )
+        message = f"key '{shorten(second.value)}' is written twice"
+        span = second.span
+        self.diagnostics.error("E0103", message, span, labels=[(first.span, "first written here")])
 
     def _merged(
         self, merges: list[Node], seen: Mapping[str, ScalarNode]
