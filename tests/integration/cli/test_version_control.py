@@ -179,7 +179,7 @@ def test_without_git_every_file_is_kept_and_reported(
     Path("ops.yaml").write_text(entries(*OTHERS))
     result = opgen(*GENERATE)
     assert "5 no longer generated but perhaps edited by hand, kept" in result.output
-    assert len(list(Path("gen").rglob("gamma*"))) == 7
+    assert len(list(Path("gen").rglob("gamma*"))) == 5
 
 
 def test_a_clone_does_not_overwrite_other_files(opgen: Opgen, clone: Path) -> None:
