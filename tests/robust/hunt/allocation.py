@@ -69,23 +69,38 @@ def run_plan(
     for kind, name in enumerate(KINDS):
         for n in range(MOST):
             say(f"{name} {n}")
-            bases, tensors = caller.made(plan)
-            before = [caller.facts(tensor, bases, tensors) for tensor in tensors]
-            counts["calls"] += 1
-            prepared = caller.prepared(plan, tensors)
-            made, value, refused = faults.during(kind, n, prepared)
-            if not made:
-                break
-            counts[f"{name}: failed"] += 1
-            counts[f"{name}: {'refused' if refused else 'returned the usual result'}"] += 1
-            if isinstance(refused, SystemError):
-                raise Wrong(f"{name} {n}: {refused}")
-            after = [caller.facts(tensor, bases, tensors) for tensor in tensors]
-            _compare(plan, before, after, refused, f"{name} {n}", counts)
-            if refused is None:
-                _same(plan, wanted, caller.read(value, bases, tensors), f"{name} {n}")
-            del value, refused, bases, tensors, prepared
+            with caller.level(plan):
+                if not _fails(caller, faults, plan, wanted, (kind, n), counts):
+                    break
     _same(plan, wanted, caller.outcome(plan), "made again")
+
+
+def _fails(
+    caller: Caller,
+    faults: Faults,
+    plan: Plan,
+    wanted: Outcome,
+    request: tuple[int, int],
+    counts: collections.Counter[str],
+) -> bool:
+    """Let one request fail: a kind and its number. Returns whether the call made it."""
+    name = KINDS[request[0]]
+    when = f"{name} {request[1]}"
+    bases, tensors = caller.made(plan)
+    before = [caller.facts(tensor, bases, tensors) for tensor in tensors]
+    counts["calls"] += 1
+    made, value, refused = faults.during(*request, caller.prepared(plan, tensors))
+    if not made:
+        return False
+    counts[f"{name}: failed"] += 1
+    counts[f"{name}: {'refused' if refused else 'returned the usual result'}"] += 1
+    if isinstance(refused, SystemError):
+        raise Wrong(f"{when}: {refused}")
+    after = [caller.facts(tensor, bases, tensors) for tensor in tensors]
+    _compare(plan, before, after, refused, when, counts)
+    if refused is None:
+        _same(plan, wanted, caller.read(plan, value, bases, tensors), when)
+    return True
 
 
 def start_threads(module: Any, faults: Faults, counts: collections.Counter[str]) -> None:

@@ -518,7 +518,8 @@ def test_tangents_beside_bools_and_integers(m: ModuleType) -> None:
 @pytest.mark.whole_library
 def test_arguments_that_were_taken_or_refused_wrongly(m: ModuleType) -> None:
     """Protects addr and cosine_similarity, which dropped an imaginary part and took a negative eps, linear, whose bias
-    may have more dimensions than its product, and the least integer, whose absolute value is none."""
+    may have more dimensions than its product, and the least integer, whose absolute value is none.
+    """
     x = m.ones(3)
     for name in ("alpha", "beta"):
         with pytest.raises(RuntimeError, match=f"{name} must not be a complex number"):

@@ -288,7 +288,7 @@ class Pairs:
                 value = self.caller.prepared(plan, tensors)()
             except Exception as refused:
                 return type(refused).__name__
-            return None if plan.unspecified else self.caller.read(value, bases, tensors)
+            return None if plan.unspecified else self.caller.read(plan, value, bases, tensors)
 
         return run
 

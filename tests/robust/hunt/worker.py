@@ -9,6 +9,7 @@ It imports neither opgen nor pytest, because it is started about a hundred times
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import os
@@ -18,7 +19,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -90,10 +91,12 @@ class Caller:
                 "linalg": c._linalg,
             }
 
+    def level(self, plan: Plan) -> Any:
+        """Return the context in which the plan's tensors are made and read."""
+        return self._forward.dual_level() if plan.forward else contextlib.nullcontext()
+
     def outcome(self, plan: Plan) -> Outcome:
-        if not plan.forward:
-            return self._outcome(plan)
-        with self._forward.dual_level():
+        with self.level(plan):
             return self._outcome(plan)
 
     def _outcome(self, plan: Plan) -> Outcome:
@@ -108,10 +111,7 @@ class Caller:
                 (),
                 tuple(self._facts(tensor, made, False) for tensor in tensors),
             )
-        outcome = self.read(value, bases, tensors)
-        if not plan.forward:
-            return outcome
-        return replace(outcome, tangents=tuple(self._tangents((value, tensors), bases)))
+        return self.read(plan, value, bases, tensors)
 
     def _tangents(self, value: Any, bases: list[Any]) -> Iterator[Facts | None]:
         match value:
@@ -155,7 +155,7 @@ class Caller:
         named = {key: self.value(v, tensors) for key, v in plan.named}
         return partial(function, *positional, **named)
 
-    def read(self, value: Any, bases: list[Any], tensors: list[Any]) -> Outcome:
+    def read(self, plan: Plan, value: Any, bases: list[Any], tensors: list[Any]) -> Outcome:
         """Return the outcome of a call that returned `value`."""
         made = _Made(bases, tensors)
         return Outcome(
@@ -164,6 +164,7 @@ class Caller:
             tuple(self._flat(value, made)),
             tuple(self._facts(tensor, made, True) for tensor in tensors),
             tuple(self._content(base) or b"" for base in bases),
+            tuple(self._tangents((value, tensors), bases)) if plan.forward else (),
         )
 
     def facts(self, tensor: Any, bases: list[Any], tensors: list[Any]) -> Facts:
