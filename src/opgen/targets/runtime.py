@@ -127,7 +127,7 @@ RUNTIME = Target(
         },
         type_headers={
             "::std::string": "<string>",
-            "IValue": "<opgen/ivalue.h>",
+            "IValue": "<opgen/dispatch/ivalue.h>",
         },
     ),
     plan=FilePlan(
