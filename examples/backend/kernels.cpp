@@ -14,7 +14,7 @@
     build_borrowing_binary_op(maybe_get_output(), self, other);                               \
   }                                                                                           \
   OPGEN_IMPL_FUNC(name##_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {              \
-    OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), #name, [&] {                                  \
+    opgen::dispatch<opgen::NumberTypes>(common_dtype(), #name, [&]<class scalar_t> {          \
       opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return operation; }); \
     });                                                                                       \
   }

@@ -108,7 +108,7 @@ Tensor& binary(const Tensor& self, const Tensor& other, Tensor& out, F f) {
     opgen::TensorBase b = opgen::empty(out.sizes(), like);
     opgen::copy_(a, seen(self));  // broadcasts and converts
     opgen::copy_(b, seen(other));
-    OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "binary", [&] {
+    opgen::dispatch<opgen::NumberTypes>(out.scalar_type(), "binary", [&]<class scalar_t> {
       scalar_t* x = a.mutable_data_ptr<scalar_t>();
       const scalar_t* y = b.const_data_ptr<scalar_t>();
       for (std::int64_t i = 0; i < out.numel(); ++i) x[i] = f(x[i], y[i]);

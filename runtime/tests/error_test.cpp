@@ -1,5 +1,5 @@
 // error_test.cpp: an error names the operators whose calls it left.
-#include "opgen/error.h"
+#include "opgen/core/error.h"
 
 #include <cstdint>
 #include <cstring>

@@ -372,6 +372,31 @@ TEST(kernels_of_every_form) {
   CHECK(!ufunc_loop<float>(ufunc, [](auto p, auto q) { return p + q; }));
 }
 
+// Returns how many of the types have the dtype.
+template <class... T>
+int count_of(TypeList<T...>, ScalarType dtype) {
+  return (0 + ... + static_cast<int>(scalar_type_of<T> == dtype));
+}
+
+TEST(dispatch) {
+  auto size_of = [](ScalarType t) {
+    return dispatch<NumberTypes, bool>(t, "size", []<class scalar_t> { return sizeof(scalar_t); });
+  };
+  CHECK_EQ(size_of(kComplexDouble), 16u);
+  CHECK_EQ(size_of(kBool), 1u);
+  CHECK_THROWS(NotImplementedError, "'sqrt' is not implemented for dtype Bool",
+               dispatch<FloatingTypes>(kBool, "sqrt", []<class> {}));
+  for (int i = 0; i < 32; ++i) {
+    if (!isValidScalarType(i)) continue;
+    const ScalarType t = static_cast<ScalarType>(i);
+    CHECK_EQ(count_of(IntegralTypes(), t), isIntegralType(t, false) ? 1 : 0);
+    CHECK_EQ(count_of(FloatingTypes(), t), isFloatingType(t) ? 1 : 0);
+    CHECK_EQ(count_of(ComplexTypes(), t), isComplexType(t) ? 1 : 0);
+    CHECK_EQ(count_of(RealTypes(), t), t != kBool && !isComplexType(t) ? 1 : 0);
+    CHECK_EQ(count_of(NumberTypes(), t), t != kBool ? 1 : 0);
+  }
+}
+
 TEST(dispatch_macros) {
   auto size_of = [](ScalarType t) {
     return OPGEN_DISPATCH_ALL(t, "size", [&]() -> std::size_t { return sizeof(scalar_t); });

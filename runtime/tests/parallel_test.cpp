@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "check.h"
+#include "opgen/core/error.h"
 #include "opgen/core/parallel_reduce.h"
 #include "opgen/device/blocking.h"
 #include "opgen/device/cpu_generator.h"
 #include "opgen/device/dispatch_stub.h"
 #include "opgen/device/random.h"
-#include "opgen/error.h"
 
 using namespace opgen;
 

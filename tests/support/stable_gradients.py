@@ -25,7 +25,7 @@ REPLACED = (
     ("c10::", "opgen::"),
     ("tensor.sigmoid()", 'opgen::call_operator<Tensor>("aten::sigmoid", "", tensor)'),
     ("total.add_(parts[i].sum(), weights[i]);", "OPGEN_CHECK(false, weights[i]);"),
-    ("FLOATING_AND_COMPLEX_TYPES", "FLOATING_TYPES"),
+    ("float, double, opgen::ComplexTypes", "float, double"),
 )
 
 

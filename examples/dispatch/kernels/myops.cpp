@@ -8,7 +8,7 @@ OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other) {
 }
 
 OPGEN_IMPL_FUNC(myadd_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "myadd", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "myadd", [&]<class scalar_t> {
     opgen::cpu_kernel_opmath<scalar_t>(*this, [](auto a, auto b) { return a + b; });
   });
 }
@@ -20,7 +20,7 @@ OPGEN_KERNEL(mymatmul)(const Tensor& self, const Tensor& other) {
               other.scalar_type(), " differ");
   Tensor result = opgen::full({self.size(0), other.size(1)}, 0, self.options());
   if (result.is_meta()) return result;
-  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "mymatmul", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(self.scalar_type(), "mymatmul", [&]<class scalar_t> {
     auto a = self.accessor<scalar_t, 2>(), b = other.accessor<scalar_t, 2>();
     auto c = result.accessor<scalar_t, 2>();
     for (std::int64_t i = 0; i < c.size(0); ++i) {

@@ -43,7 +43,7 @@ OPGEN_KERNEL(rms_norm_cpu)
   check_weight(input, weight);
   const Tensor from = dense(input), scale = weight ? dense(*weight) : Tensor();
   const Tensor result = opgen::empty(input.sizes(), input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "rms_norm", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "rms_norm", [&]<class scalar_t> {
     const auto [columns, rows] = rows_of(from);
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const scalar_t* w = weight ? scale.const_data_ptr<scalar_t>() : nullptr;
@@ -77,7 +77,7 @@ OPGEN_KERNEL(rms_norm_backward_cpu)
   Tensor grad_input, grad_weight;
   if (output_mask[0]) grad_input = opgen::empty(input.sizes(), input.options());
   if (output_mask[1]) grad_weight = opgen::zeros({input.size(-1)}, input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "rms_norm_backward", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "rms_norm_backward", [&]<class scalar_t> {
     const auto [columns, rows] = rows_of(from);
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const scalar_t* g = grad.const_data_ptr<scalar_t>();
@@ -131,7 +131,7 @@ OPGEN_KERNEL(silu_and_mul_cpu)(const Tensor& input) {
   check_halves(input);
   const Tensor from = dense(input);
   const Tensor result = opgen::empty_symint(half_sizes(input), input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "silu_and_mul", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "silu_and_mul", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     scalar_t* y = result.mutable_data_ptr<scalar_t>();
     const std::int64_t n = input.size(-1) / 2;
@@ -154,7 +154,7 @@ OPGEN_KERNEL(silu_and_mul_backward_cpu)(const Tensor& grad_output, const Tensor&
               "silu_and_mul_backward: grad_output is not like half of input");
   const Tensor from = dense(input), grad = dense(grad_output);
   const Tensor result = opgen::empty(input.sizes(), input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "silu_and_mul_backward", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "silu_and_mul_backward", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const scalar_t* g = grad.const_data_ptr<scalar_t>();
     scalar_t* dx = result.mutable_data_ptr<scalar_t>();
@@ -179,7 +179,7 @@ OPGEN_KERNEL(silu_and_mul_jvp_cpu)(const Tensor& tangent, const Tensor& input) {
               "silu_and_mul_jvp: tangent is not like input");
   const Tensor from = dense(input), along = dense(tangent);
   const Tensor result = opgen::empty_symint(half_sizes(input), input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "silu_and_mul_jvp", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "silu_and_mul_jvp", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const scalar_t* t = along.const_data_ptr<scalar_t>();
     scalar_t* y = result.mutable_data_ptr<scalar_t>();
@@ -251,7 +251,7 @@ OPGEN_KERNEL(rotary_embedding_cpu)
   }
   const Tensor turned_query = opgen::empty(query.sizes(), query.options());
   const Tensor turned_key = opgen::empty(key.sizes(), key.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(query.scalar_type(), "rotary_embedding", [&] {
+  opgen::dispatch<float, double>(query.scalar_type(), "rotary_embedding", [&]<class scalar_t> {
     rotate<scalar_t>(query, positions, cos_sin_cache, is_neox, inverse, turned_query);
     rotate<scalar_t>(key, positions, cos_sin_cache, is_neox, inverse, turned_key);
   });

@@ -105,7 +105,7 @@ OPGEN_KERNEL(roi_align_cpu)
   const Tensor image = opgen::contiguous(input);
   const Tensor result =
       opgen::zeros({rois.size(0), input.size(1), pooled_height, pooled_width}, input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "roi_align", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "roi_align", [&]<class scalar_t> {
     const scalar_t* from = image.const_data_ptr<scalar_t>();
     scalar_t* to = result.mutable_data_ptr<scalar_t>();
     each_sample<scalar_t>(rois, pooling, input.size(1), input.size(2), input.size(3),
@@ -135,7 +135,7 @@ OPGEN_KERNEL(roi_align_backward_cpu)
               "roi_align_backward: grad_output is of other sizes");
   const Tensor grad = opgen::contiguous(grad_output);
   const Tensor result = opgen::zeros({batch, channels, height, width}, grad_output.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(grad.scalar_type(), "roi_align_backward", [&] {
+  opgen::dispatch<float, double>(grad.scalar_type(), "roi_align_backward", [&]<class scalar_t> {
     const scalar_t* from = grad.const_data_ptr<scalar_t>();
     scalar_t* to = result.mutable_data_ptr<scalar_t>();
     each_sample<scalar_t>(rois, pooling, channels, height, width,
@@ -174,7 +174,7 @@ OPGEN_KERNEL(scatter_sum_cpu)
   for (std::int64_t i = (dim < 0 ? dim + src.dim() : dim) + 1; i < src.dim(); ++i) {
     inner *= src.size(i);
   }
-  OPGEN_DISPATCH_FLOATING_TYPES(src.scalar_type(), "scatter_sum", [&] {
+  opgen::dispatch<float, double>(src.scalar_type(), "scatter_sum", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const std::int64_t* place = places.const_data_ptr<std::int64_t>();
     scalar_t* y = result.mutable_data_ptr<scalar_t>();
@@ -208,7 +208,7 @@ OPGEN_KERNEL(biquad_cpu)(const Tensor& input, const Tensor& b, const Tensor& a) 
   check_filter(input, b, a);
   const Tensor from = opgen::contiguous(input);
   const Tensor result = opgen::empty(input.sizes(), input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "biquad", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "biquad", [&]<class scalar_t> {
     const auto p = b.accessor<const scalar_t, 1>(), q = a.accessor<const scalar_t, 1>();
     const std::int64_t length = input.size(-1);
     for (std::int64_t start = 0; start < input.numel(); start += length) {
@@ -243,7 +243,7 @@ OPGEN_KERNEL(biquad_backward_cpu)
   const Tensor grad_input = opgen::empty(input.sizes(), input.options());
   const Tensor grad_b = opgen::zeros({3}, input.options());
   const Tensor grad_a = opgen::zeros({2}, input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "biquad_backward", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "biquad_backward", [&]<class scalar_t> {
     const auto p = b.accessor<const scalar_t, 1>(), q = a.accessor<const scalar_t, 1>();
     auto dp = grad_b.accessor<scalar_t, 1>(), dq = grad_a.accessor<scalar_t, 1>();
     const std::int64_t length = input.size(-1);
@@ -289,7 +289,7 @@ OPGEN_KERNEL(leaky_sum_cpu)(const Tensor& input, const Tensor& decay) {
   check_decay(input, decay);
   const Tensor from = opgen::contiguous(input);
   const Tensor result = opgen::empty(input.sizes(), input.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "leaky_sum", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "leaky_sum", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     scalar_t* y = result.mutable_data_ptr<scalar_t>();
     const scalar_t d = *decay.const_data_ptr<scalar_t>();
@@ -327,7 +327,7 @@ OPGEN_KERNEL(minmax_cpu)(const Tensor& self, int64_t dim) {
   const Tensor arg_least = opgen::empty_symint(sizes, self.options().dtype(kLong));
   const Tensor arg_most = opgen::empty_symint(sizes, self.options().dtype(kLong));
   const Tensor from = opgen::contiguous(self);
-  OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "minmax", [&] {
+  opgen::dispatch<float, double>(self.scalar_type(), "minmax", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const std::int64_t length = self.size(dim);
     std::int64_t inner = 1;

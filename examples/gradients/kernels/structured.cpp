@@ -16,7 +16,7 @@ OPGEN_META_FUNC(bump)(const Tensor& self, double) {
   build_borrowing_unary_float_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(bump_out_cpu)(const Tensor&, double width, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES(common_dtype(), "bump", [&] {
+  opgen::dispatch<float, double, opgen::ComplexTypes>(common_dtype(), "bump", [&]<class scalar_t> {
     const auto w = static_cast<scalar_t>(width);
     opgen::cpu_kernel(*this, [w](scalar_t x) -> scalar_t { return std::exp(-w * x * x); });
   });
@@ -26,10 +26,12 @@ OPGEN_META_FUNC(squash)(const Tensor& self) {
   build_borrowing_unary_float_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(squash_out_cpu)(const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX_TYPES(common_dtype(), "squash", [&] {
-    const auto one = static_cast<scalar_t>(1);
-    opgen::cpu_kernel(*this, [one](scalar_t x) -> scalar_t { return one / (one + std::exp(-x)); });
-  });
+  opgen::dispatch<float, double, opgen::ComplexTypes>(
+      common_dtype(), "squash", [&]<class scalar_t> {
+        const auto one = static_cast<scalar_t>(1);
+        opgen::cpu_kernel(*this,
+                          [one](scalar_t x) -> scalar_t { return one / (one + std::exp(-x)); });
+      });
 }
 
 OPGEN_META_FUNC(sin_cos)(const Tensor& self) {
@@ -43,7 +45,7 @@ OPGEN_META_FUNC(sin_cos)(const Tensor& self) {
             .enforce_safe_casting_to_output(true));
 }
 OPGEN_IMPL_FUNC(sin_cos_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "sin_cos", [&] {
+  opgen::dispatch<float, double>(common_dtype(), "sin_cos", [&]<class scalar_t> {
     opgen::cpu_kernel_multiple_outputs(*this, [](scalar_t x) -> std::tuple<scalar_t, scalar_t> {
       return {std::sin(x), std::cos(x)};
     });

@@ -10,7 +10,7 @@ OPGEN_META_FUNC(myadd)(const Tensor& self, const Tensor& other) {
 }
 
 OPGEN_IMPL_FUNC(myadd_cpu)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "myadd", [&] {
+  opgen::dispatch<opgen::NumberTypes>(common_dtype(), "myadd", [&]<class scalar_t> {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return a + b; });
   });
 }

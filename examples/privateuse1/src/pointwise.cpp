@@ -84,7 +84,8 @@ void ternary(at::TensorIteratorBase& iter, F function) {
 
 template <class F>
 void floating(at::TensorIteratorBase& iter, const char* name, F function) {
-  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { unary<scalar_t>(iter, function); });
+  opgen::dispatch<opgen::FloatingTypes>(iter.common_dtype(), name,
+                                        [&]<class scalar_t> { unary<scalar_t>(iter, function); });
 }
 
 template <class T>
@@ -100,43 +101,45 @@ bool is_nan(T value) {
 // dtype.
 OPGEN_IMPL_FUNC(add_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor&) {
   at::native::alpha_check(common_dtype(), alpha);
-  OPGEN_DISPATCH_ALL(common_dtype(), "add", [&] {
+  opgen::dispatch<opgen::NumberTypes, bool>(common_dtype(), "add", [&]<class scalar_t> {
     const auto factor = alpha.to<Math<scalar_t>>();
     binary<scalar_t>(*this, [factor](auto a, auto b) { return a + factor * b; });
   });
 }
 OPGEN_IMPL_FUNC(sub_out)(const Tensor&, const Tensor&, const Scalar& alpha, const Tensor&) {
   at::native::alpha_check(common_dtype(), alpha);
-  OPGEN_DISPATCH_ALL(common_dtype(), "sub", [&] {
+  opgen::dispatch<opgen::NumberTypes, bool>(common_dtype(), "sub", [&]<class scalar_t> {
     const auto factor = alpha.to<Math<scalar_t>>();
     binary<scalar_t>(*this, [factor](auto a, auto b) { return a - factor * b; });
   });
 }
 OPGEN_IMPL_FUNC(mul_out)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_ALL(common_dtype(), "mul",
-                     [&] { binary<scalar_t>(*this, [](auto a, auto b) { return a * b; }); });
-}
-OPGEN_IMPL_FUNC(div_out)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "div", [&] {
-    binary<scalar_t>(*this, [](auto a, auto b) { return a / b; });
+  opgen::dispatch<opgen::NumberTypes, bool>(common_dtype(), "mul", [&]<class scalar_t> {
+    binary<scalar_t>(*this, [](auto a, auto b) { return a * b; });
   });
 }
+OPGEN_IMPL_FUNC(div_out)(const Tensor&, const Tensor&, const Tensor&) {
+  opgen::dispatch<opgen::FloatingTypes, opgen::ComplexTypes>(
+      common_dtype(), "div",
+      [&]<class scalar_t> { binary<scalar_t>(*this, [](auto a, auto b) { return a / b; }); });
+}
 OPGEN_IMPL_FUNC(neg_out)(const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "neg",
-                              [&] { unary<scalar_t>(*this, [](auto a) { return -a; }); });
+  opgen::dispatch<opgen::NumberTypes>(common_dtype(), "neg", [&]<class scalar_t> {
+    unary<scalar_t>(*this, [](auto a) { return -a; });
+  });
 }
 OPGEN_IMPL_FUNC(maximum_out)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "maximum", [&] {
+  opgen::dispatch<opgen::RealTypes, bool>(common_dtype(), "maximum", [&]<class scalar_t> {
     binary<scalar_t>(*this, [](auto a, auto b) { return is_nan(a) || a > b ? a : b; });
   });
 }
 OPGEN_IMPL_FUNC(minimum_out)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "minimum", [&] {
+  opgen::dispatch<opgen::RealTypes, bool>(common_dtype(), "minimum", [&]<class scalar_t> {
     binary<scalar_t>(*this, [](auto a, auto b) { return is_nan(a) || a < b ? a : b; });
   });
 }
 OPGEN_IMPL_FUNC(pow_Tensor_Tensor_out)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "pow", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "pow", [&]<class scalar_t> {
     binary<scalar_t>(*this, [](auto a, auto b) {
       if constexpr (std::is_integral_v<decltype(a)>)
         return at::native::powi(a, b);
@@ -146,7 +149,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Tensor_out)(const Tensor&, const Tensor&, const Tenso
   });
 }
 OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)(const Tensor&, const Scalar& exponent, const Tensor&) {
-  OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "pow", [&] {
+  opgen::dispatch<opgen::RealTypes, bool>(common_dtype(), "pow", [&]<class scalar_t> {
     const auto power = exponent.to<Math<scalar_t>>();
     unary<scalar_t>(*this, [power](auto a) {
       if constexpr (std::is_same_v<decltype(a), bool>)
@@ -186,7 +189,7 @@ OPGEN_IMPL_FUNC(erf_out)(const Tensor&, const Tensor&) {
   floating(*this, "erf", [](auto a) { return std::erf(a); });
 }
 OPGEN_IMPL_FUNC(floor_out)(const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "floor", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "floor", [&]<class scalar_t> {
     unary<scalar_t>(*this, [](auto a) {
       if constexpr (std::is_integral_v<decltype(a)>)
         return a;
@@ -199,7 +202,7 @@ OPGEN_IMPL_FUNC(tanh_out)(const Tensor&, const Tensor&) {
   floating(*this, "tanh", [](auto a) { return std::tanh(a); });
 }
 OPGEN_IMPL_FUNC(tanh_backward_grad_input)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "tanh_backward", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "tanh_backward", [&]<class scalar_t> {
     binary<scalar_t>(*this, [](auto grad, auto tanh) { return grad * (1 - tanh * tanh); });
   });
 }
@@ -207,23 +210,23 @@ OPGEN_IMPL_FUNC(sigmoid_out)(const Tensor&, const Tensor&) {
   floating(*this, "sigmoid", [](auto a) { return 1 / (1 + std::exp(-a)); });
 }
 OPGEN_IMPL_FUNC(sigmoid_backward_grad_input)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "sigmoid_backward", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "sigmoid_backward", [&]<class scalar_t> {
     binary<scalar_t>(*this, [](auto grad, auto output) { return grad * (1 - output) * output; });
   });
 }
 
 // Comparisons read elements in the common dtype and write bool.
 
-#define POCKET_COMPARISON(name, compare)                                            \
-  OPGEN_IMPL_FUNC(name##_Tensor_out)(const Tensor&, const Tensor&, const Tensor&) { \
-    OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), #name, [&] {                       \
-      pointwise(*this, [](scalar_t a, scalar_t b) -> bool { return a compare b; }); \
-    });                                                                             \
-  }                                                                                 \
-  OPGEN_IMPL_FUNC(name##_Scalar_out)(const Tensor&, const Scalar&, const Tensor&) { \
-    OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), #name, [&] {                       \
-      pointwise(*this, [](scalar_t a, scalar_t b) -> bool { return a compare b; }); \
-    });                                                                             \
+#define POCKET_COMPARISON(name, compare)                                                 \
+  OPGEN_IMPL_FUNC(name##_Tensor_out)(const Tensor&, const Tensor&, const Tensor&) {      \
+    opgen::dispatch<opgen::RealTypes, bool>(common_dtype(), #name, [&]<class scalar_t> { \
+      pointwise(*this, [](scalar_t a, scalar_t b) -> bool { return a compare b; });      \
+    });                                                                                  \
+  }                                                                                      \
+  OPGEN_IMPL_FUNC(name##_Scalar_out)(const Tensor&, const Scalar&, const Tensor&) {      \
+    opgen::dispatch<opgen::RealTypes, bool>(common_dtype(), #name, [&]<class scalar_t> { \
+      pointwise(*this, [](scalar_t a, scalar_t b) -> bool { return a compare b; });      \
+    });                                                                                  \
   }
 POCKET_COMPARISON(eq, ==)
 POCKET_COMPARISON(ne, !=)
@@ -250,20 +253,21 @@ void trunc(at::TensorIteratorBase& iter) {
 
 OPGEN_IMPL_FUNC(addcmul_out)
 (const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor&) {
-  OPGEN_DISPATCH_ALL_BUT_BOOL(common_dtype(), "addcmul", [&] {
+  opgen::dispatch<opgen::NumberTypes>(common_dtype(), "addcmul", [&]<class scalar_t> {
     const auto factor = value.to<Math<scalar_t>>();
     ternary<scalar_t>(*this, [factor](auto a, auto b, auto c) { return a + factor * b * c; });
   });
 }
 OPGEN_IMPL_FUNC(addcdiv_out)
 (const Tensor&, const Tensor&, const Tensor&, const Scalar& value, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "addcdiv", [&] {
-    const auto factor = value.to<Math<scalar_t>>();
-    ternary<scalar_t>(*this, [factor](auto a, auto b, auto c) { return a + factor * b / c; });
-  });
+  opgen::dispatch<opgen::FloatingTypes, opgen::ComplexTypes>(
+      common_dtype(), "addcdiv", [&]<class scalar_t> {
+        const auto factor = value.to<Math<scalar_t>>();
+        ternary<scalar_t>(*this, [factor](auto a, auto b, auto c) { return a + factor * b / c; });
+      });
 }
 OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "lerp", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "lerp", [&]<class scalar_t> {
     ternary<scalar_t>(*this, [](auto a, auto b, auto weight) {
       return std::abs(weight) < 0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
     });
@@ -271,7 +275,7 @@ OPGEN_IMPL_FUNC(lerp_Tensor_out)(const Tensor&, const Tensor&, const Tensor&, co
 }
 OPGEN_IMPL_FUNC(lerp_Scalar_out)
 (const Tensor&, const Tensor&, const Scalar& scalar, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "lerp", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "lerp", [&]<class scalar_t> {
     const auto weight = scalar.to<Math<scalar_t>>();
     binary<scalar_t>(*this, [weight](auto a, auto b) {
       return std::abs(weight) < 0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
@@ -280,7 +284,7 @@ OPGEN_IMPL_FUNC(lerp_Scalar_out)
 }
 OPGEN_IMPL_FUNC(clamp_out)
 (const Tensor&, OptionalScalarRef min, OptionalScalarRef max, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "clamp", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "clamp", [&]<class scalar_t> {
     using limits = std::numeric_limits<scalar_t>;
     const bool has_min = min.has_value();
     const bool has_max = max.has_value();
@@ -295,13 +299,13 @@ OPGEN_IMPL_FUNC(clamp_out)
   });
 }
 OPGEN_IMPL_FUNC(clamp_min_out)(const Tensor&, const Scalar& min, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "clamp_min", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "clamp_min", [&]<class scalar_t> {
     const Math<scalar_t> low = min.to<scalar_t>();
     unary<scalar_t>(*this, [low](auto a) { return is_nan(low) || a < low ? low : a; });
   });
 }
 OPGEN_IMPL_FUNC(clamp_max_out)(const Tensor&, const Scalar& max, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "clamp_max", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "clamp_max", [&]<class scalar_t> {
     const Math<scalar_t> high = max.to<scalar_t>();
     unary<scalar_t>(*this, [high](auto a) { return is_nan(high) || a > high ? high : a; });
   });
@@ -311,7 +315,7 @@ OPGEN_IMPL_FUNC(clamp_max_out)(const Tensor&, const Scalar& max, const Tensor&) 
 
 OPGEN_IMPL_FUNC(threshold_out)
 (const Tensor&, const Scalar& threshold, const Scalar& value, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "threshold", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "threshold", [&]<class scalar_t> {
     const Math<scalar_t> at_most = threshold.to<scalar_t>();
     const Math<scalar_t> instead = value.to<scalar_t>();
     binary<scalar_t>(*this, [=](auto a, auto) { return a <= at_most ? instead : a; });
@@ -319,14 +323,14 @@ OPGEN_IMPL_FUNC(threshold_out)
 }
 OPGEN_IMPL_FUNC(threshold_backward_grad_input)
 (const Tensor&, const Tensor&, const Scalar& threshold, const Tensor&) {
-  OPGEN_DISPATCH_REAL(common_dtype(), "threshold_backward", [&] {
+  opgen::dispatch<opgen::RealTypes>(common_dtype(), "threshold_backward", [&]<class scalar_t> {
     const Math<scalar_t> at_most = threshold.to<scalar_t>();
     binary<scalar_t>(
         *this, [at_most](auto a, auto grad) { return a <= at_most ? decltype(grad){0} : grad; });
   });
 }
 OPGEN_IMPL_FUNC(leaky_relu_out)(const Tensor&, const Scalar& negative_slope, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "leaky_relu", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "leaky_relu", [&]<class scalar_t> {
     const auto slope = negative_slope.to<Math<scalar_t>>();
     unary<scalar_t>(*this, [slope](auto a) { return a > 0 ? a : a * slope; });
   });
@@ -335,7 +339,7 @@ OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor&) {
   floating(*this, "silu", [](auto a) { return a / (1 + std::exp(-a)); });
 }
 OPGEN_IMPL_FUNC(silu_backward_grad_input)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "silu_backward", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(common_dtype(), "silu_backward", [&]<class scalar_t> {
     binary<scalar_t>(*this, [](auto grad, auto a) {
       const auto sigmoid = 1 / (1 + std::exp(-a));
       return grad * sigmoid * (1 + a * (1 - sigmoid));
@@ -353,7 +357,7 @@ OPGEN_IMPL_FUNC(gelu_out)(const Tensor&, std::string_view approximate, const Ten
 OPGEN_IMPL_FUNC(mse_loss_out)
 (const Tensor& self, const Tensor& target, std::int64_t reduction, const Tensor& out) {
   const auto square = [](at::TensorIteratorBase& iter) {
-    OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "mse_loss", [&] {
+    opgen::dispatch<opgen::FloatingTypes>(iter.common_dtype(), "mse_loss", [&]<class scalar_t> {
       binary<scalar_t>(iter, [](auto a, auto b) { return (a - b) * (a - b); });
     });
   };

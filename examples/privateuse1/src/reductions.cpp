@@ -78,7 +78,7 @@ OPGEN_IMPL_FUNC(sum_IntList_out)
 (const Tensor& self, OptionalIntArrayRef dims, bool keepdim, std::optional<ScalarType>,
  const Tensor& out) {
   at::TensorIterator iter = over(self, out, dims, keepdim);
-  OPGEN_DISPATCH_ALL(out.scalar_type(), "sum", [&] {
+  opgen::dispatch<opgen::NumberTypes, bool>(out.scalar_type(), "sum", [&]<class scalar_t> {
     opgen::device_reduce(
         iter, launch, Sum<scalar_t>(0),
         [](Sum<scalar_t> acc, scalar_t x) { return Sum<scalar_t>(acc + Sum<scalar_t>(x)); },
@@ -93,16 +93,17 @@ OPGEN_IMPL_FUNC(mean_out)
               "result type Float can't be cast to the desired output type ",
               c10::toString(out.scalar_type()));
   const double each = static_cast<double>(self.numel()) / static_cast<double>(out.numel());
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(out.scalar_type(), "mean", [&] {
-    using Acc = Sum<scalar_t>;
-    opgen::device_reduce(
-        iter, launch, Acc(0), [](Acc acc, scalar_t x) { return Acc(acc + Acc(x)); },
-        [each](Acc acc) { return static_cast<scalar_t>(acc / Acc(each)); });
-  });
+  opgen::dispatch<opgen::FloatingTypes, opgen::ComplexTypes>(
+      out.scalar_type(), "mean", [&]<class scalar_t> {
+        using Acc = Sum<scalar_t>;
+        opgen::device_reduce(
+            iter, launch, Acc(0), [](Acc acc, scalar_t x) { return Acc(acc + Acc(x)); },
+            [each](Acc acc) { return static_cast<scalar_t>(acc / Acc(each)); });
+      });
 }
 OPGEN_IMPL_FUNC(amax_out)(const Tensor& self, IntArrayRef dims, bool keepdim, const Tensor& out) {
   at::TensorIterator iter = over(self, out, dims, keepdim);
-  OPGEN_DISPATCH_REAL_AND_BOOL(out.scalar_type(), "amax", [&] {
+  opgen::dispatch<opgen::RealTypes, bool>(out.scalar_type(), "amax", [&]<class scalar_t> {
     opgen::device_reduce(
         iter, launch, least<scalar_t>(), [](scalar_t acc, scalar_t x) { return larger(acc, x); },
         [](scalar_t acc) { return acc; });
@@ -110,7 +111,7 @@ OPGEN_IMPL_FUNC(amax_out)(const Tensor& self, IntArrayRef dims, bool keepdim, co
 }
 OPGEN_IMPL_FUNC(amin_out)(const Tensor& self, IntArrayRef dims, bool keepdim, const Tensor& out) {
   at::TensorIterator iter = over(self, out, dims, keepdim);
-  OPGEN_DISPATCH_REAL_AND_BOOL(out.scalar_type(), "amin", [&] {
+  opgen::dispatch<opgen::RealTypes, bool>(out.scalar_type(), "amin", [&]<class scalar_t> {
     opgen::device_reduce(
         iter, launch, most<scalar_t>(), [](scalar_t acc, scalar_t x) { return smaller(acc, x); },
         [](scalar_t acc) { return acc; });
@@ -128,7 +129,7 @@ OPGEN_IMPL_FUNC(aminmax_out)
   const ScalarType dtype = self.scalar_type();
   at::TensorIterator iter =
       at::meta::make_reduction(self, min, second, dims, keepdim, dtype, dtype);
-  OPGEN_DISPATCH_REAL_AND_BOOL(self.scalar_type(), "aminmax", [&] {
+  opgen::dispatch<opgen::RealTypes, bool>(self.scalar_type(), "aminmax", [&]<class scalar_t> {
     struct Range {
       scalar_t min, max;
     };
@@ -149,7 +150,7 @@ OPGEN_IMPL_FUNC(argmax_out)
   at::DimVector dims;
   if (dim.has_value()) dims.push_back(*dim);
   at::TensorIterator iter = over(contiguous, out, IntArrayRef(dims), keepdim);
-  OPGEN_DISPATCH_REAL(self.scalar_type(), "argmax", [&] {
+  opgen::dispatch<opgen::RealTypes>(self.scalar_type(), "argmax", [&]<class scalar_t> {
     struct Best {
       scalar_t value;
       std::int64_t at;
@@ -195,7 +196,7 @@ OPGEN_IMPL_FUNC(_log_softmax_out)(const Tensor& self, std::int64_t dim, bool, co
   const Tensor input = self.contiguous();
   const Rows rows(input, at::maybe_wrap_dim(dim, input.dim()));
   into(out, [&](const Tensor& result) {
-    OPGEN_DISPATCH_FLOATING(input.scalar_type(), "log_softmax", [&] {
+    opgen::dispatch<opgen::FloatingTypes>(input.scalar_type(), "log_softmax", [&]<class scalar_t> {
       const scalar_t* const from = input.const_data_ptr<scalar_t>();
       scalar_t* const to = result.mutable_data_ptr<scalar_t>();
       launch(rows.count, [=](std::int64_t i) {
@@ -221,20 +222,21 @@ OPGEN_IMPL_FUNC(_log_softmax_backward_data_out)
   const Tensor computed = output.contiguous();
   const Rows rows(grad, at::maybe_wrap_dim(dim, grad.dim()));
   into(out, [&](const Tensor& result) {
-    OPGEN_DISPATCH_FLOATING(grad.scalar_type(), "log_softmax_backward_data", [&] {
-      const scalar_t* const from = grad.const_data_ptr<scalar_t>();
-      const scalar_t* const logs = computed.const_data_ptr<scalar_t>();
-      scalar_t* const to = result.mutable_data_ptr<scalar_t>();
-      launch(rows.count, [=](std::int64_t i) {
-        const std::int64_t begin = rows.begin(i);
-        Sum<scalar_t> total = 0;
-        for (std::int64_t k = 0; k < rows.length; ++k) total += from[begin + k * rows.stride];
-        for (std::int64_t k = 0; k < rows.length; ++k) {
-          const std::int64_t at = begin + k * rows.stride;
-          to[at] = static_cast<scalar_t>(from[at] - std::exp(Sum<scalar_t>(logs[at])) * total);
-        }
-      });
-    });
+    opgen::dispatch<opgen::FloatingTypes>(
+        grad.scalar_type(), "log_softmax_backward_data", [&]<class scalar_t> {
+          const scalar_t* const from = grad.const_data_ptr<scalar_t>();
+          const scalar_t* const logs = computed.const_data_ptr<scalar_t>();
+          scalar_t* const to = result.mutable_data_ptr<scalar_t>();
+          launch(rows.count, [=](std::int64_t i) {
+            const std::int64_t begin = rows.begin(i);
+            Sum<scalar_t> total = 0;
+            for (std::int64_t k = 0; k < rows.length; ++k) total += from[begin + k * rows.stride];
+            for (std::int64_t k = 0; k < rows.length; ++k) {
+              const std::int64_t at = begin + k * rows.stride;
+              to[at] = static_cast<scalar_t>(from[at] - std::exp(Sum<scalar_t>(logs[at])) * total);
+            }
+          });
+        });
   });
 }
 
@@ -254,7 +256,7 @@ OPGEN_IMPL_FUNC(cumsum_out)
   const Tensor input = self.to(out.scalar_type()).contiguous();
   const Rows rows(input, at::maybe_wrap_dim(dim, input.dim()));
   into(out, [&](const Tensor& result) {
-    OPGEN_DISPATCH_ALL(out.scalar_type(), "cumsum", [&] {
+    opgen::dispatch<opgen::NumberTypes, bool>(out.scalar_type(), "cumsum", [&]<class scalar_t> {
       const scalar_t* const from = input.const_data_ptr<scalar_t>();
       scalar_t* const to = result.mutable_data_ptr<scalar_t>();
       launch(rows.count, [=](std::int64_t i) {
@@ -289,7 +291,7 @@ void multiply(const Tensor& self, const Tensor& left, const Tensor& right, const
   const std::int64_t m = out.size(2);
   // As in a BLAS, a factor of 0 gives 0, also for NaN.
   const std::int64_t depth = alpha.equal(0) ? 0 : left.size(2);
-  OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), "mm", [&] {
+  opgen::dispatch<opgen::NumberTypes>(out.scalar_type(), "mm", [&]<class scalar_t> {
     using Acc = Sum<scalar_t>;
     const Matrices a(left), b(right), to(out), added(self);
     // Not to<Acc>(), because a number that the dtype cannot represent is an error.

@@ -60,7 +60,7 @@ void copy_on_device(const Tensor& to, const Tensor& from) {
   at::TensorIterator iter = iterate(to, from);
   const bool conjugate = to.is_conj() != from.is_conj();
   const bool negate = to.is_neg() != from.is_neg();
-  OPGEN_DISPATCH_ALL(to.scalar_type(), "copy_", [&] {
+  opgen::dispatch<opgen::NumberTypes, bool>(to.scalar_type(), "copy_", [&]<class scalar_t> {
     pointwise(iter,
               [=](scalar_t element) -> scalar_t { return read_as(element, conjugate, negate); });
   });
@@ -170,7 +170,7 @@ Tensor& Kernels::fill_(Tensor& self, const Scalar& value) {
                                 .add_output(self)
                                 .resize_outputs(false)
                                 .build();
-  OPGEN_DISPATCH_ALL(self.scalar_type(), "fill_", [&] {
+  opgen::dispatch<opgen::NumberTypes, bool>(self.scalar_type(), "fill_", [&]<class scalar_t> {
     const auto element = value.to<scalar_t>();
     pointwise(iter, [element]() -> scalar_t { return element; });
   });
@@ -190,7 +190,7 @@ std::tuple<Tensor&, Tensor&> Kernels::frexp_out(const Tensor& self, Tensor& mant
                                 .check_all_same_dtype(false)
                                 .set_check_mem_overlap(true)
                                 .build();
-  OPGEN_DISPATCH_FLOATING(self.scalar_type(), "frexp", [&] {
+  opgen::dispatch<opgen::FloatingTypes>(self.scalar_type(), "frexp", [&]<class scalar_t> {
     pointwise(iter, [](scalar_t element) -> std::tuple<scalar_t, std::int32_t> {
       int power = 0;
       const auto part = std::frexp(static_cast<at::opmath_type<scalar_t>>(element), &power);

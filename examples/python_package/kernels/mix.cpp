@@ -9,7 +9,7 @@ OPGEN_META_FUNC(mix)(const Tensor& self, const Tensor& other, double) {
 }
 
 OPGEN_IMPL_FUNC(mix_out_cpu)(const Tensor&, const Tensor&, double weight, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "mix", [&] {
+  opgen::dispatch<float, double>(common_dtype(), "mix", [&]<class scalar_t> {
     opgen::cpu_kernel(*this, [weight](scalar_t a, scalar_t b) -> scalar_t {
       return static_cast<scalar_t>((1 - weight) * a + weight * b);
     });

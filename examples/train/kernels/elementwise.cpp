@@ -27,7 +27,7 @@ OPGEN_META_FUNC(add)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(add_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "add", [&] {
+  opgen::dispatch<float, double>(common_dtype(), "add", [&]<class scalar_t> {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t { return a + b; });
   });
 }
@@ -36,7 +36,7 @@ OPGEN_META_FUNC(gelu)(const Tensor& self) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "gelu", [&] {
+  opgen::dispatch<float, double>(common_dtype(), "gelu", [&]<class scalar_t> {
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return x * cumulative(x); });
   });
 }
@@ -45,7 +45,7 @@ OPGEN_META_FUNC(gelu_backward)(const Tensor& grad_output, const Tensor& self) {
   build_borrowing_binary_op(maybe_get_output(), grad_output, self);
 }
 OPGEN_IMPL_FUNC(gelu_backward_out_cpu)(const Tensor&, const Tensor&, const Tensor&) {
-  OPGEN_DISPATCH_FLOATING_TYPES(common_dtype(), "gelu_backward", [&] {
+  opgen::dispatch<float, double>(common_dtype(), "gelu_backward", [&]<class scalar_t> {
     const auto density = static_cast<scalar_t>(M_2_SQRTPI * M_SQRT1_2 / 2);  // 1 / sqrt(2 pi)
     opgen::cpu_kernel(*this, [density](scalar_t g, scalar_t x) -> scalar_t {
       return g * (cumulative(x) + x * density * std::exp(-x * x / 2));
@@ -61,7 +61,7 @@ OPGEN_KERNEL(sgd_)
   if (self.is_meta()) return;
   OPGEN_CHECK(self.is_contiguous() && velocity.is_contiguous(), "sgd_: a tensor is not contiguous");
   const Tensor dense = opgen::contiguous(grad);
-  OPGEN_DISPATCH_FLOATING_TYPES(self.scalar_type(), "sgd_", [&] {
+  opgen::dispatch<float, double>(self.scalar_type(), "sgd_", [&]<class scalar_t> {
     scalar_t* x = self.mutable_data_ptr<scalar_t>();
     scalar_t* v = velocity.mutable_data_ptr<scalar_t>();
     const scalar_t* g = dense.const_data_ptr<scalar_t>();

@@ -76,7 +76,7 @@ OPGEN_KERNEL(linear_meta)(const Tensor& input, const Tensor& weight) {
 }
 OPGEN_KERNEL(linear_cpu)(const Tensor& input, const Tensor& weight) {
   const Tensor result = linear_result(input, weight), from = dense(input), factor = dense(weight);
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "linear", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "linear", [&]<class scalar_t> {
     const scalar_t* x = from.const_data_ptr<scalar_t>();
     const scalar_t* w = factor.const_data_ptr<scalar_t>();
     scalar_t* y = result.mutable_data_ptr<scalar_t>();
@@ -101,7 +101,7 @@ OPGEN_KERNEL(outer_sum_meta)(const Tensor& left, const Tensor& right) {
 OPGEN_KERNEL(outer_sum_cpu)(const Tensor& left, const Tensor& right) {
   const Tensor result = outer_sum_result(left, right), lefts = dense(left), rights = dense(right);
   opgen::zero_(result);
-  OPGEN_DISPATCH_FLOATING_TYPES(left.scalar_type(), "outer_sum", [&] {
+  opgen::dispatch<float, double>(left.scalar_type(), "outer_sum", [&]<class scalar_t> {
     const scalar_t* a = lefts.const_data_ptr<scalar_t>();
     const scalar_t* b = rights.const_data_ptr<scalar_t>();
     scalar_t* y = result.mutable_data_ptr<scalar_t>();
@@ -143,7 +143,7 @@ OPGEN_KERNEL(layer_norm_cpu)
   const Tensor result = layer_norm_result(input, weight), from = dense(input);
   const Tensor weights = dense(weight), biases = dense(bias);
   OPGEN_CHECK(bias.sizes() == weight.sizes(), "layer_norm: weight and bias differ in shape");
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "layer_norm", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "layer_norm", [&]<class scalar_t> {
     const scalar_t* w = weights.const_data_ptr<scalar_t>();
     const scalar_t* b = biases.const_data_ptr<scalar_t>();
     const int64_t n = input.size(-1);
@@ -169,7 +169,7 @@ OPGEN_KERNEL(layer_norm_backward_cpu)
   opgen::zero_(grad_weight);
   opgen::zero_(grad_bias);
   const Tensor grads = dense(grad_output), from = dense(input), weights = dense(weight);
-  OPGEN_DISPATCH_FLOATING_TYPES(input.scalar_type(), "layer_norm_backward", [&] {
+  opgen::dispatch<float, double>(input.scalar_type(), "layer_norm_backward", [&]<class scalar_t> {
     const scalar_t* w = weights.const_data_ptr<scalar_t>();
     scalar_t* dw = grad_weight.mutable_data_ptr<scalar_t>();
     scalar_t* db = grad_bias.mutable_data_ptr<scalar_t>();
@@ -232,7 +232,7 @@ OPGEN_KERNEL(attention_cpu)(const Tensor& query, const Tensor& key, const Tensor
   const Tensor queries = dense(query), keys = dense(key), values = dense(value);
   const Tensor output = std::get<0>(results), probabilities = std::get<1>(results);
   opgen::zero_(output);
-  OPGEN_DISPATCH_FLOATING_TYPES(query.scalar_type(), "attention", [&] {
+  opgen::dispatch<float, double>(query.scalar_type(), "attention", [&]<class scalar_t> {
     const int64_t rows = query.size(1), n = query.size(2), slots = key.size(1), m = value.size(2);
     if (slots == 0) return;
     const scalar_t scale = 1 / std::sqrt(static_cast<scalar_t>(n));
@@ -264,7 +264,7 @@ OPGEN_KERNEL(attention_backward_cpu)
   const Tensor grad_query = empty_like(query), grad_key = empty_like(key);
   const Tensor grad_value = empty_like(value);
   for (const Tensor& result : {grad_query, grad_key, grad_value}) opgen::zero_(result);
-  OPGEN_DISPATCH_FLOATING_TYPES(query.scalar_type(), "attention_backward", [&] {
+  opgen::dispatch<float, double>(query.scalar_type(), "attention_backward", [&]<class scalar_t> {
     const int64_t rows = query.size(1), n = query.size(2), slots = key.size(1), m = value.size(2);
     const scalar_t scale = 1 / std::sqrt(static_cast<scalar_t>(n));
     std::vector<scalar_t> dp(static_cast<size_t>(slots));
@@ -324,7 +324,7 @@ OPGEN_KERNEL(cross_entropy_meta)(const Tensor& logits, const Tensor& target) {
 OPGEN_KERNEL(cross_entropy_cpu)(const Tensor& logits, const Tensor& target) {
   const Tensor classes = valid_targets(logits, target), from = dense(logits);
   const Tensor result = opgen::empty({}, logits.options());
-  OPGEN_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "cross_entropy", [&] {
+  opgen::dispatch<float, double>(logits.scalar_type(), "cross_entropy", [&]<class scalar_t> {
     const int64_t n = logits.size(-1), rows = classes.numel();
     scalar_t total = 0;
     for (int64_t row = 0; row < rows; ++row) {
@@ -349,15 +349,17 @@ OPGEN_KERNEL(cross_entropy_backward_cpu)
 (const Tensor& grad_output, const Tensor& logits, const Tensor& target) {
   const Tensor classes = valid_targets(logits, target), result = empty_like(logits);
   opgen::copy_(result, logits);
-  OPGEN_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "cross_entropy_backward", [&] {
-    const int64_t n = logits.size(-1), rows = classes.numel();
-    const scalar_t factor = *grad_output.const_data_ptr<scalar_t>() / static_cast<scalar_t>(rows);
-    for (int64_t row = 0; row < rows; ++row) {
-      scalar_t* dx = result.mutable_data_ptr<scalar_t>() + row * n;
-      softmax(dx, n);
-      dx[classes.const_data_ptr<int64_t>()[row]] -= 1;
-      for (int64_t i = 0; i < n; ++i) dx[i] *= factor;
-    }
-  });
+  opgen::dispatch<float, double>(
+      logits.scalar_type(), "cross_entropy_backward", [&]<class scalar_t> {
+        const int64_t n = logits.size(-1), rows = classes.numel();
+        const scalar_t factor =
+            *grad_output.const_data_ptr<scalar_t>() / static_cast<scalar_t>(rows);
+        for (int64_t row = 0; row < rows; ++row) {
+          scalar_t* dx = result.mutable_data_ptr<scalar_t>() + row * n;
+          softmax(dx, n);
+          dx[classes.const_data_ptr<int64_t>()[row]] -= 1;
+          for (int64_t i = 0; i < n; ++i) dx[i] *= factor;
+        }
+      });
   return result;
 }

@@ -1,5 +1,5 @@
-// dtype_errors.cpp: the error of OPGEN_DISPATCH_* for a dtype without a case.
-#include "opgen/core/dispatch_macros.h"
+// dtype_errors.cpp: the error of dispatch() for a dtype that is not in its list.
+#include "opgen/core/dispatch.h"
 
 namespace opgen::detail {
 

@@ -101,7 +101,7 @@ RUNTIME = Target(
         element_types=element_types("", "complex"),
         type_headers={
             "::std::string": "<string>",
-            "IValue": "<opgen/ivalue.h>",
+            "IValue": "<opgen/dispatch/ivalue.h>",
         },
     ),
     plan=FilePlan(

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "opgen/error.h"
+#include "opgen/core/error.h"
 
 namespace {
 

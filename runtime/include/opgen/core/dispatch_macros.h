@@ -1,5 +1,6 @@
-// dispatch_macros.h: OPGEN_DISPATCH_*: run a lambda with `scalar_t` being the C++ type of a dtype
-// known at run time.
+// dispatch_macros.h: OPGEN_DISPATCH_*: opgen::dispatch in the spelling of ATen's macros, for
+// kernels that are written with them, and for those whose lambdas contain lambdas of CUDA's
+// devices, which may not be in a templated one.
 //
 //   OPGEN_DISPATCH_FLOATING(self.scalar_type(), "sqrt", [&] { kernel<scalar_t>(iter); });
 //
@@ -24,14 +25,7 @@
 // a template.
 #pragma once
 
-#include "opgen/core/macros.h"
-#include "opgen/core/scalar_type.h"
-
-namespace opgen::detail {
-
-[[noreturn]] OPGEN_API OPGEN_COLD void throw_unsupported_dtype(const char* name, ScalarType dtype);
-
-}  // namespace opgen::detail
+#include "opgen/core/dispatch.h"
 
 #define OPGEN_INTEGRAL_DTYPES Byte, Char, Short, Int, Long
 #define OPGEN_FLOATING_DTYPES Float, Double

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "opgen/error.h"
+#include "opgen/core/error.h"
 
 namespace opgen {
 

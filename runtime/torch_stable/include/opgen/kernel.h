@@ -6,6 +6,7 @@
 // one of them.
 #include "opgen/kernel_macros.h"
 
+#include "opgen/core/dispatch.h"
 #include "opgen/core/dispatch_macros.h"
 #include "opgen/core/error.h"
 #include "opgen/core/parallel.h"

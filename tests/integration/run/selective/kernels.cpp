@@ -21,7 +21,7 @@ void doubled(const opgen::TensorBase& out, const opgen::TensorBase& self) {
 }
 // The name of this dispatch is only known at run time.
 void multiply(const char* name, const opgen::TensorBase& a, const opgen::TensorBase& b, const opgen::TensorBase& out) {
-  OPGEN_DISPATCH_REAL(a.scalar_type(), name, [&] {
+  opgen::dispatch<opgen::RealTypes>(a.scalar_type(), name, [&]<class scalar_t> {
     for (std::int64_t i = 0; i < a.numel(); ++i) {
       out.mutable_data_ptr<scalar_t>()[i] =
           static_cast<scalar_t>(a.const_data_ptr<scalar_t>()[i] * b.const_data_ptr<scalar_t>()[i]);

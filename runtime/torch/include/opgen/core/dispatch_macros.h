@@ -1,16 +1,4 @@
-// dispatch_macros.h: the runtime's OPGEN_DISPATCH_* macros, for ATen's dtypes.
+// dispatch_macros.h: the same as in the runtime.
 #pragma once
 
 #include "../../../../include/opgen/core/dispatch_macros.h"
-#include "opgen/core/error.h"
-
-namespace opgen::detail {
-
-// The runtime declares this function and defines it in its library. Here every translation unit
-// may define it.
-[[noreturn]] __attribute__((weak)) void throw_unsupported_dtype(const char* name,
-                                                                ScalarType dtype) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "\"", name, "\" not implemented for '", dtype, "'");
-}
-
-}  // namespace opgen::detail

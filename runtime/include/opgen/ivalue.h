@@ -1,4 +1,0 @@
-// ivalue.h: entrance to dispatch/ivalue.h.
-#pragma once
-
-#include "opgen/dispatch/ivalue.h"

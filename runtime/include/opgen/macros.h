@@ -1,4 +1,0 @@
-// macros.h: entrance to core/macros.h.
-#pragma once
-
-#include "opgen/core/macros.h"

@@ -1,4 +1,0 @@
-// macros.h: the entrance to core/macros.h.
-#pragma once
-
-#include "opgen/core/macros.h"
