@@ -41,7 +41,6 @@ from opgen.verify.properties.common import (
     as_dtype,
     changed,
     explicit,
-    first_line,
     has_differentiable,
     layout_variants,
     outcome_differs,
@@ -519,8 +518,6 @@ class _Turn:
 def _dims_of(shape: Sequence[int], size: int) -> tuple[int, ...]:
     return tuple(dim for dim, n in enumerate(shape) if n == size)
 
-
-__all__ = ["PROPERTIES", "first_line", "places"]
 
 PROPERTIES = (
     Property(
