@@ -85,16 +85,6 @@ class Property(Struct, frozen=True):
         return NAMES[self.code]
 
 
-def always(subject: Subject) -> str:
-    return ""
-
-
-def describe_value(value: Any) -> str:
-    """Return a short text for a value that is no tensor."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 # The distance from 1 to the next number.
 EPSILONS = {
     "float16": 2.0**-10,
@@ -489,18 +479,8 @@ class Case:
     def finding(self, message: str, *runs: Run) -> Finding:
         return Finding(message, runs or (Run("the call", self.call),))
 
-    def not_applicable(self, why: str) -> NotApplicable:
-        return NotApplicable(why)
-
-    def not_tested(self, why: str) -> NotTested:
-        return NotTested(why)
-
 
 def place_text(place: Place) -> str:
     """Return how a tensor of a call is called: `self`, `tensors[1]`."""
     name, index = place
     return name if index is None else f"{name}[{index}]"
-
-
-def places_text(found: Sequence[Place]) -> str:
-    return ", ".join(map(place_text, found))

@@ -44,8 +44,8 @@ _RED, _GREEN, _YELLOW, _BOLD, _RESET = "\x1b[1;31m", "\x1b[32m", "\x1b[33m", "\x
 _MOST_REASONS = 8
 
 
-def render_terminal(found: Verification, *, color: bool = False, programs: str = "") -> str:
-    """Return the findings, what was not tested, and a summary. `programs` is the folder with their programs."""
+def render_terminal(found: Verification, *, color: bool = False) -> str:
+    """Return the findings, what was not tested, and a summary."""
     findings = (render_findings(report, color=color) for report in found.operators)
     return "".join([*findings, render_rest(found, color=color)])
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from opgen.drawing.drawer import product
 from opgen.model.types import BaseTy
 from opgen.verify.backends.base import Backend
-from opgen.verify.caller import Caller, Case, Finding, NotTested, Outcome, Result, Run, leaves
+from opgen.verify.caller import Caller, Case, NotTested, Outcome, Result, Run, leaves
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
@@ -288,29 +288,3 @@ def is_checked_value(case: Case) -> bool:
     """Whether the elements of results mean something. Those of random operators depend on the order of elements."""
     subject = case.subject
     return not (subject.is_unspecified or subject.is_random or subject.has_generator)
-
-
-__all__ = [
-    "Change",
-    "Finding",
-    "Run",
-    "as_dtype",
-    "changed",
-    "enlarged",
-    "explicit",
-    "filled_with",
-    "first_line",
-    "has_differentiable",
-    "has_tensors",
-    "is_checked_value",
-    "layout_variants",
-    "outcome_differs",
-    "program_of",
-    "reordered",
-    "sizes_of",
-    "tensors_of",
-    "two_runs",
-    "with_other_numbers",
-    "with_outs",
-    "with_sizes",
-]

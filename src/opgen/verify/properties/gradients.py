@@ -440,11 +440,11 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         return
     expected = _weighted(case, outputs, inputs, wanted)
     kept = function.outputs(*inputs)
-    later = _Function(case, with_other_numbers(call), function.chosen)
+    changed = _Function(case, with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
         others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
         with contextlib.suppress(Exception):
-            later.outputs(*others)
+            changed.outputs(*others)
     for place, one, other in zip(function.chosen, _weighted(case, kept, inputs, wanted), expected):
         wrong = one and other and differ([one], [other])
         if wrong:

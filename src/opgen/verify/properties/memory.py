@@ -441,8 +441,6 @@ def _returned_tensors(subject: Subject) -> str:
     return "" if subject.returns_tensors else "it returns no tensors"
 
 
-__all__ = ["PROPERTIES", "leaves"]
-
 PROPERTIES = (
     Property(
         "V0110",

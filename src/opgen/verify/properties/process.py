@@ -272,10 +272,6 @@ def _nothing(case: Case) -> Iterator[Finding]:
 CRASH, HANG = "crash", "hang"
 
 
-def _any_exception(error: Any) -> str:
-    return str(error)
-
-
 PROPERTIES = (
     Property(
         "V0180",

@@ -745,8 +745,10 @@ OPGEN_KERNEL(tail8_ok_cpu)(const Tensor& self) {
   return mapped(self, "tail8", [](auto v) { return -v; });
 }
 OPGEN_KERNEL(tail8_meta)(const Tensor& self) {
+  check_real(self, "tail8");
   return opgen::empty(self.sizes(), self.options());
 }
 OPGEN_KERNEL(tail8_ok_meta)(const Tensor& self) {
+  check_real(self, "tail8");
   return opgen::empty(self.sizes(), self.options());
 }

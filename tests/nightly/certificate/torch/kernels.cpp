@@ -642,6 +642,11 @@ OPGEN_KERNEL(ok_ramp_meta_symint)
 }
 
 OPGEN_KERNEL(ok_foreach_add_)(TensorList self, const Scalar& by) {
+  for (const Tensor& x : self) {
+    opgen::assert_no_internal_overlap(x);
+    OPGEN_CHECK(at::canCast(at::result_type(x, by), x.scalar_type()),
+                "ok_foreach_add_: a tensor cannot hold the sum");
+  }
   for (const Tensor& x : self) x.add_(by);
 }
 
