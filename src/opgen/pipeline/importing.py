@@ -106,6 +106,10 @@ def _is_source(path: str) -> bool:
 # A generated file of PyTorch has 1.5 MB.
 _MOST_BYTES = 2_000_000
 _MOST_LABELS = 3
+# A C++ file with statements of Jinja.
+_TEMPLATE = re.compile(
+    rb"^[ \t]*\{%-?\s*(?:if|for|set|macro|include|import|from|raw|block)\b", re.MULTILINE
+)
 # A Python file without any of these words registers nothing.
 _REGISTERS = re.compile(
     r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(|\bregister_\w+\(\s*[\"']"
@@ -324,6 +328,9 @@ def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems)
         if content is not None and len(content) > _MOST_BYTES:
             message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB and is not read"
             problems.warn("W1175", message, None)
+        elif content is not None and not _is_python(path) and _TEMPLATE.search(content) is not None:
+            message = f"{path} is a template, and is not read"
+            problems.warn("W1175", message, None, hint="pass the files that are made from it")
         elif content is not None:
             digest = hashlib.sha256(content).hexdigest()
             sources.append(Source(path, content.decode("utf-8-sig", "replace"), digest))

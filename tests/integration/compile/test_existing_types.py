@@ -51,6 +51,7 @@ RESULTS = (
     ("std::uint8_t", "int64_t", False),
     ("float", "double", False),
     ("std::tuple<std::int64_t, double>", "std::tuple<int64_t, double>", True),
+    ("std::tuple<>", "void", True),
 )
 REFUSED = {given for given, _, is_taken in TYPES if not is_taken}
 REFUSED_RESULTS = {given for given, _, is_taken in RESULTS if not is_taken}

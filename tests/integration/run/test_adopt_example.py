@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from support.build import REPOSITORY, environment, one_torch_unit, require_headers, run, tool
+from support.build import (
+    DEBUG,
+    REPOSITORY,
+    environment,
+    one_torch_unit,
+    require_headers,
+    run,
+    tool,
+)
+from support.opgen_wheel import fresh_environment, opgen_packages
 from support.pytorch import torch_folder
 
 EXAMPLE = REPOSITORY / "examples" / "adopt"
@@ -27,6 +37,8 @@ def built(state: str, folder: Path) -> dict[str, str]:
     torch_folder()
     pytest.importorskip("setuptools")
     require_headers()
+    if state == "scikit-build":
+        return built_by_cmake(folder)
     package = folder / state
     shutil.copytree(EXAMPLE / state, package)
     variables = {**environment(), "CFLAGS": "-O0", "MAX_JOBS": "1"}
@@ -39,12 +51,30 @@ def built(state: str, folder: Path) -> dict[str, str]:
     return {**environment(), "PYTHONPATH": str(package)}
 
 
+def built_by_cmake(folder: Path) -> dict[str, str]:
+    """Return the environment in which `import fuse` finds the package that pip built with scikit-build-core."""
+    package = folder / "package"
+    shutil.copytree(
+        EXAMPLE / "after", package, ignore=shutil.ignore_patterns("setup.py", "generated")
+    )
+    shutil.copytree(EXAMPLE / "scikit-build", package, dirs_exist_ok=True)
+    python = fresh_environment(
+        folder / "environment", opgen_packages()[1], "scikit-build-core>=1.1"
+    )
+    variables = {**environment(), "PYTHONPATH": "", "CMAKE_ARGS": shlex.join(DEBUG)}
+    pip = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    with one_torch_unit():
+        run([*pip, "--target", folder / "installed", package], env=variables)
+    return {**environment(), "PYTHONPATH": str(folder / "installed")}
+
+
 @pytest.mark.parametrize(
     "state",
     [
         # Files that opgen does not use.
         pytest.param("before", marks=pytest.mark.nightly),
         pytest.param("after", marks=pytest.mark.slow),
+        pytest.param("scikit-build", marks=pytest.mark.slow),
     ],
 )
 def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
@@ -64,7 +94,7 @@ def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     # Before, the fake kernel in Python serves Meta; after, the generated one.
-    assert done.stdout.split() == ["True", str(state == "after")]
+    assert done.stdout.split() == ["True", str(state != "before")]
 
 
 @pytest.mark.nightly

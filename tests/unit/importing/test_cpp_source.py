@@ -278,6 +278,12 @@ PYBIND11_MODULE(demo, m) {
     assert sorted(found.codes) == ["W1160", "W1165", "W1165", "W1182"]
 
 
+def test_templates_are_not_read(tmp_path: Path) -> None:
+    text = "{%- for name in names %}\n" + library('m.def("{{ name }}() -> ()");') + "{% endfor %}\n"
+    found = read(tmp_path, {"a.cpp": library('m.def("g() -> ()");'), "b.cpp": text})
+    assert (found.schemas, found.codes) == (["demo::g() -> ()"], ["W1175"])
+
+
 def test_code_after_a_mistake_is_read(tmp_path: Path) -> None:
     """Protects against a brace or a quote after which the rest of the file is lost."""
     broken = library('m.def("f(" ;', 'm.def("g() -> ()"', 'm.def("h() -> ()");')

@@ -84,6 +84,10 @@ To as_value(const From& from) {
     } else {
       return To(as_value<Inner>(from));
     }
+  } else if constexpr (HoldsOptional<From> && std::is_same_v<To, Generator>) {
+    // PyTorch's schema of a function that takes a Generator says `Generator?`.
+    OPGEN_CHECK(from.has_value(), "expected a Generator, got None");
+    return *from;
   } else if constexpr (requires { concrete_as<To>(from); }) {
     return concrete_as<To>(from);
   } else if constexpr (kIsVector<To>) {
@@ -211,8 +215,9 @@ struct Existing<Op, function, std::index_sequence<returned...>, R(A...), NR (*)(
                 "the function must take as many arguments as the operator");
   static R call(A... arguments) {
     if constexpr (std::is_void_v<R>) {
-      static_assert(std::is_void_v<NR>, "the function must return nothing, like the operator");
-      function(detail::Given<NA, A>(arguments)...);
+      static_assert(std::is_void_v<NR> || std::is_same_v<NR, std::tuple<>>,
+                    "the function must return nothing, like the operator");
+      static_cast<void>(function(detail::Given<NA, A>(arguments)...));
     } else if constexpr (sizeof...(returned) != 0) {
       static_cast<void>(function(detail::Given<NA, A>(arguments)...));
       const std::tuple<A&...> all(arguments...);
