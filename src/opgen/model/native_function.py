@@ -423,19 +423,9 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return self.find_kernel(DispatchKey.CompositeImplicitAutograd) is not None
 
     @property
-    def has_composite_implicit_autograd_nested_tensor_kernel(self) -> bool:
-        """Whether the entry has a row for CompositeImplicitAutogradNestedTensor."""
-        return self.find_kernel(DispatchKey.CompositeImplicitAutogradNestedTensor) is not None
-
-    @property
     def has_composite_explicit_autograd_kernel(self) -> bool:
         """Whether the entry has a row for CompositeExplicitAutograd."""
         return self.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None
-
-    @property
-    def has_composite_explicit_autograd_non_functional_kernel(self) -> bool:
-        """Whether the entry has a row for CompositeExplicitAutogradNonFunctional."""
-        return self.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is not None
 
     @property
     def has_composite_kernel(self) -> bool:
@@ -443,7 +433,7 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return (
             self.has_composite_implicit_autograd_kernel
             or self.has_composite_explicit_autograd_kernel
-            or self.has_composite_explicit_autograd_non_functional_kernel
+            or self.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is not None
         )
 
     @property

@@ -183,12 +183,12 @@ class NativeFunctionsViewGroup(Struct, frozen=True):
         """Whether the view decomposes into other operators (CompositeImplicitAutograd)."""
         return self.view.has_composite_implicit_autograd_kernel
 
-    def functions(self, *, include_copy: bool = True) -> Iterator[NativeFunction]:
+    def functions(self) -> Iterator[NativeFunction]:
         """Yield the members that exist, in the order view, in-place, copy."""
         yield self.view
         if self.view_inplace is not None:
             yield self.view_inplace
-        if self.view_copy is not None and include_copy:
+        if self.view_copy is not None:
             yield self.view_copy
 
 
