@@ -136,17 +136,13 @@ def report_options(
     help: str = "The format of diagnostics, which go to stderr if it is human, else to stdout",
 ) -> _Decorator:
     """Add --format, with these formats, and --deny-warnings: `report_format: str` and `deny_warnings: bool`."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        chosen = format_option(*formats, help=help)
-        denied = _report_option(
-            "--deny-warnings/--no-deny-warnings",
-            default=False,
-            help="Also exit with 1 on a warning.",
-        )
-        return chosen(denied(command))
-
-    return decorate
+    chosen = format_option(*formats, help=help)
+    denied = _report_option(
+        "--deny-warnings/--no-deny-warnings",
+        default=False,
+        help="Also exit with 1 on a warning.",
+    )
+    return lambda command: chosen(denied(command))
 
 
 def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:

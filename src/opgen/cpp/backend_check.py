@@ -12,8 +12,6 @@ from opgen.cpp.type_values import TypeSpelling, spell
 from opgen.diagnostics import Diagnostics, Source
 from opgen.model.backend import BackendKernel, ExternalBackend
 
-__all__ = ["check_coverage", "check_overloads"]
-
 _Overload: TypeAlias = tuple[str, tuple[str, ...]]
 
 
@@ -22,7 +20,7 @@ def check_overloads(
 ) -> None:
     """Report kernels with the same name and parameter types, but different return types."""
     first: dict[_Overload, BackendKernel] = {}
-    for kernel in _kernels(backend):
+    for kernel in backend.kernels():
         other = first.setdefault(_overload(kernel, spelling), kernel)
         if _signature(other).returns != _signature(kernel).returns:
             names = f"'{other.function.func.name}' and '{kernel.function.func.name}'"
@@ -40,7 +38,7 @@ def check_coverage(
     """Report each kernel for which `implementation` has the wrong number of definitions."""
     defined = _count_definitions(backend.class_name, implementation.text)
     by_name: dict[str, list[BackendKernel]] = {}
-    for kernel in _kernels(backend):
+    for kernel in backend.kernels():
         by_name.setdefault(kernel.name, []).append(kernel)
     for name, kernels in by_name.items():
         expected = len({_overload(kernel, spelling) for kernel in kernels})
@@ -76,10 +74,6 @@ def _declarations(
         returns = spell(signature.returns, spelling)
         listed = parameters(signature.arguments(), spelling, defaults=False)
         yield f"{returns} {backend.class_name}::{kernel.name}({listed})"
-
-
-def _kernels(backend: ExternalBackend) -> Iterator[BackendKernel]:
-    return (kernel for index in backend.indices for kernel in index.kernels)
 
 
 def _signature(kernel: BackendKernel) -> DispatcherSignature:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -67,6 +67,7 @@ class Binding(Struct, frozen=True, cache_hash=True):
         return f"{text}{spelling.assign}{self.default.spelled(spelling)}"
 
 
+_Signature = TypeVar("_Signature")
 # Translates the type of an argument: `argument_type` or `native_argument_type`.
 _TypeOf: TypeAlias = Callable[..., CType]
 
@@ -307,35 +308,30 @@ class Signatures(Struct, frozen=True):
     Checks, and the generated files of each backend, use the same signatures.
     """
 
-    _cpp: dict[tuple[str, bool], CppSignatureGroup] = field(default_factory=dict)
-    _dispatcher: dict[str, DispatcherSignature] = field(default_factory=dict)
-    _native: dict[tuple[str, bool], NativeSignature] = field(default_factory=dict)
+    _made: dict[Hashable, Any] = field(default_factory=dict)
     _bindings: Bindings = field(default_factory=Bindings)
 
     def cpp(self, f: NativeFunction, *, method: bool) -> CppSignatureGroup:
         """Return the public signatures, of the function or of the method."""
-        key = (f.full_name, method)
-        cached = self._cpp.get(key)
-        if cached is None:
-            cached = self._cpp[key] = CppSignatureGroup.from_native_function(
-                f, method=method, bindings=self._bindings
-            )
-        return cached
+        made = CppSignatureGroup.from_native_function
+        key = (CppSignatureGroup, f.full_name, method)
+        return self._once(key, lambda: made(f, method=method, bindings=self._bindings))
 
     def dispatcher(self, f: NativeFunction) -> DispatcherSignature:
         """Return the dispatcher's signature, with SymInt."""
-        cached = self._dispatcher.get(f.full_name)
-        if cached is None:
-            cached = self._dispatcher[f.full_name] = DispatcherSignature(f, True, self._bindings)
-        return cached
+        key = (DispatcherSignature, f.full_name)
+        return self._once(key, lambda: DispatcherSignature(f, True, self._bindings))
 
     def native(self, f: NativeFunction, *, symint: bool) -> NativeSignature:
         """Return the signature of an unstructured kernel."""
-        key = (f.full_name, symint)
-        cached = self._native.get(key)
-        if cached is None:
-            cached = self._native[key] = NativeSignature(f, symint, self._bindings)
-        return cached
+        key = (NativeSignature, f.full_name, symint)
+        return self._once(key, lambda: NativeSignature(f, symint, self._bindings))
+
+    def _once(self, key: Hashable, make: Callable[[], _Signature]) -> _Signature:
+        found: _Signature | None = self._made.get(key)
+        if found is None:
+            found = self._made[key] = make()
+        return found
 
 
 def _binding(

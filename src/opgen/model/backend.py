@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 
@@ -122,6 +122,9 @@ class ExternalBackend(Struct, frozen=True, dict=True):
     @property
     def indices(self) -> tuple[BackendIndex, ...]:
         return (self.forward,) if self.autograd is None else (self.forward, self.autograd)
+
+    def kernels(self) -> Iterator[BackendKernel]:
+        return (kernel for index in self.indices for kernel in index.kernels)
 
     def find_structured(self, f: NativeFunction) -> BackendStructured | None:
         """Return the structured kernel that serves `f`; None if there is none."""

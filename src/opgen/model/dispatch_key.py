@@ -216,11 +216,6 @@ def find_key(name: str) -> DispatchKey | None:
     return None if key in _OF_RUNTIME_ALONE else key
 
 
-def find_library_key(name: str) -> DispatchKey | None:
-    """Return the key of this name; None if PyTorch's runtime does not know it."""
-    return DispatchKey.__members__.get(name)
-
-
 STRUCTURED_DISPATCH_KEYS: tuple[DispatchKey, ...] = (
     DispatchKey.CPU,
     DispatchKey.CUDA,

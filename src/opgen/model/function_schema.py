@@ -35,17 +35,7 @@ class SchemaKind(Enum):
 
 # Names of operators with an augmented assignment in Python: `__iadd__` is the in-place form of `__add__`.
 AUGMENTED_ASSIGNMENT_NAMES: tuple[str, ...] = (
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "xor",
-    "or",
+    *("add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or"),
 )
 
 # An out argument with this prefix is work space: it is written, but not returned.
@@ -311,10 +301,6 @@ class Arguments(Struct, frozen=True, cache_hash=True, dict=True):
         """Return whether an argument other than out is a Tensor, or an optional or list of them."""
         return self._has(BaseTy.Tensor)
 
-    def has_symint_arg(self) -> bool:
-        """Return whether an argument other than out is a SymInt, or an optional or list of them."""
-        return self._has(BaseTy.SymInt)
-
     def has_generator_arg(self) -> bool:
         """Return whether an argument other than out is a Generator, or an optional or list of them."""
         return self._has(BaseTy.Generator)
@@ -436,7 +422,7 @@ class FunctionSchema(Struct, frozen=True):
 
     def has_symint(self) -> bool:
         """Return whether an argument other than out is a SymInt, or an optional or list of them."""
-        return self.arguments.has_symint_arg()
+        return any(a.type.is_symint_like() for a in self.arguments.flat_non_out)
 
     def kind(self) -> SchemaKind:
         """Return the kind of the schema. By torchgen's rules, a written `self` alone does not make an operator mutable."""

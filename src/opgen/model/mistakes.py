@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -21,9 +22,6 @@ def find_inplace_mistake(func: FunctionSchema) -> str | None:
     if first is None or returned[0] != first or any(a.name == "self" for a in arguments):
         return None
     return f"an in-place operator writes 'self': rename '{first}' to 'self', in all variants"
-
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class OutMistake(Struct, frozen=True):
@@ -123,7 +121,7 @@ def _free_letters(func: FunctionSchema) -> list[str]:
         if a.annotation is not None
         for letter in a.annotation.alias_set
     }
-    return [letter for letter in _LETTERS if letter not in taken]
+    return [letter for letter in string.ascii_lowercase if letter not in taken]
 
 
 def _returned(letters: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ from msgspec import Struct
 from opgen.diagnostics import Edit, Located, Span
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import (
-    Annotation,
     Argument,
     FunctionSchema,
     OperatorName,
@@ -423,19 +422,9 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return self.find_kernel(DispatchKey.CompositeImplicitAutograd) is not None
 
     @property
-    def has_composite_implicit_autograd_nested_tensor_kernel(self) -> bool:
-        """Whether the entry has a row for CompositeImplicitAutogradNestedTensor."""
-        return self.find_kernel(DispatchKey.CompositeImplicitAutogradNestedTensor) is not None
-
-    @property
     def has_composite_explicit_autograd_kernel(self) -> bool:
         """Whether the entry has a row for CompositeExplicitAutograd."""
         return self.find_kernel(DispatchKey.CompositeExplicitAutograd) is not None
-
-    @property
-    def has_composite_explicit_autograd_non_functional_kernel(self) -> bool:
-        """Whether the entry has a row for CompositeExplicitAutogradNonFunctional."""
-        return self.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is not None
 
     @property
     def has_composite_kernel(self) -> bool:
@@ -443,35 +432,24 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
         return (
             self.has_composite_implicit_autograd_kernel
             or self.has_composite_explicit_autograd_kernel
-            or self.has_composite_explicit_autograd_non_functional_kernel
+            or self.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional) is not None
         )
 
     @property
     def is_view_op(self) -> bool:
         """Whether a result may share the storage of an argument without being that argument."""
-        for r in self.func.returns:
-            aliases = r.annotation is not None and not r.annotation.is_write
-            # In a library, it may name an alias set that contains no argument.
-            if aliases and (not self.is_library or self._shares_alias_set(r.annotation)):
-                return True
+        arguments = [a.annotation for a in self.func.arguments.flat_all if a.annotation is not None]
+        results = [r.annotation for r in self.func.returns if r.annotation is not None]
+        aliases = [own for own in results if not own.is_write]
         if self.is_library:
-            return False
+            # A return may name an alias set that contains no argument.
+            return any(may_share_memory(a, own) for own in aliases for a in arguments)
+        if aliases:
+            return True
         # These change the storage itself, so they are not views.
         if "inplace_view" in self.tags and str(self.func.name) not in ("resize_", "resize_as_"):
             return True
-        for a in self.func.arguments.flat_all:
-            if a.annotation is not None and "*" in a.annotation.alias_set_after:
-                return True
-        return False
-
-    def _shares_alias_set(self, annotation: Annotation | None) -> bool:
-        """Return whether an argument is in an alias set of `annotation`, or may be in any set."""
-        for a in self.func.arguments.flat_all:
-            if a.annotation is None or annotation is None:
-                continue
-            if may_share_memory(a.annotation, annotation):
-                return True
-        return False
+        return any("*" in a.alias_set_after for a in arguments)
 
     @property
     def view_schema_kind(self) -> ViewSchemaKind:

@@ -83,12 +83,7 @@ class NativeFunctionsGroup(Struct, frozen=True):
 
     def functions(self) -> Iterator[NativeFunction]:
         """Yield the members that exist, in the order functional, out, in-place, mutable."""
-        yield self.functional
-        yield self.out
-        if self.inplace is not None:
-            yield self.inplace
-        if self.mutable is not None:
-            yield self.mutable
+        return filter(None, (self.functional, self.out, self.inplace, self.mutable))
 
     def signature(self) -> FunctionSchema:
         """Return the schema that all members share; see FunctionSchema.signature."""
@@ -131,9 +126,7 @@ class OutlessGroup(Struct, frozen=True):
 
     def functions(self) -> Iterator[NativeFunction]:
         """Yield the members that exist, in the order functional, in-place."""
-        yield self.functional
-        if self.inplace is not None:
-            yield self.inplace
+        return filter(None, (self.functional, self.inplace))
 
     def bases(self) -> tuple[int, ...]:
         """Return, for each output, the position of the argument that it is a view of; -1 for a new tensor.
@@ -183,13 +176,9 @@ class NativeFunctionsViewGroup(Struct, frozen=True):
         """Whether the view decomposes into other operators (CompositeImplicitAutograd)."""
         return self.view.has_composite_implicit_autograd_kernel
 
-    def functions(self, *, include_copy: bool = True) -> Iterator[NativeFunction]:
+    def functions(self) -> Iterator[NativeFunction]:
         """Yield the members that exist, in the order view, in-place, copy."""
-        yield self.view
-        if self.view_inplace is not None:
-            yield self.view_inplace
-        if self.view_copy is not None and include_copy:
-            yield self.view_copy
+        return filter(None, (self.view, self.view_inplace, self.view_copy))
 
 
 class Registry(Struct, frozen=True, dict=True):

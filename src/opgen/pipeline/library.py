@@ -61,6 +61,9 @@ def library_context(
         return None
     if backend is not None and extended is not None:
         _check_extended(backend, extended, diagnostics)
+    torch, required = "", target.required_package
+    if target.serves_releases and required is not None:
+        torch = inputs.torch or dotted(required.oldest)
     library = Library(
         name,
         _extended_name(extended, target, backend_only),
@@ -69,7 +72,7 @@ def library_context(
         backend_only=backend_only,
         extends_python=extended is not None and extended.python,
         extended_tensor="" if extended is None else extended.tensor,
-        torch=_oldest_torch(inputs, target),
+        torch=torch,
     )
     return Context(
         registry,
@@ -81,13 +84,6 @@ def library_context(
         gradients.functions,
         gradients.files,
     )
-
-
-def _oldest_torch(inputs: Inputs, target: Target) -> str:
-    required = target.required_package
-    if not target.serves_releases or required is None:
-        return ""
-    return inputs.torch or dotted(required.oldest)
 
 
 def _extended_name(extended: Extended | None, target: Target, backend_only: bool) -> str | None:
@@ -127,11 +123,10 @@ def _extended(path: Path, overlay: Overlay, diagnostics: Diagnostics) -> Extende
 
 def _check_extended(backend: ExternalBackend, extended: Extended, diagnostics: Diagnostics) -> None:
     """Report kernels for operators that the extended library does not have."""
-    for index in backend.indices:
-        for kernel in index.kernels:
-            if kernel.function.full_name not in extended.operators:
-                message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
-                diagnostics.error("E0909", message, kernel.span)
+    for kernel in backend.kernels():
+        if kernel.function.full_name not in extended.operators:
+            message = f"library {extended.name} has no operator '{kernel.function.full_name}'"
+            diagnostics.error("E0909", message, kernel.span)
 
 
 def _only_namespace(registry: Registry, diagnostics: Diagnostics) -> str | None:

@@ -14,14 +14,12 @@ from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 class PythonSpelling(Struct, frozen=True):
     """The spelling of Python signatures.
 
-    `string`, `array` and `optional_tensors` are the argument parser's names for str, a list of bool with a size, and
-    `Tensor?[]`. `return_types` is the module of named tuples. `stub_defaults` maps C++ defaults to those in stubs.
+    `string` and `optional_tensors` are the argument parser's names for str and `Tensor?[]`. `return_types` is the module of named tuples. `stub_defaults` maps C++ defaults to those in stubs.
     `argument_annotation` and `return_annotation` translate types, and raise NoPythonSignature. `display_names` maps
     names in annotations to those for help texts. `declare` writes a function of a stub: its name, arguments and returns.
     """
 
     string: str
-    array: str
     optional_tensors: str
     return_types: str
     stub_defaults: tuple[tuple[str, str], ...]
@@ -98,7 +96,7 @@ def _parser_list(elem: Type, size: int | None, spelling: PythonSpelling) -> str:
         case BaseType(BaseTy.bool):
             if size is None:
                 raise NoPythonSignature("a list of bool needs a size, as in bool[3]")
-            return f"{spelling.array}<bool,{size}>"
+            return f"::std::array<bool,{size}>"
         case BaseType(name) if name in _PARSER_LISTS:
             return _PARSER_LISTS[name] + ("" if size is None else f"[{size}]")
         case OptionalType(BaseType(BaseTy.Tensor)):

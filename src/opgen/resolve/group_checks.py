@@ -60,7 +60,7 @@ class Completed(Struct, frozen=True):
     def generated(self) -> tuple[NativeFunction, ...]:
         if self.all is self.written:
             return ()
-        return self.all.members[len(self.written.by_kind) :]
+        return self.all.members[len(self.written.by_role) :]
 
     def find_asking(self) -> NativeFunction | None:
         """Return the first member that has the key `autogen`."""
@@ -242,7 +242,7 @@ def report_same_names(
 
 def _scratch_is_alone(variants: Completed, diagnostics: Diagnostics) -> bool:
     scratch = variants.written.find(SchemaKind.scratch)
-    if scratch is None or len(variants.written.by_kind) == 1:
+    if scratch is None or len(variants.written.by_role) == 1:
         return False
     other = next(f for f in variants.written.members if f is not scratch)
     message = f"'{scratch.func.name}' has scratch arguments, so it cannot be a variant of '{other.func.name}'"

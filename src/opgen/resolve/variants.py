@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,31 +24,44 @@ from opgen.model.function_schema import (
     Return,
     SchemaKind,
 )
-from opgen.model.native_function import DeviceCheckType, Kernel, NativeFunction, OneSpan, Variant
+from opgen.model.native_function import (
+    DeviceCheckType,
+    Kernel,
+    NativeFunction,
+    OneSpan,
+    Variant,
+    ViewSchemaKind,
+)
 from opgen.model.registry import NativeFunctionsGroup, OutlessGroup
 
-Role = TypeVar("Role", bound=Hashable)
+Role: TypeAlias = SchemaKind | ViewSchemaKind
 
 
 class Variants(Struct, frozen=True):
-    """The operators of one signature by kind, in order of appearance.
+    """The operators of one signature by role, in order of appearance: by kind, or in a view group as views.
 
-    `duplicates` are those whose kind was taken already.
+    `duplicates` are those whose role was taken already.
     """
 
-    by_kind: Mapping[SchemaKind, NativeFunction]
+    by_role: Mapping[Role, NativeFunction]
     duplicates: tuple[NativeFunction, ...] = ()
+
+    @staticmethod
+    def of(functions: Iterable[NativeFunction], role: Callable[[NativeFunction], Role]) -> Variants:
+        first: dict[Role, NativeFunction] = {}
+        others = tuple(f for f in functions if first.setdefault(role(f), f) is not f)
+        return Variants(first, others)
 
     @property
     def members(self) -> tuple[NativeFunction, ...]:
-        return tuple(self.by_kind.values())
+        return tuple(self.by_role.values())
 
-    def find(self, kind: SchemaKind) -> NativeFunction | None:
-        return self.by_kind.get(kind)
+    def find(self, role: Role) -> NativeFunction | None:
+        return self.by_role.get(role)
 
     def with_member(self, function: NativeFunction) -> Variants:
         """Return the set with one more member, of a new kind."""
-        return replace(self, by_kind={**self.by_kind, function.func.kind(): function})
+        return replace(self, by_role={**self.by_role, function.func.kind(): function})
 
 
 def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...]:
@@ -58,7 +71,7 @@ def collect_variants(functions: Iterable[NativeFunction]) -> tuple[Variants, ...
         return f.scoped_root
 
     sets = group_by_signature(functions, name, lambda f: f.signature)
-    return tuple(Variants(*split_by_role(s, lambda f: f.func.kind())) for s in sets)
+    return tuple(Variants.of(s, lambda f: f.func.kind()) for s in sets)
 
 
 def group_by_signature(
@@ -84,15 +97,6 @@ def group_by_signature(
             sets.append([])
         sets[place].append(f)
     return tuple(map(tuple, sets))
-
-
-def split_by_role(
-    functions: Iterable[NativeFunction], role: Callable[[NativeFunction], Role]
-) -> tuple[Mapping[Role, NativeFunction], tuple[NativeFunction, ...]]:
-    """Return the first function of each role, and all others."""
-    first: dict[Role, NativeFunction] = {}
-    others = tuple(f for f in functions if first.setdefault(role(f), f) is not f)
-    return first, others
 
 
 def find_group(variants: Variants) -> NativeFunctionsGroup | None:
@@ -201,7 +205,7 @@ def decomposes(variants: Variants, tags: Collection[str]) -> bool:
 
 
 def is_lone_out(variants: Variants) -> bool:
-    return len(variants.by_kind) == 1 and variants.find(SchemaKind.out) is not None
+    return len(variants.by_role) == 1 and variants.find(SchemaKind.out) is not None
 
 
 def can_have_out(base: NativeFunction) -> bool:

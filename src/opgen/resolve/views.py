@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
-
-from msgspec import Struct
+from collections.abc import Iterable, Sequence
 
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import only_near
@@ -15,31 +12,16 @@ from opgen.model.function_schema import BaseOperatorName, FunctionSchema, Operat
 from opgen.model.native_function import NativeFunction, ViewSchemaKind
 from opgen.model.registry import NativeFunctionsViewGroup
 from opgen.resolve.checks import Entries
-from opgen.resolve.variants import group_by_signature, split_by_role
-
-ViewRole: TypeAlias = ViewSchemaKind | SchemaKind
+from opgen.resolve.variants import Role, Variants, group_by_signature
 
 
-class ViewVariants(Struct, frozen=True):
-    """The operators of one view signature by role, in order of appearance.
-
-    `duplicates` are those whose role was taken already.
-    """
-
-    by_role: Mapping[ViewRole, NativeFunction]
-    duplicates: tuple[NativeFunction, ...] = ()
-
-    def find(self, role: ViewRole) -> NativeFunction | None:
-        return self.by_role.get(role)
-
-
-def view_role(f: NativeFunction) -> ViewRole:
+def view_role(f: NativeFunction) -> Role:
     """Return the role of an operator: for a view by its aliasing, for any other by its kind."""
     kind = f.view_schema_kind
     return f.func.kind() if kind is ViewSchemaKind.non_aliasing else kind
 
 
-def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVariants, ...]:
+def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[Variants, ...]:
     """Return one set for each view signature that a view or two names have, in order of first appearance.
 
     All others are sets of `collect_variants` already. They are nine of ten operators and more.
@@ -54,7 +36,7 @@ def collect_view_variants(functions: Sequence[NativeFunction]) -> tuple[ViewVari
             related.add(name)
     kept = [f for f in functions if _view_name(f) in related]
     sets = group_by_signature(kept, _view_name, lambda f: f.func.view_signature())
-    return tuple(ViewVariants(*split_by_role(s, view_role)) for s in sets)
+    return tuple(Variants.of(s, view_role) for s in sets)
 
 
 def _view_name(f: NativeFunction) -> str:
@@ -62,7 +44,7 @@ def _view_name(f: NativeFunction) -> str:
     return f.scoped_root.replace("_copy", "").replace("scatter", "inverse")
 
 
-def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:
+def find_view_group(variants: Variants) -> NativeFunctionsViewGroup | None:
     """Return the group of `variants`, if there is a view among them; else None."""
     view = variants.find(ViewSchemaKind.aliasing)
     if view is None:
@@ -74,7 +56,7 @@ def find_view_group(variants: ViewVariants) -> NativeFunctionsViewGroup | None:
     )
 
 
-def collect_view_groups(sets: Iterable[ViewVariants]) -> tuple[NativeFunctionsViewGroup, ...]:
+def collect_view_groups(sets: Iterable[Variants]) -> tuple[NativeFunctionsViewGroup, ...]:
     """Return all view groups, in order of first appearance of their signatures."""
     return tuple(group for v in sets if (group := find_view_group(v)) is not None)
 
@@ -101,7 +83,7 @@ _DECOMPOSING = (
 )
 
 
-def check_view_variants(variants: ViewVariants, entries: Entries, diagnostics: Diagnostics) -> None:
+def check_view_variants(variants: Variants, entries: Entries, diagnostics: Diagnostics) -> None:
     """Report every rule about views that `variants` break. A library need not write the copying forms of its views."""
     if any(f.is_library for f in variants.by_role.values()):
         return
@@ -145,7 +127,7 @@ def _inplace_view_is_tagged(f: NativeFunction, entries: Entries, diagnostics: Di
     diagnostics.error("E0601", message, f.span, labels=labels, fix=fix)
 
 
-def _role_is_free(f: NativeFunction, variants: ViewVariants, diagnostics: Diagnostics) -> None:
+def _role_is_free(f: NativeFunction, variants: Variants, diagnostics: Diagnostics) -> None:
     role = view_role(f)
     other = variants.find(role)
     assert other is not None

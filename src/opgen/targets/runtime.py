@@ -61,7 +61,6 @@ _CONVERSIONS = Conversions(
 
 _PYTHON = PythonSpelling(
     string="string_view",
-    array="::std::array",
     optional_tensors="List<::std::optional<Tensor>>",
     return_types="return_types",
     stub_defaults=(

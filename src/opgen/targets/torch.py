@@ -103,7 +103,6 @@ _CONVERSIONS = Conversions(
 
 _PYTHON = PythonSpelling(
     string="c10::string_view",
-    array="::std::array",
     optional_tensors="c10::List<::std::optional<Tensor>>",
     return_types="torch.return_types",
     stub_defaults=(

@@ -252,13 +252,14 @@ def _value(f: NativeFunction, name: str, value: Any) -> Json:
 
 
 def _derived_fields(f: NativeFunction) -> Row:
+    keys = {key for key, _ in f.dispatch}
     return {
         "part_of_structured_group": f.part_of_structured_group,
         "has_composite": {
             "implicit": f.has_composite_implicit_autograd_kernel,
-            "implicit_nested": f.has_composite_implicit_autograd_nested_tensor_kernel,
-            "explicit": f.has_composite_explicit_autograd_kernel,
-            "explicit_non_functional": f.has_composite_explicit_autograd_non_functional_kernel,
+            "implicit_nested": DispatchKey.CompositeImplicitAutogradNestedTensor in keys,
+            "explicit": DispatchKey.CompositeExplicitAutograd in keys,
+            "explicit_non_functional": DispatchKey.CompositeExplicitAutogradNonFunctional in keys,
             "any": f.has_composite_kernel,
         },
         "is_abstract": f.is_abstract,

@@ -22,7 +22,6 @@ from opgen.model.dispatch_key import (
     SUPPORTED_DISPATCH_KEYS,
     DispatchKey,
     find_key,
-    find_library_key,
 )
 from opgen.model.function_schema import Argument, FunctionSchema, OperatorName
 from opgen.model.native_function import (
@@ -491,7 +490,7 @@ class _EntryReader:
                 continue
             parts = comma_parts(key.value)
             # In a row of an unknown key, an empty value is part of the same mistake.
-            is_known = all(find_library_key(key.value[slice(*part)]) for part in parts)
+            is_known = all(key.value[slice(*part)] in DispatchKey.__members__ for part in parts)
             skipped = not is_known and kernel.kind == "null"
             what = f"dispatch key '{shorten(key.value)}'"
             if kernel.kind == "null" and not skipped:
@@ -565,7 +564,7 @@ class _EntryReader:
     ) -> None:
         name = node.value[start:end]
         is_library = self.draft.profile is Profile.library
-        key = find_library_key(name) if is_library else find_key(name)
+        key = DispatchKey.__members__.get(name) if is_library else find_key(name)
         supported = LIBRARY_DISPATCH_KEYS if is_library else SUPPORTED_DISPATCH_KEYS
         if key is None:
             message = f"unknown dispatch key '{shorten(name)}'" if name else "no dispatch key"

@@ -23,7 +23,6 @@ from opgen.model.dispatch_key import (
     COMPOSITE_DISPATCH_KEYS,
     STRUCTURED_DISPATCH_KEYS,
     DispatchKey,
-    find_library_key,
 )
 from opgen.model.native_function import AliasAnalysisKind, DeviceCheckType, EffectType
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -367,7 +366,7 @@ class Advice(Struct, frozen=True):
 def advise_on_key(key: str, node: MappingNode, unused: Collection[str]) -> Advice | None:
     """Return advice on an unknown key of an entry that lacks the keys `unused`."""
     value = node.get(key)
-    if find_library_key(key) is not None:
+    if key in DispatchKey.__members__:
         return Advice("this is a row of the dispatch table: indent it under dispatch")
     if key == "namespace" and isinstance(value, ScalarNode):
         name = shorten(value.value)
@@ -388,7 +387,7 @@ def advise_on_key(key: str, node: MappingNode, unused: Collection[str]) -> Advic
 def advise_on_dispatch_key(word: str, candidates: Collection[str]) -> Advice | None:
     """Return advice on an unknown dispatch key."""
     parts = [part for part in _BETWEEN.split(word) if part]
-    if len(parts) > 1 and all(find_library_key(part) is not None for part in parts):
+    if len(parts) > 1 and all(part in DispatchKey.__members__ for part in parts):
         listed = ", ".join(parts)
         return Advice(f"not separated by ', ': write '{listed}'", listed)
     if word.lower() in _EVERY:
@@ -438,7 +437,7 @@ def advise_on_table(value: Node) -> str | None:
     if not isinstance(value, ScalarNode):
         return None
     row = re.fullmatch(r"(\w+)(?:\s*[=:;,.]\s*|\s+)([\w:]+)", value.value)
-    if row is not None and find_library_key(row[1]) is not None:
+    if row is not None and row[1] in DispatchKey.__members__:
         return f"write '{shorten(f'{row[1]}: {row[2]}')}', with a space after ':'"
     if re.fullmatch(r"[A-Za-z_][\w:]*", value.value):
         return f"write 'CPU: {shorten(value.value)}' in a line of its own, indented deeper"
