@@ -161,7 +161,8 @@ def print_table(target: str, seeds: list[int], found: Findings, walls: list[floa
             print(f"false alarm: {target} {name}: " + "; ".join(dict.fromkeys(texts)))
     ranked = sorted(found.seconds)
     print(
-        f"seconds of the processor for an operator: median {statistics.median(ranked):.1f}, 90th percentile ", end=""
+        f"seconds of the processor for an operator: median {statistics.median(ranked):.1f}, 90th percentile ",
+        end="",
     )
     print(f"{ranked[len(ranked) * 9 // 10]:.1f}, most {ranked[-1]:.1f}", flush=True)
 
