@@ -149,7 +149,9 @@ class Examination:
         self.caller.dtypes.clear()
         hangs = sum(crash.kind == HANG for crash in mine)
         of_calls = sum(crash.stage != "check" for crash in mine)
-        if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= MOST_CRASHES or hangs >= _MOST_HANGS:
+        # One crash is all that a replayed call can show.
+        most = 1 if self.request.replayed else MOST_CRASHES
+        if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= most or hangs >= _MOST_HANGS:
             self._give_up(subject, report, done, mine)
             return
         swept: list[Case] = []
@@ -192,7 +194,7 @@ class Examination:
         crashes: Sequence[Crash],
     ) -> None:
         """Report what has ended the processes, and that nothing else was tested."""
-        learned = self._learn(subject, crashes)
+        learned = Learned() if self.request.replayed else self._learn(subject, crashes)
         found: dict[str, Shown] = {}
         for crash in crashes:
             _, names = _what_ended(crash)
