@@ -83,7 +83,7 @@ for attempt in range(2):
 print(torch.ops.taken.one.default._schema)
 """
     words = (
-        f"{own} defines the namespace taken, which is already defined (registered at {copy}, RegisterSchema.cpp:8): "
+        f"{own} defines the namespace taken, which is already defined (registered at {copy}, RegisterSchema.cpp:11): "
         "load only one of them, or build one with 'fragment: True' at the top of its YAML None\n"
     )
     schema = "taken::one(Tensor self) -> Tensor\n"
@@ -129,7 +129,7 @@ print(shared.two.default._schema)
         f"{tmp_path}/libcopy.so cannot register its operators: Tried to register an operator"
         in said
     )
-    assert f"registered at {shared}/shared/libshared.so, RegisterSchema.cpp:8" in said
+    assert f"registered at {shared}/shared/libshared.so, RegisterSchema.cpp:11" in said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD needs the dynamic loader of Linux")
