@@ -40,6 +40,7 @@ from opgen.importing.entries.merge import (
     Entry,
     find_custom_classes,
     find_traced_by_python,
+    leave_out,
     merge,
     report_fakes,
     write_rows,
@@ -214,10 +215,7 @@ def _leave_out_refused(collected: Collected, problems: Problems) -> None:
         refused = {bisect_right(starts, item.span.start): item for item in errors if item.span}
         refused.pop(0, None)
         for number, item in refused.items():
-            entry = written[number - 1]
-            entry.left_out = item.message
-            message = f"'{entry.name}' is left out: {item.message}"
-            problems.warn("W1176", message, entry.span, hint=item.hint)
+            leave_out(written[number - 1], item.message, problems, item.hint)
         if not refused:
             return
 

@@ -247,13 +247,17 @@ def _implement(entry: Entry, implementation: Implementation, problems: Problems)
         problems.warn("W1168", message, other[0].span, labels=labels)
 
 
+def leave_out(entry: Entry, reason: str, problems: Problems, hint: str | None) -> None:
+    """Make an entry a comment, and report why."""
+    entry.left_out = reason
+    problems.warn("W1176", f"'{entry.name}' is left out: {reason}", entry.span, hint=hint)
+
+
 def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
     """Leave out an operator that returns one tuple, as is possible in Python: in C++, `std::tuple` is several returns."""
     if _LONE_TUPLE.search(entry.schema) is not None:
-        entry.left_out = "no C++ function returns one tuple"
-        message = f"'{entry.name}' is left out: {entry.left_out}"
         hint = "return the elements themselves, or keep the operator in Python"
-        problems.warn("W1176", message, entry.span, hint=hint)
+        leave_out(entry, "no C++ function returns one tuple", problems, hint)
 
 
 def _is_same(one: Kernel, other: Kernel) -> bool:
@@ -317,10 +321,8 @@ def find_custom_classes(
                     continue
                 classes[name] = custom_class
         if missing:
-            entry.left_out = f"no given header defines the custom class '{missing[0]}'"
-            message = f"'{entry.name}' is left out: {entry.left_out}"
-            hint = "define the class in a header, and also pass that"
-            problems.warn("W1176", message, entry.span, hint=hint)
+            reason = f"no given header defines the custom class '{missing[0]}'"
+            leave_out(entry, reason, problems, "define the class in a header, and also pass that")
     return classes
 
 

@@ -20,12 +20,13 @@ from opgen.importing.cpp.constants import Call
 from opgen.importing.cpp.macros import DEF
 from opgen.importing.cpp.reader import Opened, Statement
 from opgen.importing.cpp.text import CppText, Directive
-from opgen.importing.entries.merge import Entry
+from opgen.importing.entries.merge import Entry, leave_out
 
 # A call, what it registers, and which parts of that the YAML has: schemas and kernels.
 _Call = tuple[Call | None, Sequence[Registration], Sequence[bool]]
 # Kernels that `m.impl` takes as they are written; the others may be options of `torch::RegisterOperators`.
 _NAMED = (KernelKind.function, KernelKind.unnamed)
+_STAYS = "it stays as it is"
 _DEFINES = re.compile(r"(\w*\s*(?:\.|->)\s*)def\b")
 _VARIABLE = re.compile(r"\w*")
 _SEMICOLON = re.compile(r"\s*;")
@@ -45,10 +46,12 @@ def edit_sources(
     are left out, and reported.
     """
     for entry in entries:
+        if entry.left_out:
+            continue
         if entry.span.source.path.endswith((".py", ".pyi")):
-            _leave_out(entry, "Python defines it", problems)
-        if entry.others or any(row.others for row in entry.rows.values()):
-            _leave_out(entry, "its registrations differ by #if", problems)
+            leave_out(entry, "Python defines it", problems, _STAYS)
+        elif entry.others or any(row.others for row in entry.rows.values()):
+            leave_out(entry, "its registrations differ by #if", problems, _STAYS)
     edits = _of_statements(list(_merged(statements)), entries, problems)
     written = [entry for entry in entries if not entry.left_out]
     namespaces = {entry.namespace for entry in written}
@@ -84,27 +87,19 @@ def _of_statements(
     while True:
         written = {entry.name: entry for entry in entries if not entry.left_out}
         edits: dict[CppText, list[Edit]] = {}
-        stays: list[Entry] = []
+        stays: dict[str, Entry] = {}
         for statement in statements:
             own = _of_statement(statement, written)
             if own is None:
                 made = [one for _, some in statement.registered for one in some]
-                names = dict.fromkeys(f"{one.namespace}::{one.name}" for one in made)
-                stays += (written[name] for name in names if name in written)
+                names = (f"{one.namespace}::{one.name}" for one in made)
+                stays |= {name: written[name] for name in names if name in written}
             else:
                 edits.setdefault(statement.text, []).extend(own)
         if not stays:
             return edits
-        for entry in stays:
-            if not entry.left_out:
-                _leave_out(entry, "only a part of its registration can be edited", problems)
-
-
-def _leave_out(entry: Entry, reason: str, problems: Problems) -> None:
-    if not entry.left_out:
-        entry.left_out = reason
-        message = f"'{entry.name}' is left out: {reason}"
-        problems.warn("W1176", message, entry.span, hint="it stays as it is")
+        for entry in stays.values():
+            leave_out(entry, "only a part of its registration can be edited", problems, _STAYS)
 
 
 def _snippets(entries: Iterable[Entry]) -> Iterator[Edit]:

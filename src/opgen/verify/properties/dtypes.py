@@ -100,6 +100,14 @@ def _mixed(case: Case, dtypes: tuple[str, ...], wide: str) -> Generator[Finding,
     return True
 
 
+def _results(case: Case, narrow: Call, wide: Call) -> list[tuple[Result, Result]] | None:
+    """Return the results of two calls in pairs; None if one is refused."""
+    found, expected = case.run(narrow), case.run(wide)
+    if found.error is not None or expected.error is not None:
+        return None
+    return list(zip(found.results, expected.results))
+
+
 def _is_functional(subject: Subject) -> str:
     if subject.is_random or subject.is_unspecified:
         return "its elements are random, or not specified"
@@ -142,10 +150,8 @@ def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]
         wide = put(wide, place, replace(made, dtype="float64"))
     if not count:
         return False
-    found, expected = case.run(narrow), case.run(wide)
-    if found.error is not None or expected.error is not None:
-        return False
-    for one, other in zip(found.results, expected.results):
+    pairs = _results(case, narrow, wide)
+    for one, other in pairs or ():
         wrong = _beyond_rounding(one, other, dtype)
         if wrong:
             yield case.finding(
@@ -153,7 +159,7 @@ def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]
                 *two_runs(f"{dtype}", narrow, "float64", wide),
             )
             return True
-    return True
+    return pairs is not None
 
 
 # Elements whose exponentials overflow.
@@ -171,10 +177,8 @@ def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
             wide = put(wide, place, replace(made, dtype="float64", rounded=dtype))
     if narrow == case.call:
         return False
-    found, expected = case.run(narrow), case.run(wide)
-    if found.error is not None or expected.error is not None:
-        return False
-    for one, other in zip(found.results, expected.results):
+    pairs = _results(case, narrow, wide)
+    for one, other in pairs or ():
         if one.elements is None or other.elements is None or one.described is None:
             continue
         if one.described.dtype != dtype or one.elements.shape != other.elements.shape:
@@ -188,7 +192,7 @@ def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
                 *two_runs(dtype, narrow, "float64", wide),
             )
             return True
-    return True
+    return pairs is not None
 
 
 # So many results that float32 can hold exactly, of inputs that it cannot, are no chance.
@@ -277,10 +281,8 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
         wide = put(wide, place, replace(made, dtype="int64"))
     if not count:
         return False
-    found, expected = case.run(narrow), case.run(wide)
-    if found.error is not None or expected.error is not None:
-        return False
-    for one, other in zip(found.results, expected.results):
+    pairs = _results(case, narrow, wide)
+    for one, other in pairs or ():
         if one.described is None or other.described is None or one.elements is None:
             continue
         if one.described.dtype not in ("int64", dtype) or other.described.dtype != "int64":
@@ -297,7 +299,7 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
                 f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
             )
             return True
-    return True
+    return pairs is not None
 
 
 def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
@@ -310,17 +312,15 @@ def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
             wide = put(wide, place, replace(made, dtype="int64"))
     if narrow == wide:
         return False
-    found, expected = case.run(narrow), case.run(wide)
-    if found.error is not None or expected.error is not None:
-        return False
-    for one, other in zip(found.results, expected.results):
+    pairs = _results(case, narrow, wide)
+    for one, other in pairs or ():
         if one.described is None or other.described is None:
             continue
         if one.described.dtype == other.described.dtype and (wrong := differ([one], [other])):
             how = f"integers of {dtype}"
             yield case.finding(f"{how}: {wrong}", *two_runs(how, narrow, "of int64", wide))
             break
-    return True
+    return pairs is not None
 
 
 PROPERTIES = (

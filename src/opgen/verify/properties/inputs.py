@@ -382,23 +382,10 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
 
 
 # Whether the order of elements matters shows at small sizes; at the others, loops over vectors, buffers and blocks end.
-_SMALL, _TALL = (2, 3, 4, 5, 6, 7), (
-    8,
-    9,
-    15,
-    16,
-    17,
-    31,
-    32,
-    33,
-    63,
-    65,
-    129,
-    257,
-    1025,
-    8193,
-    70_001,
-)
+_SMALL = (2, 3, 4, 5, 6, 7)
+_TALL = (*(8, 9, 15, 16, 17, 31, 32, 33), *(63, 65, 129, 257, 1025))
+# Too many for sums, which depend on the order of so many elements.
+_VERY_TALL = (8193, 70_001)
 # At these, special numbers are also tried. More elements, or seconds, are not.
 _SMALL_SPECIAL, _TALL_SPECIAL = (2, 3, 4), (5, 7, 9, 17, 33)
 _MOST_ELEMENTS, _MOST_SECONDS = 250_000, 0.5
@@ -426,7 +413,7 @@ def _reordered(case: Case) -> Iterator[Finding]:
             if not turn.is_learned(_SMALL, special=False):
                 continue
             learned = True
-            finding = turn.find(_TALL if call is tall else _TALL[:-2], special=False)
+            finding = turn.find((*_TALL, *(_VERY_TALL if call is tall else ())), special=False)
             if finding is None and turn.is_learned(_SMALL_SPECIAL, special=True):
                 finding = turn.find(_TALL_SPECIAL, special=True)
             if finding is not None:
@@ -468,8 +455,7 @@ class _Turn:
             most = max(product([size if n == self.size else n for n in s]) for s in shapes)
             if most > _MOST_ELEMENTS or seconds * (size / last) ** 2 > _MOST_SECONDS:
                 break
-            if size > _TALL[-3] and not self.is_element_wise:
-                # A sum of many elements depends on their order.
+            if size in _VERY_TALL and not self.is_element_wise:
                 break
             for call in self._calls(size, special):
                 started = time.process_time()

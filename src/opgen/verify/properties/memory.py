@@ -120,15 +120,13 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
                     block.fill_around(pattern)
 
             outcomes.append(case.run(call, "block", prepare=mark))
-        one, other = outcomes
-        if one.error is None and other.error is None:
-            wrong = differ(one.everything, other.everything, exact=True)
-            if wrong:
-                yield case.finding(
-                    f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
-                    Run("call", call),
-                )
-                return
+        wrong = _differ_in_bits(*outcomes)
+        if wrong:
+            yield case.finding(
+                f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
+                Run("call", call),
+            )
+            return
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
     found_places = [p for p, _ in case.tensors()]
@@ -148,15 +146,20 @@ def _read_beyond_list(case: Case) -> Iterator[Finding]:
                 for more in (3, 2, 1):
                     case.run({**call, name: [type(value[0])(number)] * (len(given) + more)})
                 outcomes.append(case.run(call))
-            one, other = outcomes
-            if one.error is None and other.error is None:
-                wrong = differ(one.everything, other.everything, exact=True)
-                if wrong:
-                    yield case.finding(
-                        f"the result depends on what lies behind the numbers of {name}: {wrong}",
-                        Run("call", call),
-                    )
-                    return
+            wrong = _differ_in_bits(*outcomes)
+            if wrong:
+                yield case.finding(
+                    f"the result depends on what lies behind the numbers of {name}: {wrong}",
+                    Run("call", call),
+                )
+                return
+
+
+def _differ_in_bits(one: Outcome, other: Outcome) -> str | None:
+    """Return how two outcomes differ; None if they do not, or a call was refused."""
+    if one.error is not None or other.error is not None:
+        return None
+    return differ(one.everything, other.everything, exact=True)
 
 
 def _at_the_tail(spec: TensorSpec) -> TensorSpec:
@@ -178,12 +181,10 @@ def _uninitialised(case: Case) -> Iterator[Finding]:
         guard.bytes_(pattern, PATTERNS[0])
         outcomes.append(case.run(watch=True))
     guard.bytes_(*PATTERNS)
-    one, other = outcomes
-    if one.error is None and other.error is None:
-        wrong = differ(one.everything, other.everything, exact=True)
-        if wrong:
-            yield case.finding(f"the result depends on memory that was not written: {wrong}")
-            return
+    wrong = _differ_in_bits(*outcomes)
+    if wrong:
+        yield case.finding(f"the result depends on memory that was not written: {wrong}")
+        return
     if case.subject.outs:
         outs = [place for place, _ in case.tensors() if place[0] in case.subject.outs]
         other_outs = changed(case.call, outs, lambda spec: filled_with(spec, 0))
