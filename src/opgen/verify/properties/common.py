@@ -157,9 +157,9 @@ _FIRST, _FACTOR, _SECONDS = 1024, 8, 0.1
 def enlarged(case: Case, elements_: int) -> Call | None:
     """Return the call with a larger size, so that its largest tensor has about so many elements, or None.
 
-    It has fewer if smaller calls take long: the time may grow as the square of the elements.
+    It has fewer if smaller calls take long: the time grows on as it has grown, at first as the square of the elements.
     """
-    call, count = None, 0
+    call, count, last = None, 0, 0.0
     while count < elements_:
         count = min(count * _FACTOR or _FIRST, elements_)
         larger = _with_elements(case, count)
@@ -167,9 +167,11 @@ def enlarged(case: Case, elements_: int) -> Call | None:
             break
         started = time.process_time()
         case.run(larger)
+        spent = time.process_time() - started
         call = larger
-        if (time.process_time() - started) * _FACTOR**2 > _SECONDS:
+        if spent * (max(spent / last, _FACTOR) if last else _FACTOR**2) > _SECONDS:
             break
+        last = spent
     return call
 
 

@@ -40,8 +40,8 @@ _ROOM = 1 << 16
 _LONG = 0.02
 _GIL_TIMES = 5
 _GIL_ELEMENTS = (1 << 16, 1 << 20)
-# The other thread counts so often at most while it waits for the GIL, and at least while it has it.
-_STUCK, _RUNS = 3, 20
+# The other thread counts so often at least while it has the GIL, and a fraction of that while it waits for it.
+_RUNS, _STUCK = 100, 25
 
 
 def _returns_tensors(subject: Subject) -> str:
@@ -118,9 +118,9 @@ def _gil(case: Case) -> Iterator[Finding]:
             for _ in range(_GIL_TIMES):
                 # A thread that is not scheduled counts in neither.
                 seconds, steps = _steps(work, counted)
-                if seconds < _LONG / 2 or steps > _STUCK:
-                    return
                 _, freely = _steps(functools.partial(_hash_for, seconds), counted)
+                if seconds < _LONG / 2 or steps * _STUCK > freely > _RUNS:
+                    return
                 if freely < _RUNS:
                     raise NotTested("the machine is too busy to tell")
         yield case.finding(

@@ -70,7 +70,7 @@ _MISTAKES_OF = 4
 _MOST_FATAL_MISTAKES = 3
 _REPLAYS = 5
 # Families of properties whose checks make plain calls, of which none may end the process.
-_OF_PLAIN_CALLS = ("V015", "V018")
+_OF_PLAIN_CALLS = ("V0128", "V015", "V018")
 # In the refusal of arguments that no overload takes, by opgen's packages.
 _NO_SIGNATURE = "signature:"
 
