@@ -32,9 +32,10 @@ from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
 
-# What PyTorch imports when it first computes a gradient, calls a Meta kernel of its own, or traces.
+# What PyTorch imports when it first computes a gradient, calls a Meta kernel of its own, computes a tangent, or traces.
 GRADIENTS = ("torch.fx.experimental.symbolic_shapes",)
 META = ("torch._dynamo",)
+TANGENTS = (*META, "torch._decomp.decompositions_for_jvp")
 TRACING = ("torch._dynamo", "torch.export._trace", "torch._functorch.partitioners")
 
 

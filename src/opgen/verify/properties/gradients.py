@@ -45,7 +45,7 @@ from opgen.verify.calls.specs import (
 )
 from opgen.verify.properties.common import (
     GRADIENTS,
-    META,
+    TANGENTS,
     explicit,
     first_line,
     has_differentiable,
@@ -773,7 +773,7 @@ PROPERTIES = (
         enough=6,
         about=has_differentiable,
         cost=2,
-        imports=META,
+        imports=TANGENTS,
     ),
     Property(
         "V0162",
