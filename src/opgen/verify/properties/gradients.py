@@ -46,6 +46,7 @@ from opgen.verify.calls.specs import (
 from opgen.verify.properties.common import (
     GRADIENTS,
     TANGENTS,
+    changed,
     explicit,
     first_line,
     has_differentiable,
@@ -314,25 +315,25 @@ def _jacobians(error: BaseException) -> str:
 
 
 def _is_stable(case: Case, call: Call) -> bool:
-    """Whether results move little when inputs move little: finite differences mean nothing at a jump."""
-    moved = dict(call)
-    for place in places(call):
-        spec = at(call, place)
-        if spec.is_differentiable:
-            moved = put(moved, place, explicit(spec, elements(spec) + 1e-6))
-    one, other = case.run(call), case.run(moved)
-    if one.error is not None or other.error is not None:
+    """Whether results move little when inputs do, and do not stay: finite differences mean nothing at a jump, or on stairs."""
+
+    def moved(step: float) -> Outcome:
+        found = [place for place in places(call) if at(call, place).is_differentiable]
+        return case.run(changed(call, found, lambda spec: explicit(spec, elements(spec) + step)))
+
+    base, least, *others = map(moved, (0, 1e-12, 1e-6, -1e-6))
+    if any(outcome.error is not None for outcome in (base, least, *others)):
         return False
-    for a, b in zip(one.everything, other.everything):
-        if a.elements is None or b.elements is None or a.elements.shape != b.elements.shape:
-            return False
-        if a.elements.dtype.kind in "fc":
-            far = np.abs(a.elements - b.elements) > 1e-3 * (1 + np.abs(a.elements))
-            if far.any():
+    moves = False
+    for other in others:
+        for a, b in zip(base.everything, other.everything):
+            if a.elements is None or b.elements is None or a.elements.shape != b.elements.shape:
                 return False
-        elif not np.array_equal(a.elements, b.elements):
-            return False
-    return True
+            moves |= not np.array_equal(a.elements, b.elements)
+            near = 1e-3 * (1 + np.abs(a.elements)) if a.elements.dtype.kind in "fc" else 0
+            if (np.abs(1.0 * a.elements - b.elements) > near).any():
+                return False
+    return not moves or differ(least.everything, base.everything, exact=True) is not None
 
 
 def _is_of_repeated_indices(
@@ -440,11 +441,11 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         return
     expected = _weighted(case, outputs, inputs, wanted)
     kept = function.outputs(*inputs)
-    changed = _Function(case, with_other_numbers(call), function.chosen)
+    later = _Function(case, with_other_numbers(call), function.chosen)
     for factor in (0.75, -0.75):
         others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
         with contextlib.suppress(Exception):
-            changed.outputs(*others)
+            later.outputs(*others)
     for place, one, other in zip(function.chosen, _weighted(case, kept, inputs, wanted), expected):
         wrong = one and other and differ([one], [other])
         if wrong:

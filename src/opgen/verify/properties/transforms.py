@@ -47,6 +47,13 @@ _UNSUPPORTED = (
     *("not implemented", "NotImplemented", "graph break", "Graph break", "ConstraintViolation"),
     *("is not written yet", "does not have kernel registrations", "expected one of"),
 )
+# What it says where it has no rule for an operator, or cannot have one.
+_WITHOUT_RULE = (
+    "Batching rule not implemented",
+    "is not written yet",
+    "dynamic shape",
+    "randomness",
+)
 
 
 def _plain_tensors(subject: Subject) -> str:
@@ -115,12 +122,11 @@ def _vmap(case: Case) -> Iterator[Finding]:
 def _is_own_fault(subject: Subject, error: BaseException) -> bool:
     """Whether the operator, and not PyTorch, is why vmap fails.
 
-    With a rule of its own, there is no loop over the examples, which works. A composite that writes a batch to a tensor
-    without one, or reads an element as a number, can compute the same otherwise.
+    With a rule of its own, there is no loop over the examples, which works. A composite can call other operators than those
+    that have no rule: what it does beside, such as to read an element as a number, it can do without.
     """
-    facts = subject.facts
-    avoidable = any(words in str(error) for words in ("place arithmetic", ".item()"))
-    return facts.has_batching_rule or (facts.is_composite and avoidable)
+    without_rule = any(words in str(error) for words in _WITHOUT_RULE)
+    return subject.facts.has_batching_rule or (subject.facts.is_composite and not without_rule)
 
 
 def _ways(
