@@ -156,6 +156,12 @@ def test_what_is_certified() -> None:
     assert "certified" not in some
 
 
+def test_how_sure_a_clean_answer_about_threads_is() -> None:
+    """Protects from a certificate that does not say which races it can have missed."""
+    report = OperatorReport("mylib::f", reached={"in two threads at the same time": 240})
+    assert "240 in two threads at the same time (a race in 1 of 80 shows)" in progress_line(report)
+
+
 def test_one_read_beyond_memory_is_one_finding() -> None:
     """Protects a reader from twenty findings with one cause: it comes first, and what follows from it is named."""
     names = ("strided-inputs", "read-beyond", "repeatable", "meta-shape")
