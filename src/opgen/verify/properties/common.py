@@ -32,6 +32,9 @@ from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
 
+# In the refusal of arguments that no overload takes, by opgen's packages.
+NO_SIGNATURE = "signature:"
+
 # What PyTorch imports when it first computes a gradient, calls a Meta kernel of its own, computes a tangent, or traces.
 GRADIENTS = ("torch.fx.experimental.symbolic_shapes",)
 META = ("torch._dynamo",)

@@ -551,19 +551,16 @@ def _depends(case: Case, call: Call, place: Place) -> bool:
     """Whether floating-point results move, little, when an input moves little: the numeric derivative is not zero."""
     spec = at(call, place)
     numbers = elements(spec)
-    step = 1e-4
     base = case.run(call)
     slopes = []
-    for size in (step, step / 2):
-        moved = case.run(put(call, place, explicit(spec, numbers + size)))
-        if moved.error is not None or base.error is not None:
+    for step in (1e-4, 5e-5, 1e-10):
+        moved = case.run(put(call, place, explicit(spec, numbers + step)))
+        slope = None if moved.error or base.error else _slope(base, moved, step)
+        if slope is None:
             return False
-        slopes.append(_slope(base, moved, size))
-    one, other = slopes
-    if one is None or other is None:
-        return False
-    # A jump has slopes that grow as the step shrinks.
-    return bool(one > 1e-3 and abs(one - other) < 0.05 * max(one, other))
+        slopes.append(slope)
+    # A jump has slopes that grow as the step shrinks, and stairs become flat.
+    return max(slopes) > 1e-3 and max(slopes) - min(slopes) < 0.05 * max(slopes)
 
 
 def _slope(base: Outcome, moved: Outcome, step: float) -> float | None:

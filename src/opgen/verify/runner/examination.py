@@ -28,7 +28,7 @@ from opgen.verify.calls.specs import (
 )
 from opgen.verify.calls.sweeps import swept, swept_sizes
 from opgen.verify.properties import BY_NAME, PROPERTIES
-from opgen.verify.properties.common import with_outs
+from opgen.verify.properties.common import NO_SIGNATURE, with_outs
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.messages import (
     EXCLUDED,
@@ -71,8 +71,6 @@ _MOST_FATAL_MISTAKES = 3
 _REPLAYS = 5
 # Families of properties whose checks make plain calls, of which none may end the process.
 _OF_PLAIN_CALLS = ("V0128", "V015", "V018")
-# In the refusal of arguments that no overload takes, by opgen's packages.
-_NO_SIGNATURE = "signature:"
 
 
 class Position:
@@ -596,7 +594,7 @@ def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
         subject.is_out
         and bool(accepted)
         and all(
-            isinstance(case.base.error, TypeError) and _NO_SIGNATURE in str(case.base.error)
+            isinstance(case.base.error, TypeError) and NO_SIGNATURE in str(case.base.error)
             for case in accepted
         )
     )
