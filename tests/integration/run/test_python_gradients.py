@@ -289,6 +289,9 @@ def test_a_wrong_gradient_is_found() -> None:
         assert "analytical:tensor([[1.0, 0.0]," in text, text
         assert not check(m.wrong, d, raise_exception=False)
         assert check(lambda x, y: m.pair(x * y), (d, m.tensor(d.detach()).requires_grad_()))
+        # As in PyTorch, an output without a gradient is checked only if no output has one.
+        assert check(lambda x: (x * x, (x * x).detach()), d, check_forward_ad=True)
+        assert not check(lambda x: (x * x).detach(), d, raise_exception=False)
         assert d.tolist() == [[1.0, 2.0]]
         def slope(x):
             y = x * x * x

@@ -72,23 +72,25 @@ def _check(
     backward: bool,
 ) -> None:
     numerical = [_numerical(func, inputs, i, eps) for i in checked]
-    if backward:
-        outputs = _outputs_of(func(*inputs))
-        for o, output in enumerate(outputs):
-            if not output.requires_grad:
-                if any(
-                    number != 0 for of_input in numerical for row in of_input[o] for number in row
-                ):
-                    raise GradcheckError("Numerical gradient for function expected to be zero")
-                continue
-            found = _by_backward(output, [inputs[i] for i in checked])
-            for i, expected, given in zip(checked, numerical, found):
-                _compare(expected[o], given, atol, rtol, "Jacobian", o, i)
+    outputs = _outputs_of(func(*inputs))
+    # As in PyTorch, an output without a gradient is not checked beside one that has it.
+    differentiable = [o for o, output in enumerate(outputs) if output.requires_grad]
+    if (
+        backward
+        and not differentiable
+        and any(map(any, itertools.chain(*itertools.chain(*numerical))))
+    ):
+        raise GradcheckError("Numerical gradient for function expected to be zero")
+    for o in differentiable if backward else ():
+        found = _by_backward(outputs[o], [inputs[i] for i in checked])
+        for i, expected, given in zip(checked, numerical, found):
+            _compare(expected[o], given, atol, rtol, "Jacobian", o, i)
     if forward:
         name = "Jacobian computed with forward mode"
         for i, expected in zip(checked, numerical):
-            for o, matrix in enumerate(_by_tangents(func, inputs, i)):
-                _compare(expected[o], matrix, atol, rtol, name, o, i)
+            matrices = _by_tangents(func, inputs, i)
+            for o in differentiable or range(len(outputs)):
+                _compare(expected[o], matrices[o], atol, rtol, name, o, i)
 
 
 def _compare(
