@@ -34,9 +34,10 @@ from opgen.verify.subjects import CONCURRENT, Subject
 
 # Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
 _LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
-_TIMES = 3
-# Two threads make so many calls at the same time, as far as these seconds last: most races are lost only sometimes.
-_ROUNDS = (8, 60)
+# Two threads make so many calls at the same time, as far as these seconds last, and one a share of them for each number
+# of threads.
+_LEAST, _MOST = 8, 60
+_SHARE, _TIMES = 8, 2
 _SECONDS = {"quick": 0.1, "default": 0.5, "thorough": 2.0}
 _THREADS = 4
 
@@ -58,12 +59,14 @@ def _threads(case: Case) -> Iterator[Finding]:
     before = case.backend.threads()
     try:
         case.backend.set_threads(1)
+        started = time.process_time()
         expected = case.run(call)
+        rounds = _rounds(case, _SHARE * (time.process_time() - started), _TIMES)
         if expected.error is not None:
             raise NotTested("it refuses large inputs")
         for count in (_THREADS, 3):
             case.backend.set_threads(count)
-            for _ in range(_TIMES if case.mode != "quick" else 1):
+            for _ in range(rounds):
                 found = case.run(call)
                 wrong = found.message if found.error else outcome_differs(found, expected, differ)
                 if wrong:
@@ -77,6 +80,11 @@ def _threads(case: Case) -> Iterator[Finding]:
         case.backend.set_threads(before)
 
 
+def _rounds(case: Case, seconds: float, least: int) -> int:
+    """Return how often a call that takes so long is made again: most races are lost only sometimes."""
+    return int(min(max(_SECONDS[case.mode] / max(seconds, 1e-6), least), _MOST))
+
+
 def _enlarged(case: Case, count: int) -> Call:
     """Return the call with larger tensors; those of out arguments follow."""
     large = enlarged(case, count)
@@ -87,6 +95,8 @@ def _enlarged(case: Case, count: int) -> Call:
 
 # Calls that are made before the result of an earlier one is read again: more than a pool has buffers.
 _LATER = 6
+# Calls that are made again: a race is lost sometimes only.
+_AGAIN = 12
 # The same kernel may add elements in another order, if they lie at another address.
 _FEW_UNITS = 4
 
@@ -125,16 +135,17 @@ def _again(case: Case) -> Iterator[Finding]:
                 *two_runs("the call", case.call, "the call before", others[0]),
             )
             return
-    two = case.run()
-    if one.error is not None or two.error is not None:
+    for _ in range(_AGAIN):
+        two = case.run()
         if (one.error is None) != (two.error is None):
             yield case.finding(
                 f"the same call is sometimes refused: {(one if one.error else two).message}"
             )
-        return
-    wrong = outcome_differs(two, one, differ, exact=True)
-    if wrong:
-        yield case.finding(f"the same call, again: {wrong}")
+            return
+        wrong = outcome_differs(two, one, differ, exact=True)
+        if wrong:
+            yield case.finding(f"the same call, again: {wrong}")
+            return
 
 
 def keeps_settings(case: Case) -> Iterator[Finding]:
@@ -344,8 +355,7 @@ def _concurrent(case: Case) -> Iterator[Finding]:
     if any(e.error is not None for e in expected):
         raise NotTested("it refuses large inputs")
     caller = case.caller
-    least, most = _ROUNDS
-    rounds = int(min(max(_SECONDS[case.mode] / max(spent, 1e-6), least), most))
+    rounds = _rounds(case, spent, _LEAST)
     caller.reached[CONCURRENT] += rounds
     outcomes: dict[int, list[Any]] = {0: [], 1: []}
     barrier = threading.Barrier(2)
