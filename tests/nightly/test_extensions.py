@@ -4,7 +4,7 @@ This runs where OPGEN_EXTENSIONS is a folder that has, for each extension:
 
 * `NAME/`, a checkout;
 * `NAME.json`: `build`, a shell command; `tests`, the arguments of pytest; `import`, for each library a name and the arguments
-  of `opgen import`;
+  of `opgen import`; `target`, unless it is torch;
 * `NAME.patch`, the edits of its build, as docs/guides/import.md says: for each library the sources of
   `adopted/LIBRARY/generated/src`, and as folders of headers `adopted/LIBRARY`, `adopted/LIBRARY/generated/include`, and what
   `opgen --torch-include-dir` prints.
@@ -48,7 +48,7 @@ def test_the_same_tests_pass(name: str, tmp_path: Path) -> None:
     before = shutil.copytree(folder / name, tmp_path / "before" / name)
     after = shutil.copytree(folder / name, tmp_path / "after" / name)
     for library, arguments in settings["import"].items():
-        adopt(after, library, arguments)
+        adopt(after, library, arguments, settings.get("target", "torch"))
     run(["patch", "-p1", "-i", folder / f"{name}.patch"], cwd=after)
     expected = outcomes(before, settings["build"], settings["tests"])
     assert outcomes(after, settings["build"], settings["tests"]) == expected
@@ -68,16 +68,16 @@ def write_example(folder: Path) -> Path:
     return folder
 
 
-def adopt(checkout: Path, library: str, arguments: list[str]) -> None:
+def adopt(checkout: Path, library: str, arguments: list[str], target: str) -> None:
     """Do what a maintainer does for a library, but for the edits of the build."""
     folder = checkout / "adopted" / library
     folder.mkdir(parents=True)
     made = f"adopted/{library}/ops.yaml"
-    opgen, target = tool("opgen"), ("--target", "torch")
+    opgen = tool("opgen")
     options = ("--kernels-as-they-are", "--edit", "-o", made)
     run([opgen, "import", *arguments, *options], cwd=checkout)
-    run([opgen, "lint", *target, made], cwd=checkout)
-    run([opgen, "generate", made, *target, "-o", folder / "generated"], cwd=checkout)
+    run([opgen, "lint", "--target", target, made], cwd=checkout)
+    run([opgen, "generate", made, "--target", target, "-o", folder / "generated"], cwd=checkout)
 
 
 def outcomes(checkout: Path, build: str, tests: list[str]) -> dict[str, str]:

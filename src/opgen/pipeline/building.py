@@ -48,6 +48,9 @@ def check_required_package(inputs: Inputs, diagnostics: Diagnostics) -> None:
 _FAILED = re.compile(r"^FAILED: .*\n.*\n", re.MULTILINE)
 _STOPPED = re.compile(r"^ninja: build stopped: .*\n", re.MULTILINE)
 _ERROR = re.compile(r"^(?P<path>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: ", re.MULTILINE)
+# A place in a generated source of registrations, and a function that such a source registers.
+_REGISTERED_AT = re.compile(r"^(?P<path>[^\n:]*Register\w+\.cpp):(?P<line>\d+):", re.MULTILINE)
+_REGISTERED = re.compile(r"&(::[\w:]+)[,>]")
 # What GNU's linkers and LLVM's print of a function that no object defines, and of where it is used.
 _UNDEFINED = re.compile(
     r"(?:undefined reference to [`'\"]|undefined symbol: )(?P<text>(?P<name>[\w:]+)[^\n]*?\))['\"]?$",
@@ -87,6 +90,11 @@ def explain_failure(
         for text, place in undefined.items()
         if place
     ]
+    lines += [
+        f"error: {existing[function]}: '{function}' does not compile as its kernel\n"
+        for function in _registered_at(messages)
+        if function in existing
+    ]
     for source, kernel in found:
         of = f" of {entries[kernel]}" if kernel in entries else ""
         what = f"{kernel}{of}" if kernel else "it"
@@ -94,18 +102,32 @@ def explain_failure(
     return "".join(lines or ["error: the library does not compile\n"]) + messages
 
 
+def _registered_at(messages: str) -> list[str]:
+    """Return the functions, as `::ns::f`, whose registrations need what does not compile."""
+    lines = (
+        _read_lines(Path(at["path"]))[: int(at["line"])] for at in _REGISTERED_AT.finditer(messages)
+    )
+    named = (_REGISTERED.findall("".join(until[-3:])) for until in lines)
+    return list(dict.fromkeys(names[-1] for names in named if names))
+
+
 def _kernel_at(source: Path, line: int) -> str:
     """Return the macro that begins the definition with this line, as `OPGEN_KERNEL(k)`; empty if none does."""
-    try:
-        text = source.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    lines = text.splitlines(keepends=True)
+    lines = _read_lines(source)
+    text = "".join(lines)
     start, end = (sum(map(len, lines[:n])) for n in (line - 1, line))
     before = [d for d in find_definitions(Source(str(source), text)) if d.span.start < end]
     if not before or "\n}" in text[before[-1].span.start : start]:
         return ""  # The line is in a function after the kernel.
     return before[-1].text
+
+
+def _read_lines(source: Path) -> list[str]:
+    """Return the lines of a file; none if it cannot be read."""
+    try:
+        return source.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    except OSError:
+        return []
 
 
 def mangled_prefix(function: str) -> str:

@@ -357,6 +357,25 @@ def test_build_and_its_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_an_existing_function_of_other_types(tmp_path: Path) -> None:
+    """Protects values: an `int` for an `int64_t` loses digits. The author learns which row it is."""
+    (tmp_path / "good.yaml").write_text(
+        "- include: [own.h]\n\n"
+        "- func: fine(int n) -> Tensor\n  dispatch:\n    CPU: ::own::fine\n\n"
+        "- func: narrow(int n, float[2]? scales=None) -> Tensor\n  dispatch:\n    CPU: ::own::narrow\n"
+    )
+    (tmp_path / "own.h").write_text(
+        "#pragma once\n#include <opgen/tensor.h>\nnamespace own {\nusing namespace opgen::types;\n"
+        "Tensor fine(int64_t n);\nTensor narrow(int n, std::optional<ArrayRef<double>> scales);\n}\n"
+    )
+    done = opgen_build(tmp_path, "--namespace", "mine")
+    assert done.returncode == 1
+    assert done.stderr.count("\nerror: ") == 1, done.stderr
+    assert "error: good.yaml:9:10: '::own::narrow' does not compile as its kernel\n" in done.stderr
+    assert "an int is an int64_t, a float is a double" in done.stderr
+
+
+@pytest.mark.slow
 def test_a_wheel_works_outside_of_the_checkout(tmp_path: Path) -> None:
     wheels, fresh = tmp_path / "wheels", tmp_path / "fresh"
     before = run([sys.executable, "-m", "pip", "freeze"])

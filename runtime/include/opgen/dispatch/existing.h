@@ -54,10 +54,31 @@ inline constexpr bool kKeepsNumber =
 template <class Own, class T>
 inline constexpr bool kKeepsNumber<std::optional<Own>, std::optional<T>> = kKeepsNumber<Own, T>;
 template <class Own, class T>
-constexpr void check_number() {
+inline constexpr bool kKeepsNumber<List<Own>, ArrayRef<T>> = kKeepsNumber<Own, T>;
+template <class Own, std::size_t n, class T>
+inline constexpr bool kKeepsNumber<std::array<Own, n>, ArrayRef<T>> = kKeepsNumber<Own, T>;
+
+template <class T>
+concept HasElements = requires(const T& value) {
+  value.size();
+  value.empty();
+};
+template <class T>
+inline constexpr std::array<bool, 3> kForm = {HoldsOptional<T>, HasElements<T>,
+                                              std::is_same_v<T, Scalar>};
+template <class Own, class T>
+inline constexpr bool kSameForm = kForm<Own> == kForm<T>;
+template <class T>
+inline constexpr bool kSameForm<Generator, std::optional<T>> = true;
+
+// Own is the type of a function's parameter or result, and T the dispatcher's.
+template <class Own, class T>
+constexpr void check_type() {
   static_assert(kKeepsNumber<Own, T>,
                 "the function has a number of another type than its schema: an int is an int64_t, "
                 "a float is a double");
+  static_assert(kSameForm<Own, T>,
+                "the function's parameter or result has a type that its schema does not allow");
 }
 
 // Calls `f` with every element of a list, an array or an ArrayRef.
@@ -141,12 +162,16 @@ requires(!std::is_constructible_v<ArrayRef<T>, const From&>) struct StoredAs<Arr
 // call returns.
 template <class To, class From, class Plain = std::remove_cvref_t<To>>
 class Given {
-  static constexpr bool kIsSame = std::is_same_v<Plain, std::remove_cvref_t<From>>;
   using Source = std::remove_cvref_t<From>;
+  static constexpr bool kIsSame = std::is_same_v<Plain, Source> && !std::is_rvalue_reference_v<To>;
+  static_assert(
+      !std::is_lvalue_reference_v<To> || std::is_const_v<std::remove_reference_t<To>> ||
+          std::is_same_v<To, From> || requires(const Plain& value) { value.numel(); },
+      "a parameter of type T& must be a Tensor");
   using Stored = typename StoredAs<Plain, Source>::type;
 
  public:
-  explicit Given(const Source& from) : value_(from) { check_number<Plain, Source>(); }
+  explicit Given(const Source& from) : value_(from) { check_type<Plain, Source>(); }
   operator To() {  // NOLINT(google-explicit-constructor)
     if constexpr (kIsSame && std::is_lvalue_reference_v<To>) {
       // A function may take `Tensor&` for an argument that it does not write.
@@ -174,7 +199,7 @@ class Given {
 // once is an internal error of g++ 12.)
 template <class R, class From, std::size_t... i>
 R elements_as(const From& from, std::index_sequence<i...>) {
-  (check_number<std::tuple_element_t<i, From>, std::tuple_element_t<i, R>>(), ...);
+  (check_type<std::tuple_element_t<i, From>, std::tuple_element_t<i, R>>(), ...);
   return R(as_value<std::tuple_element_t<i, R>>(std::get<i>(from))...);
 }
 
@@ -196,7 +221,7 @@ R returned_as(From&& from) {
     static_assert(std::tuple_size_v<Source> == 1, "the function must return one result");
     return as_value<R>(std::get<0>(from));
   } else {
-    check_number<Source, R>();
+    check_type<Source, R>();
     return as_value<R>(static_cast<const Source&>(from));
   }
 }
