@@ -274,7 +274,7 @@ def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[Publ
 
 
 def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
-    functions = context.spell.functions(f, "", method=True)
-    for function, caller in zip(functions, context.spell.callers(f, method=True)):
-        arguments = (f'"{f.full_name}"', *caller.names)
-        yield replace(function, callee="opgen::throw_not_selected", arguments=arguments)
+    functions = context.spell.functions(f, "opgen::throw_not_selected", method=True)
+    for function, signature in zip(functions, context.spell.cpp_signatures(f, method=True)):
+        names = (b.name for b in signature.arguments())
+        yield replace(function, arguments=(f'"{f.full_name}"', *names))

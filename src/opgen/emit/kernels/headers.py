@@ -23,11 +23,11 @@ from opgen.emit.common.base import (
 )
 from opgen.emit.common.context import Context, type_headers
 from opgen.emit.common.kernel_set import (
+    KernelOverload,
     MetaClass,
     StructuredKernel,
     UnstructuredKernel,
     continued,
-    specifier,
 )
 from opgen.emit.common.text import SpelledSignature
 from opgen.model.backend import BackendKernel, ExternalBackend
@@ -143,7 +143,7 @@ def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
     }
     return ", ".join(
         (
-            context.spell.parameters([b], defaults=False)
+            f"{context.spell.type(b.type)} {b.name}"
             if b.name in numbers
             else context.spell.type(b.type)
         )
@@ -370,31 +370,6 @@ def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
     )
 
 
-class BackendMember(Record, frozen=True):
-    """One C++ overload of a kernel, with the first operator and key that use it.
-
-    `kept` is false if a selective build leaves out all of its operators.
-    """
-
-    schema: str
-    operator: str
-    root: str
-    key: DispatchKey
-    name: str
-    returns: str
-    parameter_list: tuple[str, ...]
-    types: tuple[str, ...]
-    kept: bool
-
-    @property
-    def parameters(self) -> str:
-        return ", ".join(self.parameter_list)
-
-    @property
-    def declaration(self) -> str:
-        return f"static {specifier(self.kept)}{self.returns} {self.name}({self.parameters});"
-
-
 class BackendHeader(GeneratedFile, frozen=True):
     includes: tuple[str, ...]
     abi: int
@@ -402,7 +377,7 @@ class BackendHeader(GeneratedFile, frozen=True):
     key: str
     namespace: str
     class_name: str
-    members: tuple[BackendMember, ...]
+    members: tuple[KernelOverload, ...]
 
 
 class FallbackFile(GeneratedFile, frozen=True):
@@ -430,7 +405,7 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
 
 def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
     """Return the backend's class, members sorted by name and types."""
-    members = sorted(backend_members(context), key=lambda m: (m.name, ", ".join(m.types)))
+    members = sorted(backend_members(context), key=lambda m: (m.name, m.signature.types))
     return BackendHeader(
         path=f"include/{context.library.name}/{backend.header}",
         template="BackendNativeFunctions.h.j2",
@@ -444,7 +419,7 @@ def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
     )
 
 
-def backend_members(context: Context) -> tuple[BackendMember, ...]:
+def backend_members(context: Context) -> tuple[KernelOverload, ...]:
     """Return the kernels to be written for the backend, in the order of the registry; none without a backend.
 
     Operators whose kernels have one name and the same C++ parameter types share a kernel.
@@ -461,17 +436,14 @@ def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:
     return context.spell.spelled(signature)
 
 
-def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> BackendMember:
+def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> KernelOverload:
     key, kernel = uses[0]
-    signature = _signature(context, kernel)
-    return BackendMember(
+    return KernelOverload(
+        name=kernel.name,
         schema=context.spell.schema(kernel.function),
         operator=kernel.function.full_name,
         root=kernel.function.root_name,
         key=key,
-        name=kernel.name,
-        returns=signature.returns,
-        parameter_list=signature.parameter_list,
-        types=signature.type_list,
+        signature=_signature(context, kernel),
         kept=any(context.keeps(kernel.function) for _, kernel in uses),
     )

@@ -22,7 +22,7 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
-from opgen.emit.kernels.headers import BackendMember, Ufunc, backend_members, collect_ufuncs
+from opgen.emit.kernels.headers import Ufunc, backend_members, collect_ufuncs
 from opgen.model.cpp_words import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR
@@ -166,7 +166,7 @@ class MissingFunction(Record, frozen=True):
     operator: str
     returns: str
     function: str
-    types: tuple[str, ...]
+    types: str
     to_write: str
     header: str
     kept: bool
@@ -180,24 +180,21 @@ class MissingFunction(Record, frozen=True):
 
 
 class Stub(Record, frozen=True):
-    namespace: str
-    # The name of the constant with the texts of its error.
+    """The stub of a `missing` function. `row` is the name of the constant with the texts of its error."""
+
     row: str
-    schema: str
-    operator: str
-    returns: str
-    function: str
-    types: str
-    pointer: str
-    to_write: str
-    symbolic_returns: str
-    symbolic: str
+    missing: MissingFunction
+
+    @property
+    def to_write(self) -> str:
+        return cpp_string(self.missing.to_write)
 
     @property
     def element(self) -> str:
         """The row of the table of stubs; a cast selects one of several functions."""
-        row, function = (f"{self.namespace}::{name}" for name in (self.row, self.function))
-        given = f"static_cast<{self.pointer}>(&{function})" if self.pointer else f"&{function}"
+        m = self.missing
+        row, function = (f"{m.namespace}::{name}" for name in (self.row, m.function))
+        given = f"static_cast<{m.pointer}>(&{function})" if m.pointer else f"&{function}"
         return f"opgen::kernel_stub({row}, {given}),"
 
 
@@ -211,12 +208,9 @@ class StubsFile(GeneratedFile, frozen=True):
 
 
 class Skeleton(Record, frozen=True):
-    schema: str
-    key: str
-    to_write: str
+    missing: MissingFunction
     # What a call of the empty body reports.
     reason: str
-    within: str
     # Comment lines with the facts that the author of the kernel needs.
     notes: tuple[str, ...]
     # What the kernel returns, if that is arguments which it writes; or empty.
@@ -270,15 +264,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFil
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
         author_includes=context.formula_files.includes if of_formulas else (),
         functions=tuple(
-            Skeleton(
-                m.schema,
-                m.key.name,
-                m.to_write,
-                skeleton_reason(m),
-                m.within,
-                _notes(context, m),
-                _returned(context, m),
-            )
+            Skeleton(m, skeleton_reason(m), _notes(context, m), _returned(context, m))
             for m in wanted
         ),
         formula_functions=of_formulas,
@@ -348,7 +334,7 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
             _missing_call(kernel, call)
             for kernel in context.kernels.kernels
             for call in kernel.calls
-            if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
+            if (kernel.namespace, kernel.name, call.signature.types) not in written_by_opgen
         ),
         *(_missing_member(context, member) for member in backend_members(context)),
     )
@@ -392,12 +378,12 @@ def _known(
     return KnownDefinition(text, headers[0], headers)
 
 
-def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, tuple[str, ...]]:
+def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
     """Return the namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
     f, kernel = composite.function, composite.kernel
     native = context.signatures.native(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return namespace, kernel.name, context.spell.spelled(native).type_list
+    return namespace, kernel.name, context.spell.spelled(native).types
 
 
 def _missing_meta(meta: MetaClass) -> MissingFunction:
@@ -411,7 +397,7 @@ def _missing_meta(meta: MetaClass) -> MissingFunction:
         operator=meta.operator,
         returns=returns,
         function=f"{meta.struct}::meta",
-        types=meta.types,
+        types=meta.signature.types,
         to_write=meta.to_write,
         header=f"ops/{meta.root}_meta.h",
         kept=meta.kept,
@@ -431,9 +417,9 @@ def _missing_impl(kernel: StructuredKernel, loops: Mapping[str, Ufunc]) -> Missi
         operator=kernel.operator,
         returns="void",
         function=f"{kernel.struct}::impl",
-        types=kernel.types,
+        types=kernel.signature.types,
         to_write=(
-            f"OPGEN_IMPL_FUNC({kernel.name})({kernel.parameters})"
+            f"OPGEN_IMPL_FUNC({kernel.name})({kernel.signature.parameters})"
             if loop is None
             else f"OPGEN_UFUNC({loop.name})({loop.named_parameters})"
         ),
@@ -450,17 +436,17 @@ def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFu
         namespace=kernel.namespace,
         schema=call.schema,
         operator=call.operator,
-        returns=call.returns,
+        returns=call.signature.returns,
         function=f"{kernel.struct}::{kernel.name}",
-        types=call.types,
-        pointer=f"{call.returns} (*)({', '.join(call.types)})" if len(kernel.calls) > 1 else "",
-        to_write=f"{kernel.macro(call)}({call.parameters})",
+        types=call.signature.types,
+        pointer=call.signature.pointer_type if len(kernel.calls) > 1 else "",
+        to_write=f"{kernel.macro(call)}({call.signature.parameters})",
         header=f"ops/{kernel.roots[0]}_native.h",
         kept=call.kept,
     )
 
 
-def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
+def _missing_member(context: Context, member: KernelOverload) -> MissingFunction:
     backend = context.backend
     assert backend is not None
     function = f"{backend.class_name}::{member.name}"
@@ -471,11 +457,11 @@ def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
         namespace=backend.cpp_namespace,
         schema=member.schema,
         operator=member.operator,
-        returns=member.returns,
+        returns=member.signature.returns,
         function=function,
-        types=member.types,
-        pointer=f"{member.returns} (*)({', '.join(member.types)})",
-        to_write=f"{member.returns} {function}({member.parameters})",
+        types=member.signature.types,
+        pointer=member.signature.pointer_type,
+        to_write=f"{member.signature.returns} {function}({member.signature.parameters})",
         header=backend.header,
         kept=member.kept,
         within=backend.cpp_namespace,
@@ -489,16 +475,4 @@ def _stub(context: Context, m: MissingFunction) -> Stub:
     # of several keys.
     own = operator_namespace(f.namespace)
     of = "" if m.namespace.startswith(f"{own}::") else f"{f.namespace}_"
-    return Stub(
-        namespace=m.namespace,
-        row=f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}",
-        schema=m.schema,
-        operator=m.operator,
-        returns=m.returns,
-        function=m.function,
-        types=", ".join(m.types),
-        pointer=m.pointer,
-        to_write=cpp_string(m.to_write),
-        symbolic_returns=m.symbolic_returns,
-        symbolic=m.symbolic,
-    )
+    return Stub(f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}", m)
