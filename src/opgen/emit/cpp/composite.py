@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import Binding, NativeSignature
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded
+from opgen.emit.common.base import GeneratedFile, Record, blocks, generated, sharded
 from opgen.emit.common.context import CompositeKernel, Context
 from opgen.emit.common.text import operator_struct
 from opgen.model.function_schema import SchemaKind
@@ -23,12 +23,6 @@ class CompositeDefinition(Record, frozen=True):
     body: tuple[str, ...]
 
 
-class CompositeKernelsFile(GeneratedFile, frozen=True):
-    name: str
-    includes: tuple[str, ...]
-    blocks: tuple[Block[CompositeDefinition], ...]
-
-
 def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
     """Build CompositeViewCopyKernels[_n].cpp, unless there is nothing to write."""
     written = [k for k in context.composite_kernels if context.keeps(k.function)]
@@ -38,7 +32,7 @@ def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
     for name, kernels in sharded(stem, written, lambda k: k.function.root_name, count):
         headers = {f"ops/{k.function.root_name}_native.h" for k in kernels}
         headers |= {f"ops/{k.source.root_name}_ops.h" for k in kernels}
-        yield CompositeKernelsFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="CompositeViewCopyKernels.cpp.j2",
             name=name,

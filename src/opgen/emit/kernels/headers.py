@@ -12,11 +12,11 @@ from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Record,
     blocks,
     cpp_string,
+    generated,
     group_by,
     sorted_includes,
     unique,
@@ -186,22 +186,6 @@ class NativeBlock(Record, frozen=True):
     ufuncs: tuple[Ufunc, ...]
 
 
-class NativeHeader(GeneratedFile, frozen=True):
-    root: str
-    # The purpose of the header, in words.
-    purpose: str
-    includes: tuple[str, ...]
-    blocks: tuple[NativeBlock, ...]
-
-
-class MetaHeader(GeneratedFile, frozen=True):
-    root: str
-    includes: tuple[str, ...]
-    # The macros that define the functions, as a list in words.
-    macros: str
-    blocks: tuple[Block[MetaClass], ...]
-
-
 def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>_native.h for every root: the kernels of its operators."""
     structured = group_by(context.kernels.structured, lambda kernel: kernel.root)
@@ -212,7 +196,7 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
     dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
     for root in _native_roots(context):
         own_meta = [f"ops/{root}_meta.h"] if root in metas else []
-        yield NativeHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}_native.h",
             template="ops/root_native.h.j2",
             root=root,
@@ -235,7 +219,7 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
 def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>_meta.h for every root with a structured group: its meta classes."""
     for root, metas in sorted(group_by(context.kernels.metas, lambda meta: meta.root).items()):
-        yield MetaHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}_meta.h",
             template="ops/root_meta.h.j2",
             root=root,
@@ -370,22 +354,6 @@ def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
     )
 
 
-class BackendHeader(GeneratedFile, frozen=True):
-    includes: tuple[str, ...]
-    abi: int
-    name: str
-    key: str
-    namespace: str
-    class_name: str
-    members: tuple[KernelOverload, ...]
-
-
-class FallbackFile(GeneratedFile, frozen=True):
-    name: str
-    key: str
-    fallback_header: str
-
-
 def build_backend(context: Context) -> Iterator[GeneratedFile]:
     """Yield the header of the backend's class, if there is a backend, and its fallback for other operators."""
     backend = context.backend
@@ -394,7 +362,7 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
     yield _header(context, backend)
     if backend.cpu_fallback and context.target.installed is not None:
         name = f"Register{backend.forward.key.name}Fallback.cpp"
-        yield FallbackFile(
+        yield generated(
             path=f"src/{name}",
             template="RegisterFallback.cpp.j2",
             name=name,
@@ -403,10 +371,10 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
         )
 
 
-def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
+def _header(context: Context, backend: ExternalBackend) -> GeneratedFile:
     """Return the backend's class, members sorted by name and types."""
     members = sorted(backend_members(context), key=lambda m: (m.name, m.signature.types))
-    return BackendHeader(
+    return generated(
         path=f"include/{context.library.name}/{backend.header}",
         template="BackendNativeFunctions.h.j2",
         includes=sorted_includes(context.tensor_header, "opgen/operator.h"),

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from opgen.autograd.derivative import AuthorFunction
 from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Record,
+    ValuesFile,
     blocks,
     cpp_string,
+    generated,
     group_by,
     sharded,
 )
@@ -57,20 +58,12 @@ class FormulaStubs(Record, frozen=True):
         return tuple(stub for stub in self.items if not stub.condition)
 
 
-class FormulaStubsFile(GeneratedFile, frozen=True):
-    library: str
-    stem: str
-    tensor_header: str
-    includes: tuple[str, ...]
-    blocks: tuple[FormulaStubs, ...]
-
-
 def build_formula_stubs(context: Context) -> Iterator[GeneratedFile]:
     """Build stubs/FormulaStubs.cpp: a weak definition of each function that authors' headers declare for formulas."""
     functions = kept_functions(context)
     if functions:
         stem = "FormulaStubs"
-        yield FormulaStubsFile(
+        yield generated(
             path=f"stubs/{stem}.cpp",
             template="FormulaStubs.cpp.j2",
             library=context.library.name,
@@ -198,15 +191,6 @@ class Stub(Record, frozen=True):
         return f"opgen::kernel_stub({row}, {given}),"
 
 
-class StubsFile(GeneratedFile, frozen=True):
-    library: str
-    types: str
-    stem: str
-    key: str
-    includes: tuple[str, ...]
-    blocks: tuple[Block[Stub], ...]
-
-
 class Skeleton(Record, frozen=True):
     missing: MissingFunction
     # What a call of the empty body reports.
@@ -217,20 +201,13 @@ class Skeleton(Record, frozen=True):
     returned: str
 
 
-class SkeletonsFile(GeneratedFile, frozen=True):
-    includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
-    functions: tuple[Skeleton, ...]
-    formula_functions: tuple[FormulaSkeleton, ...]
-
-
 def build_stubs(context: Context) -> Iterator[GeneratedFile]:
     """Build stubs/<Key>Stubs[_n].cpp: a weak definition of every function that an author may write."""
     kept = (m for m in missing_functions(context) if m.kept)
     for key, functions in group_by(kept, lambda m: m.key).items():
         stem, count = f"{key.name}Stubs", context.library.shards
         for name, members in sharded(stem, functions, lambda m: m.root, count):
-            yield StubsFile(
+            yield generated(
                 path=f"stubs/{name}.cpp",
                 template="KeyStubs.cpp.j2",
                 library=context.library.name,
@@ -242,7 +219,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
             )
 
 
-def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFile:
+def build_skeletons(context: Context, operators: frozenset[str]) -> ValuesFile:
     """Return a source with an empty body for every function of the groups of `operators` and of their formulas."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {
@@ -258,7 +235,7 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFil
         if m.root in roots and (m.operator in operators or m.operator in groups)
     ]
     of_formulas = _formula_skeletons(context, roots)
-    return SkeletonsFile(
+    return generated(
         path="",
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
