@@ -70,7 +70,7 @@ OTHERS = {
     "list.txt": "lib::foo\nlib::bar.out\naten::add.Tensor\n",
     "source.cpp": CPP,
     "source.py": PYTHON,
-    "out/opgen_manifest.json": json.dumps({"format": 1, "files": {"a/b.h": "0"}, "pending": {}}),
+    "out/opgen_manifest.json": json.dumps({"format": 2, "files": ["a/b.h"], "pending": {}}),
     "out/.opgen_stamp": "opgen stamp 2 0 0\n{}",
 }  # fmt: skip
 COMMANDS = {

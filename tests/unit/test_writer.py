@@ -13,7 +13,7 @@ from opgen.cli.check import compare
 from opgen.diagnostics import Diagnostics
 from opgen.io import writer
 from opgen.io.files import FileState
-from opgen.io.manifest import DIGESTS, MANIFEST, digest, is_safe_path
+from opgen.io.manifest import DIGESTS, MANIFEST, digest, is_safe_path, write_digests
 from opgen.io.writer import FoundFiles, Tree, list_folders, write
 
 
@@ -88,7 +88,7 @@ def test_a_folder_in_place_of_a_file_is_reported(tmp_path: Path, blocker: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"format": 99, "files": {}}', '{"format": 1, "files": {"../x": "0"}}']
+    "text", ["", "{", "[]", '{"format": 99, "files": {}}', '{"format": 2, "files": ["../x"]}']
 )
 def test_a_manifest_that_is_not_ours_stops_the_run(tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST).write_text(text)
@@ -293,8 +293,9 @@ def pending(directory: Path, files: dict[str, str], begun: dict[str, str]) -> No
     digests = [
         {path: digest(text.encode()) for path, text in texts.items()} for texts in (files, begun)
     ]
-    value = {"format": 1, "files": digests[0], "pending": digests[1]}
+    value = {"format": 2, "files": sorted(files), "pending": digests[1]}
     (directory / MANIFEST).write_text(json.dumps(value))
+    write_digests(directory, digests[0])
 
 
 def test_only_files_written_by_a_killed_run_are_ours(tmp_path: Path) -> None:
@@ -322,10 +323,10 @@ def test_a_file_of_a_killed_run_is_removed_whether_it_is_old_or_new(
 @pytest.mark.parametrize(
     "text",
     [
-        '{"format": 1, "files": {}, "pending": []}',
-        '{"format": 1, "files": {}, "pending": {"/etc/passwd": "0"}}',
-        '{"format": 1, "files": {"opgen_manifest.json": "0"}}',
-        '{"format": 1, "files": {"a": 0}}',
+        '{"format": 2, "files": [], "pending": []}',
+        '{"format": 2, "files": [], "pending": {"/etc/passwd": "0"}}',
+        '{"format": 2, "files": ["opgen_manifest.json"]}',
+        '{"format": 2, "files": [], "pending": {"a": 0}}',
         "[" * 100_000,
         "\udcff",
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from opgen.autograd.derivative import DifferentiableFunction
 from opgen.autograd.python_formulas import PythonNode, Refusal, python_node, recorded_info
-from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.base import GeneratedFile, Record, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.torch.functionalize import OF_OUT
 from opgen.model.dispatch_key import DispatchKey
@@ -42,12 +42,6 @@ class CalledFunction(Record, frozen=True):
     name: str
 
 
-class FormulasModule(GeneratedFile, frozen=True):
-    library: str
-    functions: tuple[CalledFunction, ...]
-    nodes: tuple[NodeClass, ...]
-
-
 def build_formulas(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>/_formulas.py, if an operator has formulas."""
     recorded = [fn for fn in context.gradients if _is_recorded(context, fn)]
@@ -55,7 +49,7 @@ def build_formulas(context: Context) -> Iterator[GeneratedFile]:
         return
     nodes = [(fn, _node(context, fn)) for fn in recorded]
     called = sorted({name for _, node in nodes for name in node.functions})
-    yield FormulasModule(
+    yield generated(
         path=f"python/{context.library.name}/_formulas.py",
         template="formulas.py.j2",
         library=context.library.name,
@@ -156,12 +150,6 @@ class RegisteredNamespace(Record, frozen=True):
     calls: tuple[Call, ...]
 
 
-class OperatorsModule(GeneratedFile, frozen=True):
-    library: str
-    modules: str
-    namespaces: tuple[RegisteredNamespace, ...]
-
-
 def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
     """python/<library>/_operators.py, and the formulas that it uses."""
     if not context.library.python:
@@ -179,7 +167,7 @@ def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
     formulas = tuple(build_formulas(context))
     yield from formulas
     modules = {"_below", "_fakes", *(["_formulas"] if formulas else [])}
-    yield OperatorsModule(
+    yield generated(
         path=f"{folder}/_operators.py",
         template="operators.py.j2",
         library=context.library.name,

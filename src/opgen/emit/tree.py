@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from opgen.emit.common.base import GeneratedFile
+from opgen.emit.common.base import GeneratedFile, generated
 from opgen.emit.common.context import Context
 from opgen.emit.cpp.composite import build_composite_kernels
 from opgen.emit.cpp.derivatives import build_derivatives
@@ -36,19 +36,10 @@ from opgen.emit.torch_stable import build_python_registrations
 from opgen.targets.base import FileKind
 
 
-class BuildFile(GeneratedFile, frozen=True):
-    library: str
-    torch: str
-    extends: str
-    sources: tuple[str, ...]
-    python: bool
-    python_sources: tuple[str, ...]
-
-
 def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[GeneratedFile]:
     """Build CMakeLists.txt for the sources among `paths`."""
     sources = sorted(path for path in paths if path.endswith(".cpp"))
-    yield BuildFile(
+    yield generated(
         path="CMakeLists.txt",
         template="CMakeLists.txt.j2",
         library=context.library.name,

@@ -30,8 +30,6 @@ from opgen.io.files import MAX_BYTES, create_locked, read_regular, replace_file
 
 MANIFEST = "opgen_manifest.json"
 MANIFEST_FORMAT = 2
-# Format 1 had digests: `files` was an object of them by path.
-_FORMATS = (1, MANIFEST_FORMAT)
 _HINT = "move it away, or generate into another directory"
 # Printable names except `.` and `..`, and no more nested folders than any system can open.
 _NAME = r"(?!\.{1,2}(?:/|\Z))[ -.0-\[\]-~]{1,255}"
@@ -40,15 +38,12 @@ _MAX_PATH = 1000
 
 
 class Manifest(Struct, frozen=True):
-    """The paths of generated files; `pending` and `digests` are digests by path.
-
-    `pending` is of the files that a run was about to write when it was killed. `digests` is of finished files, and
-    empty except in a manifest of format 1. `header` has the other values, in any form.
+    """The paths of generated files; `pending` are digests by path of the files that a run was about to write when it was
+    killed. `header` has the other values, in any form.
     """
 
     files: frozenset[str] = frozenset()
     pending: Mapping[str, str] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -117,27 +112,24 @@ def read_manifest(directory: Path, diagnostics: Diagnostics) -> Manifest | None:
         message = f"{path} is not a manifest of this opgen: {problem}"
         diagnostics.error("E0902", message, None, hint=_HINT)
         return None
-    files = value["files"]
-    digests = files if isinstance(files, dict) else {}
     header = {key: value[key] for key in value.keys() - {"files", "pending", "format"}}
-    return Manifest(frozenset(files), value.get("pending", {}), digests, header)
+    return Manifest(frozenset(value["files"]), value.get("pending", {}), header)
 
 
 def _problem(value: object) -> str | None:
     if not isinstance(value, dict):
         return "it has no list of files"
     format, files, pending = value.get("format"), value.get("files"), value.get("pending", {})
-    if format not in _FORMATS or isinstance(format, bool):
+    if format != MANIFEST_FORMAT:
         return f"its format is {shorten(ascii(format))}, not {MANIFEST_FORMAT}"
-    if not isinstance(files, dict if format == 1 else list):
+    if not isinstance(files, list):
         return "it has no list of files"
     if not isinstance(pending, dict):
         return "its list of pending files is not a list of digests"
     for path in (*files, *pending):
         if not isinstance(path, str) or not is_safe_path(path):
             return f"{shorten(ascii(path))} is not a path inside the directory"
-    digests = {**pending, **files} if isinstance(files, dict) else pending
-    for path, found in digests.items():
+    for path, found in pending.items():
         if not isinstance(found, str):
             return f"the digest of {path} is not a string"
     return None

@@ -130,7 +130,7 @@ def _write_locked(
         remove_temporary(f"{directory}/{path}")
     check_same()
     left_over = sorted(own.intersection(found.files) - tree.files.keys())
-    kept = {**manifest.digests, **read_digests(directory), **pending}
+    kept = {**read_digests(directory), **pending}
     left = _inspect_left_over(directory, left_over, kept, find_unedited)
     if pending and (changed or left.unedited):
         # The next manifest replaces the pending files. If this run is killed, too, these digests must still be known.

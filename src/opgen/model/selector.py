@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from functools import reduce
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Located, Span
 from opgen.diagnostics.suggestions import Vocabulary, shorten
@@ -22,30 +23,23 @@ class Mention(Located, Struct, frozen=True):
 
 
 class SelectedOperator(Located, Struct, frozen=True):
-    """One operator, or, with `include_all_overloads`, every overload of the name.
-
-    A root operator is called by name from outside (a model), the others only from kernels.
-    """
+    """One operator, or, with `include_all_overloads`, every overload of the name."""
 
     name: str
-    is_root_operator: bool = True
-    is_used_for_training: bool = True
     include_all_overloads: bool = True
-    debug_info: tuple[str, ...] | None = None
     span: Span | None = None
 
 
 class Selector(Struct, frozen=True):
-    """Decides what a selective build keeps. The default selects nothing."""
+    """Decides what a selective build keeps. The default selects nothing.
+
+    The other keys of torchgen's files are checked, and have no effect: no part of opgen is selected by them.
+    """
 
     include_all_operators: bool = False
     include_all_non_op_selectives: bool = False
     operators: Mapping[str, SelectedOperator] = field(default_factory=dict)
     kernel_metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    et_kernel_metadata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    custom_classes: frozenset[str] = frozenset()
-    build_features: frozenset[str] = frozenset()
-    debug_info: tuple[str, ...] | None = None
 
     def is_operator_selected(self, name: str) -> bool:
         """Return whether `name` (`aten::add.Tensor`) is kept: by its own name, or by `aten::add` with all overloads."""
@@ -66,45 +60,21 @@ def merge(selectors: Iterable[Selector]) -> Selector:
 def _merge_two(a: Selector, b: Selector) -> Selector:
     operators = dict(a.operators)
     for name, operator in b.operators.items():
-        known = operators.get(name)
-        operators[name] = operator if known is None else _merge_operators(known, operator)
+        known = operators.setdefault(name, operator)
+        overloads = known.include_all_overloads or operator.include_all_overloads
+        operators[name] = replace(known, include_all_overloads=overloads)
+    metadata = {
+        tag: tuple(
+            dict.fromkeys((*a.kernel_metadata.get(tag, ()), *b.kernel_metadata.get(tag, ())))
+        )
+        for tag in {**a.kernel_metadata, **b.kernel_metadata}
+    }
     return Selector(
-        include_all_operators=a.include_all_operators or b.include_all_operators,
-        include_all_non_op_selectives=(
-            a.include_all_non_op_selectives or b.include_all_non_op_selectives
-        ),
-        operators=operators,
-        kernel_metadata=_merge_lists(a.kernel_metadata, b.kernel_metadata),
-        et_kernel_metadata=_merge_lists(a.et_kernel_metadata, b.et_kernel_metadata),
-        custom_classes=a.custom_classes | b.custom_classes,
-        build_features=a.build_features | b.build_features,
-        debug_info=_merge_debug_info(a.debug_info, b.debug_info),
+        a.include_all_operators or b.include_all_operators,
+        a.include_all_non_op_selectives or b.include_all_non_op_selectives,
+        operators,
+        metadata,
     )
-
-
-def _merge_operators(a: SelectedOperator, b: SelectedOperator) -> SelectedOperator:
-    return SelectedOperator(
-        name=a.name,
-        is_root_operator=a.is_root_operator or b.is_root_operator,
-        is_used_for_training=a.is_used_for_training or b.is_used_for_training,
-        include_all_overloads=a.include_all_overloads or b.include_all_overloads,
-        debug_info=_merge_debug_info(a.debug_info, b.debug_info),
-        span=a.span,
-    )
-
-
-def _merge_lists(
-    a: Mapping[str, tuple[str, ...]], b: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(dict.fromkeys((*a.get(name, ()), *b.get(name, ())))) for name in {**a, **b}}
-
-
-def _merge_debug_info(
-    a: tuple[str, ...] | None, b: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    if a is None and b is None:
-        return None
-    return tuple(dict.fromkeys((*(a or ()), *(b or ()))))
 
 
 class Selection(Struct, frozen=True):

@@ -15,7 +15,7 @@ from opgen.autograd.kernels import GradientKind, GradientTable
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
-from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.base import Record, ValuesFile, generated
 from opgen.emit.common.context import Context, Library, collect_composite_kernels
 from opgen.emit.kernels.stubs import build_skeletons
 from opgen.emit.reports.coverage import CoveredOperator, build_coverage, coverage_values
@@ -81,11 +81,7 @@ class PythonKernel(Record, frozen=True):
     declaration: str
 
 
-class PythonSkeletonsFile(GeneratedFile, frozen=True):
-    functions: tuple[PythonKernel, ...]
-
-
-def _build_python_skeletons(context: Context, operators: frozenset[str]) -> PythonSkeletonsFile:
+def _build_python_skeletons(context: Context, operators: frozenset[str]) -> ValuesFile:
     """Return the text of an ops.py with an empty function for every operator of `operators` with rows `python`."""
     words = context.target.call_words
     functions = []
@@ -94,7 +90,7 @@ def _build_python_skeletons(context: Context, operators: frozenset[str]) -> Pyth
         if keys and words is not None and f.full_name in operators:
             declaration = operator_call(f, words).help_text()
             functions.append(PythonKernel(f.full_name, tuple(keys), declaration))
-    return PythonSkeletonsFile("", "skeletons.py.j2", tuple(functions))
+    return generated("", "skeletons.py.j2", functions=tuple(functions))
 
 
 # The files that `json_schema` has a schema for.

@@ -172,7 +172,7 @@ def _ours(
 
 def _declared(backend: ExternalBackend, registry: Registry) -> set[str]:
     context = Context(registry, _TORCH, Library("library"), backend)
-    return {normalised(f"{m.returns} {m.name}({m.parameters})") for m in backend_members(context)}
+    return {normalised(m.head) for m in backend_members(context)}
 
 
 def _registered(backend: ExternalBackend, registry: Registry) -> dict[tuple[str, str], str | None]:

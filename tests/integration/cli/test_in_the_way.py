@@ -174,7 +174,7 @@ def test_a_path_that_is_not_ours_stops_the_run(
 ) -> None:
     """It is printed so that neither a terminal nor GitHub executes it as a command."""
     os.makedirs("out")
-    value = {"format": 1, "files": {}, key: {path: "0"}}
+    value = {"format": 2, "files": [], key: {path: "0"} if key == "pending" else [path]}
     Path("out", MANIFEST).write_text(json.dumps(value))
     found = opgen(command, "good.yaml", "-o", "out")
     assert found.exit_code == 1 and "E0902" in found.stderr
@@ -191,9 +191,9 @@ SHAPES = (
     '{"files": []}',
     '{"files": {}, "format": "1"}',
     '{"files": {}, "format": ' + "9" * 5000 + "}",
-    '{"files": {}, "format": 1, "pending": 1}',
-    '{"files": {"a": 1}, "format": 1}',
-    '{"files": {"a": null}, "format": 1}',
+    '{"files": [], "format": 2, "pending": 1}',
+    '{"files": [1], "format": 2}',
+    '{"files": {}, "format": 2}',
     "[" * 200_000,
     '{"a":' * 200_000,
     '"\\ud800"',

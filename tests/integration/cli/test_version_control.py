@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -235,24 +234,3 @@ def test_another_branch_was_checked_out(opgen: Opgen, origin: Path) -> None:
     Path("ops.yaml").write_text(entries(*OTHERS))
     assert "5 removed" in opgen(*GENERATE).output
     assert opgen("check", *GENERATE[1:]).exit_code == 0
-
-
-def test_a_manifest_of_the_first_format_is_read(opgen: Opgen, origin: Path) -> None:
-    """Earlier versions kept digests in it, which show edits until the next run."""
-    kept = {
-        path: digest
-        for digest, path in (
-            line.split(" ") for line in Path("gen", DIGESTS).read_text().split("\n")[1:-1]
-        )
-    }
-    path = Path("gen", MANIFEST)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 1, "files": kept}))
-    Path("gen", STAMP).unlink()
-    Path("gen", DIGESTS).unlink()
-    shutil.rmtree(".git")
-    edited = Path(HEADER.format("gamma"))
-    edited.write_text("mine\n")
-    Path("ops.yaml").write_text(entries(*OTHERS))
-    result = opgen(*GENERATE)
-    assert "4 removed, 1 no longer generated but edited by hand, kept" in result.output
-    assert '"format": 2' in path.read_text()

@@ -38,15 +38,13 @@ def test_all_element_types_are_kept_with_what_is_no_operator() -> None:
 
 def test_each_of_several_files_keeps_the_operators_that_it_names() -> None:
     one = selector(
-        SelectedOperator("aten::add", is_root_operator=False, include_all_overloads=False),
+        SelectedOperator("aten::add", include_all_overloads=False),
         kernel_metadata={"add_cpu": ("Float",)},
-        debug_info=("one",),
     )
     two = selector(
-        SelectedOperator("aten::add", is_used_for_training=False),
+        SelectedOperator("aten::add"),
         kernel_metadata={"add_cpu": ("Float", "Long"), "neg_cpu": ("Half",)},
     )
     both = merge([one, two])
-    assert both.operators == {"aten::add": SelectedOperator("aten::add", debug_info=None)}
+    assert both.operators == {"aten::add": SelectedOperator("aten::add")}
     assert both.kernel_metadata == {"add_cpu": ("Float", "Long"), "neg_cpu": ("Half",)}
-    assert both.debug_info == ("one",)

@@ -185,6 +185,9 @@ def strings(value: object, field: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, tuple):
         for item in value:
             yield from strings(item, field)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from strings(item, name)
     elif isinstance(value, Struct):
         for name in value.__struct_fields__:
             yield from strings(getattr(value, name), name)

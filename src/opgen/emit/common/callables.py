@@ -35,7 +35,7 @@ def callable_expression(context: Context, row: Registration) -> str:
         case RegistrationKind.structured:
             return _checked(context, row, _structured(row))
         case RegistrationKind.composite_structured:
-            return _composite_structured(row)
+            return _structured(row)
         case RegistrationKind.meta_inplace_stub:
             return f"opgen::MetaInplaceStub<{operator_struct(row.function)}>::call"
         case RegistrationKind.meta_of_written:
@@ -67,53 +67,48 @@ def kernel_expression(context: Context, row: Registration) -> str:
     Structured kernels are named by their class alone: `opgen::FunctionalKernel<opgen::DispatchKey::CPU,
     at::native::structured_k>()`.
     """
+    is_composite = row.kind is RegistrationKind.composite_structured
+    is_structured = row.kind is RegistrationKind.structured
+    if not is_composite and not (is_structured and not _is_checked(context, row)):
+        return callable_expression(context, row)
+    name, given, rest = _class_of(row)
+    if "Inplace" in name and _self_position(row.function):
+        rest.append(str(_self_position(row.function)))
+    return f"opgen::{name}Kernel<{', '.join([*given, *rest])}>()"
+
+
+def _class_of(row: Registration) -> tuple[str, list[str], list[str]]:
+    """Return the runtime's class template for a structured kernel: its name, and its parameters before and after the operator.
+
+    That is `Functional`, and its key and the author's class, as `at::native::structured_k`; or the meta class, if there is
+    no kernel. In-place classes also have the position of self.
+    """
+    group, f = row.group, row.function
+    assert group is not None
+    name = _VARIANTS[f.func.kind()]
     if row.kind is RegistrationKind.composite_structured:
-        return _composite_served(row)
-    if row.kind is RegistrationKind.structured and not _is_checked(context, row):
-        return _served(row)
-    return callable_expression(context, row)
+        assert isinstance(group, NativeFunctionsGroup)
+        return f"Composite{name}", [meta_class(group)], [operator_struct(group.out)]
+    implementation = meta_class(group)
+    if row.kernel is not None:
+        namespace = kernel_namespace(group.primary.namespace, row.kernel.namespace)
+        implementation = f"{namespace}::structured_{row.kernel.name}"
+    given = [f"opgen::DispatchKey::{row.key.name}", implementation]
+    if not isinstance(group, OutlessGroup) or not group.has_views:
+        return name, given, []
+    if f is group.functional:
+        return "View", given, [*map(str, group.bases())]
+    return "InplaceView", given, []
 
 
 def _structured(row: Registration) -> str:
     """Return `opgen::Functional<opgen::DispatchKey::CPU, at::native::structured_k, at::_ops::f>::call`."""
-    assert row.group is not None
-    key, implementation = f"opgen::DispatchKey::{row.key.name}", _implementation(row)
-    if isinstance(row.group, OutlessGroup) and row.group.has_views:
-        return _view(row.group, row.function, key, implementation)
-    return _variant("", row.function, key, implementation)
-
-
-def _implementation(row: Registration) -> str:
-    """Return the class of a structured kernel: the author's, or the meta class if there is no kernel."""
-    assert row.group is not None
-    if row.kernel is None:
-        return meta_class(row.group)
-    namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
-    return f"{namespace}::structured_{row.kernel.name}"
-
-
-def _served(row: Registration) -> str:
-    """Return the kernel that `_structured` names, as a DirectKernel and without the operator's struct."""
-    group, f = row.group, row.function
-    parameters = [f"opgen::DispatchKey::{row.key.name}", _implementation(row)]
-    if isinstance(group, OutlessGroup) and group.has_views:
-        if f is not group.functional:
-            return _kernel("InplaceView", f, *parameters)
-        return _kernel("View", f, *parameters, *map(str, group.bases()))
-    return _kernel(_VARIANTS[f.func.kind()], f, *parameters)
-
-
-def _composite_served(row: Registration) -> str:
-    """Return the kernel that `_composite_structured` names, as a DirectKernel and without the operator's struct."""
-    assert isinstance(row.group, NativeFunctionsGroup)
-    variant = f"Composite{_VARIANTS[row.function.func.kind()]}"
-    return _kernel(variant, row.function, meta_class(row.group), operator_struct(row.group.out))
-
-
-def _kernel(variant: str, f: NativeFunction, *parameters: str) -> str:
-    """Return `opgen::InplaceKernel<K, Impl>()`; with the position of self, if it is not the first argument."""
-    position = [str(_self_position(f))] if "Inplace" in variant and _self_position(f) else []
-    return f"opgen::{variant}Kernel<{', '.join([*parameters, *position])}>()"
+    name, given, rest = _class_of(row)
+    if name == "View":
+        rest = [f"opgen::Bases<{', '.join(rest)}>"]
+    if "Inplace" in name:
+        rest.append(str(_self_position(row.function)))
+    return f"opgen::{name}<{', '.join([*given, operator_struct(row.function), *rest])}>::call"
 
 
 def _checked(context: Context, row: Registration, function: str) -> str:
@@ -146,33 +141,6 @@ def _checked_positions(f: NativeFunction) -> str:
     every = list(f.func.arguments.flat_all)
     arguments = (*f.func.arguments.out, *f.func.arguments.flat_positional)
     return ", ".join(str(every.index(a)) for a in arguments if a.type.is_tensor_like())
-
-
-def _view(group: OutlessGroup, f: NativeFunction, key: str, implementation: str) -> str:
-    """Return `opgen::View<opgen::DispatchKey::Meta, at::meta::structured_f, at::_ops::f, opgen::Bases<0>>::call`."""
-    parameters = f"{key}, {implementation}, {operator_struct(f)}"
-    if f is not group.functional:
-        return f"opgen::InplaceView<{parameters}, {_self_position(f)}>::call"
-    bases = ", ".join(map(str, group.bases()))
-    return f"opgen::View<{parameters}, opgen::Bases<{bases}>>::call"
-
-
-def _composite_structured(row: Registration) -> str:
-    assert isinstance(row.group, NativeFunctionsGroup)
-    out = operator_struct(row.group.out)
-    variant = _VARIANTS[row.function.func.kind()]
-    arguments = [meta_class(row.group), operator_struct(row.function), out]
-    if variant == "Inplace":
-        arguments.append(str(_self_position(row.function)))
-    return f"opgen::Composite{variant}<{', '.join(arguments)}>::call"
-
-
-def _variant(prefix: str, f: NativeFunction, *arguments: str) -> str:
-    variant = _VARIANTS[f.func.kind()]
-    parameters = [*arguments, operator_struct(f)]
-    if variant == "Inplace":
-        parameters.append(str(_self_position(f)))
-    return f"opgen::{prefix}{variant}<{', '.join(parameters)}>::call"
 
 
 def _backend_select(f: NativeFunction) -> str:

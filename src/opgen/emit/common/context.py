@@ -38,31 +38,16 @@ from opgen.resolve.functional_forms import has_own_copy
 from opgen.targets.base import Target
 
 
-class ViewCopy(Record, frozen=True):
-    """`function` calls the view operator `source` and returns clones of its results."""
+class CompositeKernel(Record, frozen=True):
+    """The generated kernel of `function`, which calls `source`.
+
+    A copy of a view clones the results of the view. A functional variant clones the arguments that the in-place or mutable
+    `source` writes. An out variant copies the results of the functional `source` into the outs.
+    """
 
     function: NativeFunction
     kernel: Kernel
     source: NativeFunction
-
-
-class FunctionalVariant(Record, frozen=True):
-    """`function` calls `source`, which is in-place or mutable, with clones of the arguments that it writes."""
-
-    function: NativeFunction
-    kernel: Kernel
-    source: NativeFunction
-
-
-class OutVariant(Record, frozen=True):
-    """`function` calls the functional `source` and copies its results into the outs."""
-
-    function: NativeFunction
-    kernel: Kernel
-    source: NativeFunction
-
-
-CompositeKernel = ViewCopy | FunctionalVariant | OutVariant
 
 
 def collect_composite_kernels(registry: Registry) -> tuple[CompositeKernel, ...]:
@@ -73,22 +58,22 @@ def collect_composite_kernels(registry: Registry) -> tuple[CompositeKernel, ...]
     )
 
 
-def _view_copies(group: NativeFunctionsViewGroup) -> Iterator[ViewCopy]:
+def _view_copies(group: NativeFunctionsViewGroup) -> Iterator[CompositeKernel]:
     copy = group.view_copy
     # slice_scatter, which copies for slice_inverse, has another name than `f_copy`, and a kernel of its own.
     if copy is None or not has_own_copy(copy, group.view):
         return
     kernel = copy.find_kernel(DispatchKey.CompositeExplicitAutogradNonFunctional)
     if kernel is not None:
-        yield ViewCopy(copy, kernel, group.view)
+        yield CompositeKernel(copy, kernel, group.view)
 
 
 def _generated_variants(group: NativeFunctionsGroup) -> Iterator[CompositeKernel]:
     if "generated" in group.functional.tags:
         source = _written_sibling(group)
-        yield FunctionalVariant(group.functional, _generated_kernel(group.functional), source)
+        yield CompositeKernel(group.functional, _generated_kernel(group.functional), source)
     if "generated" in group.out.tags:
-        yield OutVariant(group.out, _generated_kernel(group.out), group.functional)
+        yield CompositeKernel(group.out, _generated_kernel(group.out), group.functional)
 
 
 def _generated_kernel(f: NativeFunction) -> Kernel:

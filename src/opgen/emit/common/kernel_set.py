@@ -23,28 +23,28 @@ _NAMESPACES = frozenset({"std", "opgen", "at", "native", "meta"})
 
 
 class KernelOverload(Record, frozen=True):
-    """One C++ overload of an unstructured kernel, with the first operator and key that use it.
+    """One C++ overload of a kernel that is a static member, with the first operator and key that use it.
 
     `kept` is false if a selective build leaves out all of its operators.
     """
 
-    kernel: str
+    name: str
     schema: str
     operator: str
-    overload: str
+    root: str
     key: DispatchKey
-    returns: str
-    parameter_list: tuple[str, ...]
-    types: tuple[str, ...]
+    signature: SpelledSignature
     kept: bool
+    overload: str = ""
 
     @property
-    def parameters(self) -> str:
-        return ", ".join(self.parameter_list)
+    def head(self) -> str:
+        """`Tensor add(const Tensor& self)`."""
+        return f"{self.signature.returns} {self.name}({self.signature.parameters})"
 
     @property
     def declaration(self) -> str:
-        return f"static {specifier(self.kept)}{self.returns} {self.kernel}({self.parameters});"
+        return f"static {specifier(self.kept)}{self.head};"
 
 
 class ReturnAlias(Record, frozen=True):
@@ -83,9 +83,12 @@ class UnstructuredKernel(Record, frozen=True):
     @property
     def returns(self) -> tuple[ReturnAlias, ...]:
         """`opgen_ret`, or one `opgen_ret_<overload>` for each overload if they return different types."""
-        if len({call.returns for call in self.calls}) == 1:
-            return (ReturnAlias("opgen_ret", self.calls[0].returns),)
-        return tuple(ReturnAlias(f"opgen_ret_{call.overload}", call.returns) for call in self.calls)
+        types = [call.signature.returns for call in self.calls]
+        if len(set(types)) == 1:
+            return (ReturnAlias("opgen_ret", types[0]),)
+        return tuple(
+            ReturnAlias(f"opgen_ret_{call.overload}", type) for call, type in zip(self.calls, types)
+        )
 
     @property
     def returns_one_type(self) -> bool:
@@ -126,8 +129,7 @@ class StructuredKernel(Record, frozen=True):
     name: str
     struct: str
     meta: str
-    parameter_list: tuple[str, ...]
-    types: tuple[str, ...]
+    signature: SpelledSignature
     precomputed: bool
     forward_parameters: tuple[str, ...]
     forward_arguments: tuple[str, ...]
@@ -138,17 +140,13 @@ class StructuredKernel(Record, frozen=True):
     is_installed: bool = False
 
     @property
-    def parameters(self) -> str:
-        return ", ".join(self.parameter_list)
-
-    @property
     def members(self) -> tuple[str, ...]:
         """The lines of the members of the class."""
         found = []
         if self.says_outputs:
             found.append(f"  static constexpr ::std::size_t opgen_outputs = {self.outputs};")
         if not self.is_installed:
-            found.append(f"  {specifier(self.kept)}void impl({self.parameters});")
+            found.append(f"  {specifier(self.kept)}void impl({self.signature.parameters});")
         if self.precomputed and self.kept:
             # `opgen_impl` calls `impl` with precomputed values.
             given = ("const meta_return_ty& opgen_precomputed", *self.forward_parameters)
@@ -210,10 +208,8 @@ class MetaClass(Record, frozen=True):
     symbolic: str
     aliases: tuple[tuple[str, str], ...]
     outputs: int
-    returns: str
-    parameter_list: tuple[str, ...]
+    signature: SpelledSignature
     names: str
-    types: tuple[str, ...]
     precomputed: tuple[PrecomputedValue, ...]
     precompute_flags: str
     precompute_all: str
@@ -221,8 +217,8 @@ class MetaClass(Record, frozen=True):
     kept: bool
 
     @property
-    def parameters(self) -> str:
-        return ", ".join(self.parameter_list)
+    def _head(self) -> str:
+        return f"{self.signature.returns} meta({self.signature.parameters});"
 
     @property
     def is_template(self) -> bool:
@@ -246,9 +242,7 @@ class MetaClass(Record, frozen=True):
 
     @property
     def body_declaration(self) -> str:
-        if not self.is_template:
-            return self.declaration
-        return f"{self.returns} meta({self.parameters});"
+        return self._head if self.is_template else self.declaration
 
     @property
     def sized_classes(self) -> tuple[SizedClass, ...]:
@@ -262,7 +256,7 @@ class MetaClass(Record, frozen=True):
 
     @property
     def declaration(self) -> str:
-        return f"{specifier(self.kept)}{self.returns} meta({self.parameters});"
+        return f"{specifier(self.kept)}{self._head}"
 
     @property
     def macro_lines(self) -> tuple[str, ...]:
@@ -278,6 +272,7 @@ class MetaClass(Record, frozen=True):
             return (f"#define {name} {returned}{struct}",)
         symbolic, sized = f"{self.qualifier}{self.symbolic}", f"{self.qualifier}{self.sized}"
         call = f"this->{self.sized}::meta({self.names});"
+        parameters = self.signature.parameters
         if self.precomputed:
             call = f"return {call}"
             returns = (f"{struct}::meta_return_ty ", f"{symbolic}::meta_return_ty ")
@@ -287,10 +282,10 @@ class MetaClass(Record, frozen=True):
             returns, author = ("", "void "), "void "
         return continued(
             f"#define {name}",
-            f"  {returns[0]}{struct}::meta({self.parameters}) {{",
+            f"  {returns[0]}{struct}::meta({parameters}) {{",
             f"    {call}",
             "  }",
-            f"  {returns[1]}{symbolic}::meta({self.parameters}) {{",
+            f"  {returns[1]}{symbolic}::meta({parameters}) {{",
             f"    {call}",
             "  }",
             "  template <class opgen_Sizes>",
@@ -396,17 +391,15 @@ def _call(
 ) -> KernelOverload:
     """Return the function that all of `rows` share, described by the first row."""
     key, f = rows[0]
-    native = _native(f, kernel, spell)
     return KernelOverload(
-        kernel=kernel,
+        name=kernel,
         schema=spell.schema(f),
         operator=f.full_name,
-        overload=overload,
+        root=f.root_name,
         key=key,
-        returns=native.returns,
-        parameter_list=native.parameter_list,
-        types=native.type_list,
+        signature=_native(f, kernel, spell),
         kept=kept,
+        overload=overload,
     )
 
 
@@ -439,7 +432,6 @@ def structured_kernel(
 ) -> StructuredKernel:
     """Return the class of a kernel that serves all members of `group`; `shared` are names that two namespaces have."""
     namespace = kernel_namespace(group.primary.namespace, kernel.namespace)
-    arguments = signatures.impl_arguments(group)
     names, unnamed = _forwarding(group)
     given = (*signatures.meta_arguments(group), *signatures.out_arguments(group))
     return StructuredKernel(
@@ -452,11 +444,10 @@ def structured_kernel(
         name=kernel.name,
         struct=f"structured_{kernel.name}",
         meta=meta_class(group),
-        parameter_list=spell.parameter_list(arguments),
-        types=spell.type_list(arguments),
+        signature=spell.signature("void", signatures.impl_arguments(group)),
         precomputed=group.primary.precomputed is not None,
         forward_parameters=tuple(
-            spell.type(b.type) if b.name in unnamed else spell.parameters([b], defaults=False)
+            f"{spell.type(b.type)} {b.name}" if b.name not in unnamed else spell.type(b.type)
             for b in given
         ),
         forward_arguments=names,
@@ -503,7 +494,8 @@ def meta_class_of(
     is_sized = bool(sized_base)
     spelling = spell.target.cpp.meta_spelling if is_sized else None
     arguments = signatures.meta_arguments(group, symint=is_sized)
-    parameters = spell.parameter_list(arguments, spelling=spelling)
+    returns = "void" if group.primary.precomputed is None else "meta_return_ty"
+    signature = spell.signature(returns, arguments, spelling)
     elements = signatures.precomputed_elements(group, symint=is_sized)
     macro = meta_macro_name(group)
     struct = signatures.struct_name(group)
@@ -521,14 +513,12 @@ def meta_class_of(
         symbolic=f"opgen_symbolic_{struct.removeprefix('structured_')}" if is_sized else "",
         aliases=_aliases(spell),
         outputs=len(group.functional.func.returns),
-        returns="void" if group.primary.precomputed is None else "meta_return_ty",
-        parameter_list=parameters,
+        signature=signature,
         names=", ".join(b.name for b in arguments),
-        types=spell.type_list(arguments, spelling=spelling),
         precomputed=_precomputed(elements, spell, spelling),
         precompute_flags=", ".join(f"bool {b.name.upper()} = false" for b in elements),
         precompute_all=", ".join("true" for _ in elements),
-        to_write=f"{_meta_macro(group)}({', '.join(parameters)})",
+        to_write=f"{_meta_macro(group)}({signature.parameters})",
         kept=kept,
     )
 

@@ -15,7 +15,6 @@ from opgen.cpp.signatures import (
     DispatcherSignature,
     NativeSignature,
     Signatures,
-    parameters,
 )
 from opgen.cpp.translate import translate
 from opgen.cpp.type_values import CType, TypeSpelling, spell
@@ -23,21 +22,6 @@ from opgen.emit.common.base import PublicFunction, Record
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.targets.base import Target
-
-
-class Caller(Record, frozen=True):
-    """A public function of an operator, without the name of the function that it calls with `arguments`.
-
-    `comment` is the schema or, for further functions of the same operator, how they differ from the first.
-    """
-
-    comment: str
-    returns: str
-    name: str
-    parameters: tuple[str, ...]
-    plain_parameters: tuple[str, ...]
-    names: tuple[str, ...]
-    arguments: tuple[str, ...]
 
 
 class SpelledSignature(Record, frozen=True):
@@ -78,10 +62,9 @@ class Speller(Record, frozen=True, dict=True):
     target: Target
     signatures: Signatures
     own_tensor: str = ""
-    _declarations: dict[tuple[Binding, bool], str] = field(default_factory=dict)
     _schemas: dict[str, str] = field(default_factory=dict)
     _spelled: dict[tuple[type, str, bool], SpelledSignature] = field(default_factory=dict)
-    _callers: dict[tuple[str, bool], tuple[Caller, ...]] = field(default_factory=dict)
+    _functions: dict[tuple[str, bool], tuple[PublicFunction, ...]] = field(default_factory=dict)
 
     def type(self, ctype: CType, *, spelling: TypeSpelling | None = None) -> str:
         return spell(ctype, spelling or self.target.cpp.spelling)
@@ -93,39 +76,16 @@ class Speller(Record, frozen=True, dict=True):
             found = self._schemas[f.full_name] = str(f.func)
         return found
 
-    def parameters(
-        self,
-        bindings: Iterable[Binding],
-        *,
-        defaults: bool = True,
-        spelling: TypeSpelling | None = None,
-    ) -> str:
-        """Return `const Tensor& self, const Scalar& alpha = 1`, in `spelling` or else in the target's."""
-        if spelling is not None:
-            return parameters(tuple(bindings), spelling, defaults=defaults)
-        return ", ".join([self._declaration(b, defaults) for b in bindings])
-
-    def parameter_list(
-        self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None
-    ) -> tuple[str, ...]:
-        """Return each of `bindings` as a parameter without a default."""
-        if spelling is not None:
-            return tuple([b.declaration(spelling, defaults=False) for b in bindings])
-        return tuple([self._declaration(b, False) for b in bindings])
-
-    def _declaration(self, binding: Binding, defaults: bool) -> str:
-        key = (binding, defaults)
-        found = self._declarations.get(key)
-        if found is None:
-            found = binding.declaration(self.target.cpp.spelling, defaults=defaults)
-            self._declarations[key] = found
-        return found
-
-    def type_list(
-        self, bindings: Iterable[Binding], *, spelling: TypeSpelling | None = None
-    ) -> tuple[str, ...]:
-        """Return the type of each of `bindings`."""
-        return tuple([self.type(b.type, spelling=spelling) for b in bindings])
+    def signature(
+        self, returns: str, arguments: Iterable[Binding], spelling: TypeSpelling | None = None
+    ) -> SpelledSignature:
+        """Return a signature in `spelling`, or else in the target's."""
+        typed = [(self.type(b.type, spelling=spelling), b.name) for b in arguments]
+        return SpelledSignature(
+            returns=returns,
+            parameter_list=tuple([f"{type} {name}" for type, name in typed]),
+            type_list=tuple([type for type, _ in typed]),
+        )
 
     def spelled(self, signature: DispatcherSignature | NativeSignature) -> SpelledSignature:
         """Return `signature` as text, cached: it is the same for all keys."""
@@ -134,12 +94,8 @@ class Speller(Record, frozen=True, dict=True):
         if found is None:
             dispatched = isinstance(signature, DispatcherSignature)
             spelling = self._of_runtime if dispatched else self.target.cpp.spelling
-            typed = [(spell(b.type, spelling), b.name) for b in signature.arguments()]
-            found = self._spelled[key] = SpelledSignature(
-                returns=spell(signature.returns, spelling),
-                parameter_list=tuple([f"{type} {name}" for type, name in typed]),
-                type_list=tuple([type for type, _ in typed]),
-            )
+            returns = spell(signature.returns, spelling)
+            found = self._spelled[key] = self.signature(returns, signature.arguments(), spelling)
         return found
 
     def expressions(
@@ -163,41 +119,39 @@ class Speller(Record, frozen=True, dict=True):
 
         All of them take the parameter `first` before the others.
         """
-        declared = () if first is None else (self._declaration(first, True),)
+        declared = () if first is None else (f"{self.type(first.type)} {first.name}",)
         given = () if first is None else (first.name,)
-        for caller in self.callers(f, method=method):
-            yield PublicFunction(
-                text=caller.comment,
-                returns=caller.returns,
-                name=caller.name,
-                given=declared + caller.parameters,
-                given_plainly=declared + caller.plain_parameters,
+        for function in self._public(f, method):
+            yield replace(
+                function,
+                given=declared + function.given,
+                given_plainly=declared + function.given_plainly,
                 callee=callee,
-                arguments=given + caller.arguments,
-                doc=f.doc or "",
+                arguments=given + function.arguments,
             )
 
-    def callers(self, f: NativeFunction, *, method: bool) -> tuple[Caller, ...]:
-        """Return the public signatures of `f`, spelled once: every backend has the same functions."""
+    def _public(self, f: NativeFunction, method: bool) -> tuple[PublicFunction, ...]:
+        """Return the public functions of `f` without what they call, spelled once: every backend has the same."""
         key = (f.full_name, method)
-        found = self._callers.get(key)
+        found = self._functions.get(key)
         if found is None:
-            found = self._callers[key] = tuple(self._spell_callers(f, method))
+            found = self._functions[key] = tuple(self._spell_functions(f, method))
         return found
 
-    def _spell_callers(self, f: NativeFunction, method: bool) -> Iterator[Caller]:
+    def _spell_functions(self, f: NativeFunction, method: bool) -> Iterator[PublicFunction]:
         wanted = self.signatures.dispatcher(f).arguments()
         spelling = self._of_runtime
         for signature in self.cpp_signatures(f, method=method):
             given = signature.arguments()
-            yield Caller(
-                comment=_difference(signature) or self.schema(f),
+            yield PublicFunction(
+                text=_difference(signature) or self.schema(f),
                 returns=self.type(signature.returns),
                 name=signature.name,
-                parameters=tuple([b.declaration(spelling, defaults=True) for b in given]),
-                plain_parameters=tuple([b.declaration(spelling, defaults=False) for b in given]),
-                names=tuple([b.name for b in given]),
+                given=tuple([b.declaration(spelling, defaults=True) for b in given]),
+                given_plainly=tuple([b.declaration(spelling, defaults=False) for b in given]),
+                callee="",
                 arguments=tuple(self.expressions(given, wanted, method=method)),
+                doc=f.doc or "",
             )
 
     @cached_property

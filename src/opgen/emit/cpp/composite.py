@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from opgen._compat import assert_never
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import Binding, NativeSignature
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded
-from opgen.emit.common.context import (
-    CompositeKernel,
-    Context,
-    FunctionalVariant,
-    OutVariant,
-    ViewCopy,
-)
+from opgen.emit.common.base import GeneratedFile, Record, blocks, generated, sharded
+from opgen.emit.common.context import CompositeKernel, Context
 from opgen.emit.common.text import operator_struct
+from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction
 
 
@@ -29,12 +23,6 @@ class CompositeDefinition(Record, frozen=True):
     body: tuple[str, ...]
 
 
-class CompositeKernelsFile(GeneratedFile, frozen=True):
-    name: str
-    includes: tuple[str, ...]
-    blocks: tuple[Block[CompositeDefinition], ...]
-
-
 def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
     """Build CompositeViewCopyKernels[_n].cpp, unless there is nothing to write."""
     written = [k for k in context.composite_kernels if context.keeps(k.function)]
@@ -44,7 +32,7 @@ def build_composite_kernels(context: Context) -> Iterator[GeneratedFile]:
     for name, kernels in sharded(stem, written, lambda k: k.function.root_name, count):
         headers = {f"ops/{k.function.root_name}_native.h" for k in kernels}
         headers |= {f"ops/{k.source.root_name}_ops.h" for k in kernels}
-        yield CompositeKernelsFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="CompositeViewCopyKernels.cpp.j2",
             name=name,
@@ -72,18 +60,15 @@ def _native(context: Context, kernel: CompositeKernel) -> NativeSignature:
 
 
 def _body(context: Context, kernel: CompositeKernel) -> Iterator[str]:
-    match kernel:
-        case ViewCopy():
-            yield from _view_copy(context, kernel)
-        case FunctionalVariant():
-            yield from _functional(context, kernel)
-        case OutVariant():
-            yield from _out(context, kernel)
-        case _:
-            assert_never(kernel)
+    if kernel.function.func.kind() is SchemaKind.out:
+        yield from _out(context, kernel)
+    elif kernel.source.func.is_mutable:
+        yield from _functional(context, kernel)
+    else:
+        yield from _view_copy(context, kernel)
 
 
-def _view_copy(context: Context, kernel: ViewCopy) -> Iterator[str]:
+def _view_copy(context: Context, kernel: CompositeKernel) -> Iterator[str]:
     arguments = _arguments(context, kernel)
     callee = f"{operator_struct(kernel.source)}::call"
     if kernel.source.root_name == "view":
@@ -94,7 +79,7 @@ def _view_copy(context: Context, kernel: ViewCopy) -> Iterator[str]:
         yield f"return opgen::clone_view({callee}({', '.join(arguments)}));"
 
 
-def _functional(context: Context, kernel: FunctionalVariant) -> Iterator[str]:
+def _functional(context: Context, kernel: CompositeKernel) -> Iterator[str]:
     source = kernel.source.func
     written = source.arguments.mutable_arg_names
     for name in written:
@@ -115,7 +100,7 @@ def _functional(context: Context, kernel: FunctionalVariant) -> Iterator[str]:
     yield f"return {_returned(context, results)};"
 
 
-def _out(context: Context, kernel: OutVariant) -> Iterator[str]:
+def _out(context: Context, kernel: CompositeKernel) -> Iterator[str]:
     call = f"{operator_struct(kernel.source)}::call({', '.join(_arguments(context, kernel))})"
     yield f"auto opgen_result = {call};"
     func = kernel.function.func

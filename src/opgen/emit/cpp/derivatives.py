@@ -35,7 +35,15 @@ from opgen.autograd.kernels import (
 )
 from opgen.cpp.names import return_names
 from opgen.cpp.type_values import SYM_INT_ARRAY_REF, TENSOR, Base, CType, Optional
-from opgen.emit.common.base import GeneratedFile, Record, blocks, cpp_string, sharded, unique
+from opgen.emit.common.base import (
+    GeneratedFile,
+    Record,
+    blocks,
+    cpp_string,
+    generated,
+    sharded,
+    unique,
+)
 from opgen.emit.common.context import Context
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
@@ -192,19 +200,6 @@ class GradientTable(Record, frozen=True):
     items: tuple[GradientRow, ...]
 
 
-class DerivativesSource(GeneratedFile, frozen=True):
-    library: str
-    own_tensor: str
-    name: str
-    includes: tuple[str, ...]
-    own_includes: tuple[str, ...]
-    optional_includes: tuple[str, ...]
-    more_includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
-    nodes: tuple[Nodes, ...]
-    tables: tuple[GradientTable, ...]
-
-
 def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
     """Build Derivatives[_n].cpp, if any operator has a formula."""
     wanted = [
@@ -225,7 +220,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             for name in call.called
         }
         own = _roots_of(context, called)
-        yield DerivativesSource(
+        yield generated(
             path=f"src/{name}.cpp",
             template="Derivatives.cpp.j2",
             library=context.library.name,

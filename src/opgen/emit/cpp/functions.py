@@ -15,6 +15,7 @@ from opgen.emit.common.base import (
     PublicFunction,
     Record,
     blocks,
+    generated,
     group_by,
     sharded,
     sorted_includes,
@@ -102,46 +103,6 @@ def _operator(
 _KEY_SET = Binding("dispatchKeySet", Base("DispatchKeySet"))
 
 
-class FunctionsHeader(GeneratedFile, frozen=True):
-    library: str
-    root: str
-    blocks: tuple[Block[PublicFunction], ...]
-
-
-class RedispatchHeader(GeneratedFile, frozen=True):
-    library: str
-    blocks: tuple[Block[PublicFunction], ...]
-
-
-class TensorHeader(GeneratedFile, frozen=True):
-    """`names` are the library's class Tensor and lists of it, and `base` the class from which it derives, if the library defines it.
-    `conjugates`: whether the library has a method `conj`; the formulas of gradients need one. `others` are the library's
-    other namespaces, which use the class.
-    """
-
-    library: str
-    namespace: str
-    names: tuple[str, ...]
-    base: str
-    others: tuple[str, ...]
-    abi: int
-    own_includes: tuple[str, ...]
-    methods: tuple[PublicFunction, ...]
-    left_out: tuple[PublicFunction, ...]
-    conjugates: bool
-    operators: tuple[TensorOperators, ...]
-
-
-class TensorMethodsFile(GeneratedFile, frozen=True):
-    library: str
-    namespace: str
-    name: str
-    own_includes: tuple[str, ...]
-    includes: tuple[str, ...]
-    methods: tuple[PublicFunction, ...]
-    operators: tuple[TensorOperators, ...]
-
-
 def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>.h: one inline function per C++ signature, for entries with `variants: function`.
 
@@ -149,7 +110,7 @@ def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
     """
     for root in context.roots:
         functions = context.functions_by_root[root]
-        yield FunctionsHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}.h",
             template="ops/root.h.j2",
             library=context.library.name,
@@ -160,7 +121,7 @@ def build_functions_headers(context: Context) -> Iterator[GeneratedFile]:
 
 def build_redispatch(context: Context) -> Iterator[GeneratedFile]:
     """Build RedispatchFunctions.h: every signature again, with the key set of the call as a parameter."""
-    yield RedispatchHeader(
+    yield generated(
         path=f"include/{context.library.name}/RedispatchFunctions.h",
         template="RedispatchFunctions.h.j2",
         library=context.library.name,
@@ -185,22 +146,24 @@ def build_tensor_body(context: Context) -> Iterator[GeneratedFile]:
         left_out = tuple(
             m for f in functions if not context.keeps(f) for m in _left_out(context, f)
         )
-        conjugates = any(f.root_name == "conj" for f in functions)
         base_header = f"{extends}/TensorBody.h" if extends else "opgen/tensor.h"
         headers = (base_header, *(("opgen/not_selected.h",) if left_out else ()))
-        yield TensorHeader(
+        yield generated(
             path=f"include/{context.library.name}/TensorBody.h",
             template="TensorBody.h.j2",
             library=context.library.name,
             namespace=operator_namespace(context.library.name),
+            # The class Tensor and lists of it, and the class from which it derives, if the library defines it.
             names=tuple(names_with_tensors(context.own_tensor or context.target.cpp.base_tensor)),
             base="" if extends or not context.own_tensor else context.target.cpp.base_tensor,
+            # Namespaces that use the class.
             others=_other_namespaces(context),
             abi=context.target.plan.runtime_abi,
             own_includes=sorted_includes(*headers),
             methods=_bodies(context, filter(context.keeps, functions)),
             left_out=left_out,
-            conjugates=conjugates,
+            # Formulas of gradients need a method `conj`.
+            conjugates=any(f.root_name == "conj" for f in functions),
             operators=tuple(() if extends else tensor_operators(context, _kept(context))),
         )
 
@@ -218,7 +181,7 @@ def build_tensor_methods(context: Context) -> Iterator[GeneratedFile]:
         extra = (
             ("opgen/tensor_functions.h",) if any(f.root_name in operators for f in members) else ()
         )
-        yield TensorMethodsFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="TensorMethods.cpp.j2",
             library=context.library.name,
@@ -274,7 +237,7 @@ def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[Publ
 
 
 def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
-    functions = context.spell.functions(f, "", method=True)
-    for function, caller in zip(functions, context.spell.callers(f, method=True)):
-        arguments = (f'"{f.full_name}"', *caller.names)
-        yield replace(function, callee="opgen::throw_not_selected", arguments=arguments)
+    functions = context.spell.functions(f, "opgen::throw_not_selected", method=True)
+    for function, signature in zip(functions, context.spell.cpp_signatures(f, method=True)):
+        names = (b.name for b in signature.arguments())
+        yield replace(function, arguments=(f'"{f.full_name}"', *names))

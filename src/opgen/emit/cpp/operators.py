@@ -8,16 +8,16 @@ from typing import TypeAlias
 
 from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Record,
     blocks,
     cpp_string,
+    generated,
     group_by,
     sharded,
     sorted_includes,
 )
-from opgen.emit.common.context import ClassDefinition, Context, class_definitions, type_headers
+from opgen.emit.common.context import Context, class_definitions, type_headers
 from opgen.emit.common.text import operator_struct
 from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.profile import operator_namespace
@@ -71,21 +71,6 @@ class OperatorStruct(Record, frozen=True):
 class SlotDefinition(Record, frozen=True):
     struct: str
     function_type: str
-
-
-class OperatorsHeader(GeneratedFile, frozen=True):
-    """`own_tensor` is the class Tensor of results; empty for the runtime's."""
-
-    root: str
-    own_tensor: str
-    includes: tuple[str, ...]
-    blocks: tuple[Block[OperatorStruct], ...]
-
-
-class OperatorsSource(GeneratedFile, frozen=True):
-    name: str
-    includes: tuple[str, ...]
-    blocks: tuple[Block[SlotDefinition], ...]
 
 
 class SchemaRow(Record, frozen=True):
@@ -153,19 +138,10 @@ class SchemaBlock(Record, frozen=True):
         return f"opgen_table_{self.file}_{self.namespace}{self.number}"
 
 
-class RegisterSchemaFile(GeneratedFile, frozen=True):
-    library: str
-    name: str
-    includes: tuple[str, ...]
-    abi: int
-    classes: tuple[ClassDefinition, ...]
-    blocks: tuple[SchemaBlock, ...]
-
-
 def build_operators_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>_ops.h: one struct per operator, with its schema and its C++ type."""
     for root in context.roots:
-        yield OperatorsHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}_ops.h",
             template="ops/root_ops.h.j2",
             root=root,
@@ -191,7 +167,7 @@ def _operator_includes(context: Context, functions: Sequence[NativeFunction]) ->
 def build_operators_sources(context: Context) -> Iterator[GeneratedFile]:
     """Build Operators[_n].cpp: the slots, one per operator."""
     for name, roots in sharded("Operators", context.roots, str, context.library.shards):
-        yield OperatorsSource(
+        yield generated(
             path=f"src/{name}.cpp",
             template="Operators.cpp.j2",
             name=f"{name}.cpp",
@@ -212,7 +188,7 @@ def build_register_schema(context: Context) -> Iterator[GeneratedFile]:
     for name, functions in sharded(
         "RegisterSchema", kept, lambda f: f.root_name, context.library.shards
     ):
-        yield RegisterSchemaFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="RegisterSchema.cpp.j2",
             library=context.library.name,

@@ -11,13 +11,14 @@ from opgen.emit.common.base import (
     PublicFunction,
     Record,
     blocks,
+    generated,
     group_by,
     sharded,
     sorted_includes,
     unique,
 )
 from opgen.emit.common.callables import decomposes, kernel_expression
-from opgen.emit.common.context import ClassDefinition, Context, class_definitions
+from opgen.emit.common.context import Context, class_definitions
 from opgen.emit.common.text import operator_struct
 from opgen.emit.kernels.headers import meta_roots
 from opgen.model.dispatch_key import DispatchKey
@@ -41,13 +42,6 @@ class DirectOperator(Record, frozen=True):
     variants: tuple[PublicFunction, ...]
 
 
-class DispatchHeader(GeneratedFile, frozen=True):
-    root: str
-    operator_header: str
-    runtime_headers: tuple[str, ...]
-    blocks: tuple[Block[DirectOperator], ...]
-
-
 def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
     """Yield one header per root that has direct functions, with those of all keys."""
     # The functions of an operator are the same for all keys with the same class of kernels.
@@ -62,7 +56,7 @@ def build_dispatch_headers(context: Context) -> Iterator[GeneratedFile]:
             f = row.function
             if (f.full_name, kernel_class) not in made:
                 made[f.full_name, kernel_class] = _direct_operator(context, f, kernel_class)
-        yield DispatchHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}_dispatch.h",
             template="ops/root_dispatch.h.j2",
             root=root,
@@ -123,12 +117,6 @@ def _direct(context: Context) -> dict[DispatchKey, list[Registration]]:
     return {key: rows for key, rows in found.items() if rows}
 
 
-class UmbrellaHeader(GeneratedFile, frozen=True):
-    name: str
-    purpose: str
-    includes: tuple[str, ...]
-
-
 def build_umbrellas(context: Context) -> Iterator[GeneratedFile]:
     """Build Functions.h, Operators.h, NativeFunctions.h, NativeMetaFunctions.h and a <Key>Functions.h per key."""
     roots = context.roots
@@ -152,8 +140,8 @@ def build_umbrellas(context: Context) -> Iterator[GeneratedFile]:
 
 def _umbrella(
     context: Context, name: str, purpose: str, roots: Iterable[str], suffix: str
-) -> UmbrellaHeader:
-    return UmbrellaHeader(
+) -> GeneratedFile:
+    return generated(
         path=f"include/{context.library.name}/{name}",
         template="Umbrella.h.j2",
         name=name,
@@ -245,23 +233,12 @@ class KernelTable(Record, frozen=True):
         return f"opgen_table_{self._suffix}"
 
 
-class RegisterKeyFile(GeneratedFile, frozen=True):
-    library: str
-    types: str
-    name: str
-    key: str
-    includes: tuple[str, ...]
-    classes: tuple[ClassDefinition, ...]
-    definitions: tuple[Block[KernelDefinition], ...]
-    tables: tuple[KernelTable, ...]
-
-
 def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
     """Yield one source per key that has kernels, or one per shard of it."""
     for key, rows in context.registered.items():
         stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
-            yield RegisterKeyFile(
+            yield generated(
                 path=f"src/{name}.cpp",
                 template="RegisterKey.cpp.j2",
                 library=context.library.name,

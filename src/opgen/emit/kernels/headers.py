@@ -12,22 +12,22 @@ from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Record,
     blocks,
     cpp_string,
+    generated,
     group_by,
     sorted_includes,
     unique,
 )
 from opgen.emit.common.context import Context, type_headers
 from opgen.emit.common.kernel_set import (
+    KernelOverload,
     MetaClass,
     StructuredKernel,
     UnstructuredKernel,
     continued,
-    specifier,
 )
 from opgen.emit.common.text import SpelledSignature
 from opgen.model.backend import BackendKernel, ExternalBackend
@@ -143,7 +143,7 @@ def _impl_parameters(group: NativeFunctionsGroup, context: Context) -> str:
     }
     return ", ".join(
         (
-            context.spell.parameters([b], defaults=False)
+            f"{context.spell.type(b.type)} {b.name}"
             if b.name in numbers
             else context.spell.type(b.type)
         )
@@ -186,22 +186,6 @@ class NativeBlock(Record, frozen=True):
     ufuncs: tuple[Ufunc, ...]
 
 
-class NativeHeader(GeneratedFile, frozen=True):
-    root: str
-    # The purpose of the header, in words.
-    purpose: str
-    includes: tuple[str, ...]
-    blocks: tuple[NativeBlock, ...]
-
-
-class MetaHeader(GeneratedFile, frozen=True):
-    root: str
-    includes: tuple[str, ...]
-    # The macros that define the functions, as a list in words.
-    macros: str
-    blocks: tuple[Block[MetaClass], ...]
-
-
 def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>_native.h for every root: the kernels of its operators."""
     structured = group_by(context.kernels.structured, lambda kernel: kernel.root)
@@ -212,7 +196,7 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
     dtypes = ["SelectedDtypes.h"] if context.selects_dtypes else []
     for root in _native_roots(context):
         own_meta = [f"ops/{root}_meta.h"] if root in metas else []
-        yield NativeHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}_native.h",
             template="ops/root_native.h.j2",
             root=root,
@@ -235,7 +219,7 @@ def build_native_headers(context: Context) -> Iterator[GeneratedFile]:
 def build_meta_headers(context: Context) -> Iterator[GeneratedFile]:
     """Build ops/<root>_meta.h for every root with a structured group: its meta classes."""
     for root, metas in sorted(group_by(context.kernels.metas, lambda meta: meta.root).items()):
-        yield MetaHeader(
+        yield generated(
             path=f"include/{context.library.name}/ops/{root}_meta.h",
             template="ops/root_meta.h.j2",
             root=root,
@@ -370,47 +354,6 @@ def build_selected_dtypes(context: Context) -> Iterator[GeneratedFile]:
     )
 
 
-class BackendMember(Record, frozen=True):
-    """One C++ overload of a kernel, with the first operator and key that use it.
-
-    `kept` is false if a selective build leaves out all of its operators.
-    """
-
-    schema: str
-    operator: str
-    root: str
-    key: DispatchKey
-    name: str
-    returns: str
-    parameter_list: tuple[str, ...]
-    types: tuple[str, ...]
-    kept: bool
-
-    @property
-    def parameters(self) -> str:
-        return ", ".join(self.parameter_list)
-
-    @property
-    def declaration(self) -> str:
-        return f"static {specifier(self.kept)}{self.returns} {self.name}({self.parameters});"
-
-
-class BackendHeader(GeneratedFile, frozen=True):
-    includes: tuple[str, ...]
-    abi: int
-    name: str
-    key: str
-    namespace: str
-    class_name: str
-    members: tuple[BackendMember, ...]
-
-
-class FallbackFile(GeneratedFile, frozen=True):
-    name: str
-    key: str
-    fallback_header: str
-
-
 def build_backend(context: Context) -> Iterator[GeneratedFile]:
     """Yield the header of the backend's class, if there is a backend, and its fallback for other operators."""
     backend = context.backend
@@ -419,7 +362,7 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
     yield _header(context, backend)
     if backend.cpu_fallback and context.target.installed is not None:
         name = f"Register{backend.forward.key.name}Fallback.cpp"
-        yield FallbackFile(
+        yield generated(
             path=f"src/{name}",
             template="RegisterFallback.cpp.j2",
             name=name,
@@ -428,10 +371,10 @@ def build_backend(context: Context) -> Iterator[GeneratedFile]:
         )
 
 
-def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
+def _header(context: Context, backend: ExternalBackend) -> GeneratedFile:
     """Return the backend's class, members sorted by name and types."""
-    members = sorted(backend_members(context), key=lambda m: (m.name, ", ".join(m.types)))
-    return BackendHeader(
+    members = sorted(backend_members(context), key=lambda m: (m.name, m.signature.types))
+    return generated(
         path=f"include/{context.library.name}/{backend.header}",
         template="BackendNativeFunctions.h.j2",
         includes=sorted_includes(context.tensor_header, "opgen/operator.h"),
@@ -444,7 +387,7 @@ def _header(context: Context, backend: ExternalBackend) -> BackendHeader:
     )
 
 
-def backend_members(context: Context) -> tuple[BackendMember, ...]:
+def backend_members(context: Context) -> tuple[KernelOverload, ...]:
     """Return the kernels to be written for the backend, in the order of the registry; none without a backend.
 
     Operators whose kernels have one name and the same C++ parameter types share a kernel.
@@ -461,17 +404,14 @@ def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:
     return context.spell.spelled(signature)
 
 
-def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> BackendMember:
+def _member(context: Context, uses: list[tuple[DispatchKey, BackendKernel]]) -> KernelOverload:
     key, kernel = uses[0]
-    signature = _signature(context, kernel)
-    return BackendMember(
+    return KernelOverload(
+        name=kernel.name,
         schema=context.spell.schema(kernel.function),
         operator=kernel.function.full_name,
         root=kernel.function.root_name,
         key=key,
-        name=kernel.name,
-        returns=signature.returns,
-        parameter_list=signature.parameter_list,
-        types=signature.type_list,
+        signature=_signature(context, kernel),
         kept=any(context.keeps(kernel.function) for _, kernel in uses),
     )

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from opgen.autograd.derivative import AuthorFunction
 from opgen.cpp.names import kernel_namespace
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Record,
+    ValuesFile,
     blocks,
     cpp_string,
+    generated,
     group_by,
     sharded,
 )
@@ -22,7 +23,7 @@ from opgen.emit.common.kernel_set import (
     StructuredKernel,
     UnstructuredKernel,
 )
-from opgen.emit.kernels.headers import BackendMember, Ufunc, backend_members, collect_ufuncs
+from opgen.emit.kernels.headers import Ufunc, backend_members, collect_ufuncs
 from opgen.model.cpp_words import cpp_identifier
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import TENSOR
@@ -57,20 +58,12 @@ class FormulaStubs(Record, frozen=True):
         return tuple(stub for stub in self.items if not stub.condition)
 
 
-class FormulaStubsFile(GeneratedFile, frozen=True):
-    library: str
-    stem: str
-    tensor_header: str
-    includes: tuple[str, ...]
-    blocks: tuple[FormulaStubs, ...]
-
-
 def build_formula_stubs(context: Context) -> Iterator[GeneratedFile]:
     """Build stubs/FormulaStubs.cpp: a weak definition of each function that authors' headers declare for formulas."""
     functions = kept_functions(context)
     if functions:
         stem = "FormulaStubs"
-        yield FormulaStubsFile(
+        yield generated(
             path=f"stubs/{stem}.cpp",
             template="FormulaStubs.cpp.j2",
             library=context.library.name,
@@ -166,7 +159,7 @@ class MissingFunction(Record, frozen=True):
     operator: str
     returns: str
     function: str
-    types: tuple[str, ...]
+    types: str
     to_write: str
     header: str
     kept: bool
@@ -180,54 +173,32 @@ class MissingFunction(Record, frozen=True):
 
 
 class Stub(Record, frozen=True):
-    namespace: str
-    # The name of the constant with the texts of its error.
+    """The stub of a `missing` function. `row` is the name of the constant with the texts of its error."""
+
     row: str
-    schema: str
-    operator: str
-    returns: str
-    function: str
-    types: str
-    pointer: str
-    to_write: str
-    symbolic_returns: str
-    symbolic: str
+    missing: MissingFunction
+
+    @property
+    def to_write(self) -> str:
+        return cpp_string(self.missing.to_write)
 
     @property
     def element(self) -> str:
         """The row of the table of stubs; a cast selects one of several functions."""
-        row, function = (f"{self.namespace}::{name}" for name in (self.row, self.function))
-        given = f"static_cast<{self.pointer}>(&{function})" if self.pointer else f"&{function}"
+        m = self.missing
+        row, function = (f"{m.namespace}::{name}" for name in (self.row, m.function))
+        given = f"static_cast<{m.pointer}>(&{function})" if m.pointer else f"&{function}"
         return f"opgen::kernel_stub({row}, {given}),"
 
 
-class StubsFile(GeneratedFile, frozen=True):
-    library: str
-    types: str
-    stem: str
-    key: str
-    includes: tuple[str, ...]
-    blocks: tuple[Block[Stub], ...]
-
-
 class Skeleton(Record, frozen=True):
-    schema: str
-    key: str
-    to_write: str
+    missing: MissingFunction
     # What a call of the empty body reports.
     reason: str
-    within: str
     # Comment lines with the facts that the author of the kernel needs.
     notes: tuple[str, ...]
     # What the kernel returns, if that is arguments which it writes; or empty.
     returned: str
-
-
-class SkeletonsFile(GeneratedFile, frozen=True):
-    includes: tuple[str, ...]
-    author_includes: tuple[str, ...]
-    functions: tuple[Skeleton, ...]
-    formula_functions: tuple[FormulaSkeleton, ...]
 
 
 def build_stubs(context: Context) -> Iterator[GeneratedFile]:
@@ -236,7 +207,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
     for key, functions in group_by(kept, lambda m: m.key).items():
         stem, count = f"{key.name}Stubs", context.library.shards
         for name, members in sharded(stem, functions, lambda m: m.root, count):
-            yield StubsFile(
+            yield generated(
                 path=f"stubs/{name}.cpp",
                 template="KeyStubs.cpp.j2",
                 library=context.library.name,
@@ -248,7 +219,7 @@ def build_stubs(context: Context) -> Iterator[GeneratedFile]:
             )
 
 
-def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFile:
+def build_skeletons(context: Context, operators: frozenset[str]) -> ValuesFile:
     """Return a source with an empty body for every function of the groups of `operators` and of their formulas."""
     roots = {f.root_name for f in context.registry.functions if f.full_name in operators}
     groups = {
@@ -264,21 +235,13 @@ def build_skeletons(context: Context, operators: frozenset[str]) -> SkeletonsFil
         if m.root in roots and (m.operator in operators or m.operator in groups)
     ]
     of_formulas = _formula_skeletons(context, roots)
-    return SkeletonsFile(
+    return generated(
         path="",
         template="skeletons.cpp.j2",
         includes=tuple(sorted({context.library.header(m.header) for m in wanted})),
         author_includes=context.formula_files.includes if of_formulas else (),
         functions=tuple(
-            Skeleton(
-                m.schema,
-                m.key.name,
-                m.to_write,
-                skeleton_reason(m),
-                m.within,
-                _notes(context, m),
-                _returned(context, m),
-            )
+            Skeleton(m, skeleton_reason(m), _notes(context, m), _returned(context, m))
             for m in wanted
         ),
         formula_functions=of_formulas,
@@ -348,7 +311,7 @@ def missing_functions(context: Context) -> tuple[MissingFunction, ...]:
             _missing_call(kernel, call)
             for kernel in context.kernels.kernels
             for call in kernel.calls
-            if (kernel.namespace, kernel.name, call.types) not in written_by_opgen
+            if (kernel.namespace, kernel.name, call.signature.types) not in written_by_opgen
         ),
         *(_missing_member(context, member) for member in backend_members(context)),
     )
@@ -392,12 +355,12 @@ def _known(
     return KnownDefinition(text, headers[0], headers)
 
 
-def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, tuple[str, ...]]:
+def _overload(context: Context, composite: CompositeKernel) -> tuple[str, str, str]:
     """Return the namespace, name and parameter types of a kernel that opgen generates; they identify a C++ function."""
     f, kernel = composite.function, composite.kernel
     native = context.signatures.native(f, symint=kernel.supports_symint)
     namespace = kernel_namespace(f.namespace, kernel.namespace)
-    return namespace, kernel.name, context.spell.spelled(native).type_list
+    return namespace, kernel.name, context.spell.spelled(native).types
 
 
 def _missing_meta(meta: MetaClass) -> MissingFunction:
@@ -411,7 +374,7 @@ def _missing_meta(meta: MetaClass) -> MissingFunction:
         operator=meta.operator,
         returns=returns,
         function=f"{meta.struct}::meta",
-        types=meta.types,
+        types=meta.signature.types,
         to_write=meta.to_write,
         header=f"ops/{meta.root}_meta.h",
         kept=meta.kept,
@@ -431,9 +394,9 @@ def _missing_impl(kernel: StructuredKernel, loops: Mapping[str, Ufunc]) -> Missi
         operator=kernel.operator,
         returns="void",
         function=f"{kernel.struct}::impl",
-        types=kernel.types,
+        types=kernel.signature.types,
         to_write=(
-            f"OPGEN_IMPL_FUNC({kernel.name})({kernel.parameters})"
+            f"OPGEN_IMPL_FUNC({kernel.name})({kernel.signature.parameters})"
             if loop is None
             else f"OPGEN_UFUNC({loop.name})({loop.named_parameters})"
         ),
@@ -450,17 +413,17 @@ def _missing_call(kernel: UnstructuredKernel, call: KernelOverload) -> MissingFu
         namespace=kernel.namespace,
         schema=call.schema,
         operator=call.operator,
-        returns=call.returns,
+        returns=call.signature.returns,
         function=f"{kernel.struct}::{kernel.name}",
-        types=call.types,
-        pointer=f"{call.returns} (*)({', '.join(call.types)})" if len(kernel.calls) > 1 else "",
-        to_write=f"{kernel.macro(call)}({call.parameters})",
+        types=call.signature.types,
+        pointer=call.signature.pointer_type if len(kernel.calls) > 1 else "",
+        to_write=f"{kernel.macro(call)}({call.signature.parameters})",
         header=f"ops/{kernel.roots[0]}_native.h",
         kept=call.kept,
     )
 
 
-def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
+def _missing_member(context: Context, member: KernelOverload) -> MissingFunction:
     backend = context.backend
     assert backend is not None
     function = f"{backend.class_name}::{member.name}"
@@ -471,11 +434,11 @@ def _missing_member(context: Context, member: BackendMember) -> MissingFunction:
         namespace=backend.cpp_namespace,
         schema=member.schema,
         operator=member.operator,
-        returns=member.returns,
+        returns=member.signature.returns,
         function=function,
-        types=member.types,
-        pointer=f"{member.returns} (*)({', '.join(member.types)})",
-        to_write=f"{member.returns} {function}({member.parameters})",
+        types=member.signature.types,
+        pointer=member.signature.pointer_type,
+        to_write=f"{member.signature.returns} {function}({member.signature.parameters})",
         header=backend.header,
         kept=member.kept,
         within=backend.cpp_namespace,
@@ -489,16 +452,4 @@ def _stub(context: Context, m: MissingFunction) -> Stub:
     # of several keys.
     own = operator_namespace(f.namespace)
     of = "" if m.namespace.startswith(f"{own}::") else f"{f.namespace}_"
-    return Stub(
-        namespace=m.namespace,
-        row=f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}",
-        schema=m.schema,
-        operator=m.operator,
-        returns=m.returns,
-        function=m.function,
-        types=", ".join(m.types),
-        pointer=m.pointer,
-        to_write=cpp_string(m.to_write),
-        symbolic_returns=m.symbolic_returns,
-        symbolic=m.symbolic,
-    )
+    return Stub(f"opgen_missing_{m.key.name}_{of}{f.func.name.unambiguous_name}", m)

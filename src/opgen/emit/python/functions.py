@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 from textwrap import indent
 
-from opgen.emit.common.base import GeneratedFile, Record, copied_modules, group_by
+from opgen.emit.common.base import GeneratedFile, Record, copied_modules, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.cpp.operators import is_hidden
-from opgen.emit.python.stub import StubFile
 from opgen.model.native_function import EffectType, KernelSource, NativeFunction
 from opgen.parse.entries.keys import EXTRA_NAMES
 from opgen.python.layout import docstring, without_docstrings
@@ -41,21 +40,6 @@ class PythonRow(Record, frozen=True):
     key: str
 
 
-class PythonFunctionsFile(GeneratedFile, frozen=True):
-    """`names` are the operators of `namespace`; `others` are further namespaces, for which the package has no names.
-    `registers` is whether the module _operators registers more than the library does.
-    """
-
-    library: str
-    namespace: str
-    others: tuple[str, ...]
-    names: tuple[str, ...]
-    registers: bool
-    fakes: tuple[FakeFunction, ...]
-    ordered: tuple[str, ...]
-    python_rows: tuple[PythonRow, ...]
-
-
 class DescribedObject(Record, frozen=True):
     """An operator of torch.ops or one of its overloads, and a function with its signature and documentation.
 
@@ -64,13 +48,6 @@ class DescribedObject(Record, frozen=True):
 
     path: str
     function: str
-
-
-class SignaturesFile(GeneratedFile, frozen=True):
-    library: str
-    namespace: str
-    imports: tuple[str, ...]
-    objects: tuple[DescribedObject, ...]
 
 
 def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
@@ -83,7 +60,7 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
     namespace = namespaces[0] if len(namespaces) == 1 else library
     functions = _by_name(f for f in kept if f.namespace == namespace)
     folder = f"python/{library}"
-    yield PythonFunctionsFile(
+    yield generated(
         path=f"{folder}/__init__.py",
         template="functions.py.j2",
         library=library,
@@ -109,8 +86,8 @@ def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
         yield _signatures(context, library, namespace, functions)
     title = f"Library {library}, for type checkers and editors."
     parts = tuple(_stub(context, functions))
-    yield StubFile(f"{folder}/__init__.pyi", "stub.pyi.j2", title, parts)
-    yield StubFile(f"{folder}/py.typed", "py.typed.j2", "", ())
+    yield generated(f"{folder}/__init__.pyi", "stub.pyi.j2", title=title, parts=parts)
+    yield generated(f"{folder}/py.typed", "py.typed.j2", title="", parts=())
 
 
 def _fake(f: NativeFunction) -> FakeFunction:
@@ -139,7 +116,7 @@ def _by_name(functions: Iterable[NativeFunction]) -> dict[str, list[NativeFuncti
 
 def _signatures(
     context: Context, library: str, namespace: str, functions: dict[str, list[NativeFunction]]
-) -> SignaturesFile:
+) -> GeneratedFile:
     """Build _signatures.py, from which `inspect` and `help()` know the operators."""
     words = _words(context)
     objects = []
@@ -153,13 +130,13 @@ def _signatures(
                 text = call.declaration(_help([(f, call)]), "_").rstrip("\n")
                 objects.append(DescribedObject(f'"{name}", "{overload}"', text))
     imports = tuple(_imports(words, [one.function for one in objects]))
-    return SignaturesFile(
+    return generated(
         f"python/{library}/_signatures.py",
         "signatures.py.j2",
-        library,
-        namespace,
-        imports,
-        tuple(objects),
+        library=library,
+        namespace=namespace,
+        imports=imports,
+        objects=tuple(objects),
     )
 
 

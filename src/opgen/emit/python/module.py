@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from opgen.cpp.names import operator_struct_name, parameter_name
-from opgen.emit.common.base import GeneratedFile, Record, cpp_string, sharded
+from opgen.emit.common.base import GeneratedFile, Record, cpp_string, generated, sharded
 from opgen.emit.common.context import MODULE_SOURCE, Context
 from opgen.emit.common.text import operator_struct
 from opgen.emit.python.calls import (
@@ -87,13 +87,6 @@ class PythonTables(Record, frozen=True):
     functions: tuple[FunctionRow, ...]
 
 
-class PythonModuleFile(GeneratedFile, frozen=True):
-    library: str
-    abi: int
-    left_out: tuple[str, ...]
-    tables: PythonTables
-
-
 class PythonShardedModuleFile(GeneratedFile, frozen=True):
     """`shards` are the names of the tables that are in other sources."""
 
@@ -105,15 +98,6 @@ class PythonShardedModuleFile(GeneratedFile, frozen=True):
     @property
     def shard_names(self) -> str:
         return ", ".join(self.shards)
-
-
-class PythonShardFile(GeneratedFile, frozen=True):
-    """`shard` is the module's name of the functions in `tables`."""
-
-    library: str
-    name: str
-    shard: str
-    tables: PythonTables
 
 
 class PythonPackageFile(GeneratedFile, frozen=True):
@@ -169,7 +153,7 @@ def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFil
     library, abi = context.library, context.target.plan.runtime_abi
     docs = PythonDocs(context)
     if library.shards == 1:
-        yield PythonModuleFile(
+        yield generated(
             path=MODULE_SOURCE,
             template="PythonModule.cpp.j2",
             library=library.name,
@@ -188,7 +172,7 @@ def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFil
         shards=tuple(_table_name(name) for name in shards),
     )
     for name, functions in shards.items():
-        yield PythonShardFile(
+        yield generated(
             path=f"python/{name}.cpp",
             template="PythonShard.cpp.j2",
             library=library.name,

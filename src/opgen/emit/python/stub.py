@@ -13,7 +13,7 @@ from functools import cached_property
 from keyword import iskeyword
 from textwrap import indent
 
-from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.base import GeneratedFile, Record, generated, group_by
 from opgen.emit.common.context import Context
 from opgen.emit.python.calls import PythonCalls, free_exports, parts_of
 from opgen.model.dispatch_key import DispatchKey
@@ -226,21 +226,9 @@ _USED = re.compile(r"(?<=-> )[A-Za-z_]\w*|\b[A-Za-z_]\w*\b(?![:(])")
 _INDENT = "    "
 
 
-class StubFile(GeneratedFile, frozen=True):
-    """`parts` are declarations in order, with the blank lines before them."""
-
-    title: str
-    parts: tuple[str, ...]
-
-
 class ResultType(Record, frozen=True):
     name: str
     names: str
-
-
-class ReturnTypesFile(GeneratedFile, frozen=True):
-    library: str
-    classes: tuple[ResultType, ...]
 
 
 def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]:
@@ -267,20 +255,25 @@ def build_python_stubs(context: Context, calls: PythonCalls) -> Iterator[Generat
     else:
         package = _extension(context.library.extends, modules, parts, _inherited(context, calls))
     yield _stub(name, "__init__", f"Library {name}, for type checkers and editors.", package)
-    yield StubFile(f"python/{name}/py.typed", "py.typed.j2", "", ())
+    yield generated(f"python/{name}/py.typed", "py.typed.j2", title="", parts=())
 
 
-def _stub(library: str, module: str, title: str, parts: Iterable[str]) -> StubFile:
-    return StubFile(f"python/{library}/{module}.pyi", "stub.pyi.j2", title, tuple(parts))
+def _stub(library: str, module: str, title: str, parts: Iterable[str]) -> GeneratedFile:
+    return generated(
+        f"python/{library}/{module}.pyi", "stub.pyi.j2", title=title, parts=tuple(parts)
+    )
 
 
-def _return_types(library: str, calls: PythonCalls) -> ReturnTypesFile:
+def _return_types(library: str, calls: PythonCalls) -> GeneratedFile:
     classes = tuple(
         ResultType(one.name, " ".join(name for name, _ in one.fields))
         for one in calls.result_classes()
     )
-    return ReturnTypesFile(
-        f"python/{library}/{_RETURN_TYPES}.py", "return_types.py.j2", library, classes
+    return generated(
+        f"python/{library}/{_RETURN_TYPES}.py",
+        "return_types.py.j2",
+        library=library,
+        classes=classes,
     )
 
 

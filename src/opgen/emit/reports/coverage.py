@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from opgen.autograd.kernels import AVAILABLE, GradientCoverage, GradientKind
-from opgen.emit.common.base import GeneratedFile, Record, group_by
+from opgen.emit.common.base import GeneratedFile, Record, generated, group_by
 from opgen.resolve.computed_table import OWN, Coverage
 
 # The width of the text of a kind.
@@ -57,21 +57,12 @@ class OperatorList(Record, frozen=True):
     names: tuple[str, ...]
 
 
-class CoverageFile(GeneratedFile, frozen=True):
-    title: str
-    title_as_html: str
-    heading: str
-    counts: tuple[Count, ...]
-    todo: tuple[OperatorList, ...]
-    operators: tuple[ShownOperator, ...]
-
-
 def build_coverage(
     backend: str, against: str, operators: Sequence[CoveredOperator], template: str
-) -> CoverageFile:
+) -> GeneratedFile:
     """Return the contents of the text and of the page. Operators are grouped by kind and sorted by name."""
     ordered, title = _ordered(operators), _title(backend, against, operators)
-    return CoverageFile(
+    return generated(
         path="",
         template=template,
         title=title,

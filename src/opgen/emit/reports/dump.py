@@ -33,6 +33,7 @@ from opgen.cpp.signatures import (
     parameters,
 )
 from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
+from opgen.emit.common.base import ValuesFile
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
 from opgen.model.backend import ExternalBackend
@@ -491,6 +492,9 @@ def file_rows(context: Context) -> list[Row]:
 
 def _as_json(value: object) -> Json:
     """Return a generated file as JSON: records become objects, members of enums their names."""
+    if isinstance(value, ValuesFile):
+        fields = {"path": value.path, "template": value.template, **value.values}
+        return {name: _as_json(one) for name, one in fields.items()}
     if isinstance(value, Struct):
         return {name: _as_json(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Enum):

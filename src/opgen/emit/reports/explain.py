@@ -17,7 +17,7 @@ from opgen.autograd.derivative import (
 from opgen.autograd.kernels import AutogradKernel, autograd_kernel, differentiable_outputs
 from opgen.cpp.type_values import TypeSpelling, spell
 from opgen.diagnostics.diagnostic import Code
-from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.base import GeneratedFile, Record, generated
 from opgen.emit.common.callables import callable_expression
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.headers import meta_roots
@@ -235,53 +235,12 @@ class TableCell(Record, frozen=True):
     reason: str
 
 
-class ExplanationFile(GeneratedFile, frozen=True):
-    """`doc` are the lines of the author's documentation, after a blank one."""
-
-    name: str
-    schema: str
-    doc: tuple[str, ...]
-    kind: str
-    variants: str
-    tags: str
-    group: tuple[str, ...]
-    place: str
-    cells: tuple[TableCell, ...]
-    hidden: tuple[str, ...]
-    gradients: tuple[str, ...]
-    signatures: tuple[str, ...]
-    to_write: tuple[str, ...]
-    headers: tuple[str, ...]
-
-
-class SummaryFile(GeneratedFile, frozen=True):
-    """An operator for the hover of an editor. `doc` are the lines of its documentation, after a blank one."""
-
-    name: str
-    schema: str
-    doc: tuple[str, ...]
-    kind: str
-    facts: tuple[str, ...]
-    cells: tuple[TableCell, ...]
-    gradients: tuple[str, ...]
-    signatures: tuple[str, ...]
-
-
-class CodePage(GeneratedFile, frozen=True):
-    code: str
-    title: str
-    explanation: str
-    failing: tuple[str, ...]
-    fixed: tuple[str, ...]
-    scope: str
-
-
 def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
     """Return everything that follows from the entry of `f`."""
     span = f.spans.entry
     rows = _rows(context, f, explained_table(context.registry, f))
     width = max((len(row.key) for row in rows), default=0)
-    return ExplanationFile(
+    return generated(
         path="",
         template="operator.txt.j2",
         name=f.full_name,
@@ -314,7 +273,7 @@ def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
     facts = [" ".join(line.split()) for line in _group_lines(context, f)]
     if f.tags:
         facts.append(f"tags {', '.join(sorted(f.tags))}")
-    return SummaryFile(
+    return generated(
         path="",
         template="operator.md.j2",
         name=f.full_name,
@@ -328,9 +287,9 @@ def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
     )
 
 
-def build_code_page(code: Code) -> CodePage:
+def build_code_page(code: Code) -> GeneratedFile:
     """Build the page of a diagnostic code: its meaning, and an example before and after the fix."""
-    return CodePage(
+    return generated(
         path="",
         template="code.txt.j2",
         code=code.code,

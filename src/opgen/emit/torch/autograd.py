@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, sharded, sorted_includes
+from opgen.emit.common.base import (
+    GeneratedFile,
+    Record,
+    blocks,
+    generated,
+    sharded,
+    sorted_includes,
+)
 from opgen.emit.common.callables import CALL_FOR_EACH, Kernel, boxed, find_batching, has_aliases
 from opgen.emit.common.context import Context
 from opgen.emit.common.text import operator_struct
@@ -29,16 +36,6 @@ class AutogradRow(Record, frozen=True):
     refusal: Kernel | None = None
 
 
-class RegisterAutogradFile(GeneratedFile, frozen=True):
-    library: str
-    name: str
-    own_includes: tuple[str, ...]
-    includes: tuple[str, ...]
-    refuses: bool
-    batches: bool
-    blocks: tuple[Block[AutogradRow], ...]
-
-
 def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
     """Build RegisterAutograd[_n].cpp: the operators that do not decompose."""
     rows = [
@@ -53,7 +50,7 @@ def build_register_autograd(context: Context) -> Iterator[GeneratedFile]:
     ):
         views = [f for f in some if _is_view(context, f)]
         made = [(f.namespace, _row(context, f, f in views)) for f in some]
-        yield RegisterAutogradFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="RegisterAutograd.cpp.j2",
             library=context.library.name,

@@ -8,17 +8,17 @@ from msgspec.structs import replace
 
 from opgen.cpp.names import operator_struct_name
 from opgen.emit.common.base import (
-    Block,
     GeneratedFile,
     Record,
     blocks,
     cpp_string,
+    generated,
     group_by,
     sharded,
     sorted_includes,
 )
 from opgen.emit.common.callables import Kernel
-from opgen.emit.common.context import ClassDefinition, Context, class_definitions
+from opgen.emit.common.context import Context, class_definitions
 from opgen.emit.common.text import operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.emit.torch.autograd import NOT_IMPLEMENTED
@@ -53,15 +53,6 @@ class FunctionalizeRow(Record, frozen=True):
         return f"{self.kernel_class}::call"
 
 
-class RegisterFunctionalizeFile(GeneratedFile, frozen=True):
-    library: str
-    name: str
-    has_views: bool
-    includes: tuple[str, ...]
-    classes: tuple[ClassDefinition, ...]
-    tables: tuple[Block[FunctionalizeRow], ...]
-
-
 class _Replaced(Record, frozen=True):
     """An operator, the siblings that replace it, and its registration."""
 
@@ -77,7 +68,7 @@ def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
         return
     stem, count = "RegisterFunctionalize", context.library.shards
     for name, rows in sharded(stem, replaced, lambda r: r.function.root_name, count):
-        yield RegisterFunctionalizeFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="RegisterFunctionalize.cpp.j2",
             library=context.library.name,
@@ -211,17 +202,6 @@ class TwinTable(Record, frozen=True):
     rows: tuple[TwinRow, ...]
 
 
-class RegisterTwinsFile(GeneratedFile, frozen=True):
-    library: str
-    name: str
-    own_includes: tuple[str, ...]
-    includes: tuple[str, ...]
-    classes: tuple[ClassDefinition, ...]
-    blocks: tuple[Block[TwinOperator], ...]
-    declared: tuple[Block[TwinOperator], ...]
-    tables: tuple[TwinTable, ...]
-
-
 def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
     """Build RegisterTwins[_n].cpp; none if no operator needs a twin."""
     twins = [
@@ -235,7 +215,7 @@ def build_register_twins(context: Context) -> Iterator[GeneratedFile]:
         rows = group_by(
             (row for t in some for row in _rows(context, t)), lambda row: (row[0], row[1])
         )
-        yield RegisterTwinsFile(
+        yield generated(
             path=f"src/{name}.cpp",
             template="RegisterTwins.cpp.j2",
             library=context.library.name,

@@ -31,10 +31,7 @@ def parse_selective(source: Source, diagnostics: Diagnostics) -> Selector:
         names = ValueReader(empty, "E0843", diagnostics).list_of(root, rule, rule, "str")
         return Selector(
             include_all_non_op_selectives=True,
-            operators={
-                name.text: SelectedOperator(name.text, is_used_for_training=False, span=name.span)
-                for name in names
-            },
+            operators={name.text: SelectedOperator(name.text, span=name.span) for name in names},
         )
     if len(diagnostics) == before:
         span = source.start if root is None else root.span
@@ -48,17 +45,15 @@ def _read(reader: ValueReader) -> Selector:
     operators = reader.mapping("operators")
     pairs = () if operators is None else operators.pairs
     operators_or_none = [_read_operator(key, value, reader) for key, value in pairs]
+    # These have no effect.
+    _lists(reader, "et_kernel_metadata")
+    for key in ("custom_classes", "build_features", "debug_info"):
+        reader.scalars(key)
     return Selector(
         include_all_operators=reader.flag("include_all_operators", False),
         include_all_non_op_selectives=reader.flag("include_all_non_op_selectives", False),
         operators={o.name: o for o in operators_or_none if o is not None},
         kernel_metadata=_read_kernel_metadata(reader),
-        et_kernel_metadata={
-            tag: tuple(map(str, items)) for tag, items in _lists(reader, "et_kernel_metadata")
-        },
-        custom_classes=frozenset(reader.scalars("custom_classes")),
-        build_features=frozenset(reader.scalars("build_features")),
-        debug_info=_debug_info(reader),
     )
 
 
@@ -69,14 +64,9 @@ def _read_operator(key: ScalarNode, value: Node, outer: ValueReader) -> Selected
     reader = ValueReader(value, "E0843", outer.diagnostics)
     reader.check_keys(_OPERATOR_KEYS, "E0842")
     _check_name(key, reader)
-    return SelectedOperator(
-        name=key.value,
-        is_root_operator=reader.flag("is_root_operator", True),
-        is_used_for_training=reader.flag("is_used_for_training", True),
-        include_all_overloads=reader.flag("include_all_overloads", True),
-        debug_info=_debug_info(reader),
-        span=key.span,
-    )
+    overloads = [reader.flag(name, True) for name in _FLAGS][-1]
+    reader.scalars("debug_info")
+    return SelectedOperator(key.value, overloads, key.span)
 
 
 def _check_name(key: ScalarNode, reader: ValueReader) -> None:
@@ -85,10 +75,6 @@ def _check_name(key: ScalarNode, reader: ValueReader) -> None:
         return
     message = f"'name' differs from its key '{shorten(key.value)}'"
     reader.diagnostics.error("E0844", message, value.span, labels=[(key.span, "the key")])
-
-
-def _debug_info(reader: ValueReader) -> tuple[str, ...] | None:
-    return None if reader.node.get("debug_info") is None else reader.scalars("debug_info")
 
 
 def _read_kernel_metadata(reader: ValueReader) -> dict[str, tuple[str, ...]]:
