@@ -29,23 +29,24 @@ SIZES = {"1k": 1 << 10, "64k": 1 << 16, "1M": 1 << 20, "16M": 1 << 24}
 # Three dimensions, none of them small, for each size.
 _SHAPES = {1 << 10: (16, 8, 8), 1 << 16: (64, 32, 32), 1 << 20: (128, 64, 128), 1 << 24: (256,) * 3}
 _SECTION = re.compile(r"^# -{20,}\n# (.+)\n# -{20,}$", re.MULTILINE)
-# Functions of numbers above zero.
-_POSITIVE = frozenset(
-    (
-        "log",
-        "sqrt",
-        "rsqrt",
-        "log1p",
-        "polygamma",
-        "special_entr",
-        "binary_cross_entropy",
-        "pow",
-        "log2",
-        "log10",
-        "lgamma",
-        "digamma",
-    )
-)
+# The numbers that a function is measured with, spread evenly: its domain, or where its results are neither infinite nor 0.
+# Others get normal numbers. PyTorch computes NaN far more slowly than numbers, so a function is not measured outside.
+_DOMAINS: Mapping[str, tuple[float, float]] = {
+    **dict.fromkeys(
+        ("log", "log2", "log10", "sqrt", "rsqrt", "lgamma", "digamma", "polygamma"), (0.01, 100.0)
+    ),
+    **dict.fromkeys(("log1p", "xlogy", "special_entr"), (0.01, 100.0)),
+    **dict.fromkeys(("asin", "acos", "atanh", "erfinv"), (-0.99, 0.99)),
+    **dict.fromkeys(("binary_cross_entropy", "bernoulli", "logit"), (0.05, 0.95)),
+    **dict.fromkeys(
+        ("exp", "exp2", "expm1", "sinh", "cosh", "tan", "sin", "cos", "sinc"), (-10.0, 10.0)
+    ),
+    **dict.fromkeys(
+        ("sigmoid", "tanh", "gelu", "silu", "softplus", "mish", "elu", "erf", "erfc"), (-5.0, 5.0)
+    ),
+    "acosh": (1.01, 100.0),
+    "pow": (0.05, 10.0),
+}
 # NumPy's names, where they differ. Any other function of the same name counts if it returns the same numbers.
 _NUMPY = {
     "mul": "multiply",
@@ -131,8 +132,9 @@ class Draw:
             return torch.rand(shape, generator=self.generator) < 0.5
         if not dtype.is_floating_point and not dtype.is_complex:
             return torch.randint(1, 100, shape, generator=self.generator).to(dtype)
-        if self.name in _POSITIVE or self.name == "bernoulli":
-            return (torch.rand(shape, generator=self.generator) * 0.9 + 0.05).to(dtype)
+        if (domain := _DOMAINS.get(self.name.removesuffix("_"))) is not None:
+            low, high = domain
+            return (torch.rand(shape, generator=self.generator) * (high - low) + low).to(dtype)
         return torch.randn(shape, generator=self.generator).to(dtype)
 
     def tensor(self, shape: tuple[int, ...], dtype: torch.dtype | None = None) -> torch.Tensor:

@@ -1,7 +1,8 @@
 """Measure every operator of our own library, compared with PyTorch and, where it has the function, NumPy, in one process.
 
     python benchmarks/kernels.py [--operators REGEX] [--forms REGEX] [--dtypes D,D] [--sizes S,S] [--threads N,N]
-                                 [--quick] [--busy] [--rounds N] [--all] [--build DIR] [--no-build] [--json FILE] [--write]
+                                 [--quick] [--busy] [--rounds N] [--all] [--build DIR] [--no-build] [--json FILE]
+                                 [--read FILE] [--against FILE] [--write]
 
 The calls are derived from native_functions.yaml (kernel_cases.py): every function and method that both libraries have in
 Python, contiguous, strided, transposed, broadcast, and along the first, the middle, the last and all dimensions. In each
@@ -10,6 +11,7 @@ and a row has the median of the rounds' ratios with the smallest and the largest
 
 Prints a table sorted by ratio, and the geometric mean of each family (the headings of the YAML). `--write` puts them into
 benchmarks/RESULTS.md, and a picture into benchmarks/kernels.svg. `--all` measures all dtypes and sizes, which takes hours.
+`--against` compares with the rows of an earlier `--json`, such as those of another machine or of OPGEN_CPU_CAPABILITY=avx2.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import importlib
 import json
 import math
 import os
+import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -254,7 +258,46 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {' | '.join(map(str, cells))} |"
 
 
+def describe_processor() -> str:
+    """Return the processor's name, and the instruction sets that both libraries choose on it."""
+    found = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    own = os.environ.get("OPGEN_CPU_CAPABILITY", "the highest")
+    return (
+        f"{found[1] if found else platform.machine()}; instruction set of torch: "
+        f"{torch.backends.cpu.get_cpu_capability()}, of opgen: {own}"
+    )
+
+
+def comparison(rows: Sequence[Row], earlier: Sequence[Row]) -> Iterator[str]:
+    """Yield how the ratios to torch of two runs differ, the largest increase first."""
+
+    def ratios(of: Sequence[Row]) -> dict[tuple[Any, ...], float]:
+        keys = ("operator", "form", "dtype", "size", "threads")
+        return {
+            tuple(row[key] for key in keys): row["torch ratio"][0]
+            for row in of
+            if "operator" in row and not is_call(row)
+        }
+
+    now, before = ratios(rows), ratios(earlier)
+    shared = sorted(now.keys() & before.keys(), key=lambda key: before[key] / now[key])
+    if not shared:
+        yield "No row is in both runs."
+        return
+    change = geometric_mean([now[key] / before[key] for key in shared])
+    yield f"{len(shared)} rows in both runs: their ratios to torch are {change:.2f} of the earlier ones in the geometric mean."
+    yield ""
+    yield "| operator | form | dtype | size | threads | ratio to torch, earlier | now |"
+    yield "|---|---|---|---|---:|---:|---:|"
+    for key in shared:
+        yield f"| {' | '.join(map(str, key))} | {before[key]:.2f} | {now[key]:.2f} |"
+
+
 def report(rows: Sequence[Row], only_above: float = 0.0) -> Iterator[str]:
+    for row in rows:
+        if "processor" in row:
+            yield f"{row['processor']}."
+            yield ""
     loops = [row for row in rows if "operator" in row and not is_call(row)]
     calls = sum(1 for row in rows if "operator" in row) - len(loops)
     left_out = [row for row in rows if "left out" in row]
@@ -355,6 +398,7 @@ def main() -> None:
         "--read", type=Path, nargs="+", help="rows of --json files instead of measuring"
     )
     parser.add_argument("--json", type=Path, help="the file that receives the rows")
+    parser.add_argument("--against", type=Path, help="rows of an earlier --json to compare with")
     parser.add_argument("--above", type=float, default=0.0, help="the smallest ratio in the table")
     parser.add_argument("--write", action="store_true", help="put the tables into RESULTS.md")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # the process that measures
@@ -371,11 +415,14 @@ def main() -> None:
     else:
         if not given.no_build:
             build(given.build)
-        rows = in_processes(given)
+        if not given.busy and os.getloadavg()[0] > 0.5:
+            print("the machine is busy: give --busy, or wait", file=sys.stderr)
+        rows = [{"processor": describe_processor()}, *in_processes(given)]
     if given.json:
         given.json.write_text(json.dumps(rows))
     lines = list(report(rows, given.above))
-    print("\n".join(lines))
+    earlier = json.loads(given.against.read_text()) if given.against else None
+    print("\n".join(lines if earlier is None else comparison(rows, earlier)))
     for row in rows:
         if "left out" in row:
             print(f"left out: {row['left out']}: {row['why']}", file=sys.stderr)

@@ -35,11 +35,11 @@
 #include <aten/ops/softshrink_native.h>
 #include <aten/ops/threshold_native.h>
 #include <opgen/cpu/softmax.h>
-#include <opgen/cpu/vec_functions.h>
 
 #include "composite.h"
 #include "devices.h"
 #include "either.h"
+#include "vectors.h"
 
 using namespace kernels;
 
@@ -89,7 +89,7 @@ OPGEN_META_FUNC(silu)(const Tensor& self) {
 OPGEN_IMPL_FUNC(silu_out)(const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "silu", [&] {
     if constexpr (is_float_v<scalar_t>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::silu(x); });
+      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::silu());
       return;
     }
     opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
@@ -110,9 +110,9 @@ OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const
     using wide = wide_t<scalar_t>;
     if constexpr (std::is_same_v<wide, float>) {
       if (by_tanh) {
-        opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::gelu_tanh(x); });
+        opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu_tanh());
       } else {
-        opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::gelu(x); });
+        opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu());
       }
       return;
     }
@@ -142,17 +142,7 @@ OPGEN_IMPL_FUNC(elu_out)
     using wide = wide_t<scalar_t>;
     const wide above = scale.to<wide>(), inner = input_scale.to<wide>();
     const wide below = alpha.to<wide>() * above;
-    if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, [=](auto x) {
-        using V = decltype(x);
-        return select(x < V(0.0f), opgen::vec::expm1(x * V(inner)) * V(below), x * V(above));
-      });
-      return;
-    }
-    opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element);
-      return static_cast<scalar_t>(x < 0 ? std::expm1(x * inner) * below : x * above);
-    });
+    opgen::cpu_kernel_vec<scalar_t>(*this, vectors::Elu<wide>{inner, below, above});
   });
 }
 
@@ -160,16 +150,8 @@ OPGEN_META_FUNC(mish)(const Tensor& self) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(mish_out)(const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "mish", [&] {
-    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) { return opgen::vec::mish(x); });
-      return;
-    }
-    opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
-      const auto x = widen(element);
-      return static_cast<scalar_t>(x * std::tanh(std::log1p(std::exp(x))));
-    });
-  });
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "mish",
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(*this, vectors::mish()); });
 }
 
 OPGEN_META_FUNC(softplus)
@@ -181,19 +163,7 @@ OPGEN_IMPL_FUNC(softplus_out)
   OPGEN_DISPATCH_FLOATING(common_dtype(), "softplus", [&] {
     using wide = wide_t<scalar_t>;
     const wide steepness = beta.to<wide>(), linear_from = threshold.to<wide>();
-    if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, [=](auto x) {
-        using V = decltype(x);
-        const V scaled = x * V(steepness);
-        return select(scaled > V(linear_from), x, opgen::vec::softplus(scaled) / V(steepness));
-      });
-      return;
-    }
-    opgen::cpu_kernel(*this, [=](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element), scaled = x * steepness;
-      return static_cast<scalar_t>(scaled > linear_from ? x
-                                                        : std::log1p(std::exp(scaled)) / steepness);
-    });
+    opgen::cpu_kernel_vec<scalar_t>(*this, vectors::Softplus<wide>{steepness, linear_from});
   });
 }
 
@@ -424,39 +394,17 @@ OPGEN_META_FUNC(glu)(const Tensor& self, int64_t dim) {
                   self.narrow(along, size / 2, size / 2));
 }
 OPGEN_IMPL_FUNC(glu_out)(const Tensor&, int64_t /*dim*/, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "glu", [&] {
-    opgen::cpu_kernel_vec<scalar_t>(*this,
-                                    [](auto a, auto b) { return a * opgen::vec::sigmoid(b); });
-  });
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "glu",
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(*this, vectors::Glu()); });
 }
 
 namespace {
 
-struct LogSigmoid {
-  template <int bytes>
-  OPGEN_ALWAYS_INLINE opgen::Vec<float, bytes> operator()(const opgen::Vec<float, bytes>& x) const {
-    using V = opgen::Vec<float, bytes>;
-    const auto negative = x < V(0.0f);
-    // The exponential of a number below 0 does not overflow.
-    return select(negative, x, V(0.0f)) -
-           opgen::vec::log1p(opgen::vec::exp(select(negative, x, -x)));
-  }
-};
-
 void log_sigmoid_into(Tensor& out, const Tensor& self) {
   TensorIterator iter = TensorIterator::unary_op(out, self);
   if (out.is_meta()) return;
-  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "log_sigmoid", [&] {
-    using wide = wide_t<scalar_t>;
-    if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(iter, LogSigmoid());
-      return;
-    }
-    opgen::cpu_kernel(iter, [](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element);
-      return static_cast<scalar_t>(lesser_of(x, wide(0)) - std::log1p(std::exp(-std::abs(x))));
-    });
-  });
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "log_sigmoid",
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(iter, vectors::LogSigmoid()); });
 }
 
 }  // namespace

@@ -39,9 +39,9 @@
 #include <aten/ops/sub_native.h>
 #include <aten/ops/xlogy.h>
 #include <aten/ops/xlogy_native.h>
-#include <opgen/cpu/vec_special.h>
 
 #include "composite.h"
+#include "vectors.h"
 
 using namespace kernels;
 namespace vec = opgen::vec;
@@ -177,13 +177,12 @@ void div_true(TensorIteratorBase& iter) {
 template <class T>
 void div_floor(TensorIteratorBase& iter) {
   if constexpr (!std::is_same_v<wide_t<T>, float>) {
-    map_wide<T>(iter, [](auto a, auto b) { return vec::divide_floor(a, b); });
+    map_wide<T>(iter, vectors::divide_floor());
     return;
   } else if (const std::optional<float> divisor = wide_number<T>(iter)) {
-    opgen::cpu_kernel_vec<T>(
-        iter, [b = *divisor](auto a) { return vec::divide_floor(a, decltype(a)(b)); });
+    opgen::cpu_kernel_vec<T>(iter, vectors::with_number<vectors::divide_floor>(*divisor));
   } else {
-    opgen::cpu_kernel_vec<T>(iter, [](auto a, auto b) { return vec::divide_floor(a, b); });
+    opgen::cpu_kernel_vec<T>(iter, vectors::divide_floor());
   }
 }
 
@@ -258,7 +257,7 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
   OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
     using wide = wide_t<scalar_t>;
     if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto a, auto b) { return vec::remainder(a, b); });
+      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::remainder());
       return;
     }
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
@@ -317,7 +316,7 @@ void power(TensorIteratorBase& iter) {
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
     if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return vec::pow(a, b); });
+      opgen::cpu_kernel_vec<scalar_t>(iter, vectors::pow());
       return;
     }
     opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
@@ -403,8 +402,7 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
     } else {
       const auto power = widen(exponent.to<scalar_t>());
       if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
-        opgen::cpu_kernel_vec<scalar_t>(
-            *this, [power](auto x) { return vec::pow(x, decltype(x)(power)); });
+        opgen::cpu_kernel_vec<scalar_t>(*this, vectors::with_number<vectors::pow>(power));
         return;
       }
       opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
@@ -458,17 +456,16 @@ OPGEN_KERNEL(floor_divide_)(Tensor& self, const Scalar& other) {
 
 namespace {
 
-template <class F>
-void map_two(TensorIteratorBase& iter, const char* name, F f) {
-  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_wide<scalar_t>(iter, f); });
-}
-// Floats, and half types as floats, are computed by `v`, a function of vectors; others by `f`.
+// Floats, half types as floats, and doubles if `v` takes them, are computed by `v`, a function of
+// vectors; others by `f`.
 template <class T, class F, class V>
 void map_two_by_vectors(TensorIteratorBase& iter, F f, V v) {
-  if constexpr (!std::is_same_v<wide_t<T>, float>) {
+  if constexpr (std::is_same_v<T, double> && vectors::OfDoubles<V>) {
+    opgen::cpu_kernel_vec<T>(iter, v);
+  } else if constexpr (!std::is_same_v<wide_t<T>, float>) {
     map_wide<T>(iter, f);
   } else if (const std::optional<float> second = wide_number<T>(iter)) {
-    opgen::cpu_kernel_vec<T>(iter, [v, b = *second](auto a) { return v(a, decltype(a)(b)); });
+    opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
   } else {
     opgen::cpu_kernel_vec<T>(iter, v);
   }
@@ -478,6 +475,11 @@ void map_two(TensorIteratorBase& iter, const char* name, F f, V v) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
                           [&] { map_two_by_vectors<scalar_t>(iter, f, v); });
 }
+// Of a function of vectors of doubles, too.
+template <class V>
+void map_two(TensorIteratorBase& iter, const char* name, V v) {
+  map_two(iter, name, v, v);
+}
 
 }  // namespace
 
@@ -486,17 +488,14 @@ OPGEN_META_FUNC(atan2)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_IMPL_FUNC(atan2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   map_two(
-      *this, "atan2", [](auto y, auto x) { return std::atan2(y, x); },
-      [](auto y, auto x) { return vec::atan2(y, x); });
+      *this, "atan2", [](auto y, auto x) { return std::atan2(y, x); }, vectors::atan2());
 }
 
 OPGEN_META_FUNC(hypot)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(hypot_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(
-      *this, "hypot", [](auto x, auto y) { return std::hypot(x, y); },
-      [](auto x, auto y) { return vec::hypot(x, y); });
+  map_two(*this, "hypot", vectors::hypot());
 }
 
 OPGEN_META_FUNC2(copysign, Tensor)(const Tensor& self, const Tensor& other) {
@@ -549,8 +548,7 @@ OPGEN_META_FUNC(logaddexp)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp", [&] {
-    map_two_by_vectors<scalar_t>(*this, LogAddExp(),
-                                 [](auto x, auto y) { return vec::log_add_exp(x, y); });
+    map_two_by_vectors<scalar_t>(*this, LogAddExp(), vectors::log_add_exp());
   });
 }
 
@@ -558,29 +556,14 @@ OPGEN_META_FUNC(logaddexp2)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(logaddexp2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(
-      *this, "logaddexp2",
-      [](auto x, auto y) {
-        using T = decltype(x);
-        if (std::isinf(x) && x == y) return x;
-        const T most = x < y ? y : x;
-        return most + std::log1p(std::exp2(-std::abs(x - y))) * T(1.44269504088896340736);
-      },
-      [](auto x, auto y) { return vec::log_add_exp2(x, y); });
+  map_two(*this, "logaddexp2", vectors::log_add_exp2());
 }
 
 OPGEN_META_FUNC2(xlogy, Tensor)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_float_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(xlogy_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(
-      *this, "xlogy",
-      [](auto x, auto y) {
-        using T = decltype(x);
-        if (std::isnan(y)) return y;
-        return x == 0 ? T(0) : x * std::log(y);
-      },
-      [](auto x, auto y) { return vec::xlogy(x, y); });
+  map_two(*this, "xlogy", vectors::xlogy());
 }
 OPGEN_KERNEL(xlogy)(const Scalar& self, const Tensor& other) {
   return at::xlogy(number(self), other);
@@ -618,8 +601,7 @@ OPGEN_IMPL_FUNC(fmod_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
     return;
   }
   map_two(
-      *this, "fmod", [](auto a, auto b) { return std::fmod(a, b); },
-      [](auto a, auto b) { return vec::fmod(a, b); });
+      *this, "fmod", [](auto a, auto b) { return std::fmod(a, b); }, vectors::fmod());
 }
 OPGEN_KERNEL(fmod)(const Tensor& self, const Scalar& other) {
   return at::fmod(self, number(other));

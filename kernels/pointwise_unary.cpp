@@ -71,14 +71,13 @@
 #include <aten/ops/tanh_native.h>
 #include <aten/ops/trunc_native.h>
 #include <aten/ops/zeros_like.h>
-#include <opgen/cpu/vec_special.h>
 
 #include "common.h"
 #include "either.h"
 #include "special.h"
+#include "vectors.h"
 
 using namespace kernels;
-namespace vec = opgen::vec;
 
 namespace {
 
@@ -100,11 +99,12 @@ void map_floating(TensorIteratorBase& iter, const char* name, F f) {
   });
 }
 
-// Floats, and half types as floats, are computed by `v`, a function of vectors; others by `f`, but
-// doubles by `v` too if it is one of vectors of doubles.
-template <class T, bool doubles = false, class F, class V>
+// Floats, half types as floats, and doubles if `v` takes them, are computed by `v`, a function of
+// vectors; others by `f`.
+template <class T, class F, class V>
 void map_by_vectors(TensorIteratorBase& iter, F f, V v) {
-  if constexpr (std::is_same_v<wide_t<T>, float> || (doubles && std::is_same_v<T, double>)) {
+  if constexpr (std::is_same_v<wide_t<T>, float> ||
+                (std::is_same_v<T, double> && vectors::OfDoubles<V>)) {
     opgen::cpu_kernel_vec<T>(iter, v);
   } else {
     opgen::cpu_kernel(iter, [f](T x) -> T { return narrowed<T>(f(widen(x))); });
@@ -116,13 +116,14 @@ void map_floating_or_complex(TensorIteratorBase& iter, const char* name, F f, V 
                                       [&] { map_by_vectors<scalar_t>(iter, f, v); });
 }
 template <class F, class V>
-void map_with_doubles(TensorIteratorBase& iter, const char* name, F f, V v) {
-  OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), name,
-                                      [&] { map_by_vectors<scalar_t, true>(iter, f, v); });
-}
-template <class F, class V>
 void map_floating(TensorIteratorBase& iter, const char* name, F f, V v) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] { map_by_vectors<scalar_t>(iter, f, v); });
+}
+
+template <class V>
+void map_vectors(TensorIteratorBase& iter, const char* name, V v) {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(iter, v); });
 }
 
 // Half types are computed by `half`, a function of vectors that has the digits of those.
@@ -188,54 +189,43 @@ struct Log2 {
   OPGEN_IMPL_FUNC(op##_out)(const Tensor& /*self*/, const Tensor& /*out*/) { \
     map(*this, #op, __VA_ARGS__);                                            \
   }
-#define OPGEN_FUNCTION(space, name) [](auto x) { return space::name(x); }
+#define OPGEN_STD(name) [](auto x) { return std::name(x); }
 
-OPGEN_UNARY_FLOAT(exp, map_with_doubles, OPGEN_FUNCTION(std, exp), OPGEN_FUNCTION(vec, exp))
-OPGEN_UNARY_FLOAT(log, map_floating_or_complex, OPGEN_FUNCTION(std, log), OPGEN_FUNCTION(vec, log))
-OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p(), OPGEN_FUNCTION(vec, log1p))
-OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, OPGEN_FUNCTION(std, sqrt))
+OPGEN_UNARY_FLOAT(exp, map_floating_or_complex, OPGEN_STD(exp), vectors::exp())
+OPGEN_UNARY_FLOAT(log, map_floating_or_complex, OPGEN_STD(log), vectors::log())
+OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p(), vectors::log1p())
+OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, OPGEN_STD(sqrt))
 OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex,
                   [](auto x) { return decltype(x)(1) / std::sqrt(x); })
 OPGEN_UNARY_FLOAT(reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; })
-OPGEN_UNARY_FLOAT(sin, map_with_halves, OPGEN_FUNCTION(std, sin), OPGEN_FUNCTION(vec, sin),
-                  OPGEN_FUNCTION(vec, sin_of_half))
-OPGEN_UNARY_FLOAT(cos, map_with_halves, OPGEN_FUNCTION(std, cos), OPGEN_FUNCTION(vec, cos),
-                  OPGEN_FUNCTION(vec, cos_of_half))
-OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_FUNCTION(std, atan),
-                  OPGEN_FUNCTION(vec, atan))
-OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_FUNCTION(std, tanh),
-                  OPGEN_FUNCTION(vec, tanh))
+OPGEN_UNARY_FLOAT(sin, map_with_halves, OPGEN_STD(sin), vectors::sin(), vectors::sin_of_half())
+OPGEN_UNARY_FLOAT(cos, map_with_halves, OPGEN_STD(cos), vectors::cos(), vectors::cos_of_half())
+OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_STD(atan), vectors::atan())
+OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_STD(tanh), vectors::tanh())
 OPGEN_UNARY_FLOAT(
-    sigmoid, map_with_doubles,
-    [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); },
-    OPGEN_FUNCTION(vec, sigmoid))
-OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_FUNCTION(std, erf), OPGEN_FUNCTION(vec, erf))
-OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_FUNCTION(std, erfc), OPGEN_FUNCTION(vec, erfc))
-OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1(), OPGEN_FUNCTION(vec, expm1))
-OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2(), OPGEN_FUNCTION(vec, exp2))
-OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2(), OPGEN_FUNCTION(vec, log2))
-OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_FUNCTION(std, log10),
-                  OPGEN_FUNCTION(vec, log10))
-OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_FUNCTION(std, asin),
-                  OPGEN_FUNCTION(vec, asin))
-OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_FUNCTION(std, acos),
-                  OPGEN_FUNCTION(vec, acos))
-OPGEN_UNARY_FLOAT(tan, map_floating_or_complex, OPGEN_FUNCTION(std, tan), OPGEN_FUNCTION(vec, tan))
-OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_FUNCTION(std, sinh),
-                  OPGEN_FUNCTION(vec, sinh))
-OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_FUNCTION(std, cosh),
-                  OPGEN_FUNCTION(vec, cosh))
-OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_FUNCTION(std, asinh))
-OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_FUNCTION(std, acosh))
-OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_FUNCTION(std, atanh),
-                  OPGEN_FUNCTION(vec, atanh))
-OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_FUNCTION(std, lgamma), OPGEN_FUNCTION(vec, lgamma))
+    sigmoid, map_floating_or_complex,
+    [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); }, vectors::sigmoid())
+OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_STD(erf), vectors::erf())
+OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_STD(erfc), vectors::erfc())
+OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1(), vectors::expm1())
+OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2(), vectors::exp2())
+OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2(), vectors::log2())
+OPGEN_UNARY_FLOAT(log10, map_floating_or_complex, OPGEN_STD(log10), vectors::log10())
+OPGEN_UNARY_FLOAT(asin, map_floating_or_complex, OPGEN_STD(asin), vectors::asin())
+OPGEN_UNARY_FLOAT(acos, map_floating_or_complex, OPGEN_STD(acos), vectors::acos())
+OPGEN_UNARY_FLOAT(tan, map_floating_or_complex, OPGEN_STD(tan), vectors::tan())
+OPGEN_UNARY_FLOAT(sinh, map_floating_or_complex, OPGEN_STD(sinh), vectors::sinh())
+OPGEN_UNARY_FLOAT(cosh, map_floating_or_complex, OPGEN_STD(cosh), vectors::cosh())
+OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_STD(asinh))
+OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_STD(acosh))
+OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_STD(atanh), vectors::atanh())
+OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_STD(lgamma), vectors::lgamma())
 OPGEN_UNARY_FLOAT(
     digamma, map_floating, [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
-    OPGEN_FUNCTION(vec, digamma))
+    vectors::digamma())
 OPGEN_UNARY_FLOAT(
     erfinv, map_floating, [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
-    OPGEN_FUNCTION(vec, erfinv))
+    vectors::erfinv())
 OPGEN_UNARY_FLOAT(
     sinc, map_floating_or_complex,
     [](auto x) {
@@ -244,30 +234,16 @@ OPGEN_UNARY_FLOAT(
       const T angle = x * T(static_cast<real_t<T>>(pi));
       return std::sin(angle) / angle;
     },
-    OPGEN_FUNCTION(vec, sinc))
+    vectors::sinc())
 OPGEN_UNARY_FLOAT(
     i0, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i0(x)); },
-    OPGEN_FUNCTION(vec, bessel_i0))
+    vectors::bessel_i0())
 OPGEN_UNARY_FLOAT(
     special_i1, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i1(x)); },
-    OPGEN_FUNCTION(vec, bessel_i1))
-OPGEN_UNARY_FLOAT(
-    special_entr, map_floating,
-    [](auto x) {
-      using T = decltype(x);
-      if (std::isnan(x)) return x;
-      if (x > 0) return -x * std::log(x);
-      return x == 0 ? T(0) : -std::numeric_limits<T>::infinity();
-    },
-    [](auto x) {
-      using V = decltype(x);
-      const V infinity(std::numeric_limits<float>::infinity());
-      const V positive = -x * vec::log(x);
-      const V others = select(x == V(0.0f), V(0.0f), select(x < V(0.0f), -infinity, x));
-      return select(x > V(0.0f), positive, others);
-    })
+    vectors::bessel_i1())
+OPGEN_UNARY_FLOAT(special_entr, map_vectors, vectors::Entropy())
 
-#undef OPGEN_FUNCTION
+#undef OPGEN_STD
 #undef OPGEN_UNARY_FLOAT
 
 OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
@@ -279,7 +255,7 @@ OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& 
     return static_cast<decltype(x)>(kernels::polygamma(n, x));
   };
   if (n == 1) {
-    map_floating(*this, "polygamma", of_element, [](auto x) { return vec::trigamma(x); });
+    map_floating(*this, "polygamma", of_element, vectors::trigamma());
   } else {
     map_floating(*this, "polygamma", of_element);
   }
@@ -295,20 +271,10 @@ OPGEN_KERNEL(logit_out)(const Tensor& self, std::optional<double> eps, Tensor& o
   if (out.is_meta()) return out;
   // Without eps, no number is out of the limits.
   const double from = eps.value_or(-std::numeric_limits<double>::infinity());
-  map_floating(
-      iter, "logit",
-      [from](auto x) {
-        using T = decltype(x);
-        const T least = static_cast<T>(from), most = T(1) - least;
-        x = x < least ? least : (x > most ? most : x);
-        return x == T(1) ? std::numeric_limits<T>::infinity() : std::log(x / (T(1) - x));
-      },
-      [from](auto x) {
-        using V = decltype(x);
-        const V least(static_cast<float>(from)), most = V(1.0f) - least;
-        const V bounded = select(x < least, least, select(x > most, most, x));
-        return vec::log(bounded / (V(1.0f) - bounded));
-      });
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "logit", [&] {
+    using wide = wide_t<scalar_t>;
+    opgen::cpu_kernel_vec<scalar_t>(iter, vectors::Logit<wide>{static_cast<wide>(from)});
+  });
   return out;
 }
 OPGEN_KERNEL(logit)(const Tensor& self, std::optional<double> eps) {

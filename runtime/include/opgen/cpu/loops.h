@@ -42,6 +42,7 @@
 #include "opgen/cpu/convert_rows.h"
 #include "opgen/cpu/rows.h"
 #include "opgen/cpu/vec.h"
+#include "opgen/cpu/vector_rows.h"
 
 // An output and an input either share no memory or are the same tensor, so no element of a row
 // depends on another. clang warns about loops that it cannot vectorise in spite of the pragma, and
@@ -120,13 +121,6 @@ template <class F>
 concept HasVectorForm = requires {
   typename F::VectorForm;
 };
-
-// What a loop keeps of a function: a copy of a small one, so that the compiler can hold what it
-// captured in registers, and choose between its branches before the loop. Through a reference, each
-// store of an element might change what was captured.
-template <class F>
-using HeldFunction =
-    std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
 
 template <class F, class Out, class... In>
 OPGEN_ALWAYS_INLINE void dense_row_here(const F& given, std::int64_t n, Out* out, In... in) {
@@ -443,31 +437,6 @@ void cpu_kernel(TensorIteratorBase& iter, const F& f, std::int64_t grain = kGrai
 
 namespace detail {
 
-// A row of contiguous elements; the last ones are computed with the rest of a vector unused. Calls
-// `g` in one place, because its code may be long.
-template <class M, int bytes, class G, std::size_t... I>
-OPGEN_ALWAYS_INLINE void vector_row_here(const G& given, std::int64_t n, M* out, const M* const* in,
-                                         std::index_sequence<I...>) {
-  using V = Vec<M, bytes>;
-  HeldFunction<G> g = given;
-  M lanes[sizeof...(I)][V::size], results[V::size];
-  const M* at[] = {in[I]...};
-  M* to = out;
-  std::int64_t left = n;
-  while (left > 0) {
-    if (OPGEN_UNLIKELY(left < V::size)) {
-      for (std::int64_t k = 0; k < V::size; ++k) ((lanes[I][k] = at[I][k < left ? k : 0]), ...);
-      ((at[I] = lanes[I]), ...);
-      to = results;
-    }
-    g(V::load(at[I])...).store(to);
-    left -= V::size;
-    to += V::size;
-    ((at[I] += V::size), ...);
-  }
-  left += V::size;
-  for (std::int64_t k = 0; left < V::size && k < left; ++k) out[n - left + k] = results[k];
-}
 // Flattened, because `g` must be compiled for the same instruction set, and may be too long to be
 // inlined otherwise.
 template <class M, class G, std::size_t... I>
@@ -483,6 +452,21 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA __attribute__((flatten)) void vector_row_fma(
   vector_row_here<M, 32>(g, n, out, in, all);
 }
 #endif
+
+// A row with the largest vectors that this processor has.
+template <class M, class G, std::size_t... I>
+OPGEN_ALWAYS_INLINE void widest_vector_row(const G& g, std::int64_t n, M* out, const M* const* in,
+                                           std::index_sequence<I...> all) {
+#if OPGEN_LOOPS_AVX2
+  if constexpr (CompiledApart<G>) {
+    if (use_avx512()) return compiled_row<64>(g, n, out, in);
+    if (use_fma()) return compiled_row<32>(g, n, out, in);
+  } else {
+    if (use_fma()) return vector_row_fma<M>(g, n, out, in, all);
+  }
+#endif
+  vector_row<M>(g, n, out, in, all);
+}
 
 inline constexpr std::int64_t kVectorBlock = 512;
 
@@ -540,11 +524,8 @@ void run_vectors(TensorIteratorBase& iter, const G& g, std::int64_t grain,
   using M = opmath_type<T>;
   using RowType = Row<T, Repeat<T, I>...>;
   const bool wide = use_fma();
-  const auto row = [&g, wide, all](M* out, const M* const* in, std::int64_t n) {
-#if OPGEN_LOOPS_AVX2
-    if (wide) return vector_row_fma<M>(g, n, out, in, all);
-#endif
-    vector_row<M>(g, n, out, in, all);
+  const auto row = [&g, all](M* out, const M* const* in, std::int64_t n) {
+    widest_vector_row<M>(g, n, out, in, all);
   };
   if constexpr (std::is_same_v<T, M>) {
     const TensorBase* const* tensors = contiguous_tensors(iter);
@@ -574,11 +555,7 @@ void run_vectors(TensorIteratorBase& iter, const G& g, std::int64_t grain,
 // the loop uses it.
 template <class T, class G>
 void cpu_kernel_vec(TensorIteratorBase& iter, const G& g, std::int64_t grain = kGrainSize) {
-  using V = Vec<opmath_type<T>>;
-  constexpr std::size_t inputs = std::is_invocable_v<const G&, V>         ? 1
-                                 : std::is_invocable_v<const G&, V, V>    ? 2
-                                 : std::is_invocable_v<const G&, V, V, V> ? 3
-                                                                          : 0;
+  constexpr std::size_t inputs = detail::vector_inputs<G, Vec<opmath_type<T>>>;
   static_assert(inputs != 0, "cpu_kernel_vec<T>: a function of 1 to 3 vectors");
   detail::run_vectors<T>(iter, g, grain, std::make_index_sequence<inputs>{});
 }
@@ -589,11 +566,7 @@ template <class T, class G, class... In>
 void vector_loop(const G& g, std::int64_t n, T* out, const In*... in) {
   static_assert((std::is_same_v<In, T> && ...), "vector_loop: inputs of the output's type");
   const T* const inputs[] = {in...};
-  constexpr auto all = std::index_sequence_for<In...>();
-#if OPGEN_LOOPS_AVX2
-  if (detail::use_fma()) return detail::vector_row_fma<T>(g, n, out, inputs, all);
-#endif
-  detail::vector_row<T>(g, n, out, inputs, all);
+  detail::widest_vector_row<T>(g, n, out, inputs, std::index_sequence_for<In...>());
 }
 
 namespace detail {

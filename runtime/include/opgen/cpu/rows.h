@@ -41,5 +41,9 @@ inline void for_each_row_in_order(TensorIteratorBase& iter, TensorIteratorBase::
 [[nodiscard]] inline bool use_fma() noexcept {
   return use_avx2();
 }
+// Whether loops compiled for AVX-512 (F, VL, BW and DQ) may run.
+[[nodiscard]] inline bool use_avx512() noexcept {
+  return get_cpu_capability() >= CPUCapability::AVX512;
+}
 
 }  // namespace opgen::detail

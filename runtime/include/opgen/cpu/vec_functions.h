@@ -48,17 +48,6 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> root(const Vec<T, bytes>& x) noexcept {
   return Vec<T, bytes>::of(roots);
 }
 template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> magnitude(const Doubles<bytes>& x) noexcept {
-  return Doubles<bytes>::from_bits(x.bits() & std::numeric_limits<std::int64_t>::max());
-}
-// `x` with the sign of `y`, for an x that is not negative.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> with_sign(const Doubles<bytes>& x,
-                                             const Doubles<bytes>& y) noexcept {
-  return Doubles<bytes>::from_bits(x.bits() |
-                                   (y.bits() & std::numeric_limits<std::int64_t>::min()));
-}
-template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> exp_of(const Doubles<bytes>& x) noexcept {
   return exp2_of(x * Doubles<bytes>(kLog2OfE));
 }

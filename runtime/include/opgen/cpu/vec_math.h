@@ -57,6 +57,17 @@ OPGEN_ALWAYS_INLINE Floats<bytes> with_sign(const Floats<bytes>& x,
                                             const Floats<bytes>& y) noexcept {
   return Floats<bytes>::from_bits(x.bits() | (y.bits() & kSign));
 }
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> magnitude(const Doubles<bytes>& x) noexcept {
+  return Doubles<bytes>::from_bits(x.bits() & std::numeric_limits<std::int64_t>::max());
+}
+// `x` with the sign of `y`, for an x that is not negative.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> with_sign(const Doubles<bytes>& x,
+                                             const Doubles<bytes>& y) noexcept {
+  return Doubles<bytes>::from_bits(x.bits() |
+                                   (y.bits() & std::numeric_limits<std::int64_t>::min()));
+}
 // Integers of the size of an element for arithmetic that wraps around.
 template <class T, int bytes>
 struct WrappingOf {
@@ -185,16 +196,20 @@ template <class Half, class Whole>
 OPGEN_ALWAYS_INLINE Half upper_half(const Whole& x) noexcept {
   if constexpr (sizeof(Whole) == 16) {
     return lower_half<Half>(__builtin_shufflevector(x, x, 2, 3, 2, 3));
-  } else {
+  } else if constexpr (sizeof(Whole) == 32) {
     return __builtin_shufflevector(x, x, 4, 5, 6, 7);
+  } else {
+    return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
   }
 }
 template <class Whole, class Half>
 OPGEN_ALWAYS_INLINE Whole joined(const Half& low, const Half& high) noexcept {
   if constexpr (sizeof(Whole) == 16) {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3);
-  } else {
+  } else if constexpr (sizeof(Whole) == 32) {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  } else {
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   }
 }
 template <int bytes>
@@ -222,7 +237,7 @@ OPGEN_ALWAYS_INLINE bool any(const Mask& mask) noexcept {
   typedef std::int64_t Pair __attribute__((vector_size(16)));
   Pair parts[sizeof(Mask) / sizeof(Pair)];
   std::memcpy(parts, &mask, sizeof mask);
-  if constexpr (sizeof(Mask) == 32) parts[0] |= parts[1];
+  for (std::size_t i = 1; i < sizeof(Mask) / sizeof(Pair); ++i) parts[0] |= parts[i];
   return (parts[0][0] | parts[0][1]) != 0;
 }
 
@@ -250,40 +265,58 @@ OPGEN_ALWAYS_INLINE Floats<bytes> sine_of(const Floats<bytes>& x, std::int64_t s
 }
 // `result`, except f(x) for elements that are too large for the vector's method, or NaN: others do
 // not depend on their neighbours.
-template <class F>
-OPGEN_NOINLINE void replace_large(float* result, const float* x, std::int64_t n, float most,
+template <class T, class F>
+OPGEN_NOINLINE void replace_large(T* result, const T* x, std::int64_t n, T most,
                                   const F& f) noexcept {
   for (std::int64_t i = 0; i < n; ++i) {
     if (!(std::abs(x[i]) < most)) result[i] = f(x[i]);
   }
 }
-template <int bytes, class F>
-OPGEN_ALWAYS_INLINE Floats<bytes> unless_large(const Floats<bytes>& result, const Floats<bytes>& x,
-                                               float most, const F& f) noexcept {
-  if (OPGEN_LIKELY(!any(~(magnitude(x) < Floats<bytes>(most))))) return result;
-  float results[Floats<bytes>::size], lanes[Floats<bytes>::size];
+template <class T, int bytes, class F>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> unless_large(const Vec<T, bytes>& result, const Vec<T, bytes>& x,
+                                               T most, const F& f) noexcept {
+  using V = Vec<T, bytes>;
+  if (OPGEN_LIKELY(!any(~(magnitude(x) < V(most))))) return result;
+  T results[V::size], lanes[V::size];
   result.store(results);
   x.store(lanes);
-  replace_large(results, lanes, Floats<bytes>::size, most, f);
-  return Floats<bytes>::load(results);
+  replace_large(results, lanes, V::size, most, f);
+  return V::load(results);
 }
 inline constexpr float kMostAngle = 0x1p20f;
+
+// The fraction and the exponent of a positive, normal number: it is 2^e (1 + result), and 1 +
+// result is from sqrt(1/2) to sqrt(2). `biased` is e + 1024.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> log_fraction(const Doubles<bytes>& x,
+                                                WideWrapping<bytes>& biased) noexcept {
+  using V = Doubles<bytes>;
+  constexpr std::uint64_t half_root = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
+  // With 1024, because processors shift signed 64-bit numbers slowly.
+  const WideWrapping<bytes> above =
+      __builtin_bit_cast(WideWrapping<bytes>, x.bits()) - half_root + (std::uint64_t(1024) << 52);
+  biased = above >> 52;
+  const WideWrapping<bytes> bits = (above & 0x000fffffffffffff) + half_root;
+  return V::from_bits(__builtin_bit_cast(typename V::Mask, bits)) - V(1.0);
+}
+// e of `biased`.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> exponent_of(const WideWrapping<bytes>& biased) noexcept {
+  using V = Doubles<bytes>;
+  const WideWrapping<bytes> bits = biased | std::uint64_t(0x4330000000000000);
+  return V::from_bits(__builtin_bit_cast(typename V::Mask, bits)) - V(0x1p52 + 1024);
+}
 
 // log2 of positive numbers, with 44 bits. -1e300 for 0, 1e300 for infinity.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> log2_of(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  using Mask = typename V::Mask;
   constexpr double c[] = {0x1.71547652b8250p+1, 0x1.ec709dc53e155p-1, 0x1.2776c290c2449p-1,
                           0x1.a61a3127f9858p-2, 0x1.4794e6127b0dep-2, 0x1.21b7f057b2a99p-2};
-  constexpr std::uint64_t half_root = 0x3fe6a09e667f3bcd;  // sqrt(1/2)
-  // 1024 is added to the exponent, because processors shift signed 64-bit numbers slowly.
-  using Bits = WideWrapping<bytes>;
-  const Bits above = __builtin_bit_cast(Bits, x.bits()) - half_root + (std::uint64_t(1024) << 52);
-  const V m = V::from_bits(__builtin_bit_cast(Mask, (above & 0x000fffffffffffff) + half_root));
-  const Bits exponent = (above >> 52) | std::uint64_t(0x4330000000000000);
-  const V e = V::from_bits(__builtin_bit_cast(Mask, exponent)) - V(0x1p52 + 1024);
-  const V s = (m - V(1.0)) / (m + V(1.0));
+  WideWrapping<bytes> biased;
+  const V f = log_fraction(x, biased);
+  const V e = exponent_of<bytes>(biased);
+  const V s = f / (f + V(2.0));
   V result = multiply_add(s, polynomial(s * s, c), e);
   result = select(x == V(0.0), V(-1e300), result);
   return select(x == V(std::numeric_limits<double>::infinity()), V(1e300), result);

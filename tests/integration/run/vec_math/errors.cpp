@@ -7,7 +7,11 @@
 //   errors N FILE read   reads them, and leaves out infinities and NaN: with -ffast-math, a program
 //                        does not know them, so another one measures its results
 //
-// The exact value is that of <cmath> in double. With -DBASELINE: the loop for any processor.
+// The exact value is that of <cmath> in double. With -DBASELINE: the loop for any processor; with
+// -DAVX512: the loop for AVX-512, in a source that is compiled for it (opgen/cpu/vector_rows.h).
+#if defined(AVX512) && !defined(__clang__)
+#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma")
+#endif
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +20,14 @@
 #include <random>
 #include <vector>
 
-#include "opgen/cpu/vec_special.h"
+#include "opgen/cpu/vec_doubles.h"
 
 #if defined(BASELINE)
 #define TARGET __attribute__((flatten))
 constexpr int kBytes = 16;
+#elif defined(AVX512)
+#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), flatten))
+constexpr int kBytes = 64;
 #else
 #define TARGET __attribute__((target("avx2,fma"), flatten))
 constexpr int kBytes = 32;
@@ -151,46 +158,62 @@ void measure(const char* name, const F& f, const Exact& exact, Numbers x, Number
 }
 
 using D = opgen::Vec<double, kBytes>;
-TARGET __attribute__((noinline)) void exp_of(const std::vector<double>& x,
-                                             std::vector<double>& out) {
+using Doubles = std::vector<double>;
+template <class F>
+TARGET __attribute__((noinline)) void run_doubles(const F& f, const Doubles& x, const Doubles& y,
+                                                  Doubles& out) {
   for (std::size_t i = 0; i + D::size <= x.size(); i += D::size) {
-    vec::exp(D::load(&x[i])).store(&out[i]);
+    f(D::load(&x[i]), D::load(&y[i])).store(&out[i]);
   }
 }
-void measure_exp_of_doubles(std::size_t count) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> x = {
-      0.0,   -0.0,   infinity, -infinity, std::numeric_limits<double>::quiet_NaN(),
-      709.7, 709.8,  -708.5,   -745.1,    -745.2,
-      1e300, -1e300, 1e-300,   -1e-310};
-  std::uniform_real_distribution<double> draw(-746, 710), small(-1, 1);
-  while (x.size() < count || x.size() % D::size != 0) {
-    x.push_back(draw(engine()));
-    x.push_back(small(engine()));
+// The same for a function of doubles, which is compared with long double, for numbers of a range,
+// small numbers, and special ones.
+template <class F, class Exact>
+void measure_doubles(const char* name, const F& f, const Exact& exact, double low, double high,
+                     std::size_t count) {
+  Doubles x, y;
+  for (double a : {0.0,     -0.0,    1.0,     -1.0,   HUGE_VAL, -HUGE_VAL, std::nan(""),
+                   5e-324,  -5e-324, 1e-310,  1e-308, 1e-300,   -1e-20,    1e-16,
+                   1.7e308, 1e300,   -1e300,  709.7,  709.8,    -708.5,    -745.1,
+                   1023.5,  1024.0,  -1074.5, 0.549,  0.551,    1e22,      1048575.9}) {
+    for (double b : {0.75, 0.0, HUGE_VAL, -HUGE_VAL, std::nan(""), 1e300, 5e-324}) {
+      x.push_back(a), y.push_back(b);
+    }
   }
-  std::vector<double> out(x.size());
-  if (!reads) exp_of(x, out);
+  std::uniform_real_distribution<double> draw(low, high), small(-1, 1);
+  while (x.size() < count || x.size() % D::size != 0) {
+    x.push_back(x.size() % 2 == 0 ? draw(engine())
+                                  : std::ldexp(small(engine()), x.size() % 59 - 58));
+    y.push_back(draw(engine()));
+  }
+  Doubles out(x.size());
+  if (!reads) run_doubles(f, x, y, out);
   if (file != nullptr) {
-    exchange(x);
-    exchange(out);
+    for (Doubles* numbers : {&x, &y, &out}) exchange(*numbers);
     if (!reads) return;
   }
   double worst = 0, at = 0;
   int wrong = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const long double exact = std::exp(static_cast<long double>(x[i]));
-    const double nearest = static_cast<double>(exact);
+    const long double result =
+        exact(static_cast<long double>(x[i]), static_cast<long double>(y[i]));
+    const double nearest = static_cast<double>(result);
     if (!std::isfinite(nearest) || nearest == 0) {
       if (reads) continue;
-      wrong += !(out[i] == nearest || (std::isnan(out[i]) && std::isnan(nearest)));
+      const bool same = std::isnan(nearest)
+                            ? std::isnan(out[i])
+                            : out[i] == nearest && std::signbit(out[i]) == std::signbit(nearest);
+      if (!same && wrong++ == 0)
+        std::fprintf(stderr, "%s(%a, %a) = %a\n", name, x[i], y[i], out[i]);
       continue;
     }
+    if (reads && !(std::isfinite(x[i]) && std::isfinite(y[i]))) continue;
     const int exponent = std::max(std::ilogb(nearest), -1022);
     const double error =
-        static_cast<double>(std::abs(out[i] - exact) / std::ldexp(1.0L, exponent - 52));
+        static_cast<double>(std::abs(out[i] - result) / std::ldexp(1.0L, exponent - 52));
     if (!(error <= worst)) worst = error, at = x[i];
   }
-  std::printf("exp_of_doubles %.3f %d %a\n", worst, wrong, at);
+  std::printf("%s_of_doubles %.3f %d %a\n", name, worst, wrong, at);
 }
 
 // All finite numbers of the half types of up to 11 bits: bfloat16, and float16 with its exponents.
@@ -442,5 +465,66 @@ int main(int given, char** arguments) {
           between(-3, 3, count));
   measure("divide_floor_of_large", divide_floor, exact_divide_floor, between(-100, 100, count),
           between(-1e-5f, 1e-5f, count));
-  measure_exp_of_doubles(count);
+#define OF_DOUBLES(name, low, high)                             \
+  measure_doubles(                                              \
+      #name, [](const D& x, const D&) { return vec::name(x); }, \
+      [](long double x, long double) { return std::name(x); }, low, high, count);
+  OF_DOUBLES(exp, -746, 710)
+  OF_DOUBLES(exp2, -1075, 1025)
+  OF_DOUBLES(expm1, -40, 710)
+  OF_DOUBLES(log, 0, 100)
+  OF_DOUBLES(log2, 0, 100)
+  OF_DOUBLES(log10, 0, 100)
+  OF_DOUBLES(log1p, -1, 10)
+  OF_DOUBLES(sin, -1e6, 1e6)
+  OF_DOUBLES(cos, -1e6, 1e6)
+  OF_DOUBLES(tan, -1e6, 1e6)
+  OF_DOUBLES(sinh, -711, 711)
+  OF_DOUBLES(cosh, -711, 711)
+  OF_DOUBLES(tanh, -3, 3)
+  OF_DOUBLES(atanh, -1, 1)
+#undef OF_DOUBLES
+  measure_doubles(
+      "hypot", [](const D& x, const D& y) { return vec::hypot(x, y); },
+      [](long double x, long double y) { return std::hypot(x, y); }, -5, 5, count);
+  measure_doubles(
+      "xlogy", [](const D& x, const D& y) { return vec::xlogy(x, y); },
+      [](long double x, long double y) {
+        return std::isnan(y) ? y : x == 0 ? 0.0L : x * std::log(y);
+      },
+      0, 5, count);
+  measure_doubles(
+      "softplus", [](const D& x, const D&) { return vec::softplus(x); },
+      [](long double x, long double) {
+        return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+      },
+      -50, 50, count);
+  // Below, exp(x) is subnormal.
+  measure_doubles(
+      "mish", [](const D& x, const D&) { return vec::mish(max(D(-700.0), x)); },
+      [](long double x, long double) {
+        if (!(x < 60)) return x;
+        const long double at = x < -700 ? -700 : x, n = std::exp(at) * (std::exp(at) + 2);
+        return at * (n / (n + 2));
+      },
+      -50, 50, count);
+  // Of positive numbers: the sum of others cancels.
+  measure_doubles(
+      "log_add_exp",
+      [](const D& x, const D& y) { return vec::log_add_exp(max(D(0.0), x), max(D(0.0), y)); },
+      [](long double x, long double y) {
+        x = x < 0 ? 0 : x, y = y < 0 ? 0 : y;
+        const long double most = x < y ? y : x;
+        return x == y ? x + std::log(2.0L) : most + std::log1p(std::exp(-std::abs(x - y)));
+      },
+      0, 100, count);
+  measure_doubles(
+      "log_add_exp2",
+      [](const D& x, const D& y) { return vec::log_add_exp2(max(D(0.0), x), max(D(0.0), y)); },
+      [](long double x, long double y) {
+        x = x < 0 ? 0 : x, y = y < 0 ? 0 : y;
+        const long double most = x < y ? y : x;
+        return x == y ? x + 1 : most + std::log1p(std::exp2(-std::abs(x - y))) / std::log(2.0L);
+      },
+      0, 100, count);
 }

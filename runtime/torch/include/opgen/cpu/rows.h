@@ -81,6 +81,17 @@ constexpr void drop_temporary_output(const TensorIteratorBase&) {}
   return false;
 #endif
 }
+[[nodiscard]] inline bool use_avx512() noexcept {
+#if defined(__x86_64__)
+  static const bool can = use_fma() && __builtin_cpu_supports("avx512f") != 0 &&
+                          __builtin_cpu_supports("avx512vl") != 0 &&
+                          __builtin_cpu_supports("avx512bw") != 0 &&
+                          __builtin_cpu_supports("avx512dq") != 0;
+  return can;
+#else
+  return false;
+#endif
+}
 // A byte of a bool tensor need not be 0 or 1.
 template <class T>
 OPGEN_ALWAYS_INLINE T element_at(const T* at) noexcept {

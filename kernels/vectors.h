@@ -1,0 +1,157 @@
+// vectors.h: the functions of vectors that kernels apply to floats. vectors_avx2.cpp and
+// vectors_avx512.cpp contain their loops (opgen/cpu/vector_rows.h).
+#pragma once
+
+#include <limits>
+
+#include <opgen/cpu/vec_doubles.h>
+#include <opgen/cpu/vector_rows.h>
+
+namespace kernels::vectors {
+
+// The functions of opgen/cpu/vec_*.h that take vectors of floats, and those that take vectors of
+// doubles, too.
+#define KERNELS_VECTOR_FUNCTIONS(apply)                                                            \
+  apply(sin_of_half) apply(cos_of_half) apply(atan) apply(erf) apply(erfc) apply(asin) apply(acos) \
+      apply(lgamma) apply(digamma) apply(trigamma) apply(erfinv) apply(sinc) apply(bessel_i0)      \
+          apply(bessel_i1) apply(gelu) apply(gelu_tanh) apply(atan2) apply(fmod) apply(remainder)  \
+              apply(divide_floor) apply(pow)
+#define KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(apply)                                                \
+  apply(exp) apply(exp2) apply(expm1) apply(log) apply(log2) apply(log10) apply(log1p) apply(sin) \
+      apply(cos) apply(tan) apply(sinh) apply(cosh) apply(tanh) apply(atanh) apply(sigmoid)       \
+          apply(silu) apply(mish) apply(hypot) apply(log_add_exp) apply(log_add_exp2) apply(xlogy)
+
+#define KERNELS_FUNCTION(name)                                                                     \
+  struct name {                                                                                    \
+    using CompiledApart = void;                                                                    \
+    template <class... V>                                                                          \
+    OPGEN_ALWAYS_INLINE auto operator()(const V&... x) const -> decltype(opgen::vec::name(x...)) { \
+      return opgen::vec::name(x...);                                                               \
+    }                                                                                              \
+  };
+KERNELS_VECTOR_FUNCTIONS(KERNELS_FUNCTION)
+KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_FUNCTION)
+#undef KERNELS_FUNCTION
+
+template <class F>
+concept OfDoubles = requires(const F& f, const opgen::Vec<double>& x) {
+  requires requires {
+    f(x);
+  } || requires {
+    f(x, x);
+  };
+};
+
+// A function of two vectors, with a number as the second one.
+template <class F, class T>
+struct WithNumber {
+  using CompiledApart = void;
+  T number;
+  template <class V>
+  OPGEN_ALWAYS_INLINE auto operator()(const V& x) const {
+    return F()(x, V(number));
+  }
+};
+
+template <class F, class T>
+WithNumber<F, T> with_number(T number) {
+  return {number};
+}
+
+struct Entropy {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    const V infinity(std::numeric_limits<float>::infinity());
+    const V positive = -x * opgen::vec::log(x);
+    const V others = select(x == V(0.0f), V(0.0f), select(x < V(0.0f), -infinity, x));
+    return select(x > V(0.0f), positive, others);
+  }
+};
+
+template <class T>
+struct Logit {
+  using CompiledApart = void;
+  T from;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    const V least(from), most = V(1.0f) - least;
+    const V bounded = select(x < least, least, select(x > most, most, x));
+    return opgen::vec::log(bounded / (V(1.0f) - bounded));
+  }
+};
+
+template <class T>
+struct Elu {
+  using CompiledApart = void;
+  T inner, below, above;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    return select(x < V(0.0f), opgen::vec::expm1(x * V(inner)) * V(below), x * V(above));
+  }
+};
+
+template <class T>
+struct Softplus {
+  using CompiledApart = void;
+  T steepness, linear_from;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    const V scaled = x * V(steepness);
+    return select(scaled > V(linear_from), x, opgen::vec::softplus(scaled) / V(steepness));
+  }
+};
+
+struct Glu {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& a, const V& b) const {
+    return a * opgen::vec::sigmoid(b);
+  }
+};
+
+struct LogSigmoid {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    const auto negative = x < V(0.0f);
+    // The exponential of a number below 0 does not overflow.
+    return select(negative, x, V(0.0f)) -
+           opgen::vec::log1p(opgen::vec::exp(select(negative, x, -x)));
+  }
+};
+
+}  // namespace kernels::vectors
+
+// In a source for one instruction set: the loops.
+#ifdef OPGEN_ROWS_TARGET
+#define KERNELS_ROW(name) OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, float, kernels::vectors::name);
+#define KERNELS_ROW_OF_DOUBLES(name) \
+  OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, double, kernels::vectors::name);
+#define KERNELS_ROW_WITH_NUMBER(name)            \
+  OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, float, \
+                    kernels::vectors::WithNumber<kernels::vectors::name, float>);
+KERNELS_VECTOR_FUNCTIONS(KERNELS_ROW)
+KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW)
+KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW_OF_DOUBLES)
+KERNELS_ROW(Entropy)
+KERNELS_ROW_OF_DOUBLES(Entropy)
+KERNELS_ROW(LogSigmoid)
+KERNELS_ROW_OF_DOUBLES(LogSigmoid)
+KERNELS_ROW(Glu)
+KERNELS_ROW_OF_DOUBLES(Glu)
+KERNELS_ROW(Logit<float>)
+KERNELS_ROW_OF_DOUBLES(Logit<double>)
+KERNELS_ROW(Elu<float>)
+KERNELS_ROW_OF_DOUBLES(Elu<double>)
+KERNELS_ROW(Softplus<float>)
+KERNELS_ROW_OF_DOUBLES(Softplus<double>)
+KERNELS_ROW_WITH_NUMBER(atan2)
+KERNELS_ROW_WITH_NUMBER(hypot)
+KERNELS_ROW_WITH_NUMBER(log_add_exp)
+KERNELS_ROW_WITH_NUMBER(log_add_exp2)
+KERNELS_ROW_WITH_NUMBER(xlogy)
+KERNELS_ROW_WITH_NUMBER(fmod)
+KERNELS_ROW_WITH_NUMBER(divide_floor)
+KERNELS_ROW_WITH_NUMBER(pow)
+#endif
