@@ -29,6 +29,12 @@ void check_weight(const Tensor& input, const std::optional<Tensor>& weight) {
   OPGEN_CHECK(weight->scalar_type() == input.scalar_type(), "rms_norm: weight of another dtype");
 }
 
+void check_like(const Tensor& tensor, const Tensor& input, const char* what) {
+  OPGEN_CHECK(
+      tensor.sym_sizes() == input.sym_sizes() && tensor.scalar_type() == input.scalar_type(), what,
+      " is not like input");
+}
+
 // The number of columns, and of rows.
 std::array<std::int64_t, 2> rows_of(const Tensor& tensor) {
   const std::int64_t columns = tensor.size(-1);
@@ -69,9 +75,7 @@ OPGEN_KERNEL(rms_norm_backward_cpu)
 (const Tensor& grad_output, const Tensor& input, const std::optional<Tensor>& weight, double eps,
  std::array<bool, 2> output_mask) {
   check_weight(input, weight);
-  OPGEN_CHECK(
-      grad_output.sizes() == input.sizes() && grad_output.scalar_type() == input.scalar_type(),
-      "rms_norm_backward: grad_output is not like input");
+  check_like(grad_output, input, "rms_norm_backward: grad_output");
   const Tensor from = dense(input), grad = dense(grad_output);
   const Tensor scale = weight ? dense(*weight) : Tensor();
   Tensor grad_input, grad_weight;
@@ -102,9 +106,10 @@ OPGEN_KERNEL(rms_norm_backward_cpu)
   return {grad_input, grad_weight};
 }
 OPGEN_KERNEL(rms_norm_backward_meta)
-(const Tensor&, const Tensor& input, const std::optional<Tensor>& weight, double,
+(const Tensor& grad_output, const Tensor& input, const std::optional<Tensor>& weight, double,
  std::array<bool, 2> output_mask) {
   check_weight(input, weight);
+  check_like(grad_output, input, "rms_norm_backward: grad_output");
   Tensor grad_input, grad_weight;
   if (output_mask[0]) grad_input = opgen::empty_symint(input.sym_sizes(), input.options());
   if (output_mask[1]) grad_weight = opgen::empty_symint({input.sym_size(-1)}, input.options());
@@ -114,14 +119,22 @@ OPGEN_KERNEL(rms_norm_backward_meta)
 namespace {
 
 void check_halves(const Tensor& input) {
-  OPGEN_CHECK(input.dim() >= 1 && input.sym_size(-1) % 2 == 0,
-              "silu_and_mul: an even number of columns is expected");
+  OPGEN_CHECK(input.dim() >= 1, "silu_and_mul: input has no dimension");
+  OPGEN_SYM_CHECK(opgen::sym_eq(input.sym_size(-1) % 2, 0),
+                  "silu_and_mul: an even number of columns is expected");
 }
 
 std::vector<c10::SymInt> half_sizes(const Tensor& input) {
   std::vector<c10::SymInt> sizes(input.sym_sizes().begin(), input.sym_sizes().end());
   sizes.back() = sizes.back() / 2;
   return sizes;
+}
+
+void check_halves(const Tensor& grad_output, const Tensor& input) {
+  check_halves(input);
+  OPGEN_CHECK(c10::SymIntArrayRef(half_sizes(input)) == grad_output.sym_sizes() &&
+                  grad_output.scalar_type() == input.scalar_type(),
+              "silu_and_mul_backward: grad_output is not like half of input");
 }
 
 }  // namespace
@@ -148,10 +161,7 @@ OPGEN_KERNEL(silu_and_mul_meta)(const Tensor& input) {
 }
 
 OPGEN_KERNEL(silu_and_mul_backward_cpu)(const Tensor& grad_output, const Tensor& input) {
-  check_halves(input);
-  OPGEN_CHECK(c10::SymIntArrayRef(half_sizes(input)) == grad_output.sym_sizes() &&
-                  grad_output.scalar_type() == input.scalar_type(),
-              "silu_and_mul_backward: grad_output is not like half of input");
+  check_halves(grad_output, input);
   const Tensor from = dense(input), grad = dense(grad_output);
   const Tensor result = opgen::empty(input.sizes(), input.options());
   opgen::dispatch<float, double>(input.scalar_type(), "silu_and_mul_backward", [&]<class scalar_t> {
@@ -168,15 +178,14 @@ OPGEN_KERNEL(silu_and_mul_backward_cpu)(const Tensor& grad_output, const Tensor&
   });
   return result;
 }
-OPGEN_KERNEL(silu_and_mul_backward_meta)(const Tensor&, const Tensor& input) {
-  check_halves(input);
+OPGEN_KERNEL(silu_and_mul_backward_meta)(const Tensor& grad_output, const Tensor& input) {
+  check_halves(grad_output, input);
   return opgen::empty_symint(input.sym_sizes(), input.options());
 }
 
 OPGEN_KERNEL(silu_and_mul_jvp_cpu)(const Tensor& tangent, const Tensor& input) {
   check_halves(input);
-  OPGEN_CHECK(tangent.sizes() == input.sizes() && tangent.scalar_type() == input.scalar_type(),
-              "silu_and_mul_jvp: tangent is not like input");
+  check_like(tangent, input, "silu_and_mul_jvp: tangent");
   const Tensor from = dense(input), along = dense(tangent);
   const Tensor result = opgen::empty_symint(half_sizes(input), input.options());
   opgen::dispatch<float, double>(input.scalar_type(), "silu_and_mul_jvp", [&]<class scalar_t> {
@@ -192,8 +201,9 @@ OPGEN_KERNEL(silu_and_mul_jvp_cpu)(const Tensor& tangent, const Tensor& input) {
   });
   return result;
 }
-OPGEN_KERNEL(silu_and_mul_jvp_meta)(const Tensor&, const Tensor& input) {
+OPGEN_KERNEL(silu_and_mul_jvp_meta)(const Tensor& tangent, const Tensor& input) {
   check_halves(input);
+  check_like(tangent, input, "silu_and_mul_jvp: tangent");
   return opgen::empty_symint(half_sizes(input), input.options());
 }
 

@@ -13,8 +13,8 @@
 #include <opgen/kernel.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <initializer_list>
 #include <vector>
 
 using namespace opgen::types;
@@ -43,12 +43,34 @@ struct Pooling {
   bool aligned;
 };
 
-void check_regions(const Tensor& rois, const Pooling& pooling, std::int64_t batch,
-                   ScalarType dtype) {
-  OPGEN_CHECK(rois.dim() == 2 && rois.size(1) == 5, "roi_align: rois of 5 numbers are expected");
+void check_regions(const Tensor& rois, ScalarType dtype, const c10::SymInt& height,
+                   const c10::SymInt& width, std::int64_t sampling_ratio) {
+  OPGEN_CHECK(rois.dim() == 2, "roi_align: rois of 5 numbers are expected");
+  OPGEN_SYM_CHECK(opgen::sym_eq(rois.sym_size(1), 5), "roi_align: rois of 5 numbers are expected");
   OPGEN_CHECK(rois.scalar_type() == dtype, "roi_align: rois of another dtype");
-  OPGEN_CHECK(pooling.height > 0 && pooling.width > 0 && pooling.sampling_ratio > 0,
-              "roi_align: sizes and the sampling ratio are positive");
+  OPGEN_SYM_CHECK(opgen::sym_gt(height, 0), "roi_align: sizes are positive");
+  OPGEN_SYM_CHECK(opgen::sym_gt(width, 0), "roi_align: sizes are positive");
+  OPGEN_CHECK(sampling_ratio > 0, "roi_align: the sampling ratio is positive");
+}
+
+void check_input(const Tensor& input) {
+  OPGEN_CHECK(input.dim() == 4, "roi_align: images with pixels are expected");
+  for (const std::int64_t dim : {2, 3}) {
+    OPGEN_SYM_CHECK(opgen::sym_gt(input.sym_size(dim), 0),
+                    "roi_align: images with pixels are expected");
+  }
+}
+
+void check_gradient(const Tensor& grad_output, std::initializer_list<c10::SymInt> expected,
+                    std::initializer_list<c10::SymInt> image) {
+  for (const c10::SymInt& size : image) {
+    OPGEN_SYM_CHECK(opgen::sym_ge(size, 0), "roi_align_backward: a negative size");
+  }
+  OPGEN_CHECK(grad_output.sym_sizes() == c10::SymIntArrayRef(expected),
+              "roi_align_backward: grad_output is of other sizes");
+}
+
+void check_images(const Tensor& rois, std::int64_t batch) {
   const Tensor images = opgen::to_dtype(rois, kDouble);
   for (std::int64_t i = 0; i < rois.size(0); ++i) {
     const double image = images.accessor<const double, 2>()[i][0];
@@ -99,9 +121,9 @@ OPGEN_KERNEL(roi_align_cpu)
 (const Tensor& input, const Tensor& rois, double spatial_scale, int64_t pooled_height,
  int64_t pooled_width, int64_t sampling_ratio, bool aligned) {
   const Pooling pooling{spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned};
-  OPGEN_CHECK(input.dim() == 4 && input.size(2) > 0 && input.size(3) > 0,
-              "roi_align: images with pixels are expected");
-  check_regions(rois, pooling, input.size(0), input.scalar_type());
+  check_input(input);
+  check_regions(rois, input.scalar_type(), pooled_height, pooled_width, sampling_ratio);
+  check_images(rois, input.size(0));
   const Tensor image = opgen::contiguous(input);
   const Tensor result =
       opgen::zeros({rois.size(0), input.size(1), pooled_height, pooled_width}, input.options());
@@ -117,7 +139,9 @@ OPGEN_KERNEL(roi_align_cpu)
 }
 OPGEN_KERNEL(roi_align_meta_symint)
 (const Tensor& input, const Tensor& rois, double, c10::SymInt pooled_height,
- c10::SymInt pooled_width, int64_t, bool) {
+ c10::SymInt pooled_width, int64_t sampling_ratio, bool) {
+  check_input(input);
+  check_regions(rois, input.scalar_type(), pooled_height, pooled_width, sampling_ratio);
   return opgen::empty_symint({rois.sym_size(0), input.sym_size(1), pooled_height, pooled_width},
                              input.options());
 }
@@ -127,12 +151,10 @@ OPGEN_KERNEL(roi_align_backward_cpu)
  int64_t pooled_width, int64_t batch, int64_t channels, int64_t height, int64_t width,
  int64_t sampling_ratio, bool aligned) {
   const Pooling pooling{spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned};
-  OPGEN_CHECK(batch >= 0 && channels >= 0 && height > 0 && width > 0,
-              "roi_align_backward: images with pixels are expected");
-  check_regions(rois, pooling, batch, grad_output.scalar_type());
-  const std::array<std::int64_t, 4> expected{rois.size(0), channels, pooled_height, pooled_width};
-  OPGEN_CHECK(grad_output.sizes() == IntArrayRef(expected),
-              "roi_align_backward: grad_output is of other sizes");
+  check_regions(rois, grad_output.scalar_type(), pooled_height, pooled_width, sampling_ratio);
+  check_gradient(grad_output, {rois.size(0), channels, pooled_height, pooled_width},
+                 {batch, channels, height - 1, width - 1});
+  check_images(rois, batch);
   const Tensor grad = opgen::contiguous(grad_output);
   const Tensor result = opgen::zeros({batch, channels, height, width}, grad_output.options());
   opgen::dispatch<float, double>(grad.scalar_type(), "roi_align_backward", [&]<class scalar_t> {
@@ -146,14 +168,23 @@ OPGEN_KERNEL(roi_align_backward_cpu)
   return result;
 }
 OPGEN_KERNEL(roi_align_backward_meta_symint)
-(const Tensor& grad_output, const Tensor&, double, c10::SymInt, c10::SymInt, c10::SymInt batch,
- c10::SymInt channels, c10::SymInt height, c10::SymInt width, int64_t, bool) {
+(const Tensor& grad_output, const Tensor& rois, double, c10::SymInt pooled_height,
+ c10::SymInt pooled_width, c10::SymInt batch, c10::SymInt channels, c10::SymInt height,
+ c10::SymInt width, int64_t sampling_ratio, bool) {
+  check_regions(rois, grad_output.scalar_type(), pooled_height, pooled_width, sampling_ratio);
+  check_gradient(grad_output, {rois.sym_size(0), channels, pooled_height, pooled_width},
+                 {batch, channels, height - 1, width - 1});
   return opgen::empty_symint({batch, channels, height, width}, grad_output.options());
 }
 
 namespace {
 
-std::vector<c10::SymInt> scattered_sizes(const Tensor& src, int64_t dim, const c10::SymInt& size) {
+std::vector<c10::SymInt> scattered_sizes(const Tensor& src, const Tensor& index, int64_t dim,
+                                         const c10::SymInt& size) {
+  OPGEN_CHECK(index.scalar_type() == kLong, "scatter_sum: index has integers");
+  OPGEN_CHECK(index.sym_sizes() == src.sym_sizes(),
+              "scatter_sum: an index for each element is expected");
+  OPGEN_SYM_CHECK(opgen::sym_ge(size, 0), "scatter_sum: a negative size");
   std::vector<c10::SymInt> sizes(src.sym_sizes().begin(), src.sym_sizes().end());
   OPGEN_CHECK_INDEX(dim >= -src.dim() && dim < src.dim(), "scatter_sum: no dimension ", dim);
   sizes[static_cast<std::size_t>(dim < 0 ? dim + src.dim() : dim)] = size;
@@ -165,11 +196,9 @@ std::vector<c10::SymInt> scattered_sizes(const Tensor& src, int64_t dim, const c
 // Each element of src is added to the place that index says, along one dimension.
 OPGEN_KERNEL(scatter_sum_cpu)
 (const Tensor& src, const Tensor& index, int64_t dim, int64_t dim_size) {
-  OPGEN_CHECK(index.scalar_type() == kLong, "scatter_sum: index has integers");
-  OPGEN_CHECK(index.sizes() == src.sizes(), "scatter_sum: an index for each element is expected");
-  OPGEN_CHECK(dim_size >= 0, "scatter_sum: a negative size");
   const Tensor from = opgen::contiguous(src), places = opgen::contiguous(index);
-  const Tensor result = opgen::zeros_symint(scattered_sizes(src, dim, dim_size), src.options());
+  const Tensor result =
+      opgen::zeros_symint(scattered_sizes(src, index, dim, dim_size), src.options());
   std::int64_t inner = 1;
   for (std::int64_t i = (dim < 0 ? dim + src.dim() : dim) + 1; i < src.dim(); ++i) {
     inner *= src.size(i);
@@ -187,18 +216,27 @@ OPGEN_KERNEL(scatter_sum_cpu)
   return result;
 }
 OPGEN_KERNEL(scatter_sum_meta_symint)
-(const Tensor& src, const Tensor&, int64_t dim, c10::SymInt dim_size) {
-  return opgen::empty_symint(scattered_sizes(src, dim, dim_size), src.options());
+(const Tensor& src, const Tensor& index, int64_t dim, c10::SymInt dim_size) {
+  return opgen::empty_symint(scattered_sizes(src, index, dim, dim_size), src.options());
 }
 
 namespace {
 
 void check_filter(const Tensor& input, const Tensor& b, const Tensor& a) {
   OPGEN_CHECK(input.dim() >= 1, "biquad: input has no dimension");
-  OPGEN_CHECK(b.dim() == 1 && b.sym_size(0) == 3 && a.dim() == 1 && a.sym_size(0) == 2,
-              "biquad: three coefficients b and two coefficients a are expected");
+  OPGEN_CHECK(b.dim() == 1 && a.dim() == 1, "biquad: coefficients of one dimension are expected");
+  OPGEN_SYM_CHECK(opgen::sym_eq(b.sym_size(0), 3), "biquad: b has 3 elements in dimension 0");
+  OPGEN_SYM_CHECK(opgen::sym_eq(a.sym_size(0), 2), "biquad: a has 2 elements in dimension 0");
   OPGEN_CHECK(b.scalar_type() == input.scalar_type() && a.scalar_type() == input.scalar_type(),
               "biquad: coefficients of another dtype");
+}
+
+void check_filtered(const Tensor& input, const Tensor& grad_output, const Tensor& output) {
+  for (const Tensor* tensor : {&grad_output, &output}) {
+    OPGEN_CHECK(
+        tensor->sym_sizes() == input.sym_sizes() && tensor->scalar_type() == input.scalar_type(),
+        "biquad_backward: grad_output, input and output are alike");
+  }
 }
 
 }  // namespace
@@ -234,10 +272,7 @@ OPGEN_KERNEL(biquad_backward_cpu)
 (const Tensor& grad_output, const Tensor& input, const Tensor& output, const Tensor& b,
  const Tensor& a) {
   check_filter(input, b, a);
-  for (const Tensor* tensor : {&grad_output, &output}) {
-    OPGEN_CHECK(tensor->sizes() == input.sizes() && tensor->scalar_type() == input.scalar_type(),
-                "biquad_backward: grad_output, input and output are alike");
-  }
+  check_filtered(input, grad_output, output);
   const Tensor from = opgen::contiguous(input), filtered = opgen::contiguous(output);
   const Tensor grad = opgen::contiguous(grad_output);
   const Tensor grad_input = opgen::empty(input.sizes(), input.options());
@@ -267,8 +302,10 @@ OPGEN_KERNEL(biquad_backward_cpu)
   return {grad_input, grad_b, grad_a};
 }
 OPGEN_KERNEL(biquad_backward_meta)
-(const Tensor&, const Tensor& input, const Tensor&, const Tensor& b, const Tensor& a) {
+(const Tensor& grad_output, const Tensor& input, const Tensor& output, const Tensor& b,
+ const Tensor& a) {
   check_filter(input, b, a);
+  check_filtered(input, grad_output, output);
   return {opgen::empty_symint(input.sym_sizes(), input.options()),
           opgen::empty_symint(b.sym_sizes(), b.options()),
           opgen::empty_symint(a.sym_sizes(), a.options())};
@@ -277,7 +314,8 @@ OPGEN_KERNEL(biquad_backward_meta)
 namespace {
 
 void check_decay(const Tensor& input, const Tensor& decay) {
-  OPGEN_CHECK(input.dim() >= 1 && input.sym_size(-1) >= 1, "leaky_sum: at least one step");
+  OPGEN_CHECK(input.dim() >= 1, "leaky_sum: input has no dimension");
+  OPGEN_SYM_CHECK(opgen::sym_ge(input.sym_size(-1), 1), "leaky_sum: at least one step");
   OPGEN_CHECK(decay.dim() == 0 && decay.scalar_type() == input.scalar_type(),
               "leaky_sum: decay is one number of input's dtype");
 }
@@ -368,14 +406,23 @@ OPGEN_KERNEL(foreach_squash_cpu)(TensorList self) {
 }
 OPGEN_KERNEL(foreach_squash_meta)(TensorList self) {
   std::vector<Tensor> results;
-  for (const Tensor& tensor : self) results.push_back(opgen::empty_like(tensor));
+  for (const Tensor& tensor : self) results.push_back(tensor.sigmoid());
   return results;
 }
 
-// The sum of all elements of all parts, each part with its weight.
-OPGEN_KERNEL(weighted_total_cpu)(TensorList parts, ArrayRef<double> weights) {
+namespace {
+
+void check_parts(TensorList parts, ArrayRef<double> weights) {
   OPGEN_CHECK(!parts.empty() && parts.size() == weights.size(),
               "weighted_total: a weight for each part is expected");
+  OPGEN_CHECK(at::isFloatingType(parts[0].scalar_type()), "weighted_total: floats are expected");
+}
+
+}  // namespace
+
+// The sum of all elements of all parts, each part with its weight.
+OPGEN_KERNEL(weighted_total_cpu)(TensorList parts, ArrayRef<double> weights) {
+  check_parts(parts, weights);
   Tensor total = opgen::zeros({}, parts[0].options());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     total.add_(parts[i].sum(), weights[i]);
@@ -383,7 +430,6 @@ OPGEN_KERNEL(weighted_total_cpu)(TensorList parts, ArrayRef<double> weights) {
   return total;
 }
 OPGEN_KERNEL(weighted_total_meta)(TensorList parts, ArrayRef<double> weights) {
-  OPGEN_CHECK(!parts.empty() && parts.size() == weights.size(),
-              "weighted_total: a weight for each part is expected");
+  check_parts(parts, weights);
   return opgen::empty({}, parts[0].options());
 }

@@ -6,8 +6,11 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
+from opgen.verify.backends.torch_backend import parsed
 from opgen.verify.calls.specs import TensorSpec
 from opgen.verify.calls.vocabulary import Requirements
+from opgen.verify.properties.transforms import _is_own_fault
+from opgen.verify.subjects import Facts, Subject
 
 LINE, TABLE = TensorSpec("float32", (3,)), TensorSpec("float32", (2, 3))
 NAMES = ("input", "rois", "mask")
@@ -48,3 +51,23 @@ def test_dtypes_and_signs() -> None:
         "mask": ("main",),
     }
     assert requirements.no_negatives and not requirements.shapes
+
+
+@pytest.mark.parametrize(
+    ("message", "is_own"),
+    [
+        ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow", True),
+        ("vmap: It looks like you're calling .item() on a Tensor", True),
+        ("vmap: inplace arithmetic(self, *extra_args) is not possible", True),
+        ("Batching rule not implemented for aten::f; the fallback path doesn't work on out= or view ops", False),
+    ],
+)  # fmt: skip
+def test_a_composite_is_why_vmap_refuses_it_but_for_missing_rules(
+    message: str, is_own: bool
+) -> None:
+    """Protects from findings of a composite that go by as 'unsupported', and from findings of what PyTorch lacks."""
+    schema = parsed("twice(Tensor x) -> Tensor")
+    assert schema is not None
+    for facts in (Facts(is_composite=True), Facts()):
+        subject = Subject("mylib", schema, lambda given: None, facts)
+        assert _is_own_fault(subject, RuntimeError(message)) is (is_own and facts.is_composite)

@@ -119,7 +119,8 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
                 for block in outcome.blocks.values():
                     block.fill_around(pattern)
 
-            outcomes.append(case.run(call, "block", prepare=mark))
+            # New memory is watched, and so always has the same elements.
+            outcomes.append(case.run(call, "block", watch=True, prepare=mark))
         wrong = _differ_in_bits(*outcomes)
         if wrong:
             yield case.finding(

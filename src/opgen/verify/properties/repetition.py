@@ -236,8 +236,10 @@ def _literal(text: str) -> list[Any] | None:
 def _first_in_a_process(case: Case) -> Iterator[Finding]:
     """The call returns what it returns in a process that has called no operator before."""
     larger = {n: v + 2 if type(v) is int and v >= 0 else v for n, v in case.call.items()}
+    # What was kept for some of the numbers is wrong for the others.
+    varied = [{**larger, n: v + 1} for n, v in larger.items() if type(v) in (int, float)]
     tried: list[Call] = []
-    for call in (case.call, with_other_numbers(case.call), larger, with_other_numbers(larger)):
+    for call in (case.call, with_other_numbers(case.call), larger, *varied):
         if call in tried:
             continue
         tried.append(call)

@@ -34,6 +34,7 @@ from opgen.verify.properties.common import (
     program_of,
     reordered,
     sizes_of,
+    tensors_of,
     with_sizes,
 )
 from opgen.verify.properties.meta import is_about_meta
@@ -107,7 +108,7 @@ def _vmap(case: Case) -> Iterator[Finding]:
         tried = True
         for index, (call, one) in enumerate(alone):
             rows = [_row(result, index) for result in found]
-            wrong = differ(rows, one.results)
+            wrong = differ(rows, tensors_of(one.results))
             if wrong:
                 names = ", ".join(place_text(p) for p in stacks)
                 yield case.finding(

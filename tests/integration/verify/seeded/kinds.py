@@ -292,3 +292,40 @@ def row(x: torch.Tensor, at: int) -> torch.Tensor:
 
 
 pair("row(Tensor x, int at) -> Tensor", lambda x, at: row(x, at % 2**32), row, row)
+
+
+# Stairs have a gradient of zero, and finite differences that see many of them at once.
+class Stairs(torch.autograd.Function):
+    """Rounds to multiples of 1e-6."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return stairs(x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        return torch.zeros_like(grad)
+
+
+def stairs(x: torch.Tensor) -> torch.Tensor:
+    torch._check(x.dtype == torch.float64)
+    return torch.round(x, decimals=6)
+
+
+formula("stairs_ok(Tensor x) -> Tensor", stairs, Stairs.apply)
+
+# The order of edges matters, if not for a few of them: most lie above the number.
+define(
+    "edges_below_ok(Tensor edges, float x) -> Tensor",
+    lambda edges, x: torch.bucketize(torch.tensor(x), edges.detach().flatten()),
+    lambda edges, x: edges.new_empty((), dtype=torch.int64),
+)
+
+
+# meta-refuses: an index is out of range, whatever its elements are; Meta need not ask how many rows there are.
+def rows(x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    torch._check(x.dim() == 2 and index.dim() == 1 and index.dtype == torch.int64)
+    return x[index] if not x.is_meta else x.new_empty((index.size(0), x.size(1)))
+
+
+define("rows_ok(Tensor x, Tensor index) -> Tensor", rows)
