@@ -16,7 +16,6 @@ import click
 from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption
-from opgen.cli.lint import KernelRun
 from opgen.cli.options import (
     jobs_option,
     output_option,
@@ -326,16 +325,18 @@ def _tool(name: str) -> str:
     return found
 
 
-def lint_kernels(run: KernelRun) -> None:
+def lint_kernels(
+    inputs: Inputs, kernels: tuple[Path, ...], report_format: str, deny_warnings: bool
+) -> None:
     """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
     diagnostics = Diagnostics()
-    plan = TARGETS[run.inputs.target].plan
-    sources = find_sources(run.kernels, plan.kernel_suffixes, None, diagnostics)
-    headers = find_folders(run.inputs.include, "name a folder of headers", diagnostics)
-    context = checked_context(with_contents(run.inputs), diagnostics)
+    plan = TARGETS[inputs.target].plan
+    sources = find_sources(kernels, plan.kernel_suffixes, None, diagnostics)
+    headers = find_folders(inputs.include, "name a folder of headers", diagnostics)
+    context = checked_context(with_contents(inputs), diagnostics)
     if context is not None:
-        report_kernels(sources, headers, context, run.inputs, diagnostics)
-    finish(diagnostics, run.report_format, run.deny_warnings)
-    if run.report_format == "human":
+        report_kernels(sources, headers, context, inputs, diagnostics)
+    finish(diagnostics, report_format, deny_warnings)
+    if report_format == "human":
         summary = summarize(diagnostics, hint_fix=False)
         click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")

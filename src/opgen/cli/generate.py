@@ -1,18 +1,18 @@
 """`opgen generate`: write the tree, unless the stamp of the folder says that it is up to date.
 
-If there is work to do, the command leaves a `Generation` to `generating.py`: importing the stages takes longer than a run
-that does nothing.
+`generating.py` is imported only if there is work to do: importing the stages takes longer than a run that does nothing.
 """
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import Struct
 
-from opgen.cli.help import Command, Unfinished
+from opgen.cli.help import Command
 from opgen.cli.options import (
     output_option,
     path_option,
@@ -57,7 +57,7 @@ def print_settings(folder: str) -> None:
 
 
 class Generation(Struct, frozen=True):
-    """A run of `opgen generate` that has work to do: its request, and the options that its results do not depend on."""
+    """A run of `opgen generate`: its request, and the options that its results do not depend on."""
 
     request: Request
     stamp: Stamp | None
@@ -90,7 +90,7 @@ class Generation(Struct, frozen=True):
 )
 def generate(
     inputs: Inputs, output: Path, report_format: str, deny_warnings: bool, **wanted: Any
-) -> Unfinished | None:
+) -> None:
     """Write the tree of C++ files for the YAML into a folder.
 
     Changes only files whose bytes differ, removes files that it wrote before and no longer generates, and never
@@ -101,7 +101,7 @@ def generate(
     stamp = None if lists else find_stamp(output, request)
     if stamp is None or wanted["depfile"] is not None or wanted["output_list"] is not None:
         run = Generation(request, stamp, output, report_format, deny_warnings, **wanted)
-        return Unfinished("generating", "generate", run)
+        importlib.import_module("opgen.cli.generating").generate(run)
+        return
     print_diagnostics(stamp.report, report_format)
     say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)
-    return None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
-from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cli.help import Command, ProjectOption, Unfinished
+from opgen.cli.help import Command, ProjectOption
 from opgen.cli.options import path_option, schema_options
 from opgen.cli.report import fails, finish, print_diagnostics, rendered, report_unwritable, say
 from opgen.diagnostics import Diagnostics, counted, summarize
@@ -71,15 +71,6 @@ def write_back(
         return
 
 
-class KernelRun(Struct, frozen=True):
-    """A run of `opgen lint --kernels`."""
-
-    inputs: Inputs
-    kernels: tuple[Path, ...]
-    report_format: str
-    deny_warnings: bool
-
-
 @click.command(
     cls=Command,
     example="opgen lint leaky.yaml --fix",
@@ -112,7 +103,7 @@ def lint(
     kernels: tuple[Path, ...],
     report_format: str,
     deny_warnings: bool,
-) -> Unfinished | None:
+) -> None:
     """Report all problems of schema files, and fix them.
 
     Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
@@ -121,8 +112,9 @@ def lint(
     if kernels:
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
-        run = KernelRun(inputs, kernels, report_format, deny_warnings)
-        return Unfinished("build", "lint_kernels", run)
+        build = importlib.import_module("opgen.cli.build")
+        build.lint_kernels(inputs, kernels, report_format, deny_warnings)
+        return
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
@@ -132,7 +124,7 @@ def lint(
     if not (fix or diff):
         diagnostics, registry = check({})
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=True)
-        return None
+        return
     contents = _read_contents(inputs)
     fixed = fix_all(contents, check)
     found, registry = fixed.first if diff else fixed.last
@@ -146,11 +138,10 @@ def lint(
             more = any(item.fix is not None for item in found)
             click.echo(f"{number} fixed{'; run it again for more' if more else ''}", err=True)
         _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=False)
-        return None
+        return
     finish(diagnostics, report_format, deny_warnings)
     if fixed.contents:
         raise SystemExit(1)
-    return None
 
 
 def _finish(
