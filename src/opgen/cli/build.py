@@ -24,7 +24,7 @@ from opgen.cli.options import (
     schema_options,
     shards_option,
 )
-from opgen.cli.report import announce, fails, finish, report_unwritable, say, show_progress
+from opgen.cli.report import Reporting, report_unwritable, show_progress
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
@@ -98,8 +98,7 @@ def build(
     jobs: int | None,
     python_folder: Path | None,
     verbose: bool,
-    report_format: str,
-    deny_warnings: bool,
+    reporting: Reporting,
 ) -> None:
     """Generate the tree, and compile it with your kernels.
 
@@ -126,17 +125,17 @@ def build(
         gradients = Gradients(context.gradients, context.formula_files)
         check_called_functions(gradients, inputs, early)
         report_author_files(tree.files.keys(), output, early)
-    if report_format != "human" or fails(early, deny_warnings):
+    if not reporting.is_human or reporting.fails(early):
         diagnostics.extend(early)
         early = Diagnostics()
-    failed = tree is None or fails(diagnostics, deny_warnings)
+    failed = tree is None or reporting.fails(diagnostics)
     folder = output / BUILD_FOLDER
     lists = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers, "OPGEN_PYTHON_FOLDER": own}
     with _alone_in(folder, failed, diagnostics):
         if tree is not None and not failed and not diagnostics.has_errors:
-            announce(early, report_format)
+            reporting.announce(early)
             write_tree(tree, inputs, output, diagnostics)
-        finish(diagnostics, report_format, deny_warnings)
+        reporting.finish(diagnostics)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
         if sources and _compiles_runtime(folder):
@@ -150,13 +149,13 @@ def build(
         iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
     )
     if inputs.python:
-        say(f"import {name}: in {folder / 'python'}", report_format)
-    say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
+        reporting.say(f"import {name}: in {folder / 'python'}")
+    reporting.say(f"{library}  ({time.monotonic() - started:.1f} s)")
     cache = (folder / "CMakeCache.txt").read_text(errors="replace")
     left_out = _CMAKE_LEFT_OUT.search(cache)
     sources_left_out = left_out[1].split(";") if left_out else ()
     for line in describe_omissions(context, inputs, library, sources_left_out, sources):
-        say(line, report_format)
+        reporting.say(line)
 
 
 @contextmanager
@@ -325,9 +324,7 @@ def _tool(name: str) -> str:
     return found
 
 
-def lint_kernels(
-    inputs: Inputs, kernels: tuple[Path, ...], report_format: str, deny_warnings: bool
-) -> None:
+def lint_kernels(inputs: Inputs, kernels: tuple[Path, ...], reporting: Reporting) -> None:
     """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
     diagnostics = Diagnostics()
     plan = TARGETS[inputs.target].plan
@@ -336,7 +333,7 @@ def lint_kernels(
     context = checked_context(with_contents(inputs), diagnostics)
     if context is not None:
         report_kernels(sources, headers, context, inputs, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    if report_format == "human":
+    reporting.finish(diagnostics)
+    if reporting.is_human:
         summary = summarize(diagnostics, hint_fix=False)
         click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")
