@@ -47,7 +47,8 @@ HELPERS: Mapping[str, str] = {
 HELPERS_OF_ATEN = frozenset(("conj", "real", "where", "zeros_like"))
 # The keys of an entry besides the names of arguments and outputs.
 FORMULA_KEYS: Mapping[str, str] = {
-    "name": "The operator that the formulas are for: its schema, or outside of `aten` its name alone.",
+    "name": "The schema of the operator that the formulas are for, as after `func`. Outside of `aten`, its name is "
+    "enough: `mylib::mul.Tensor`.",
     "output_differentiability": "For each output whether it has a gradient; or for a single one, a C++ condition in quotes. "
     "Default: all tensors have one.",
     "dispatch": "Formulas for each key: `Default`, or the Autograd key of a backend.",

@@ -328,7 +328,7 @@ class _Builder(Struct):
         forward = with_inputs(
             operator.func, operator.name, names, inputs, derivatives, forward, self.diagnostics
         )
-        self._check_gradients(operator, derivatives)
+        self._check_gradients(derivatives)
         if self.diagnostics.error_count > errors:
             return None
         return DifferentiabilityInfo(
@@ -393,7 +393,7 @@ class _Builder(Struct):
             else:
                 self._check_text(f, row, of_backward)
                 check_mask(row, self.diagnostics)
-                self._numbers_of_gradients.check(operator.func, row, self.diagnostics)
+                self._numbers_of_gradients.check(row, self.diagnostics)
                 derivatives.append(self._derivative(operator, row))
         return derivatives, tuple(forward), without
 
@@ -456,7 +456,7 @@ class _Builder(Struct):
                 labels = ((other.span, "here, too"),)
                 self._error("E1220", message, name.span, labels=labels)
 
-    def _check_gradients(self, operator: _Operator, derivatives: list[Derivative]) -> None:
+    def _check_gradients(self, derivatives: list[Derivative]) -> None:
         """Report formulas that mix the ways to name the gradients of the outputs.
 
         They would compile, and be wrong where only some outputs have a gradient.

@@ -272,7 +272,7 @@ class GradientNumbers:
         self._functions = functions
         self._returns: dict[str, set[int]] | None = None
 
-    def check(self, f: NativeFunction, row: FormulaRow, diagnostics: Diagnostics) -> None:
+    def check(self, row: FormulaRow, diagnostics: Diagnostics) -> None:
         """Report a formula that computes more or fewer gradients than its key has names."""
         wanted = len(row.names)
         tree = read_formula(row.formula.text).tree

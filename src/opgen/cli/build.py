@@ -16,7 +16,6 @@ import click
 from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption
-from opgen.cli.lint import KernelRun
 from opgen.cli.options import (
     jobs_option,
     output_option,
@@ -25,7 +24,7 @@ from opgen.cli.options import (
     schema_options,
     shards_option,
 )
-from opgen.cli.report import announce, fails, finish, report_unwritable, say, show_progress
+from opgen.cli.report import Reporting, report_unwritable, show_progress
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
@@ -99,8 +98,7 @@ def build(
     jobs: int | None,
     python_folder: Path | None,
     verbose: bool,
-    report_format: str,
-    deny_warnings: bool,
+    reporting: Reporting,
 ) -> None:
     """Generate the tree, and compile it with your kernels.
 
@@ -127,17 +125,17 @@ def build(
         gradients = Gradients(context.gradients, context.formula_files)
         check_called_functions(gradients, inputs, early)
         report_author_files(tree.files.keys(), output, early)
-    if report_format != "human" or fails(early, deny_warnings):
+    if not reporting.is_human or reporting.fails(early):
         diagnostics.extend(early)
         early = Diagnostics()
-    failed = tree is None or fails(diagnostics, deny_warnings)
+    failed = tree is None or reporting.fails(diagnostics)
     folder = output / BUILD_FOLDER
     lists = {"OPGEN_KERNELS": sources, "OPGEN_INCLUDE": headers, "OPGEN_PYTHON_FOLDER": own}
     with _alone_in(folder, failed, diagnostics):
         if tree is not None and not failed and not diagnostics.has_errors:
-            announce(early, report_format)
+            reporting.announce(early)
             write_tree(tree, inputs, output, diagnostics)
-        finish(diagnostics, report_format, deny_warnings)
+        reporting.finish(diagnostics)
         assert tree is not None and context is not None
         _configure(output, folder, lists, build_type, inputs)
         if sources and _compiles_runtime(folder):
@@ -151,13 +149,13 @@ def build(
         iter(sorted(folder.rglob(f"lib{name}.so*")) or sorted(folder.rglob(f"lib{name}.*")))
     )
     if inputs.python:
-        say(f"import {name}: in {folder / 'python'}", report_format)
-    say(f"{library}  ({time.monotonic() - started:.1f} s)", report_format)
+        reporting.say(f"import {name}: in {folder / 'python'}")
+    reporting.say(f"{library}  ({time.monotonic() - started:.1f} s)")
     cache = (folder / "CMakeCache.txt").read_text(errors="replace")
     left_out = _CMAKE_LEFT_OUT.search(cache)
     sources_left_out = left_out[1].split(";") if left_out else ()
     for line in describe_omissions(context, inputs, library, sources_left_out, sources):
-        say(line, report_format)
+        reporting.say(line)
 
 
 @contextmanager
@@ -326,16 +324,16 @@ def _tool(name: str) -> str:
     return found
 
 
-def lint_kernels(run: KernelRun) -> None:
+def lint_kernels(inputs: Inputs, kernels: tuple[Path, ...], reporting: Reporting) -> None:
     """Report the problems of kernel sources, and errors of the schema files, but no conventions of these."""
     diagnostics = Diagnostics()
-    plan = TARGETS[run.inputs.target].plan
-    sources = find_sources(run.kernels, plan.kernel_suffixes, None, diagnostics)
-    headers = find_folders(run.inputs.include, "name a folder of headers", diagnostics)
-    context = checked_context(with_contents(run.inputs), diagnostics)
+    plan = TARGETS[inputs.target].plan
+    sources = find_sources(kernels, plan.kernel_suffixes, None, diagnostics)
+    headers = find_folders(inputs.include, "name a folder of headers", diagnostics)
+    context = checked_context(with_contents(inputs), diagnostics)
     if context is not None:
-        report_kernels(sources, headers, context, run.inputs, diagnostics)
-    finish(diagnostics, run.report_format, run.deny_warnings)
-    if run.report_format == "human":
+        report_kernels(sources, headers, context, inputs, diagnostics)
+    reporting.finish(diagnostics)
+    if reporting.is_human:
         summary = summarize(diagnostics, hint_fix=False)
         click.echo(f"{counted(len(sources), 'kernel source')}: {summary or 'no problems'}")

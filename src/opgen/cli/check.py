@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from opgen.cli.help import Command
 from opgen.cli.lint import unified_diff
 from opgen.cli.options import is_given, output_option, python_option, schema_options, shards_option
-from opgen.cli.report import finish, say
+from opgen.cli.report import Reporting
 from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import MANIFEST, manifest_text, read_manifest
 from opgen.io.writer import Tree, list_folders, read
@@ -85,7 +85,7 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Comparison
 @output_option("The folder that holds the tree.")
 @shards_option
 @python_option
-def check(inputs: Inputs, output: Path, report_format: str, deny_warnings: bool) -> None:
+def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
     """Report generated files that are not up to date.
 
     Generates in memory, and compares every byte with the folder. Prints a unified diff of files that are stale, missing or
@@ -97,13 +97,13 @@ def check(inputs: Inputs, output: Path, report_format: str, deny_warnings: bool)
         inputs = replace(inputs, target=recorded_target(output) or "runtime")
     tree = generating.build_tree(inputs, diagnostics)
     found = Comparison() if tree is None else compare(tree, output, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
+    reporting.finish(diagnostics)
     if not found.stale:
-        say(f"{output}: up to date", report_format)
+        reporting.say(f"{output}: up to date")
         return
     assert tree is not None
     for entry in found.stale:
-        say(entry.diff or f"{entry.kind}: {entry.path}\n", report_format, nl=False)
+        reporting.say(entry.diff or f"{entry.kind}: {entry.path}\n", nl=False)
     noun = "file differs" if len(found.stale) == 1 else "files differ"
     differ = f"{output}: {len(found.stale)} {noun}"
     was = inputs_recorded(found.header, tree.header, inputs)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from opgen.cli.help import Argument, Command, ProjectOption
 from opgen.cli.options import FILE, path_option, report_options, with_settings
-from opgen.cli.report import finish, print_document, wants_color
+from opgen.cli.report import Reporting, print_document, wants_color
 from opgen.compat import Break, Direction, compare_operators, not_allowed, parse_allow_list
 from opgen.compat.breaks import BACKWARD, BOTH, as_diagnostics, render_breaks_json
 from opgen.compat.breaks import MAX_BYTES as MAX_ALLOW_LIST
@@ -61,7 +61,8 @@ def compat(
     OLD.
     """
     settings = with_settings({**click.get_current_context().params, "yaml": (new,)})
-    namespace, deny_warnings = settings["namespace"], settings["deny_warnings"]
+    namespace = settings["namespace"]
+    reporting = Reporting(report_format, settings["deny_warnings"])
     diagnostics = Diagnostics()
     wanted = BOTH if forward else BACKWARD
     before = Inputs((old,), tags=old_tags, namespace=namespace)
@@ -69,7 +70,7 @@ def compat(
     compared = _compare(before, after, allow, wanted, date.today(), diagnostics)
     if compared is not None:
         print_document(_rendered(compared, wanted, report_format))
-    finish(diagnostics, report_format, deny_warnings, beside=compared is not None)
+    reporting.finish(diagnostics, beside=compared is not None)
     if compared is not None and compared.breaks:
         raise SystemExit(1)
 

@@ -17,7 +17,7 @@ from opgen.cli.options import (
     report_options,
     with_settings,
 )
-from opgen.cli.report import finish_with, write_output
+from opgen.cli.report import Reporting, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.model.profile import ATEN
 from opgen.pipeline.inputs import Inputs, installed_derivatives
@@ -91,7 +91,8 @@ def coverage(
     line, or a graph that PyTorch printed.
     """
     settings = with_settings({**click.get_current_context().params, "yaml": (backend,)})
-    target, deny_warnings = settings["target"], settings["deny_warnings"]
+    target = settings["target"]
+    reporting = Reporting(report_format, settings["deny_warnings"])
     diagnostics = Diagnostics()
     schemas = (*operators, *yaml)
     if not schemas:
@@ -109,10 +110,10 @@ def coverage(
     found = report_coverage(inputs, against, diagnostics)
     if found is not None and html is not None:
         write_output(html, os.fsencode(found.html), diagnostics)
-    finish_with(_printed(found, report_format), diagnostics, report_format, deny_warnings)
+    reporting.finish_with(_printed(found, reporting), diagnostics)
 
 
-def _printed(found: CoverageReport | None, report_format: str) -> str:
-    if report_format == "json":
+def _printed(found: CoverageReport | None, reporting: Reporting) -> str:
+    if reporting.format == "json":
         return f"{json.dumps(None if found is None else found.values)}\n"
     return "the backend supports nothing\n" if found is None else found.text

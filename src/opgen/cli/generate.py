@@ -1,18 +1,18 @@
 """`opgen generate`: write the tree, unless the stamp of the folder says that it is up to date.
 
-If there is work to do, the command leaves a `Generation` to `generating.py`: importing the stages takes longer than a run
-that does nothing.
+`generating.py` is imported only if there is work to do: importing the stages takes longer than a run that does nothing.
 """
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import Struct
 
-from opgen.cli.help import Command, Unfinished
+from opgen.cli.help import Command
 from opgen.cli.options import (
     output_option,
     path_option,
@@ -20,7 +20,7 @@ from opgen.cli.options import (
     schema_options,
     shards_option,
 )
-from opgen.cli.report import finish, print_diagnostics, say, wants_color
+from opgen.cli.report import Reporting, wants_color
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.project import find_project
@@ -45,7 +45,7 @@ def print_settings(folder: str) -> None:
     """
     diagnostics = Diagnostics()
     project = find_project(Path(folder).absolute(), diagnostics)
-    finish(diagnostics, "human", False)
+    Reporting().finish(diagnostics)
     if project is None:
         return
     click.echo(f"set(settings_FILE [==[{project.file}]==])")
@@ -57,13 +57,12 @@ def print_settings(folder: str) -> None:
 
 
 class Generation(Struct, frozen=True):
-    """A run of `opgen generate` that has work to do: its request, and the options that its results do not depend on."""
+    """A run of `opgen generate`: its request, and the options that its results do not depend on."""
 
     request: Request
     stamp: Stamp | None
     output: Path
-    report_format: str
-    deny_warnings: bool
+    reporting: Reporting
     depfile: Path | None
     output_list: Path | None
     list_outputs: bool
@@ -88,20 +87,18 @@ class Generation(Struct, frozen=True):
     is_flag=True,
     help="Print the files that would be read, including opgen's own; write nothing.",
 )
-def generate(
-    inputs: Inputs, output: Path, report_format: str, deny_warnings: bool, **wanted: Any
-) -> Unfinished | None:
+def generate(inputs: Inputs, output: Path, reporting: Reporting, **wanted: Any) -> None:
     """Write the tree of C++ files for the YAML into a folder.
 
     Changes only files whose bytes differ, removes files that it wrote before and no longer generates, and never
     touches a file that it did not write.
     """
-    request = read_request(inputs, (report_format, deny_warnings, wants_color()))
+    request = read_request(inputs, (reporting, wants_color()))
     lists = wanted["list_outputs"] or wanted["list_inputs"]
     stamp = None if lists else find_stamp(output, request)
     if stamp is None or wanted["depfile"] is not None or wanted["output_list"] is not None:
-        run = Generation(request, stamp, output, report_format, deny_warnings, **wanted)
-        return Unfinished("generating", "generate", run)
-    print_diagnostics(stamp.report, report_format)
-    say(f"{output}: 0 written, {stamp.unchanged} unchanged", report_format)
-    return None
+        run = Generation(request, stamp, output, reporting, **wanted)
+        importlib.import_module("opgen.cli.generating").generate(run)
+        return
+    reporting.print(stamp.report)
+    reporting.say(f"{output}: 0 written, {stamp.unchanged} unchanged")

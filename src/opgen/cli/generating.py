@@ -11,16 +11,7 @@ from pathlib import Path
 import click
 
 from opgen.cli.generate import Generation
-from opgen.cli.report import (
-    announce,
-    finish,
-    finish_with,
-    print_diagnostics,
-    rendered,
-    report_unwritable,
-    say,
-    write_output,
-)
+from opgen.cli.report import report_unwritable, write_output
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST
@@ -75,15 +66,15 @@ def generate(run: Generation) -> None:
         _write_lists(run, run.stamp.outputs, diagnostics)
         summary = f"0 written, {run.stamp.unchanged} unchanged"
         if len(diagnostics):
-            finish(diagnostics, run.report_format, run.deny_warnings)
+            run.reporting.finish(diagnostics)
         else:
-            print_diagnostics(run.stamp.report, run.report_format)
+            run.reporting.print(run.stamp.report)
     else:
         diagnostics, written = _write_tree(run)
         _write_lists(run, written.states, diagnostics)
         summary = _summary(written)
-        finish(diagnostics, run.report_format, run.deny_warnings)
-    say(f"{run.output}: {summary}", run.report_format)
+        run.reporting.finish(diagnostics)
+    run.reporting.say(f"{run.output}: {summary}")
 
 
 def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
@@ -94,19 +85,19 @@ def _write_tree(run: Generation) -> tuple[Diagnostics, WriteReport]:
     tree = generating.build_tree(inputs, diagnostics)
     if tree is not None and not run.list_outputs:
         report_author_files(tree.files.keys(), run.output, early)
-    denied = run.deny_warnings and (diagnostics.has_warnings or early.has_warnings)
+    denied = run.reporting.deny_warnings and (diagnostics.has_warnings or early.has_warnings)
     if tree is None or run.list_outputs or denied:
         diagnostics.extend(early)
         files = () if tree is None else sorted((*tree.files, MANIFEST))
         listed = "".join(f"{(run.output / path).as_posix()}\n" for path in files)
-        finish_with(listed, diagnostics, run.report_format, run.deny_warnings)
+        run.reporting.finish_with(listed, diagnostics)
         raise SystemExit
-    announce(early, run.report_format)
+    run.reporting.announce(early)
     written = write_tree(tree, inputs, run.output, diagnostics)
     if not diagnostics.has_errors:
-        report = rendered(diagnostics, run.report_format)
+        report = run.reporting.rendered(diagnostics)
         leave_stamp(run.output, run.request, written.states, report)
-    if run.report_format != "human":
+    if not run.reporting.is_human:
         diagnostics.extend(early)
     return diagnostics, written
 

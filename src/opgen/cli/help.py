@@ -9,6 +9,7 @@ summary, description, arguments, own options, shared options by heading, example
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,14 +53,6 @@ class _UsageError(_Error):
     exit_code = click.UsageError.exit_code
 
 
-class Unfinished(Struct, frozen=True):
-    """Work that a command leaves to `function` of another module of `opgen.cli`, which is imported only then."""
-
-    module: str
-    function: str
-    run: Any
-
-
 class CommandReference(Struct, frozen=True):
     """The help page of one command. A row is a term (an argument, an option, an exit code) and its meaning."""
 
@@ -92,9 +85,7 @@ class Choice(click.Choice[str]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            root = None if ctx is None else ctx.find_root().command
-            known = tuple(self.choices)
-            hint = root.did_you_mean(str(value), known) if isinstance(root, Group) else None
+            hint = _did_you_mean(str(value), tuple(self.choices))
             if hint is None:
                 raise
             self.fail(f"{error.message.rstrip('.')}; {hint}", param, ctx)
@@ -245,16 +236,18 @@ class Group(click.Group):
         name = args[0]
         known = name in self.list_commands(ctx)
         if not (known or ctx.resilient_parsing or name.startswith("-")):
-            ctx.fail(f"there is no command '{name}'; {self.advise(ctx, name)}")
+            ctx.fail(f"there is no command '{name}'; {self._advise(ctx, name)}")
         return super().resolve_command(ctx, args)
 
-    def advise(self, ctx: click.Context, word: str) -> str:
+    def _advise(self, ctx: click.Context, word: str) -> str:
         """Return what to write in place of a word that is not a command."""
-        raise NotImplementedError
-
-    def did_you_mean(self, word: str, known: Sequence[str]) -> str | None:
-        """Return a hint that asks for the word of `known` that is meant, or None."""
-        raise NotImplementedError
+        if word.endswith((".yaml", ".yml")):
+            return f"name one before the file, as in 'opgen lint {word}'"
+        known = self.list_commands(ctx)
+        beginning = [name for name in known if name.startswith(word)]
+        if len(beginning) == 1:
+            return f"did you mean '{beginning[0]}'?"
+        return _did_you_mean(word, known) or "'opgen --help' lists all commands"
 
     def having(self, ctx: click.Context | None, option: str) -> list[str]:
         """Return the commands that have an option, in the order of help."""
@@ -271,6 +264,13 @@ class Group(click.Group):
         command = self.get_command(ctx, name)
         assert command is not None
         return command
+
+
+def _did_you_mean(word: str, known: Sequence[str]) -> str | None:
+    """Return a hint that asks for the word of `known` that is meant, or None."""
+    suggestions = importlib.import_module("opgen.diagnostics.suggestions")
+    hint: str | None = suggestions.did_you_mean(word, known)
+    return hint
 
 
 @contextmanager

@@ -13,14 +13,7 @@ import click
 from opgen.cli.help import Argument, Command
 from opgen.cli.lint import print_diffs, write_back
 from opgen.cli.options import report_options
-from opgen.cli.report import (
-    fails,
-    finish,
-    finish_with,
-    report_unwritable,
-    wants_color,
-    write_output,
-)
+from opgen.cli.report import Reporting, report_unwritable, wants_color, write_output
 from opgen.diagnostics import Diagnostic, Diagnostics, counted, render_human
 from opgen.io.files import create_file
 from opgen.pipeline import importing
@@ -106,6 +99,7 @@ def import_command(
     if kernels_as_they_are and (output or "").endswith((".h", ".inc")):
         raise click.UsageError("-o names the YAML: headers and snippets are written beside it")
     diagnostics = Diagnostics()
+    reporting = Reporting(report_format, deny_warnings)
     imports = Imports(
         sources=sources,
         libraries=libraries,
@@ -121,18 +115,18 @@ def import_command(
             diagnostics.error("E1162", f"{path} exists", None, hint="--force overwrites it")
     if output is None:
         text = "" if found is None else found.texts[""]
-        finish_with(text, diagnostics, report_format, deny_warnings, human=_by_cause)
+        reporting.finish_with(text, diagnostics, human=_by_cause)
     else:
-        if found is not None and not fails(diagnostics, deny_warnings):
+        if found is not None and not reporting.fails(diagnostics):
             _write(found.texts, force, diagnostics)
             old, new = ({p: both[n] for p, both in found.edited.items()} for n in (0, 1))
             if not diagnostics.has_errors:
                 write_back(old, new, diagnostics)
             if not diagnostics.has_errors:
-                print_diffs(old, new, report_format)
-        finish(diagnostics, report_format, deny_warnings, human=_by_cause)
+                print_diffs(old, new, reporting)
+        reporting.finish(diagnostics, human=_by_cause)
     assert found is not None
-    if report_format == "human":
+    if reporting.is_human:
         if len(found.found) > 1:
             click.echo("\n".join(_table(found)), err=True)
         click.echo(_summary(found, sources), err=True)

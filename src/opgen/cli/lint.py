@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
-from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.cli.help import Command, ProjectOption, Unfinished
+from opgen.cli.help import Command, ProjectOption
 from opgen.cli.options import path_option, schema_options
-from opgen.cli.report import fails, finish, print_diagnostics, rendered, report_unwritable, say
+from opgen.cli.report import Reporting, report_unwritable
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.edits import MAX_FIXES, fix_all, format_all
 from opgen.io.files import rewrite_file
@@ -45,11 +45,11 @@ def _read_contents(inputs: Inputs) -> dict[Path, bytes]:
     return {path: content for path, content in found.items() if content is not None}
 
 
-def print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], report_format: str) -> None:
+def print_diffs(old: Mapping[Path, bytes], new: Mapping[Path, bytes], reporting: Reporting) -> None:
     """Print the differences between the old and new contents of each file of `new`."""
     for path, content in new.items():
         before, after = old[path].decode("utf-8-sig"), content.decode("utf-8-sig")
-        say(unified_diff(str(path), str(path), before, after), report_format, nl=False)
+        reporting.say(unified_diff(str(path), str(path), before, after), nl=False)
 
 
 def write_back(
@@ -69,15 +69,6 @@ def write_back(
             why = error.strerror
         report_unwritable(path, why, diagnostics)
         return
-
-
-class KernelRun(Struct, frozen=True):
-    """A run of `opgen lint --kernels`."""
-
-    inputs: Inputs
-    kernels: tuple[Path, ...]
-    report_format: str
-    deny_warnings: bool
 
 
 @click.command(
@@ -106,13 +97,8 @@ class KernelRun(Struct, frozen=True):
     help="Check these kernel sources instead: names that no entry has, headers that are not included; repeatable.",
 )
 def lint(
-    inputs: Inputs,
-    fix: bool,
-    diff: bool,
-    kernels: tuple[Path, ...],
-    report_format: str,
-    deny_warnings: bool,
-) -> Unfinished | None:
+    inputs: Inputs, fix: bool, diff: bool, kernels: tuple[Path, ...], reporting: Reporting
+) -> None:
     """Report all problems of schema files, and fix them.
 
     Generates nothing. With --fix, problems that have exactly one solution are fixed in the files; nothing else in them
@@ -121,8 +107,9 @@ def lint(
     if kernels:
         if fix or diff:
             raise click.UsageError("--kernels reports problems that no --fix solves")
-        run = KernelRun(inputs, kernels, report_format, deny_warnings)
-        return Unfinished("build", "lint_kernels", run)
+        build = importlib.import_module("opgen.cli.build")
+        build.lint_kernels(inputs, kernels, reporting)
+        return
 
     def check(contents: Overlay) -> tuple[Diagnostics, Registry | None]:
         diagnostics = Diagnostics(most=MAX_FIXES) if fix or diff else Diagnostics()
@@ -131,47 +118,41 @@ def lint(
 
     if not (fix or diff):
         diagnostics, registry = check({})
-        _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=True)
-        return None
+        _finish(registry, diagnostics, reporting, hint_fix=True)
+        return
     contents = _read_contents(inputs)
     fixed = fix_all(contents, check)
     found, registry = fixed.first if diff else fixed.last
     diagnostics = found.shown()
     if diff:
-        print_diffs(contents, fixed.contents, report_format)
+        print_diffs(contents, fixed.contents, reporting)
     else:
         write_back(contents, fixed.contents, diagnostics)
-        if report_format == "human":
+        if reporting.is_human:
             number = counted(fixed.count, "problem")
             more = any(item.fix is not None for item in found)
             click.echo(f"{number} fixed{'; run it again for more' if more else ''}", err=True)
-        _finish(registry, diagnostics, report_format, deny_warnings, hint_fix=False)
-        return None
-    finish(diagnostics, report_format, deny_warnings)
+        _finish(registry, diagnostics, reporting, hint_fix=False)
+        return
+    reporting.finish(diagnostics)
     if fixed.contents:
         raise SystemExit(1)
-    return None
 
 
 def _finish(
-    registry: Registry | None,
-    diagnostics: Diagnostics,
-    report_format: str,
-    deny_warnings: bool,
-    *,
-    hint_fix: bool,
+    registry: Registry | None, diagnostics: Diagnostics, reporting: Reporting, *, hint_fix: bool
 ) -> None:
     """Print the diagnostics, for people also their number, and exit as `finish` does.
 
     `hint_fix` adds how many of the problems --fix would solve.
     """
-    print_diagnostics(rendered(diagnostics, report_format), report_format)
+    reporting.print(reporting.rendered(diagnostics))
     summary = summarize(diagnostics, hint_fix=hint_fix)
-    if fails(diagnostics, deny_warnings):
-        if report_format == "human":
+    if reporting.fails(diagnostics):
+        if reporting.is_human:
             click.echo(f"\n{summary}", err=True)
         raise SystemExit(1)
-    if registry is not None and report_format == "human":
+    if registry is not None and reporting.is_human:
         written = {f.spans.entry for f in registry.functions if "generated" not in f.tags}
         entries = counted(len(written), "entry", "entries")
         operators = counted(len(registry.functions), "operator")
@@ -192,9 +173,7 @@ def _finish(
 @schema_options
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="As --check, and print the changes.")
-def format_command(
-    inputs: Inputs, check: bool, diff: bool, report_format: str, deny_warnings: bool
-) -> None:
+def format_command(inputs: Inputs, check: bool, diff: bool, reporting: Reporting) -> None:
     """Put schema files into the usual layout.
 
     Puts the keys of each entry into the usual order, and fixes white space in schemas. Comments move with the key that they are above or beside. Files with errors are not changed.
@@ -206,12 +185,12 @@ def format_command(
 
     changed, diagnostics = format_all(old, check_blanks)
     if diagnostics.has_errors:
-        finish(diagnostics, report_format, deny_warnings)
+        reporting.finish(diagnostics)
     if diff:
-        print_diffs(old, changed, report_format)
+        print_diffs(old, changed, reporting)
     if not (check or diff):
         write_back(old, changed, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
+    reporting.finish(diagnostics)
     for path in changed:
         click.echo(f"{'would format' if check or diff else 'formatted'} {path}", err=True)
     if not changed:

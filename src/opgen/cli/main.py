@@ -1,8 +1,10 @@
 """The `opgen` command: the group of all commands.
 
-Imports take most of the time of a short run, so this module imports a command's module only when the command runs, and
-`cli/generating.py` only if there is work to do. Three other modules import late, each for its own reason:
+Imports take most of the time of a short run, so this module imports a command's module only when the command runs. Other
+modules import late, each for its own reason:
 
+* `cli/generate.py` imports `cli/generating.py` if there is work to do, and `cli/lint.py` `cli/build.py` if it checks kernels.
+* `cli/help.py` imports the suggestions for a wrong command line.
 * `opgen/__init__.py` imports `opgen.api`, and with it all stages, when one of the public names is first used.
 * `cli/editors.py` imports the language server after it has checked that pygls, which is optional, is installed.
 * `importing/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
@@ -19,7 +21,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,7 +29,7 @@ from typing import Any
 import click
 
 from opgen import __version__
-from opgen.cli.help import Group, Unfinished
+from opgen.cli.help import Group
 from opgen.io.resources import cmake_dir, runtime_dir
 
 
@@ -106,20 +108,6 @@ class _Group(Group):
         command: click.Command = getattr(importlib.import_module(f"opgen.cli.{module}"), name)
         return command
 
-    def advise(self, ctx: click.Context, word: str) -> str:
-        if word.endswith((".yaml", ".yml")):
-            return f"name one before the file, as in 'opgen lint {word}'"
-        beginning = [name for name in COMMANDS if name.startswith(word)]
-        hint = self.did_you_mean(word, tuple(COMMANDS))
-        if len(beginning) == 1:
-            hint = f"did you mean '{beginning[0]}'?"
-        return hint or "'opgen --help' lists all commands"
-
-    def did_you_mean(self, word: str, known: Sequence[str]) -> str | None:
-        suggestions = importlib.import_module("opgen.diagnostics.suggestions")
-        hint: str | None = suggestions.did_you_mean(word, known)
-        return hint
-
     def invoke(self, ctx: click.Context) -> Any:
         # A run keeps nearly all of its values to the end, and they have no cycles. The collector would take a fifth of the
         # time, and would save no memory: with PyTorch's file, the peak is 105 MB either way.
@@ -175,11 +163,3 @@ class _Group(Group):
 )
 def main() -> None:
     """Turn native_functions.yaml into a registered, type-checked C++ operator library."""
-
-
-@main.result_callback()
-def _finish(unfinished: Unfinished | None) -> None:
-    """Do the work that a command left, in a module that is imported only then."""
-    if unfinished is not None:
-        module = importlib.import_module(f"opgen.cli.{unfinished.module}")
-        getattr(module, unfinished.function)(unfinished.run)

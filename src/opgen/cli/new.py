@@ -8,7 +8,7 @@ import click
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import FOLDER
-from opgen.cli.report import finish, report_unwritable
+from opgen.cli.report import Reporting, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import Locked
 from opgen.io.new_folder import create_folder
@@ -57,5 +57,5 @@ def new(name: str, target: str, output: Path | None) -> None:
             diagnostics.error("E0901", message, None, hint="choose another folder: -o FOLDER")
         except OSError as error:
             report_unwritable(error.filename or folder, error.strerror, diagnostics)
-    finish(diagnostics, "human", False)
+    Reporting().finish(diagnostics)
     click.echo(f"{folder}: {len(texts)} files; README.md explains how to build and test it")

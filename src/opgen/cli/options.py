@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from opgen.cli.help import Argument, Choice, ProjectOption, SharedOption
-from opgen.cli.report import finish
+from opgen.cli.report import Reporting
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline import inputs
 from opgen.pipeline.inputs import MAX_SHARDS, OPTIONS, Form, Inputs, split_names
@@ -148,8 +148,7 @@ def report_options(
 def schema_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments [YAML]... and the common options to `command`.
 
-    The command is called with `inputs: Inputs`, `report_format: str`, `deny_warnings: bool` and its
-    own parameters.
+    The command is called with `inputs: Inputs`, `reporting: Reporting` and its own parameters.
     """
     return _YAML_ARGUMENT(_with_inputs(command))
 
@@ -219,7 +218,8 @@ def _with_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
         yaml = rest.pop("yaml") or (default_schema(rest["target"], rest["backend_yaml"]),)
         options = {name: rest.pop(name) for name in OPTIONS if name in rest}
         inputs = Inputs(yaml, project=rest.pop("project"), **options)
-        return command(inputs=inputs, **rest)
+        reporting = Reporting(rest.pop("report_format"), rest.pop("deny_warnings"))
+        return command(inputs=inputs, reporting=reporting, **rest)
 
     decorated = report_options("human", "json", "github", "sarif")(with_inputs)
     for name in reversed([name for name in OPTIONS if name not in _OF_TREES]):
@@ -240,7 +240,7 @@ def with_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     diagnostics = Diagnostics()
     project = _find_settings(values["yaml"], diagnostics)
     if diagnostics.has_errors:
-        finish(diagnostics, values.get("report_format", "human"), False)
+        Reporting(values.get("report_format", "human")).finish(diagnostics)
     values["yaml"] = tuple(file for path in values["yaml"] for file in _schemas_in(path, project))
     if not values["yaml"] and project is not None and values.get("backend_yaml") is None:
         values["yaml"] = project.yaml

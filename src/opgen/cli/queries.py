@@ -11,7 +11,7 @@ import click
 from opgen.cli.editors import complete_explanation, complete_operator
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import operator_options, path_option, schema_options
-from opgen.cli.report import fails, finish, finish_with, report_unwritable, say
+from opgen.cli.report import Reporting, report_unwritable
 from opgen.data import read_text
 from opgen.diagnostics import Diagnostics, known_codes
 from opgen.diagnostics.rendering import visible
@@ -50,8 +50,7 @@ def dump(
     stage: str,
     ndjson: bool,
     extra: bool,
-    report_format: str,
-    deny_warnings: bool,
+    reporting: Reporting,
 ) -> None:
     """Print what opgen derives from the YAML, as JSON.
 
@@ -62,7 +61,7 @@ def dump(
     rows = () if registry is None else queries.dump(registry, inputs, stage, op, extra, diagnostics)
     parts = rows if ndjson else (rows,)
     text = "".join(f"{json.dumps(part, ensure_ascii=False)}\n" for part in parts)
-    finish_with(text, diagnostics, report_format, deny_warnings)
+    reporting.finish_with(text, diagnostics)
 
 
 @click.command(
@@ -93,7 +92,7 @@ def schema(what: str, tags: Path | None, strict_torchgen: bool) -> None:
     """
     diagnostics = Diagnostics()
     found = queries.json_schema(what, tags, diagnostics, strict_torchgen=strict_torchgen)
-    finish(diagnostics, "human", deny_warnings=False)
+    Reporting().finish(diagnostics)
     click.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
@@ -111,9 +110,7 @@ _CODE = re.compile(r"(?i:[EWV]?\d{3,4})|[A-DF-SV][A-Z]?\d{1,3}")
     complete_explanation,
     without_yaml=_CODE.pattern,
 )
-def explain(
-    words: tuple[str, ...], inputs: Inputs, report_format: str, deny_warnings: bool
-) -> None:
+def explain(words: tuple[str, ...], inputs: Inputs, reporting: Reporting) -> None:
     """Explain an operator or a diagnostic code.
 
     For an operator: its group and kind, its computed dispatch table with the reason for each cell, every C++
@@ -130,7 +127,7 @@ def explain(
     diagnostics = Diagnostics()
     registry = loading.load(inputs, diagnostics)
     text = "" if registry is None else queries.explain(registry, inputs, what, diagnostics)
-    finish_with(visible(text, "\n"), diagnostics, report_format, deny_warnings)
+    reporting.finish_with(visible(text, "\n"), diagnostics)
 
 
 def _explain_code(given: str) -> None:
@@ -171,13 +168,7 @@ def _torchgen_case(code: str) -> str | None:
 )
 @operator_options("[OP]...", "An operator; repeatable.  [default: all]", complete_operator)
 @path_option("-o", "--output", help="A new file for the skeletons.  [default: stdout]")
-def stub(
-    inputs: Inputs,
-    words: tuple[str, ...],
-    output: Path | None,
-    report_format: str,
-    deny_warnings: bool,
-) -> None:
+def stub(inputs: Inputs, words: tuple[str, ...], output: Path | None, reporting: Reporting) -> None:
     """Print empty kernels to fill in.
 
     Also prints the empty meta functions of structured operators.
@@ -186,17 +177,17 @@ def stub(
     registry = loading.load(inputs, diagnostics)
     text = "" if registry is None else queries.skeletons(registry, inputs, words, diagnostics)
     if output is None:
-        finish_with(text, diagnostics, report_format, deny_warnings)
+        reporting.finish_with(text, diagnostics)
         return
-    if not fails(diagnostics, deny_warnings):
+    if not reporting.fails(diagnostics):
         try:
             create_file(output, text.encode())
         except FileExistsError:
             diagnostics.error("E0901", f"{output} exists; name a new file", None)
         except OSError as error:
             report_unwritable(error.filename or output, error.strerror, diagnostics)
-    finish(diagnostics, report_format, deny_warnings)
-    say(f"{output}: written", report_format)
+    reporting.finish(diagnostics)
+    reporting.say(f"{output}: written")
 
 
 @click.command(
@@ -222,8 +213,7 @@ def select(
     words: tuple[str, ...],
     registrations: tuple[Path, ...],
     traces: tuple[Path, ...],
-    report_format: str,
-    deny_warnings: bool,
+    reporting: Reporting,
 ) -> None:
     """Print the list of operators that an application uses.
 
@@ -239,4 +229,4 @@ def select(
     if registry is not None:
         named = (words, registrations, traces)
         text = queries.selection_list(registry, inputs, *named, diagnostics)
-    finish_with(text, diagnostics, report_format, deny_warnings)
+    reporting.finish_with(text, diagnostics)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, path_option, split_arguments
-from opgen.cli.report import finish, print_document, show_progress, wants_color, write_output
+from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
 from opgen.diagnostics import Diagnostics, OpgenError, describe, render_human
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
@@ -212,7 +212,7 @@ def verify(
         click.echo(render_rest(report.verification, color=wants_color(err=False)), nl=False)
     else:
         print_document(_FORMATS[report_format](report.verification))
-    finish(diagnostics, "human", False)
+    Reporting().finish(diagnostics)
     verdicts = [v for r in report.operators for v in r.verdicts]
     untested = any(v.status == NOT_TESTED for v in verdicts)
     if not report.ok or (deny_untested and untested):
@@ -225,7 +225,7 @@ def _find_settings(files: tuple[Path, ...], report_format: str) -> Project | Non
     project = find_project(files[0].parent if files else Path(), diagnostics)
     if diagnostics.has_errors:
         known = ("json", "github", "sarif")
-        finish(diagnostics, report_format if report_format in known else "human", False)
+        Reporting(report_format if report_format in known else "human").finish(diagnostics)
     return project
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.cpp import check as cpp_check
-from opgen.cpp.backend_check import check_coverage, check_overloads
+from opgen.cpp.check import check_coverage, check_overloads
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.lints import lint as report_lints

@@ -107,7 +107,6 @@ def report_unknown(name: WrittenName, known: Vocabulary, diagnostics: Diagnostic
 def check_listed_once(
     structured: Iterable[BackendStructured],
     indices: Iterable[BackendIndex | None],
-    registry: Registry,
     diagnostics: Diagnostics,
 ) -> None:
     """Report kernels of operators that a structured kernel already serves."""
@@ -173,7 +172,7 @@ def resolve_backend(
     autograd = resolver.index(f"Autograd{file.backend}", file.autograd)
     structured = resolve_structured(file, registry, diagnostics)
     _check_not_mixed(registry, forward, autograd, diagnostics)
-    check_listed_once(structured, (forward, autograd), registry, diagnostics)
+    check_listed_once(structured, (forward, autograd), diagnostics)
     outs = check_out_as_primary(file, registry, diagnostics)
     resolver.warn_of_names_without_effect()
     if forward is None or diagnostics.error_count > before:

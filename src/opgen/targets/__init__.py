@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from opgen.targets.base import Target
 from opgen.targets.runtime import RUNTIME
-from opgen.targets.torch import TORCH
-from opgen.targets.torch_stable import TORCH_STABLE
+from opgen.targets.torch import TORCH, TORCH_STABLE
 
 TARGETS: Mapping[str, Target] = {target.name: target for target in (RUNTIME, TORCH, TORCH_STABLE)}
 

@@ -16,7 +16,7 @@ import pytest
 from compare import normalised
 from loading import load_registry
 
-from opgen.cpp.backend_check import check_coverage, check_overloads
+from opgen.cpp.check import check_coverage, check_overloads
 from opgen.diagnostics import Diagnostics, Source, known_codes
 from opgen.emit.common.context import Context, Library
 from opgen.emit.kernels.headers import backend_members

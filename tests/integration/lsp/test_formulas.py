@@ -69,7 +69,7 @@ def uri(server: Session) -> str:
     [
         ("- name|space", "**namespace**: The namespace of the operators that are named"),
         ("incl|ude", "**include**: A header that declares functions that formulas call"),
-        ("- na|me: scale", "**name**: The operator that the formulas are for"),
+        ("- na|me: scale", "**name**: The schema of the operator that the formulas are for"),
         ("name: sc|ale", "**mylib::scale**"),
         ("name: low_high(Ten|sor", "**Tensor**"),
         ("  se|lf: scale_b", "**self**: The gradient of the argument `Tensor self`."),

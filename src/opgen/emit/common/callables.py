@@ -7,10 +7,9 @@ from typing import TypeAlias
 from opgen._compat import assert_never
 from opgen.cpp.cpp_types import returns_references
 from opgen.cpp.names import kernel_namespace
-from opgen.cpp.signatures import DispatcherSignature, NativeSignature
+from opgen.cpp.signatures import DispatcherSignature, NativeSignature, meta_class
 from opgen.emit.common.base import Record
 from opgen.emit.common.context import Context
-from opgen.emit.common.kernel_set import meta_class
 from opgen.emit.common.text import operator_struct
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import OPTIONAL_TENSOR, TENSOR, SchemaKind
@@ -77,23 +76,27 @@ def kernel_expression(context: Context, row: Registration) -> str:
     return f"opgen::{name}Kernel<{', '.join([*given, *rest])}>()"
 
 
+def structured_class(row: Registration) -> str:
+    """Return the full name of the author's class, as `at::native::structured_k`, or of the meta class without a kernel."""
+    assert row.group is not None
+    if row.kernel is None:
+        return meta_class(row.group)
+    namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
+    return f"{namespace}::structured_{row.kernel.name}"
+
+
 def _class_of(row: Registration) -> tuple[str, list[str], list[str]]:
     """Return the runtime's class template for a structured kernel: its name, and its parameters before and after the operator.
 
-    That is `Functional`, and its key and the author's class, as `at::native::structured_k`; or the meta class, if there is
-    no kernel. In-place classes also have the position of self.
+    That is `Functional`, and its key and `structured_class`. In-place classes also have the position of self.
     """
     group, f = row.group, row.function
     assert group is not None
     name = _VARIANTS[f.func.kind()]
     if row.kind is RegistrationKind.composite_structured:
         assert isinstance(group, NativeFunctionsGroup)
-        return f"Composite{name}", [meta_class(group)], [operator_struct(group.out)]
-    implementation = meta_class(group)
-    if row.kernel is not None:
-        namespace = kernel_namespace(group.primary.namespace, row.kernel.namespace)
-        implementation = f"{namespace}::structured_{row.kernel.name}"
-    given = [f"opgen::DispatchKey::{row.key.name}", implementation]
+        return f"Composite{name}", [structured_class(row)], [operator_struct(group.out)]
+    given = [f"opgen::DispatchKey::{row.key.name}", structured_class(row)]
     if not isinstance(group, OutlessGroup) or not group.has_views:
         return name, given, []
     if f is group.functional:
@@ -119,7 +122,7 @@ def _checked(context: Context, row: Registration, function: str) -> str:
     f = row.function
     if not _is_checked(context, row):
         return function
-    positions = f"{context.target.cpp.spelling.standard}index_sequence<{_checked_positions(f)}>"
+    positions = context.spell.index_sequence(_checked_positions(f))
     return f"opgen::DeviceChecked<{operator_struct(f)}, &{function}, {positions}>::call"
 
 
@@ -136,11 +139,11 @@ def _share_a_device(context: Context, f: NativeFunction) -> bool:
     return f.device_check is not DeviceCheckType.NoCheck and not between
 
 
-def _checked_positions(f: NativeFunction) -> str:
+def _checked_positions(f: NativeFunction) -> list[int]:
     """Return the positions of the outs and of positional tensors. Like ATen, keyword-only tensors are not checked."""
     every = list(f.func.arguments.flat_all)
     arguments = (*f.func.arguments.out, *f.func.arguments.flat_positional)
-    return ", ".join(str(every.index(a)) for a in arguments if a.type.is_tensor_like())
+    return [every.index(a) for a in arguments if a.type.is_tensor_like()]
 
 
 def _backend_select(f: NativeFunction) -> str:
@@ -167,8 +170,7 @@ def _returned(context: Context, f: NativeFunction) -> str:
     """Return the positions of the arguments that are returned."""
     every = [a.name for a in f.func.arguments.flat_all]
     names = f.func.aliased_return_names()
-    returned = ", ".join(str(every.index(name)) for name in names if name is not None)
-    return f"{context.target.cpp.spelling.standard}index_sequence<{returned}>"
+    return context.spell.index_sequence(every.index(name) for name in names if name is not None)
 
 
 def _unstructured(context: Context, row: Registration) -> str:
@@ -226,14 +228,14 @@ def _from_functional(context: Context, row: Registration) -> str:
     f, functional = row.function, row.group.functional
     every = [a.name for a in f.func.arguments.flat_all]
     outs = [a.name for a in f.func.arguments.out]
-    written = [*outs, *(n for n in f.func.arguments.mutable_arg_names if n not in outs)]
-    positions = ", ".join(str(every.index(name)) for name in written)
+    written = (*outs, *(n for n in f.func.arguments.mutable_arg_names if n not in outs))
+    positions = context.spell.index_sequence(map(every.index, written))
     given = [a.name for a in functional.func.arguments.flat_all]
     options = given.index("dtype") if functional.func.arguments.tensor_options is not None else -1
     return (
         f"opgen::FromFunctional<{operator_struct(f)}, {operator_struct(functional)},"
         f" &{_external(context, row, functional)}, {'true' if outs else 'false'}, {options},"
-        f" {context.target.cpp.spelling.standard}index_sequence<{positions}>>::call"
+        f" {positions}>::call"
     )
 
 
@@ -300,7 +302,7 @@ def _guarded(context: Context, f: NativeFunction, pointer: str, function: str) -
         first = arguments.tensor_options.device
     guard = every.index(first) if f.device_guard and first is not None else -1
     check = "true" if _share_a_device(context, f) else "false"
-    positions = f"{context.target.cpp.spelling.standard}index_sequence<{_checked_positions(f)}>"
+    positions = context.spell.index_sequence(_checked_positions(f))
     return (
         f"opgen::DeviceGuarded<{operator_struct(f)}, {pointer}, &{function},"
         f" {check}, {positions}, {guard}>::call"

@@ -347,11 +347,6 @@ def _of_two(names: Iterable[tuple[str, str]]) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def meta_class(group: StructuredGroup) -> str:
-    """Return `at::meta::structured_add_Tensor`."""
-    return f"{meta_namespace(group.functional.namespace)}::{signatures.struct_name(group)}"
-
-
 def _kernels(
     functions: Iterable[NativeFunction],
     spell: Speller,
@@ -443,7 +438,7 @@ def structured_kernel(
         key=key,
         name=kernel.name,
         struct=f"structured_{kernel.name}",
-        meta=meta_class(group),
+        meta=signatures.meta_class(group),
         signature=spell.signature("void", signatures.impl_arguments(group)),
         precomputed=group.primary.precomputed is not None,
         forward_parameters=tuple(

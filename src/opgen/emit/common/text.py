@@ -69,6 +69,11 @@ class Speller(Record, frozen=True, dict=True):
     def type(self, ctype: CType, *, spelling: TypeSpelling | None = None) -> str:
         return spell(ctype, spelling or self.target.cpp.spelling)
 
+    def index_sequence(self, positions: Iterable[object]) -> str:
+        return (
+            f"{self.target.cpp.spelling.standard}index_sequence<{', '.join(map(str, positions))}>"
+        )
+
     def schema(self, f: NativeFunction) -> str:
         """Return the schema as it is written, for comments and tables."""
         found = self._schemas.get(f.full_name)

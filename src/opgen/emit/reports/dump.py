@@ -34,6 +34,7 @@ from opgen.cpp.signatures import (
 )
 from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
 from opgen.emit.common.base import ValuesFile
+from opgen.emit.common.callables import structured_class
 from opgen.emit.common.context import Context, Library
 from opgen.emit.tree import build_files
 from opgen.model.backend import ExternalBackend
@@ -462,11 +463,7 @@ def _registered(row: Registration) -> str | None:
             assert row.kernel is not None
             return f"{kernel_namespace(row.function.namespace, row.kernel.namespace)}::{row.kernel.name}"
         case RegistrationKind.structured | RegistrationKind.composite_structured:
-            assert row.group is not None
-            if row.kernel is None:
-                return signatures.meta_class(row.group)
-            namespace = kernel_namespace(row.group.primary.namespace, row.kernel.namespace)
-            return f"{namespace}::structured_{row.kernel.name}"
+            return structured_class(row)
         case RegistrationKind.external:
             assert row.kernel is not None
             return f"{row.kernel.namespace}::{row.kernel.name}"

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from opgen.autograd.derivative import (
     DifferentiabilityInfo,
@@ -40,17 +40,12 @@ _NO_FORMULA = "no formula: computing a gradient through it is an error"
 _DECOMPOSES = "decomposes into the hidden {0} while it is traced, which writes the same arguments and returns the new tensors"
 
 
-class OtherRegistration(Struct, frozen=True):
-    """A function registered for a key that the dispatch table does not name; `function` is "nothing" if PyTorch acts itself."""
+class TableCell(Record, frozen=True):
+    """A row of the dispatch table: what is called for `key`, which is "nothing" if PyTorch acts itself."""
 
     key: str
-    function: str
+    target: str
     reason: str
-
-
-def _other_registrations(context: Context, f: NativeFunction) -> tuple[OtherRegistration, ...]:
-    """Return the functions registered for `f` and keys that its dispatch table does not name."""
-    return tuple(_others(context, f))
 
 
 def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
@@ -60,7 +55,8 @@ def _hidden_operators(context: Context, f: NativeFunction) -> tuple[str, ...]:
     return tuple(context.spell.schema(twin) for twin in find_twin_rows(context, f)[0])
 
 
-def _others(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
+def _others(context: Context, f: NativeFunction) -> Iterator[TableCell]:
+    """Yield the functions registered for `f` and keys that its dispatch table does not name."""
     files = context.target.plan.kinds
     if f.manual_kernel_registration:
         return
@@ -72,22 +68,22 @@ def _others(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
         yield from _functionalize(context, f)
 
 
-def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[OtherRegistration]:
+def _autograd(f: NativeFunction, row: AutogradRow) -> Iterator[TableCell]:
     if row.kernel:
         function = row.kernel.function
         reason = _AUTOGRAD.get(function.removesuffix("_uncounted"), _NO_FORMULA)
-        yield OtherRegistration("Autograd", function, reason)
+        yield TableCell("Autograd", function, reason)
     if row.tracking:
         what = "views" if f.is_view_op else "writes"
         reason = _NO_FORMULA if row.refusal else f"reports its {what} to autograd"
-        yield OtherRegistration("ADInplaceOrView", row.tracking.function, reason)
+        yield TableCell("ADInplaceOrView", row.tracking.function, reason)
 
 
-def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistration]:
+def _functionalize(context: Context, f: NativeFunction) -> Iterator[TableCell]:
     found = find_functionalized(context, f)
     if found is not None:
         function, sibling = found
-        yield OtherRegistration(
+        yield TableCell(
             "Functionalize", function, f"replaced by {sibling.func.name}, which {_does(f)}"
         )
         return
@@ -99,7 +95,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistr
             reason = "returns new tensors, which replace those that it would write"
         else:
             reason = f"replaced by the hidden {twins[0].func.name}, which {_does(f)}"
-        yield OtherRegistration(key, function, reason)
+        yield TableCell(key, function, reason)
     is_own = f.find_kernel(DispatchKey.Functionalize) is not None
     if (
         f.is_library
@@ -107,7 +103,7 @@ def _functionalize(context: Context, f: NativeFunction) -> Iterator[OtherRegistr
         and not (rows or is_own or f.has_composite_implicit_autograd_kernel)
     ):
         reason = "PyTorch itself replaces operators that write tensors and return only new tensors"
-        yield OtherRegistration("Functionalize", "nothing", reason)
+        yield TableCell("Functionalize", "nothing", reason)
 
 
 def _does(f: NativeFunction) -> str:
@@ -226,15 +222,6 @@ def _forward(forward: Iterable[ForwardDerivative], info: DifferentiabilityInfo) 
         yield "forward", "no formula: a tangent of an argument is an error"
 
 
-class TableCell(Record, frozen=True):
-    """A row of the dispatch table; `blank` is as wide as `key`."""
-
-    key: str
-    blank: str
-    target: str
-    reason: str
-
-
 def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
     """Return everything that follows from the entry of `f`."""
     span = f.spans.entry
@@ -251,7 +238,8 @@ def build_explanation(context: Context, f: NativeFunction) -> GeneratedFile:
         tags=", ".join(sorted(f.tags)) or "none",
         group=tuple(_group_lines(context, f)),
         place=f"{span.source.path}:{span.source.location(span.start).line}",
-        cells=tuple(_cell(row, width) for row in rows),
+        cells=tuple(replace(row, key=row.key.ljust(width)) for row in rows),
+        blank=" " * width,
         hidden=_hidden_operators(context, f),
         gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
@@ -281,7 +269,7 @@ def build_summary(context: Context, f: NativeFunction) -> GeneratedFile:
         doc=_documentation(f, ""),
         kind=_kind(f),
         facts=tuple(facts),
-        cells=tuple(_cell(r, 0) for r in _rows(context, f, computed_table(context.registry, f))),
+        cells=tuple(_rows(context, f, computed_table(context.registry, f))),
         gradients=_gradient_lines(context, f),
         signatures=tuple(_signatures(context, f)),
     )
@@ -338,9 +326,9 @@ def _structured(group: StructuredGroup) -> str:
     return f" (structured without an out variant: meta makes {makes or 'new tensors'})"
 
 
-def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[OtherRegistration]:
+def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[TableCell]:
     """Return the dispatch table, and the other registrations of the target."""
-    others = _other_registrations(context, f)
+    others = tuple(_others(context, f))
     taken = {row.key for row in others}
     rows, node = [], _node_of(context, f)
     for cell in cells:
@@ -348,13 +336,13 @@ def _rows(context: Context, f: NativeFunction, cells: Iterable[Cell]) -> list[Ot
         is_autograd = cell.registration is None and cell.key.name.startswith("Autograd")
         if is_autograd and node is not None:
             rows.append(
-                OtherRegistration(cell.key.name, f"a kernel that records {node}", "it has formulas")
+                TableCell(cell.key.name, f"a kernel that records {node}", "it has formulas")
             )
         elif is_autograd and f.full_name in context.without_gradient:
             reason = "its formulas declare that it has no gradient"
-            rows.append(OtherRegistration(cell.key.name, "a kernel that records nothing", reason))
+            rows.append(TableCell(cell.key.name, "a kernel that records nothing", reason))
         elif not (is_autograd and "Autograd" in taken):
-            rows.append(OtherRegistration(cell.key.name, _called(context, cell), cell.reason))
+            rows.append(TableCell(cell.key.name, _called(context, cell), cell.reason))
     return [*rows, *others]
 
 
@@ -365,10 +353,6 @@ def _called(context: Context, cell: Cell) -> str:
     if row is None or row.kind is RegistrationKind.fallthrough:
         return "nothing"
     return callable_expression(context, row)
-
-
-def _cell(row: OtherRegistration, width: int) -> TableCell:
-    return TableCell(row.key.ljust(width), " " * width, row.function, row.reason)
 
 
 def _signatures(context: Context, f: NativeFunction) -> Iterator[str]:

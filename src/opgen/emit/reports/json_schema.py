@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from opgen._compat import assert_never
+from opgen.autograd.called_functions import FORMULA_HEADER_KEYS, FORMULA_KEYS
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import DTYPE_CLASSES, ScalarType, UfuncKey, Variant
 from opgen.model.profile import TagSet
@@ -143,18 +144,12 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
     name = {
         "type": "string",
         "minLength": 1,
-        **_words(
-            "The schema of the operator that the formulas are for, as after `func`. Outside of `aten`, "
-            "its name is enough: `mylib::mul.Tensor`."
-        ),
+        **_words(FORMULA_KEYS["name"]),
     }
     outputs = {
         "type": "array",
         "items": {"type": ["boolean", "string"]},
-        **_words(
-            "For each output whether it has a gradient; or for a single one, a C++ condition. "
-            "Default: all tensors have one."
-        ),
+        **_words(FORMULA_KEYS["output_differentiability"]),
     }
     formula = {
         "type": "string",
@@ -168,7 +163,7 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
         "type": "object",
         "propertyNames": {"pattern": "^(Default|Autograd[A-Za-z]+)$"},
         "additionalProperties": table,
-        **_words("Formulas for each key: `Default`, or the Autograd key of a backend."),
+        **_words(FORMULA_KEYS["dispatch"]),
     }
     properties: Schema = {"name": name, "output_differentiability": outputs}
     entry: Schema = {
@@ -189,7 +184,7 @@ def build_derivatives_schema(*, strict_torchgen: bool = False) -> Schema:
         "anyOf": [{"required": [key]} for key in DERIVATIVES_KEYS],
     }
     described = _head()["properties"]
-    include = _words("A header that declares functions that formulas call, or a list of headers.")
+    include = _words(FORMULA_HEADER_KEYS["include"])
     head = {
         "type": "object",
         "properties": {

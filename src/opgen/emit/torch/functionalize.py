@@ -48,22 +48,21 @@ class FunctionalizeRow(Record, frozen=True):
     alias: str
     kernel_class: str
 
-    @property
-    def callable(self) -> str:
-        return f"{self.kernel_class}::call"
-
 
 class _Replaced(Record, frozen=True):
-    """An operator, the siblings that replace it, and its registration."""
+    """An operator, the siblings that replace it, and the class whose member `call` is its kernel."""
 
     function: NativeFunction
     siblings: tuple[NativeFunction, ...]
-    row: FunctionalizeRow
+    kernel_class: str
 
 
 def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
     """Build RegisterFunctionalize[_n].cpp; none if nothing is replaced."""
-    replaced = [r for r in (*_written(context), *_views(context)) if context.keeps(r.function)]
+    registry = context.registry
+    written = (r for group in registry.groups for r in _written_of(context, group))
+    views = (r for group in registry.view_groups for r in _views_of(group))
+    replaced = [r for r in (*written, *views) if context.keeps(r.function)]
     if not replaced:
         return
     stem, count = "RegisterFunctionalize", context.library.shards
@@ -78,82 +77,68 @@ def build_register_functionalize(context: Context) -> Iterator[GeneratedFile]:
                 context, (f for r in rows for f in (r.function, *r.siblings))
             ),
             classes=class_definitions(r.function for r in rows),
-            tables=blocks((r.function.namespace, r.row) for r in rows),
+            tables=blocks((r.function.namespace, _row(r)) for r in rows),
         )
 
 
 def find_functionalized(context: Context, f: NativeFunction) -> tuple[str, NativeFunction] | None:
     """Return the function registered for `f`, and the sibling that it calls; None if functionalization does not replace `f`."""
     group = context.registry.group_of(f)
-    if group is not None and is_replaced(f, group, frozenset(OF_OUT)):
-        return _row(context, f, group).callable, group.functional
     views = context.registry.view_group_of(f)
-    own = () if views is None or views.composite else _views_of(views)
+    own = () if group is None else _written_of(context, group)
+    if views is not None:
+        own = (*own, *_views_of(views))
     found = next((r for r in own if r.function is f), None)
-    return None if found is None else (found.row.callable, found.siblings[-1])
+    return None if found is None else (f"{found.kernel_class}::call", found.siblings[-1])
 
 
-def _written(context: Context) -> Iterator[_Replaced]:
-    for group in context.registry.groups:
-        for f in group.functions():
-            if is_replaced(f, group, frozenset(OF_OUT)):
-                yield _Replaced(f, (group.functional,), _row(context, f, group))
-
-
-def _views(context: Context) -> Iterator[_Replaced]:
-    for group in context.registry.view_groups:
-        if not group.composite:
-            yield from _views_of(group)
+def _written_of(context: Context, group: NativeFunctionsGroup) -> Iterator[_Replaced]:
+    for f in group.functions():
+        if is_replaced(f, group, frozenset(OF_OUT)):
+            yield _Replaced(f, (group.functional,), _functionalized(context, f, group))
 
 
 def _views_of(group: NativeFunctionsViewGroup) -> Iterator[_Replaced]:
     copy = group.view_copy
-    if copy is None or not has_own_copy(copy, group.view):
+    if group.composite or copy is None or not has_own_copy(copy, group.view):
         return
-    yield _Replaced(group.view, (copy,), _view_row(group.view, "", copy))
+    # `opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>`.
+    view = f"{operator_struct(group.view)}, {operator_struct(copy)}>"
+    yield _Replaced(group.view, (copy,), f"opgen::FunctionalizeView<{view}")
     if group.view_inplace is not None:
-        row = _view_row(group.view_inplace, "Inplace", group.view, copy)
-        yield _Replaced(group.view_inplace, (group.view, copy), row)
+        inplace = f"opgen::FunctionalizeInplaceView<{operator_struct(group.view_inplace)}, {view}"
+        yield _Replaced(group.view_inplace, (group.view, copy), inplace)
 
 
-def _view_row(f: NativeFunction, kind: str, *siblings: NativeFunction) -> FunctionalizeRow:
-    """Return `opgen::FunctionalizeView<at::_ops::f, at::_ops::f_copy>::call`."""
-    names = ", ".join(map(operator_struct, (f, *siblings)))
+def _row(one: _Replaced) -> FunctionalizeRow:
+    name = one.function.func.name
     return FunctionalizeRow(
-        operator=str(f.func.name),
-        struct=operator_struct(f),
-        alias=f"opgen_{f.func.name.unambiguous_name}",
-        kernel_class=f"opgen::Functionalize{kind}View<{names}>",
+        operator=str(name),
+        struct=operator_struct(one.function),
+        alias=f"opgen_{name.unambiguous_name}",
+        kernel_class=one.kernel_class,
     )
 
 
-def _row(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> FunctionalizeRow:
-    """Return `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>::call`."""
+def _functionalized(context: Context, f: NativeFunction, group: NativeFunctionsGroup) -> str:
+    """Return `opgen::Functionalize<at::_ops::f_, at::_ops::f, 0, index_sequence<0, 1>, index_sequence<0>, ...>`."""
     positions = {a.name: i for i, a in enumerate(f.func.arguments.flat_all)}
     wanted = group.functional.func.arguments.flat_all
     options = OF_OUT if group.functional.func.is_factory else NOT_GIVEN
-    given = ", ".join(str(positions.get(a.name, options.get(a.name))) for a in wanted)
+    given = [positions.get(a.name, options.get(a.name)) for a in wanted]
     # The functional variant returns the values of the outs first.
     outs = [a.name for a in f.func.arguments.out]
     changed = [n for n in f.func.arguments.mutable_arg_names if n not in outs]
-    written = ", ".join(str(positions[name]) for name in (*outs, *changed))
+    written = [positions[name] for name in (*outs, *changed)]
     aliased = f.func.aliased_return_names()
     own_returns = sum(name is None for name in aliased)
-    returned = ", ".join(
-        f"opgen::kFresh + {i}" if name is None else str(positions[name])
+    returned = [
+        f"opgen::kFresh + {i}" if name is None else positions[name]
         for i, name in enumerate(aliased)
-    )
-    sequence = f"{context.target.cpp.spelling.standard}index_sequence"
-    return FunctionalizeRow(
-        operator=str(f.func.name),
-        struct=operator_struct(f),
-        alias=f"opgen_{f.func.name.unambiguous_name}",
-        kernel_class=(
-            f"opgen::Functionalize<{operator_struct(f)}, {operator_struct(group.functional)},"
-            f" {own_returns}, {sequence}<{given}>, {sequence}<{written}>,"
-            f" {sequence}<{returned}>>"
-        ),
-    )
+    ]
+    sequences = [context.spell.index_sequence(s) for s in (given, written, returned)]
+    structs = f"{operator_struct(f)}, {operator_struct(group.functional)}"
+    return f"opgen::Functionalize<{structs}, {own_returns}, {', '.join(sequences)}>"
 
 
 class TwinOperator(Record, frozen=True):
@@ -324,7 +309,7 @@ def _functional(context: Context, twin: Twin) -> _Class:
     arguments = (
         operator_struct(twin.function),
         _own_results(context, twin, twin.functional),
-        _sequence(context, _written_positions(twin)),
+        context.spell.index_sequence(_written_positions(twin)),
         _signature(context, twin.functional),
     )
     return _Class("FunctionalTwin", arguments)
@@ -332,21 +317,19 @@ def _functional(context: Context, twin: Twin) -> _Class:
 
 def _decomposition(context: Context, twin: Twin) -> _Class:
     structs = (operator_struct(twin.function), operator_struct(twin.twin))
-    return _Class("DecomposeToWriter", (*structs, _sequence(context, _returned(twin))))
+    return _Class("DecomposeToWriter", (*structs, context.spell.index_sequence(_returned(twin))))
 
 
 def _functionalize(context: Context, twin: Twin) -> _Class:
     given = [str(i) for i, _ in enumerate(twin.function.func.arguments.flat_all)]
     # A writer changes its arguments in place, so it is not the functional variant.
     inner = _functional(context, twin) if twin.form is TwinForm.writer else None
-    sequences = (_sequence(context, s) for s in (given, _written_positions(twin), _returned(twin)))
+    sequences = (
+        context.spell.index_sequence(s) for s in (given, _written_positions(twin), _returned(twin))
+    )
     called = inner or operator_struct(twin.functional)
     arguments = (operator_struct(twin.function), called, str(twin.own_count), *sequences)
     return _Class("Functionalize", arguments, inner)
-
-
-def _sequence(context: Context, items: list[str]) -> str:
-    return f"{context.target.cpp.spelling.standard}index_sequence<{', '.join(items)}>"
 
 
 def _position(twin: Twin, name: str) -> int:
@@ -361,7 +344,7 @@ def _own_results(context: Context, twin: Twin, of: NativeFunction) -> str:
     own = [_own_result(twin, i) for i, r in enumerate(twin.returns) if r.own is not None]
     if of is not twin.functional:
         own += ["opgen::kPadding"] * (len(of.func.returns) - len(own))
-    return _sequence(context, own)
+    return context.spell.index_sequence(own)
 
 
 def _own_result(twin: Twin, index: int) -> str:
