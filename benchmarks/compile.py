@@ -74,7 +74,7 @@ def generated(tree: Path, compiler: Sequence[str], folder: Path, runs: int) -> l
             [*compiler, f"-I{output}/include", "-c", str(unit), "-o", target]
             for unit, target in zip(units, objects, strict=True)
         ]
-        link = ["g++", "-shared", *objects, "-o", library, f"-L{runtime}", "-lopgen_runtime"]
+        link = ["g++", "-shared", *objects, "-o", library, f"-L{runtime}", "-lopgen_core"]
         walls, totals, longest = [], [], []
         for _ in range(runs):
             started = time.perf_counter()
@@ -113,7 +113,7 @@ def main() -> None:
             print(row(f"`#include <{header}>`", command, runs))
         library = f"{folder}/libops5.so"
         source = HERE / "runtime" / "ops5.cpp"
-        link = [f"-L{runtime}", "-lopgen_runtime"]
+        link = [f"-L{runtime}", "-lopgen_core"]
         command = [*compiler, "-shared", str(source), "-o", library, *link]
         print(row("five operators by hand, compile and link", command, runs))
         print("\n".join(generated(tree, compiler, Path(folder), runs)))

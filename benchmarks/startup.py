@@ -2,7 +2,7 @@
 
     python benchmarks/startup.py RUNTIME [RUNS]
 
-RUNTIME: the folder of libopgen_runtime.so. The library has a slot for each operator, and the schemas, tags and keys
+RUNTIME: the folder of libopgen_core.so. The library has a slot for each operator, and the schemas, tags and keys
 that `opgen dump` prints, in the same tables as generated code. All of its kernels are one function, so that it
 compiles in seconds. Prints a Markdown table: milliseconds of processor time of `dlopen` as median
 (min-max), each in a separate process. Needs g++ and an installed torch (for its YAML).
@@ -108,7 +108,7 @@ def compile_program(folder: Path, runtime: Path, arguments: Sequence[str], text:
     path = folder / "one.cpp"
     path.write_text(text)
     command = ["g++", *FLAGS, f"-I{HERE.parent}/runtime/include", *arguments, str(path)]
-    link = [f"-L{runtime}", "-lopgen_runtime", f"-Wl,-rpath,{runtime}"]
+    link = [f"-L{runtime}", "-lopgen_core", f"-Wl,-rpath,{runtime}"]
     run([*command, *link])
 
 

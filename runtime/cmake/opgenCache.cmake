@@ -285,11 +285,14 @@ endfunction()
 # Set variables to the names of a part in the build folder and in messages.
 macro(opgen_part_paths name)
   string(REPLACE "_" "-" part_folder "${name}")
+  string(REPLACE "opgen-core" "opgen-runtime" part_folder "${part_folder}")
   set(part_folder "${CMAKE_BINARY_DIR}/${part_folder}")
   set(kind SHARED)
   opgen_versioned_file(part_file ${name})
   set(label "the runtime")
-  if("${name}" STREQUAL "opgen_python")
+  if("${name}" STREQUAL "opgen_runtime")
+    set(label "the runtime's part for gradients, Python and calls by name")
+  elseif("${name}" STREQUAL "opgen_python")
     set(label "the common part of Python modules")
   elseif("${name}" STREQUAL "opgen_torch_stable")
     set(label "the common part of torch-stable libraries")
@@ -297,7 +300,7 @@ macro(opgen_part_paths name)
     set(part_file "${CMAKE_STATIC_LIBRARY_PREFIX}${name}${CMAKE_STATIC_LIBRARY_SUFFIX}")
   endif()
   set(library "${part_folder}/${part_file}")
-  set(state "${part_folder}/opgen-part.txt")
+  set(state "${part_folder}/${name}.txt")
 endmacro()
 
 # Set `words` to a readable name of the compiler and the kind of build.
@@ -395,9 +398,13 @@ function(opgen_keep_part name)
       COMMAND ${command} "-DLIBRARY=$<TARGET_FILE:${name}>" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenCacheKeep.cmake"
       VERBATIM)
   endif()
+  opgen_limit_compilers(${name})
+endfunction()
+
+# Have Ninja leave a core for the author's own sources while it compiles a part of opgen, so that their errors are reported
+# first: it starts more compilers than there are cores.
+function(opgen_limit_compilers target)
   if(CMAKE_GENERATOR MATCHES "Ninja")
-    # Ninja starts more compilers than there are cores: this leaves one for the author's own sources, so that their
-    # errors are reported first.
     get_property(pools GLOBAL PROPERTY JOB_POOLS)
     if(NOT pools AND CMAKE_JOB_POOLS)
       # Copy the variable, because the property would replace it.
@@ -408,6 +415,6 @@ function(opgen_keep_part name)
       cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
       set_property(GLOBAL APPEND PROPERTY JOB_POOLS opgen_parts=${cores})
     endif()
-    set_target_properties(${name} PROPERTIES JOB_POOL_COMPILE opgen_parts)
+    set_target_properties(${target} PROPERTIES JOB_POOL_COMPILE opgen_parts)
   endif()
 endfunction()

@@ -1,8 +1,12 @@
-# opgenConfig.cmake: find_package(opgen) provides the runtime as opgen::runtime, and opgen_add_operators().
+# opgenConfig.cmake: find_package(opgen) provides the runtime as opgen::core and opgen::runtime, and opgen_add_operators().
 #
-# opgen::runtime is the first of these: the project's own target of this name; the runtime of the library that
-# is extended; an installed runtime that opgen_runtime_DIR names; a copy of one that another project of this
-# user has compiled (opgenCache.cmake); or a target that compiles it here.
+# opgen::core contains what tensors, dispatch and loops need. opgen::runtime links it, and contains gradients, transforms,
+# calls by name, and what Python packages need. Without the component `core`, both are made at once; with it,
+# opgen::runtime is made for the first library that needs it.
+#
+# Each is the first of these: the project's own target of this name; that of the library that is extended; that of an
+# installed runtime that opgen_runtime_DIR names; a copy of one that another project of this user has compiled
+# (opgenCache.cmake); or a target that compiles it here.
 #
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch|torch-stable]
 #                       [TAGS tags.yaml] [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
@@ -30,37 +34,76 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/opgenRuntimeUsage.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenCache.cmake")
 
-if(NOT TARGET opgen::runtime)
-  if(OPGEN_BASE_TREE)
+# Make opgen::core or opgen::runtime, which links the first.
+function(opgen_provide name)
+  if(TARGET opgen::${name})
+    return()
+  endif()
+  if(name STREQUAL "runtime")
+    opgen_provide(core)
+  endif()
+  set(target opgen_${name})
+  set(top "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
+  set(folder "${CMAKE_BINARY_DIR}/opgen-runtime")
+  opgen_versioned_file(file ${target})
+  set(in_base "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/${file}")
+  if(OPGEN_BASE_TREE AND EXISTS "${in_base}")
     # A process has only one dispatcher, so a library that extends another uses the runtime built with that
     # library.
-    opgen_versioned_file(opgen_file opgen_runtime)
-    add_library(opgen::runtime SHARED IMPORTED)
-    set_target_properties(opgen::runtime PROPERTIES
-      IMPORTED_LOCATION "${OPGEN_BASE_TREE}/cmake-build/opgen-runtime/${opgen_file}"
-      INTERFACE_INCLUDE_DIRECTORIES "${CMAKE_CURRENT_LIST_DIR}/../include")
-    opgen_runtime_usage(opgen::runtime INTERFACE)
+    add_library(${target} SHARED IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${in_base}" IMPORTED_NO_SYSTEM ON)
   elseif(opgen_runtime_DIR)
     find_package(opgen_runtime REQUIRED CONFIG)
+    return()
   else()
     set_property(GLOBAL PROPERTY OPGEN_OWN_RUNTIME ON)
-    opgen_find_part(opgen_how opgen_runtime
-      FOLDER "${CMAKE_CURRENT_LIST_DIR}/.."
+    opgen_find_part(how ${target}
+      FOLDER "${top}"
       SOURCES CMakeLists.txt cmake/opgenRuntimeUsage.cmake include/*.h src/*.h src/*.cpp)
-    if(opgen_how STREQUAL "COPIED")
-      opgen_import_part(opgen_runtime)
-      target_include_directories(opgen_runtime INTERFACE "${CMAKE_CURRENT_LIST_DIR}/../include")
-      opgen_runtime_usage(opgen_runtime INTERFACE)
-      add_library(opgen::runtime ALIAS opgen_runtime)
-    else()
-      add_subdirectory("${CMAKE_CURRENT_LIST_DIR}/.." "${CMAKE_BINARY_DIR}/opgen-runtime")
+    if(how STREQUAL "COMPILED")
+      set(OPGEN_PARTS ${name})
+      set(OPGEN_PARTS_FOLDER "${folder}")
+      # A target that nothing links is not compiled.
+      add_subdirectory("${top}" "${folder}/${name}" EXCLUDE_FROM_ALL)
+      return()
     endif()
+    opgen_import_part(${target})
   endif()
+  target_include_directories(${target} INTERFACE "${top}/include")
+  opgen_runtime_usage(${target} INTERFACE)
+  if(name STREQUAL "runtime")
+    target_link_libraries(${target} INTERFACE opgen::core)
+  endif()
+  add_library(opgen::${name} ALIAS ${target})
+endfunction()
+
+opgen_provide(core)
+if(NOT "core" IN_LIST opgen_FIND_COMPONENTS)
+  opgen_provide(runtime)
 endif()
 
 set(OPGEN_UNITY_BYTES 65536 CACHE STRING
   "If the generated sources have at most this many bytes in total, each shard is compiled as one unit; 0 means never")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
+
+# Set `answer` to whether one of the sources of a library may call functions of opgen::runtime that are not in opgen::core:
+# formulas of derivatives.yaml do, and kernels may that include its headers, or a header of the author's, which is not read.
+function(opgen_needs_runtime answer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS")
+  set(above "^ *# *include *(\"|<opgen/(autograd|boxing|c_api|library|transforms/|dispatch/|cpu/(blas|gemm|softmax|truth)))")
+  list(FILTER arg_SOURCES INCLUDE REGEX "/Derivatives[^/]*[.]cpp$")
+  set(found ${arg_SOURCES} ${OPGEN_INCLUDE})
+  foreach(kernel IN LISTS arg_KERNELS)
+    if(EXISTS "${kernel}")
+      file(STRINGS "${kernel}" lines LIMIT_COUNT 1 REGEX "${above}")
+      list(APPEND found ${lines})
+    endif()
+  endforeach()
+  set(${answer} OFF PARENT_SCOPE)
+  if(found)
+    set(${answer} ON PARENT_SCOPE)
+  endif()
+endfunction()
 
 # Compile one generated tree (a folder that `opgen generate` wrote) into the library `target`.
 function(opgen_add_library target)
@@ -81,7 +124,15 @@ function(opgen_add_library target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${arg_TREE}/include>")
   opgen_look_for_headers(${target} BESIDE ${arg_KERNELS})
-  target_link_libraries(${target} PUBLIC opgen::runtime)
+  target_link_libraries(${target} PUBLIC opgen::core)
+  opgen_needs_runtime(needs_runtime SOURCES ${arg_SOURCES} KERNELS ${arg_KERNELS})
+  if(needs_runtime)
+    opgen_provide(runtime)
+    target_link_libraries(${target} PUBLIC opgen::runtime)
+  elseif(TARGET opgen::runtime)
+    # For programs, whose sources are unknown here.
+    target_link_libraries(${target} INTERFACE opgen::runtime)
+  endif()
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     # g++ vectorises the kernels' loops only at -O3.
     target_compile_options(${target} PRIVATE -O3)
@@ -103,6 +154,7 @@ endfunction()
 function(opgen_add_python_part)
   set(top "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
   set(how COMPILED)
+  opgen_provide(runtime)
   get_property(own GLOBAL PROPERTY OPGEN_OWN_RUNTIME)
   if(own)
     set(headers "")
@@ -169,7 +221,7 @@ endfunction()
 function(opgen_install_runtime_package target destination)
   get_target_property(texts ${target}_python OPGEN_PACKAGE_TEXTS)
   get_target_property(base ${target} OPGEN_EXTENDS)
-  set(libraries ${target} opgen::runtime opgen::python)
+  set(libraries ${target} opgen::core opgen::runtime opgen::python)
   set(paths "$ORIGIN")
   if(base)
     # The package of the extended library contains the runtime and is installed in the same folder as this

@@ -237,9 +237,6 @@ class BorrowedAllocator final : public Allocator {
 
 using namespace opgen;
 
-int opgen_runtime_abi(void) {
-  return OPGEN_RUNTIME_ABI;
-}
 const char* opgen_last_error(void) {
   const LastError* error = last_errors().find();
   return error != nullptr ? error->text.c_str() : "";

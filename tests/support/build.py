@@ -151,8 +151,13 @@ def _compiled_parts() -> Path:
 
 
 def runtime_library() -> Path:
-    """Build the runtime as a user's first build does, or bring it up to date, and return its shared library."""
+    """Build the runtime as a user's first build does, or bring it up to date, and return the shared library opgen::runtime."""
     return _compiled_parts() / "opgen-runtime" / f"libopgen_runtime.so.{RUNTIME_ABI}"
+
+
+def core_library() -> Path:
+    """The same for opgen::core."""
+    return runtime_library().with_name(f"libopgen_core.so.{RUNTIME_ABI}")
 
 
 def python_part() -> Path:
@@ -317,7 +322,7 @@ def _as_one_unit(folder: Path, sources: Sequence[Path]) -> list[Path]:
 
 
 def _linked(libraries: Sequence[Path]) -> list[str]:
-    every = (*libraries, runtime_library())
+    every = (*libraries, runtime_library(), core_library())
     return [*map(str, every), *(f"-Wl,-rpath,{library.parent}" for library in every)]
 
 

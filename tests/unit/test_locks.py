@@ -12,13 +12,14 @@ _RUNTIME = REPOSITORY / "runtime"
 _LEAVES = {
     "src/core/parallel.cpp": "a loop's threads hold it to take a part; they have no GIL to wait for",
     "src/device/cpu_cache.cpp": "a few instructions and free(); initialisers of static tensors take it",
-    "src/dispatch/alias_plan.cpp": "a look-up in a set; the dispatcher's lock is held",
     "src/dispatch/dispatch_call.cpp": "computes a table; initialisers of static variables take it",
     "src/dispatch/dispatcher.cpp": "warnings, and owners of kernels that are removed, come after it",
     "src/dispatch/operator_handle.cpp": "reads records",
     "src/dispatch/registration_tables.cpp": "reads or writes a list; warnings and removed kernels come after it",
     "src/iterator/iterator_state.cpp": "fills fields of an iterator, in the threads of a loop",
-    "src/structured/kernel_stubs.cpp": "reads a list of tables",
+    "src/schema/alias_plan.cpp": "a look-up in a set; the dispatcher's lock is held",
+    "src/schema/reports.cpp": "reads records and lists of tables",
+    "src/structured/kernel_stubs.cpp": "changes a list of tables",
     "python/src/results.cpp": "takes texts from a list, or adds one",
 }
 _HOLDS = re.compile(r"\bstd::(?:lock_guard|unique_lock|scoped_lock|shared_lock|call_once)\b")

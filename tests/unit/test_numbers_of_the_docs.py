@@ -150,7 +150,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     (
         "guides/performance.md",
         "fewer than {}³ multiplications",
-        lambda: round(constant("src/cpu/blas.cpp", "kWorthIt") ** (1 / 3)),
+        lambda: round(constant("src/kernels/blas.cpp", "kWorthIt") ** (1 / 3)),
     ),
     (
         "guides/performance.md",

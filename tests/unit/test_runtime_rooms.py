@@ -12,8 +12,8 @@ from support.build import REPOSITORY
 
 _RUNTIME = REPOSITORY / "runtime"
 _ROOMS = (
-    *("core", "device", "tensor", "dispatch", "structured", "iterator", "cpu", "autograd"),
-    "transforms",
+    *("core", "device", "tensor", "dispatch", "structured", "iterator", "cpu", "kernels", "schema"),
+    *("autograd", "transforms"),
 )
 _INCLUDE = re.compile(r'#include "(?:opgen/)?(?:(\w+)/)?(\w+)\.h"')
 # Sources may use a later folder where a function of an early one is best written with it.
@@ -21,8 +21,6 @@ _LATER = {
     ("core/pool.cpp", "tensor"),  # the end of a thread frees its small tensors
     ("device/device_guard.cpp", "tensor"),  # record_stream takes a storage
     ("structured/output_sinks.cpp", "iterator"),  # an iterator keeps the outputs that are made
-    ("tensor/copy.cpp", "iterator"),  # copies are loops over an iterator
-    ("tensor/copy.cpp", "cpu"),
 }
 # Both targets have headers of these names, so they are included by them.
 _ENTRANCES = {"kernel_macros", "error"}

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "autograd/view_part.h"
-#include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/core/small_vector.h"
+#include "schema/alias_plan.h"
 
 namespace opgen {
 

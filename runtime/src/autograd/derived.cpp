@@ -8,7 +8,6 @@
 #include "autograd/autograd_part.h"
 #include "autograd/node_extras.h"
 #include "autograd/view_part.h"
-#include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/autograd/primitives.h"
@@ -16,6 +15,7 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/shape_utils.h"
+#include "schema/alias_plan.h"
 
 namespace opgen::autograd {
 

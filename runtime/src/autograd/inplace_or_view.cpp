@@ -2,13 +2,13 @@
 #include "opgen/autograd/inplace_or_view.h"
 
 #include "autograd/view_part.h"
-#include "dispatch/alias_plan.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/grad_mode.h"
 #include "opgen/core/small_vector.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/tensor/tensor_parts.h"
+#include "schema/alias_plan.h"
 
 namespace opgen {
 

@@ -43,7 +43,7 @@ struct ThreadCache {
   SmallTensors small;
   FreeList lists[kSizeClasses];
 };
-extern OPGEN_HIDDEN thread_local constinit ThreadCache* thread_cache OPGEN_TLS;
+OPGEN_API extern thread_local constinit ThreadCache* thread_cache OPGEN_TLS;
 
 constexpr int size_class(std::size_t bytes) noexcept {
   if (bytes <= 64 * kFineClasses) return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / 64);
@@ -51,13 +51,13 @@ constexpr int size_class(std::size_t bytes) noexcept {
   return kFineClasses + (kibibytes == 0 ? 0 : 64 - __builtin_clzll(kibibytes));
 }
 
-[[nodiscard]] void* pool_allocate_slow(std::size_t bytes);
-void pool_free_slow(void* block, std::size_t bytes) noexcept;
+[[nodiscard]] OPGEN_API void* pool_allocate_slow(std::size_t bytes);
+OPGEN_API void pool_free_slow(void* block, std::size_t bytes) noexcept;
 
 // Returns 64-byte aligned memory. Pass the same size to pool_free(). A block may be freed on any
 // thread, whose list then keeps it. Under AddressSanitizer every block comes from the system, so
 // that use after free is reported.
-[[nodiscard]] inline void* pool_allocate(std::size_t bytes) {
+[[nodiscard]] OPGEN_ALWAYS_INLINE void* pool_allocate(std::size_t bytes) {
   if (OPGEN_LIKELY(bytes <= kLargestPooled)) {
     FreeList& list = thread_cache->lists[size_class(bytes)];
     if (OPGEN_LIKELY(list.head != nullptr)) {
@@ -70,7 +70,7 @@ void pool_free_slow(void* block, std::size_t bytes) noexcept;
   return pool_allocate_slow(bytes);
 }
 
-inline void pool_free(void* block, std::size_t bytes) noexcept {
+OPGEN_ALWAYS_INLINE void pool_free(void* block, std::size_t bytes) noexcept {
   if (OPGEN_LIKELY(bytes <= kLargestPooled)) {
     FreeList& list = thread_cache->lists[size_class(bytes)];
     if (OPGEN_LIKELY(list.count < list.limit)) {

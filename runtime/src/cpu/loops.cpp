@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/copy_row.h"
 #include "cpu/transpose_tile.h"
 #include "iterator/builder.h"
-#include "tensor/copy_row.h"
 
 namespace opgen::detail {
 

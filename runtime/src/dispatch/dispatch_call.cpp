@@ -1,8 +1,10 @@
 // dispatch_call.cpp: the slow path from the keys of a call to its kernel, and calls with boxed
 // arguments.
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "dispatch/dispatch_slots.h"
 #include "dispatch/dispatcher_impl.h"
@@ -19,35 +21,31 @@ thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.ra
 
 namespace {
 
-bool may_take_tensors(const FunctionSchema& schema) {
-  for (const SchemaArgument& argument : schema.arguments) {
-    if (argument.type.may_hold_tensors()) return true;
-  }
-  return false;
-}
-
-const std::string* find_device_argument(const FunctionSchema& schema) {
-  for (const SchemaArgument& argument : schema.arguments) {
-    const SchemaType& type = argument.type;
-    const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
-    if (plain.kind == TypeKind::Device) return &argument.name;
-  }
-  return nullptr;
-}
-
-// Throws for a call without a tensor that could select a backend.
+// Throws for a call without a tensor that could select a backend. It reads the schema as a text,
+// because the parser is in a higher layer.
 [[noreturn]] void throw_no_backend(const OperatorHandle& op, const std::string& registered) {
-  const FunctionSchema* schema = op.has_schema() ? &op.schema() : nullptr;
-  const std::string* device = schema != nullptr ? find_device_argument(*schema) : nullptr;
+  const std::string signature = op.signature();
+  std::string_view arguments = signature;
+  arguments.remove_prefix(std::min(arguments.find('('), arguments.size()));
+  arguments = arguments.substr(0, arguments.find(") ->"));
+  const bool may_take_tensors =
+      arguments.empty() || arguments.find("Tensor") != std::string_view::npos;
+  std::string selector;
+  for (const std::string_view type : {"Device ", "Device? "}) {
+    const std::size_t at = arguments.find(type);
+    if (at == std::string_view::npos || (arguments[at - 1] != '(' && arguments[at - 1] != ' ')) {
+      continue;
+    }
+    const std::string_view name = arguments.substr(at + type.size());
+    selector = ", or one for BackendSelect, which selects by argument '";
+    selector.append(name.substr(0, name.find_first_of("=,"))).append("'");
+  }
   OPGEN_CHECK_NOT_IMPLEMENTED(
       false, op.full_name(),
-      schema == nullptr || may_take_tensors(*schema)
-          ? " was called without any of the tensors that it may take"
-          : " takes no tensors",
+      may_take_tensors ? " was called without any of the tensors that it may take"
+                       : " takes no tensors",
       ", so nothing selects a backend, and the call cannot reach its kernels for ", registered,
-      ". Register a kernel for CompositeExplicitAutograd, which serves every call",
-      device != nullptr ? ", or one for BackendSelect, which selects by argument '" : "",
-      device != nullptr ? *device + "'" : std::string());
+      ". Register a kernel for CompositeExplicitAutograd, which serves every call", selector);
   __builtin_unreachable();
 }
 

@@ -1,19 +1,27 @@
 // dispatcher.cpp: adds, checks and removes operators and their registrations.
 #include "opgen/dispatch/dispatcher.h"
-#include "opgen/core/nearest_name.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "core/fork.h"
 #include "core/text.h"
-#include "dispatch/alias_plan.h"
 #include "dispatch/dispatcher_impl.h"
 #include "dispatch/schema_functions.h"
 
 namespace opgen {
 
 constinit Atomic<const SchemaFunctions*> schema_functions = nullptr;
+
+namespace detail {
+std::mutex& alias_plans_mutex() {
+  // Never destroyed: kernels of other libraries may run while this one's static objects are
+  // destroyed.
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
+}  // namespace detail
 
 OperatorEntry::OperatorEntry(std::string_view operator_name, std::string_view operator_overload)
     : name(operator_name),
@@ -111,8 +119,10 @@ const FunctionSchema& Dispatcher::Impl::schema_of(const OperatorEntry& entry) co
               " has no schema: no loaded library defines it");
   if (entry.schema == nullptr) {
     std::string_view ns = std::string_view(entry.name).substr(0, entry.name.find("::"));
-    entry.schema = std::make_unique<FunctionSchema>(
-        schema_functions.load_acquire()->parse(entry.schema_text, ns));
+    const SchemaFunctions* functions = schema_functions.load_acquire();
+    OPGEN_CHECK(functions != nullptr, entry.full_name(),
+                ": nothing in this process reads schemas; link opgen::runtime");
+    entry.schema = std::make_unique<FunctionSchema>(functions->parse(entry.schema_text, ns));
     entry.argument_count.store_release(static_cast<std::int64_t>(entry.schema->arguments.size()));
   }
   return *entry.schema;
@@ -316,57 +326,6 @@ std::optional<OperatorHandle> Dispatcher::findSchema(std::string_view name,
   OperatorEntry* entry = impl_->find(name, overload_name);
   if (entry == nullptr || entry->schema_id == 0) return std::nullopt;
   return OperatorHandle(entry);
-}
-
-OperatorHandle Dispatcher::findSchemaOrThrow(std::string_view name,
-                                             std::string_view overload_name) const {
-  if (auto found = findSchema(name, overload_name)) return *found;
-  std::string asked = full_name(name, overload_name);
-  std::string nearest;
-  std::size_t best = detail::most_edits(asked);
-  for (const OperatorHandle& op : operators()) {
-    std::string candidate = op.full_name();
-    // Another overload of the same operator counts as nearer than any other name.
-    std::size_t d = op.name() == name ? 1 : detail::edit_distance(asked, candidate);
-    if (d < best) {
-      best = d;
-      nearest = candidate;
-    }
-  }
-  if (!nearest.empty()) {
-    OPGEN_CHECK(false, "no operator ", asked, " is defined; did you mean ", nearest, "?");
-  }
-  OPGEN_CHECK(false, "no operator ", asked, " is defined; is its library loaded?");
-  __builtin_unreachable();
-}
-
-namespace {
-std::vector<OperatorHandle> sorted_by_name(std::vector<OperatorEntry*> entries) {
-  std::sort(entries.begin(), entries.end(), [](const OperatorEntry* a, const OperatorEntry* b) {
-    return std::tie(a->name, a->overload_name) < std::tie(b->name, b->overload_name);
-  });
-  return std::vector<OperatorHandle>(entries.begin(), entries.end());
-}
-}  // namespace
-
-std::vector<OperatorHandle> Dispatcher::operators() const {
-  std::lock_guard lock(impl_->mutex);
-  std::vector<OperatorEntry*> found;
-  for (const auto& [name, entry] : impl_->entries) {
-    if (entry->schema_id != 0) found.push_back(entry.get());
-  }
-  return sorted_by_name(std::move(found));
-}
-
-std::vector<OperatorHandle> Dispatcher::operators_without_schema() const {
-  std::lock_guard lock(impl_->mutex);
-  std::vector<OperatorEntry*> found;
-  for (const auto& [name, entry] : impl_->entries) {
-    bool has_kernels = std::any_of(entry->kernels.begin(), entry->kernels.end(),
-                                   [](const auto& stack) { return !stack.second.empty(); });
-    if (entry->schema_id == 0 && has_kernels) found.push_back(entry.get());
-  }
-  return sorted_by_name(std::move(found));
 }
 
 }  // namespace opgen

@@ -47,7 +47,7 @@ class OperatorEntry {
   [[nodiscard]] const KernelStack* find(DispatchKey key) const noexcept;
   [[nodiscard]] bool has(DispatchKey key) const noexcept { return find(key) != nullptr; }
   void publish(const DispatchTable* table) noexcept;
-  [[nodiscard]] std::string full_name() const;
+  [[nodiscard]] OPGEN_API std::string full_name() const;
 };
 
 // One cell of a computed table, and the reason for its kernel.
@@ -85,7 +85,7 @@ struct Dispatcher::Impl {
 
   OperatorEntry& entry_of(std::string_view name, std::string_view overload_name);
   [[nodiscard]] OperatorEntry* find(std::string_view name, std::string_view overload_name) const;
-  [[nodiscard]] ComputedKernel compute(const OperatorEntry& entry, DispatchKey key) const;
+  [[nodiscard]] OPGEN_API ComputedKernel compute(const OperatorEntry& entry, DispatchKey key) const;
   [[nodiscard]] ComputedKernel compute_fallback(const OperatorEntry& entry, DispatchKey key) const;
   const DispatchTable* resolve(OperatorEntry& entry);
   [[nodiscard]] const FunctionSchema& schema_of(const OperatorEntry& entry) const;

@@ -71,28 +71,33 @@ bool is_used() {
 extern "C" OPGEN_API int opgen_runtime_is_used() {
   return is_used();
 }
+// Declared in c_api.h.
+extern "C" OPGEN_API int opgen_runtime_abi() {
+  return OPGEN_RUNTIME_ABI;
+}
 
 namespace {
 
-std::string explain_abi(int wanted, int found, const char* file) {
+// `function` is one of the runtime that has ABI `found`.
+std::string explain_abi(int wanted, int found, int (*function)()) {
+  Dl_info place{};
+  dladdr(reinterpret_cast<const void*>(function), &place);
   return "it was built for ABI " + std::to_string(wanted) +
-         " of opgen's runtime, and this process uses ABI " + std::to_string(found) + ", " + file +
-         ": build all its libraries with one release of opgen";
+         " of opgen's runtime, and this process uses ABI " + std::to_string(found) + ", " +
+         place.dli_fname + ": build all its libraries with one release of opgen";
 }
 
 // Returns why a library that was compiled for this ABI cannot be registered; empty if it can.
 std::string why_unfit(int abi) {
   if (abi != OPGEN_RUNTIME_ABI) {
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void*>(&opgen_runtime_is_used), &own);
-    return explain_abi(abi, OPGEN_RUNTIME_ABI, own.dli_fname);
+    return explain_abi(abi, OPGEN_RUNTIME_ABI, &opgen_runtime_is_used);
   }
 #if !defined(__APPLE__)
   if (is_used()) return {};
   std::vector<std::string> files;
   dl_iterate_phdr(
       [](dl_phdr_info* module, std::size_t, void* found) {
-        if (std::strstr(module->dlpi_name, "libopgen_runtime") != nullptr) {
+        if (std::strstr(module->dlpi_name, "libopgen_") != nullptr) {
           static_cast<std::vector<std::string>*>(found)->emplace_back(module->dlpi_name);
         }
         return 0;
@@ -109,7 +114,7 @@ std::string why_unfit(int abi) {
         is_other_used != nullptr && is_other_used != &opgen_runtime_is_used && is_other_used() != 0;
     const int found = used ? find("opgen_runtime_abi")() : 0;
     dlclose(module);
-    if (used) return explain_abi(abi, found, file.c_str());
+    if (used) return explain_abi(abi, found, is_other_used);
   }
 #endif
   return {};

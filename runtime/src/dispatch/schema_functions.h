@@ -1,6 +1,8 @@
 // schema_functions.h: what the dispatcher does with the text of a schema. Internal.
 #pragma once
 
+#include <mutex>
+
 #include "opgen/core/atomic.h"
 #include "opgen/core/dispatch_key.h"
 #include "opgen/dispatch/cpp_signature.h"
@@ -14,8 +16,14 @@ struct SchemaFunctions {
   void (*check)(const FunctionSchema& schema, std::string_view defined_by, DispatchKey key,
                 const CppSignature& signature, std::string_view library);
 };
-// The parser sets them. (So the dispatcher alone does not link it.)
-extern constinit Atomic<const SchemaFunctions*> schema_functions;
+// The parser, of a higher layer, sets them.
+OPGEN_API extern constinit Atomic<const SchemaFunctions*> schema_functions;
+
+namespace detail {
+// Protects the plans of alias_plan.h. It is here because the dispatcher, whose lock is held when
+// this one is taken, holds both during fork().
+[[nodiscard]] OPGEN_API std::mutex& alias_plans_mutex();
+}  // namespace detail
 
 void check_against_schema(const FunctionSchema& schema, std::string_view defined_by,
                           DispatchKey key, const CppSignature& signature, std::string_view library);

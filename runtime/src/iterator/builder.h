@@ -60,12 +60,13 @@ class IteratorBuilder {
                                      int n, unsigned owned, const IteratorSettings& settings);
   static bool set_up_contiguous(TensorIteratorBase& iter, const TensorBase* const* tensors, int n,
                                 unsigned owned, const IteratorSettings& settings);
-  static bool set_up_small_strided(TensorIteratorBase& iter, ArrayRef<const TensorBase*> tensors,
-                                   const IteratorSettings& settings);
+  OPGEN_NOINLINE static bool set_up_small_strided(TensorIteratorBase& iter,
+                                                  ArrayRef<const TensorBase*> tensors,
+                                                  const IteratorSettings& settings);
 
   // The steps of build(), in their order.
   OperandInfo& add_operand(const TensorBase& tensor, bool owned, bool output);
-  bool set_up_with_numbers();
+  OPGEN_NOINLINE bool set_up_with_numbers();
   void mark_outputs();
   void check_mem_overlaps() const;
   void compute_shape();

@@ -58,8 +58,8 @@ struct StoragePool {
 };
 
 struct TensorPool {
-  static TensorImpl* create(StorageImpl* storage, DispatchKeySet keys, ScalarType dtype,
-                            Device device, Layout layout) {
+  OPGEN_ALWAYS_INLINE static TensorImpl* create(StorageImpl* storage, DispatchKeySet keys,
+                                                ScalarType dtype, Device device, Layout layout) {
     TensorImpl* impl = ::new (detail::pool_allocate(sizeof(TensorImpl))) TensorImpl;
     impl->dtype_ = dtype;
     impl->itemsize_ = static_cast<std::uint8_t>(elementSize(dtype));

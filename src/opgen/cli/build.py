@@ -244,12 +244,13 @@ def _configure(
 
 
 def _compiles_runtime(folder: Path) -> bool:
-    """Return whether this build folder has yet to compile the runtime, which takes long.
+    """Return whether this build folder has yet to compile a part of the runtime, which takes long.
 
     It then compiles the author's own sources before anything else, so that their errors are reported at once.
     """
     runtime = folder / "opgen-runtime"
-    return runtime.is_dir() and not any(runtime.glob("libopgen_runtime.*"))
+    parts = (part for part in ("core", "runtime") if (runtime / part).is_dir())
+    return not all(any(runtime.glob(f"libopgen_{part}.*")) for part in parts)
 
 
 def _named(sources: list[Path]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,25 +19,28 @@ from support.build import (
     RUNTIME_ABI,
     cache_folder,
     cmake_build,
-    default_compiler,
+    core_library,
     locked,
     run,
     runtime_library,
     tool,
 )
 
-# What a call and a kernel need. The parser of schemas is above them.
-_LOWER = ("core", "device", "tensor", "dispatch", "structured", "iterator", "cpu")
-_PARSER = {"cpp_signature", "function_schema", "library", "schema_conversion", "schema_parser"}
+_LAYERS = ("core", "cpu", "kernels", "schema", "autograd", "transforms")
 
 
-@pytest.mark.slow
-def test_the_runtimes_own_tests_pass() -> None:
+def _runtime_tests() -> Path:
     folder = cache_folder() / "runtime-tests"
     options = (*DEBUG, "-DOPGEN_BUILD_TESTS=ON", "-DOPGEN_WERROR=ON")
     with locked(folder.name):
         cmake_build(RUNTIME, folder, *options)
-        said = run([tool("ctest"), "--test-dir", folder, "--output-on-failure"])
+    return folder
+
+
+@pytest.mark.slow
+def test_the_runtimes_own_tests_pass() -> None:
+    folder = _runtime_tests()
+    said = run([tool("ctest"), "--test-dir", folder, "--output-on-failure"])
     assert "100% tests passed" in said, said
     assert "unload_test" in said, said
     # The OpenBLAS of NumPy's wheel has 64-bit integers, and other names for its functions.
@@ -60,39 +64,48 @@ def test_loops_run_on_openmps_threads() -> None:
         )
         for name in (*names, "reduce_in_order", "number_of_threads"):
             assert "1 tests, 0 failures" in run([folder / "tests" / "parallel_test", name])
-    symbols = run(["nm", "-D", folder / "libopgen_runtime.so"])
+    symbols = run(["nm", "-D", folder / "libopgen_core.so"])
     assert "GOMP_parallel" in symbols or "__kmpc_fork_call" in symbols
 
 
 @pytest.mark.slow
-def test_kernels_link_without_autograd_transforms_and_the_parser(tmp_path: Path) -> None:
-    """Protects small libraries from an early folder that calls a later one: it would be an undefined symbol."""
-    units = []
-    for folder in _LOWER:
-        sources = sorted((RUNTIME / "src" / folder).glob("*.cpp"))
-        unit = tmp_path / f"{folder}.cpp"
-        lines = [f'#include "{source}"\n' for source in sources if source.stem not in _PARSER]
-        unit.write_text("".join(lines))
-        units.append(unit)
-    include = [f"-I{RUNTIME / name}" for name in ("include", "src")]
-    command = [default_compiler().path, "-std=c++20", "-O0", "-fPIC", "-shared", *include, *units]
-    run([*command, "-o", tmp_path / "lib.so", "-Wl,-z,defs", "-ldl", "-pthread"])
+def test_layers_link_only_lower_ones() -> None:
+    """Protects small libraries, and readers: what a layer calls is in it or below it."""
+    folder = _runtime_tests()
+    needed, defined = {}, {}
+    for layer in _LAYERS:
+        objects = sorted(folder.glob(f"CMakeFiles/opgen_layer_{layer}.dir/**/*.o"))
+        needed[layer] = _symbols(objects, "--undefined-only")
+        defined[layer] = _symbols(objects, "--defined-only")
+        assert len(defined[layer]) > 10, layer
+    below: set[str] = set()
+    for i, layer in enumerate(_LAYERS):
+        below |= defined[layer]
+        above = {name for later in _LAYERS[i + 1 :] for name in defined[later]}
+        assert sorted(needed[layer] & above - below) == [], layer
+
+
+def _symbols(objects: Sequence[Path], option: str) -> set[str]:
+    return set(run(["nm", "--format=just-symbols", "--extern-only", option, *objects]).splitlines())
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(platform.system() != "Linux", reason="ELF")
 def test_thread_local_memory_is_small() -> None:
     """Protects programs that load the runtime late: libraries with the initial-exec model share few bytes then."""
-    segments = run(["readelf", "-lW", runtime_library()])
-    found = re.search(r"^ +TLS +(?:0x\w+ +){4}(0x\w+)", segments, re.MULTILINE)
-    assert found and 0 < int(found[1], 16) <= 128, segments
+    total = 0
+    for library in (core_library(), runtime_library()):
+        segments = run(["readelf", "-lW", library])
+        found = re.search(r"^ +TLS +(?:0x\w+ +){4}(0x\w+)", segments, re.MULTILINE)
+        total += int(found[1], 16) if found else 0
+    assert 0 < total <= 128, total
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(platform.system() != "Linux", reason="ELF")
 def test_symbols_have_the_version_of_the_abi() -> None:
     """Protects a library from calls of another release's function that happens to have the same name."""
-    said = run(["nm", "-D", "--defined-only", runtime_library()])
-    names = [line.split()[-1] for line in said.splitlines()]
+    said = [run(["nm", "-D", "--defined-only", f()]) for f in (core_library, runtime_library)]
+    names = [line.split()[-1] for text in said for line in text.splitlines()]
     assert len(names) > 100
     assert [name for name in names if not name.endswith(f"OPGEN_{RUNTIME_ABI}")] == []

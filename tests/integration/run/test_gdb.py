@@ -16,11 +16,11 @@ import pytest
 from support.build import (
     INCLUDE,
     RUNTIME,
+    core_library,
     default_compiler,
     environment,
     launcher,
     run,
-    runtime_library,
 )
 from support.trees import generate, sources
 
@@ -46,7 +46,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in (*sources(tree), HERE / "main.cpp"):
         objects.append(folder / f"{source.stem}.o")
         run([*command, "-c", source, "-o", objects[-1]], env=environment())
-    library = runtime_library()
+    library = core_library()
     built = folder / "program"
     run([default_compiler().path, *objects, "-o", built, library, f"-Wl,-rpath,{library.parent}"])
     return built

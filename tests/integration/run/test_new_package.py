@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 def test_of_target_runtime() -> None:
     require_headers()
     folder = made("runtime", *project_definitions()[2:])
-    assert {"mylib", "opgen_runtime", "opgen_python"} == libraries(folder)
+    assert {"mylib", "opgen_core", "opgen_runtime", "opgen_python"} == libraries(folder)
     typed(folder, "mylib.mix(mylib.tensor([1.0]), mylib.tensor([1.0]))", "mylib.Tensor")
 
 

@@ -75,6 +75,7 @@ def test_its_contents(wheel: Path) -> None:
         f"mixops/lib{name}"
         for name in (
             "mixops.so",
+            f"opgen_core.so.{RUNTIME_ABI}",
             f"opgen_runtime.so.{RUNTIME_ABI}",
             f"opgen_python.so.{RUNTIME_ABI}",
         )
@@ -97,7 +98,7 @@ def test_it_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
         with open("/proc/self/maps") as file:
             mapped = {{line.split()[-1] for line in file if ".so" in line}}
         ours = [path for path in mapped if "opgen" in path or "mixops" in path]
-        assert len(ours) == 4 and all(path.startswith({str(tmp_path)!r}) for path in ours), ours
+        assert len(ours) == 5 and all(path.startswith({str(tmp_path)!r}) for path in ours), ours
         """,
         python=python,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.build import INCLUDE, compilers, run, runtime_library
+from support.build import INCLUDE, compilers, core_library, run
 
 _NUMBERS = 1_000_000
 _SOURCE = Path(__file__).parent / "vec_math" / "errors.cpp"
@@ -123,7 +123,7 @@ def test_functions_of_vectors_are_accurate_under_fast_math(tmp_path: Path, flags
 )
 def test_vectors_are_passed_between_instruction_sets(tmp_path: Path, flags: str) -> None:
     """Protects kernels whose functions are not inlined, where results were 0 or 1.359, and authors from warnings."""
-    runtime = runtime_library()
+    runtime = core_library()
     for compiler in compilers():
         command = [compiler.path, "-std=c++20", "-Wall", "-Wextra", "-Werror", *flags.split()]
         command += [f"-I{INCLUDE}", str(_KERNELS), "-o", str(tmp_path / "flags")]

@@ -24,7 +24,7 @@ namespace detail {
 // composite_compliance.cpp, which makes stand-ins, has set.
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_stand_in(const TensorImpl& impl, const char* act);
 using StandInThrower = void (*)(const TensorImpl& impl, const char* act);
-extern constinit Atomic<StandInThrower> stand_in_thrower;
+OPGEN_API extern constinit Atomic<StandInThrower> stand_in_thrower;
 }  // namespace detail
 
 class TensorImpl final : public RefCounted {

@@ -4,6 +4,7 @@
 
 #include "shim.h"
 
+#include "cpu/copy_row.h"
 #include "opgen/dispatch/call_operator.h"
 #include "opgen/symbolic/fake_tensor.h"
 #include "opgen/tensor/compare.h"
@@ -12,7 +13,6 @@
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/resize.h"
 #include "opgen/tensor/shape_utils.h"
-#include "tensor/copy_row.h"
 
 namespace opgen {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "opgen/dispatch/function_schema.h"
@@ -31,7 +30,5 @@ struct AliasPlan {
 // Returns the plan that all operators with the same annotations share, for the life of the process.
 // Safe from any thread.
 [[nodiscard]] const AliasPlan& shared_alias_plan(const FunctionSchema& schema);
-// For the dispatcher, which holds it during fork().
-[[nodiscard]] std::mutex& alias_plans_mutex();
 
 }  // namespace opgen::detail

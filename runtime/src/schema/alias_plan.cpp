@@ -1,9 +1,10 @@
 // alias_plan.cpp: converts alias annotations to positions.
-#include "dispatch/alias_plan.h"
+#include "schema/alias_plan.h"
 
 #include <mutex>
 #include <set>
 
+#include "dispatch/schema_functions.h"
 #include "opgen/dispatch/function_schema.h"
 
 namespace opgen::detail {
@@ -61,13 +62,6 @@ AliasPlan make_alias_plan(const FunctionSchema& schema) {
     plan.returned.push_back(returned);
   }
   return plan;
-}
-
-std::mutex& alias_plans_mutex() {
-  // Never destroyed: kernels of other libraries may run while this one's static objects are
-  // destroyed.
-  static std::mutex& mutex = *new std::mutex;
-  return mutex;
 }
 
 const AliasPlan& shared_alias_plan(const FunctionSchema& schema) {
