@@ -155,7 +155,8 @@ def two_runs(one: str, call: Call, other: str, expected: Call) -> tuple[Run, Run
 
 
 # The first size of calls that grow, the next ones as multiples, and how many seconds a call may take.
-_FIRST, _FACTOR, _SECONDS = 1024, 8, 0.1
+_FIRST, _FACTOR = 1024, 8
+_SECONDS = {"quick": 0.1, "default": 0.25, "thorough": 0.5}
 
 
 def enlarged(case: Case, elements_: int) -> Call | None:
@@ -173,7 +174,7 @@ def enlarged(case: Case, elements_: int) -> Call | None:
         case.run(larger)
         spent = time.process_time() - started
         call = larger
-        if spent * (max(spent / last, _FACTOR) if last else _FACTOR**2) > _SECONDS:
+        if spent * (max(spent / last, _FACTOR) if last else _FACTOR**2) > _SECONDS[case.mode]:
             break
         last = spent
     return call

@@ -42,8 +42,8 @@ _GIL_TIMES = 5
 # opgen's packages keep the GIL during calls on fewer elements, most of which take no longer than to acquire it again.
 _RELEASED = 1 << 14
 _GIL_ELEMENTS = (1 << 16, 1 << 20)
-# The other thread counts so often at least while it has the GIL, and a fraction of that while it waits for it.
-_RUNS, _STUCK = 100, 25
+# The other thread counts so often at least while it has the GIL; a small part of that while it waits, a large one else.
+_LEAST, _STUCK, _RUNS = 100, 25, 5
 
 
 def _returns_tensors(subject: Subject) -> str:
@@ -116,15 +116,21 @@ def _gil(case: Case) -> Iterator[Finding]:
         work()
         if time.perf_counter() - started < _LONG:
             continue
+        steps = freely = 0
         with _counting() as counted:
             for _ in range(_GIL_TIMES):
                 # A thread that is not scheduled counts in neither.
-                seconds, steps = _steps(work, counted)
-                _, freely = _steps(functools.partial(_hash_for, seconds), counted)
-                if seconds < _LONG / 2 or steps * _STUCK > freely > _RUNS:
+                seconds, more = _steps(work, counted)
+                if seconds < _LONG / 2:
                     return
-                if freely < _RUNS:
-                    raise NotTested("the machine is too busy to tell")
+                steps += more
+                freely += _steps(functools.partial(_hash_for, seconds), counted)[1]
+                if steps * _RUNS > freely > _LEAST:
+                    return
+        if freely < _LEAST * _GIL_TIMES:
+            raise NotTested("the machine is too busy to tell")
+        if steps * _STUCK > freely:
+            return
         yield case.finding(
             f"a call of {seconds * 1e3:.0f} ms lets no other thread of Python run",
             Run("call", call),

@@ -14,7 +14,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.verify.caller import Caller, Case, Finding, NotApplicable, NotTested, Property, Run
+from opgen.verify.caller import (
+    Caller,
+    Case,
+    Finding,
+    NotApplicable,
+    NotTested,
+    Property,
+    Run,
+    differ,
+)
 from opgen.verify.calls.learning import NO_MEMORY, Effort, Learned, drawn_calls, learn, shrunk
 from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.programs import call_text, program
@@ -28,7 +37,7 @@ from opgen.verify.calls.specs import (
 )
 from opgen.verify.calls.sweeps import swept, swept_sizes
 from opgen.verify.properties import BY_NAME, PROPERTIES
-from opgen.verify.properties.common import NO_SIGNATURE, with_outs
+from opgen.verify.properties.common import NO_SIGNATURE, outcome_differs, with_outs
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.messages import (
     EXCLUDED,
@@ -69,6 +78,9 @@ _MISTAKES_OF = 4
 # After so many mistakes that end the process, no others are made: the operator does not check its arguments.
 _MOST_FATAL_MISTAKES = 3
 _REPLAYS = 5
+# The property of calls that return the same again, and how often one is made before another property is said to be violated.
+_REPEATABLE, _TIMES = "repeatable", 16
+_UNSTEADY = "the same call, made again, returns something else"
 # Families of properties whose checks make plain calls, of which none may end the process.
 _OF_PLAIN_CALLS = ("V0128", "V015", "V018")
 
@@ -377,7 +389,7 @@ class Examination:
                 name, NOT_APPLICABLE, reason="it does not apply to the calls that are accepted"
             )
         return self._checked(
-            subject, property_, cases, learned, swept if property_.is_swept else []
+            subject, property_, cases, learned, swept if property_.is_swept else [], ended
         )
 
     def _checked(
@@ -387,6 +399,7 @@ class Examination:
         cases: list[Case],
         learned: Learned,
         swept: list[Case],
+        ended: dict[str, list[Shown]],
     ) -> Verdict:
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
             self.mode, property_.enough
@@ -420,6 +433,10 @@ class Examination:
                 untested[_check_failed(error)] += 1
                 left -= 1
                 continue
+            if finding is not None and self._is_unsteady(subject, case, finding, ended):
+                untested[_UNSTEADY] += 1
+                left -= 1
+                continue
             count += 1
             if finding is not None:
                 return self._failed(subject, property_, case, finding, learned, count)
@@ -429,6 +446,32 @@ class Examination:
             return Verdict(property_.name, NOT_APPLICABLE, reason=inapplicable.most_common(1)[0][0])
         why = untested.most_common(1)[0][0] if untested else "no call was checked"
         return Verdict(property_.name, NOT_TESTED, reason=why)
+
+    def _is_unsteady(
+        self, subject: Subject, case: Case, finding: Finding, ended: dict[str, list[Shown]]
+    ) -> bool:
+        """Whether a call of a finding, made again, returns something else: that is the finding then, of its own property."""
+        steady = BY_NAME[_REPEATABLE]
+        if steady not in self.properties or _REPEATABLE in subject.domain.skip:
+            return False
+        if steady.needs(subject):
+            return False
+        for run in finding.runs:
+            # New memory is watched, and so has the same elements each time.
+            first, *others = (
+                self.caller.run(subject, run.call, "block", watch=True) for _ in range(_TIMES)
+            )
+            for other in others:
+                wrong = outcome_differs(other, first, differ, exact=True)
+                if wrong and first.error is None and other.error is None:
+                    found = Finding(f"the same call, again: {wrong}", (run,))
+                    shown = self._shown(
+                        subject, found, False, (_REPEATABLE,), case.call, case.number
+                    )
+                    ended.setdefault(_REPEATABLE, []).append(shown)
+                    self._tell(Verdict(_REPEATABLE, FAILED, 1, findings=(shown,)))
+                    return True
+        return False
 
     def _failed(
         self,
