@@ -73,8 +73,9 @@ function(opgen_make_torch_library target)
   # ATen's headers take seconds in every unit. Stubs may be in the same unit as calls of the kernels, because
   # no compiler inlines a weak function.
   opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
+  # Two versions of a library in one process may have functions of the same names.
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    target_link_options(${target} PRIVATE "LINKER:-z,defs")
+    target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions")
   endif()
   opgen_keep_in_programs(${target})
 endfunction()

@@ -119,7 +119,8 @@ function(opgen_make_torch_stable_library target)
   endif()
   opgen_one_unit_per_shard(${target} SOURCES ${arg_SOURCES})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:--gc-sections" "LINKER:--as-needed")
+    target_link_options(${target} PRIVATE "LINKER:-z,defs" "LINKER:-Bsymbolic-functions" "LINKER:--gc-sections"
+      "LINKER:--as-needed")
     add_custom_command(TARGET ${target} POST_BUILD
       COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:${target}>"
         -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/opgenStableSymbols.cmake"

@@ -160,6 +160,14 @@ def _write(texts: Mapping[str, str], force: bool, diagnostics: Diagnostics) -> N
 # So many diagnostics of one cause are shown in full.
 _SHOWN = 3
 _NAMES = re.compile(r"'[^']*'|\d+")
+# What removes all diagnostics of a code at once, or says that nothing is left to do for them.
+_EDITS = {
+    "W1161": "with --edit, they stay registered as they are, beside what the YAML registers",
+    "W1164": "nothing is to be done: they work as before",
+    "W1171": "--kernels-as-they-are --edit includes what makes all of them callable, in each file",
+    "W1173": "pass the folder of the headers, too",
+    "W1175": "pass the folder of the files that are made from them",
+}
 
 
 def _by_cause(diagnostics: Diagnostics) -> str:
@@ -173,7 +181,8 @@ def _by_cause(diagnostics: Diagnostics) -> str:
         rest = [item.span.source.path for item in items[_SHOWN:] if item.span is not None]
         if len(items) > _SHOWN:
             where = ", ".join(f"{path} ({count})" for path, count in Counter(rest).items())
-            text += f"... and {len(items) - _SHOWN} more {code} like these: {where}\n"
+            text += f"... and {len(items) - _SHOWN} more {code} like these: {where or 'see --format json'}\n"
+            text += f"  = help for all: {_EDITS[code]}\n" if code in _EDITS else ""
         texts.append(text)
     if any(len(items) > _SHOWN for items in causes.values()):
         texts.append("--format json has all of them\n")

@@ -324,10 +324,10 @@ def _sources(given: Sequence[str], diagnostics: Diagnostics, problems: Problems)
     for path in find_sources(given, problems):
         content = read_bytes(Path(path), diagnostics)
         if content is not None and len(content) > _MOST_BYTES:
-            message = f"{path} has more than {_MOST_BYTES // 1_000_000} MB and is not read"
+            message = f"'{path}' has more than {_MOST_BYTES // 1_000_000} MB and is not read"
             problems.warn("W1175", message, None)
         elif content is not None and not _is_python(path) and _TEMPLATE.search(content) is not None:
-            message = f"{path} is a template, and is not read"
+            message = f"'{path}' is a template, and is not read"
             problems.warn("W1175", message, None, hint="pass the files that are made from it")
         elif content is not None:
             digest = hashlib.sha256(content).hexdigest()

@@ -135,7 +135,7 @@ def test_warnings_of_one_cause_are_shown_three_times(opgen: Opgen) -> None:
         Path(f"csrc/{name}.cpp").write_text(text)
     said = opgen("import", "csrc", "-o", "ops.yaml").stderr
     assert said.count("warning[W1161]") == 3
-    assert "... and 7 more W1161 like these: csrc/a.cpp (2), csrc/b.cpp (5)\n" in said
+    assert "... and 7 more W1161 like these: csrc/a.cpp (2), csrc/b.cpp (5)\n  = help for all: " in said
     table = said.splitlines()[-4:-1]
     assert [line.split() for line in table] == [
         ["file", "schemas", "rows", "left"],
@@ -227,7 +227,7 @@ def test_files_that_are_not_read(opgen: Opgen, ops: Path) -> None:
     result = opgen("import", "csrc")
     assert (result.exit_code, result.stdout) == (0, YAML)
     assert "warning[W1175]: csrc/bad.py is not read" in result.stderr
-    assert "warning[W1175]: csrc/large.cpp has more than 2 MB" in result.stderr
+    assert "warning[W1175]: 'csrc/large.cpp' has more than 2 MB" in result.stderr
 
 
 def test_bytes_that_are_not_utf_8_are_allowed_in_a_comment(opgen: Opgen, ops: Path) -> None:

@@ -86,19 +86,6 @@ def test_a_library_of_awkward_names_compiles(tmp_path: Path, compiler: Compiler)
     assert not said, said
 
 
-@pytest.mark.slow
-def test_two_versions_of_a_library_have_the_same_kernels(tmp_path: Path) -> None:
-    """The folder of the headers has the name of the library, not of the namespace."""
-    yaml, kernel = tmp_path / "kern.yaml", tmp_path / "twice.cpp"
-    yaml.write_text("- func: twice(Tensor self) -> Tensor\n  dispatch:\n    CPU: twice_cpu\n")
-    includes = "#include <opgen/kernel.h>\n#include <kern/ops/twice_native.h>\n"
-    kernel.write_text(f"{includes}OPGEN_KERNEL(twice_cpu)(const Tensor& self) {{ return self; }}\n")
-    for namespace in ("kern", "kern_v2"):
-        tree = generate(yaml, tmp_path / namespace, name="kern", namespace=namespace)
-        said = compilers()[0].check([tree / "include"], kernel)
-        assert not said, said
-
-
 def argument(name: str) -> str:
     """Return the name of a kernel and an argument: another one if the entry has that name already."""
     taken = {"self", "other", "out", *CPP_KEYWORDS, *keyword.kwlist}

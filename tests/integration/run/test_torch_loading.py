@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 from support.build import cache_folder, one_torch_unit, run, tool
 from support.pytorch import torch_folder
-from support.torch_extension import strict_environment
+from support.torch_extension import build_extension, strict_environment
 
 pytestmark = pytest.mark.slow
 
@@ -166,3 +167,54 @@ def test_a_program_without_python_ends_with_the_reason(alone: Path, tmp_path: Pa
         [tmp_path / "main", library, copy], capture_output=True, text=True, check=False
     )
     assert done.returncode < 0 and f"{copy} defines the namespace taken, which is" in done.stderr
+
+
+KERNELS = """\
+#include "own.h"
+
+#include <opgen/kernel.h>
+
+#include <kern/ops/twice_native.h>
+
+namespace own {
+at::Tensor scale(const at::Tensor& image) { return image.mul(FACTOR); }
+}  // namespace own
+
+OPGEN_KERNEL(twice_cpu)(const at::Tensor& image) { return own::scale(own::scale(image)); }
+"""
+
+
+@pytest.mark.parametrize("order", [(2, 3), (3, 2)])
+def test_two_versions_of_a_library(order: tuple[int, int]) -> None:
+    """Protects values: each calls its own functions, also where libraries see each other's, as those of a program do.
+
+    The kernels' sources need no edit.
+    """
+    libraries = [str(version(factor)) for factor in order]
+    program = (
+        f"import ctypes\nfor path in {libraries}: ctypes.CDLL(path, ctypes.RTLD_GLOBAL)\n"
+        "for ops in torch.ops.kern, torch.ops.kern_v3:\n"
+        "  print(ops.scale(torch.ones(())).item(), ops.twice(torch.ones(())).item())"
+    )
+    assert python(program) == (0, "2.0 4.0\n3.0 9.0\n")
+
+
+@functools.cache
+def version(factor: int) -> Path:
+    """Return library `kern` whose functions multiply by this factor; number 3 has a namespace of its own."""
+    folder = cache_folder() / "run" / "torch_loading" / f"version{factor}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "own.h").write_text(
+        "#pragma once\n#include <ATen/core/Tensor.h>\n"
+        "namespace own { at::Tensor scale(const at::Tensor& image); }\n"
+    )
+    (folder / "kernels.cpp").write_text(KERNELS.replace("FACTOR", str(factor)))
+    yaml = folder / "kern.yaml"
+    yaml.write_text(
+        "- include: [own.h]\n\n"
+        "- func: scale(Tensor image) -> Tensor\n  dispatch:\n    CPU: ::own::scale\n\n"
+        "- func: twice(Tensor image) -> Tensor\n  dispatch:\n    CPU: twice_cpu\n"
+    )
+    namespace = "kern" if factor == 2 else f"kern_v{factor}"
+    names = ("--name", "kern", "--namespace", namespace)
+    return build_extension(yaml, folder / "kernels.cpp", folder / "tree", *names)

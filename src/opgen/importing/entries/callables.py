@@ -259,10 +259,11 @@ class Callables(Struct, frozen=True):
             include = include_name(header.text, texts, self.folder)
             return CallableFunction(full_name, include=include)
         first = next((f for f in plain if f.is_definition), (plain or list(functions))[0])
-        if first.is_member:
+        if any(f.is_member for f in plain):
             message = f"only its own file declares the class of '{name}'"
             hint = "declare the class in a header, and also pass that"
-            raise _Uncallable("W1171", message, hint, [first])
+            problem = _Uncallable("W1171", message, hint, [first])
+            return self._called_in_its_file(name, plain, kernel, problem)
         return CallableFunction(full_name, declaration=self._declaration(name, first))
 
     def _called_in_its_file(
@@ -275,7 +276,7 @@ class Callables(Struct, frozen=True):
         """Return the function of a snippet for the file that alone can call `functions`, and tell where to include it."""
         first = next((f for f in functions if f.is_definition), functions[0])
         is_named = bool(name.template) or not first.template
-        if first.in_header or first.is_member or not is_named:
+        if first.in_header or not is_named:
             raise problem
         self._check_overloads(name, functions)
         try:

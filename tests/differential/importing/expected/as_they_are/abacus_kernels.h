@@ -13,3 +13,9 @@ at::Tensor times_cpu(const at::Tensor& a, const at::Tensor& b);
 void sum_out_cpu(const at::Tensor& a, const at::Tensor& b, at::Tensor& out);
 
 }  // namespace abacus
+
+namespace opgen_kernels::abacus_cpp {
+
+at::Tensor abacus_Carry_call(const at::Tensor& a, const at::Tensor& b, double c);
+
+}  // namespace opgen_kernels::abacus_cpp

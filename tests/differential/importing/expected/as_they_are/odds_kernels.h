@@ -8,5 +8,6 @@ namespace opgen_kernels::odds_cpp {
 
 at::Tensor odds_hidden_away(const at::Tensor& x);
 at::Tensor odds_known_here(const at::Tensor& x);
+at::Tensor odds_Times_call(const at::Tensor& x, const at::Tensor& y);
 
 }  // namespace opgen_kernels::odds_cpp
