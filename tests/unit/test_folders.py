@@ -28,4 +28,4 @@ def test_a_folder_has_few_files(top: str) -> None:
 def test_no_module_is_outside_of_a_package() -> None:
     """A new module at the top belongs into one of the packages, which lint-imports keeps in order."""
     loose = {path.name for path in (REPOSITORY / "src/opgen").glob("*.py")}
-    assert loose == {"__init__.py", "__main__.py", "_compat.py", "api.py", "edits.py"}
+    assert loose == {"__init__.py", "__main__.py", "api.py", "edits.py"}

@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,6 +55,16 @@ def is_temporary(name: str) -> bool:
 def temporary_name() -> str:
     """Return a new name for which `is_temporary` holds."""
     return f".opgen-{os.urandom(8).hex()}.tmp"
+
+
+def folders_of(paths: Iterable[str]) -> frozenset[str]:
+    """Return the folders of `paths` and all folders that contain these, and `.`."""
+    found = {"."}
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
 
 
 def state_of(found: os.stat_result) -> FileState:

@@ -17,6 +17,7 @@ from opgen.diagnostics import Diagnostics, until_too_many
 from opgen.io.files import (
     FileState,
     Locked,
+    folders_of,
     is_temporary,
     locked,
     read_regular,
@@ -190,7 +191,7 @@ class FoundFiles(Struct, frozen=True):
 
 def list_folders(directory: Path, paths: Iterable[str]) -> FoundFiles:
     """List each folder of `paths` once, which costs less than a system call for each path."""
-    wanted = _folders(paths)
+    wanted = folders_of(paths)
     files, links, others = set[str](), set[str](), set[str]()
     temporaries = list[str]()
     folders = {"."}
@@ -218,16 +219,6 @@ def list_folders(directory: Path, paths: Iterable[str]) -> FoundFiles:
         frozenset(others),
         tuple(temporaries),
     )
-
-
-def _folders(paths: Iterable[str]) -> frozenset[str]:
-    """Return the folders of `paths` and all folders that contain these, including `.`."""
-    found = {"."}
-    for folder in {path.rpartition("/")[0] for path in paths}:
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return frozenset(found)
 
 
 def _unchanged(
@@ -269,7 +260,7 @@ def _report_foreign_files(
 
     A file that already has the right bytes is adopted, so it is not among the `changed`.
     """
-    for folder in sorted(_folders(tree.files) - {"."}):
+    for folder in sorted(folders_of(tree.files) - {"."}):
         kind = "a file" if folder in found.files else found.other_kind(folder)
         if kind not in (None, "a folder"):
             message = f"{directory / folder} is {kind}, and a folder is needed there"

@@ -30,7 +30,15 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.io.files import MAX_BYTES, FileState, is_temporary, read_regular, replace_file, state_of
+from opgen.io.files import (
+    MAX_BYTES,
+    FileState,
+    folders_of,
+    is_temporary,
+    read_regular,
+    replace_file,
+    state_of,
+)
 from opgen.io.resources import own_files
 from opgen.pipeline.inputs import Inputs, input_files, with_contents
 
@@ -114,9 +122,8 @@ def leave_stamp(
     try:
         if os.path.lexists(path) and read_regular(path, len(_OURS))[1] != _OURS:
             return
-        folders = {
-            name: _folder_state(os.lstat(os.path.join(top, name))) for name in _folders(states)
-        }
+        names = sorted(folders_of(states) - {"."})
+        folders = {name: _folder_state(os.lstat(os.path.join(top, name))) for name in names}
         values = {"report": report, "folders": folders, "files": states}
         body = json.dumps(values, separators=(",", ":")).encode()
         if not any(state[1] % _SLOW_TICK_NS for state in states.values()):
@@ -163,16 +170,6 @@ def _library_states() -> Iterator[FileState]:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
             yield state_of(os.stat(spec.origin))
-
-
-def _folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders of `paths` and all folders that contain these, except the top."""
-    found = dict.fromkeys(path.rpartition("/")[0] for path in paths)
-    for folder in tuple(found):
-        while folder:
-            found[folder] = None
-            folder = folder.rpartition("/")[0]
-    return tuple(folder for folder in found if folder)
 
 
 def _folder_state(found: os.stat_result) -> FileState:

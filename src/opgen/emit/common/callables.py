@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from opgen._compat import assert_never
 from opgen.cpp.cpp_types import returns_references
 from opgen.cpp.names import kernel_namespace
 from opgen.cpp.signatures import DispatcherSignature, NativeSignature, meta_class
@@ -56,8 +55,6 @@ def callable_expression(context: Context, row: Registration) -> str:
             return _from_functional(context, row)
         case RegistrationKind.from_out:
             return _from_out(context, row)
-        case _:
-            assert_never(row.kind)
 
 
 def kernel_expression(context: Context, row: Registration) -> str:

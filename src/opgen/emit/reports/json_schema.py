@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from opgen._compat import assert_never
 from opgen.autograd.called_functions import FORMULA_HEADER_KEYS, FORMULA_KEYS
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, SUPPORTED_DISPATCH_KEYS, DispatchKey
 from opgen.model.native_function import DTYPE_CLASSES, ScalarType, UfuncKey, Variant
@@ -226,8 +225,6 @@ def _value_schema(key: Key, tags: TagSet) -> Schema:
             return {"type": ["object", "null"]}
         case Kind.inner_loops:
             return _inner_loops()
-        case _:
-            assert_never(key.kind)
 
 
 def _variants() -> Schema:
