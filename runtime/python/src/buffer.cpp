@@ -31,8 +31,10 @@ const char* format_of(ScalarType type) {
 struct Shape {
   explicit Shape(const TensorBase& tensor) : held(tensor.storage()) {
     for (std::int64_t size : tensor.sizes()) sizes.push_back(size);
+    // Wraps around: the stride of a dimension with at most one element may be any number.
     for (std::int64_t stride : tensor.strides()) {
-      strides.push_back(stride * static_cast<std::int64_t>(tensor.itemsize()));
+      strides.push_back(
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) * tensor.itemsize()));
     }
   }
   HeldStorage held;

@@ -29,14 +29,17 @@ Scalar element(ScalarType type, const void* data) {
   return Scalar();
 }
 
+// Returns the bytes from one element of a dimension to the next. Strides of a tensor without
+// elements, and of dimensions of size one, may have any value.
+std::int64_t step_of(const TensorBase& tensor, std::size_t dim) {
+  if (tensor.numel() == 0 || tensor.sizes()[dim] == 1) return 0;
+  return tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
+}
+
 PyObject* list_of(const TensorBase& tensor, std::size_t dim, const char* data) {
   if (dim == tensor.sizes().size()) return wrap_scalar(element(tensor.scalar_type(), data));
   const std::int64_t size = tensor.sizes()[dim];
-  // Strides of a tensor without elements, and of dimensions of size one, may have any value.
-  const std::int64_t step =
-      tensor.numel() == 0 || size == 1
-          ? 0
-          : tensor.strides()[dim] * static_cast<std::int64_t>(tensor.itemsize());
+  const std::int64_t step = step_of(tensor, dim);
   Owned list(PyList_New(size));
   if (!list) return nullptr;
   PyObject_GC_UnTrack(list.get());  // the garbage collector must not see it before it is complete
@@ -122,8 +125,7 @@ class ElementsText {
       return !texts_.back().empty();
     }
     rows_ += dim + 1 == tensor_.sizes().size();
-    const std::int64_t step =
-        tensor_.strides()[dim] * static_cast<std::int64_t>(tensor_.itemsize());
+    const std::int64_t step = step_of(tensor_, dim);
     bool done = true;
     opgen::detail::for_each_shown(
         tensor_, dim, [&](std::int64_t i) { done = done && collect(dim + 1, data + i * step); },

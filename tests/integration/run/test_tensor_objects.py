@@ -252,6 +252,13 @@ def test_strides_that_overflow_do_not_leave_the_storage(aten: Any, name: str) ->
         assert state(t) == before
 
 
+def test_a_dimension_of_one_element_may_have_any_stride(aten: Any) -> None:
+    """Protects printing, lists and NumPy from the bytes of a stride that no element needs: they do not fit 64 bits."""
+    t = aten.ones([4], dtype=aten.int64).as_strided((1, 2), (2**62, 1))
+    assert (repr(t), t.tolist()) == ("tensor([[1, 1]])", [[1, 1]])
+    assert np.asarray(t).tolist() == [[1, 1]]
+
+
 def test_a_rejected_resize_leaves_the_tensor_unchanged(aten: Any) -> None:
     """Protects a program that catches the error: its tensor is still valid."""
     array = np.arange(4, dtype=np.int64)
