@@ -264,6 +264,12 @@ TensorBase as_tangent_of(const TensorBase& tensor, TensorBase zeros) {
   return zeros;
 }
 
+// The options of zeros in place of the tangent that `tensor` does not have: bools cannot be
+// subtracted.
+TensorOptions options_of_zeros(const TensorBase& tensor) {
+  return tensor.scalar_type() == kBool ? tensor.options().dtype(kByte) : tensor.options();
+}
+
 }  // namespace
 
 TensorBase tangent_or_zeros(const TensorBase& tensor) {
@@ -271,13 +277,14 @@ TensorBase tangent_or_zeros(const TensorBase& tensor) {
   TensorBase tangent = tangent_of(tensor);
   if (tangent.defined()) return tangent;
   // One zero for all elements: cheap, and known as zeros to is_zero_tangent().
-  return as_tangent_of(tensor, opgen::detail::expand_view(
-                                   opgen::detail::full({}, 0, tensor.options()), tensor.sizes()));
+  return as_tangent_of(
+      tensor, opgen::detail::expand_view(opgen::detail::full({}, 0, options_of_zeros(tensor)),
+                                         tensor.sizes()));
 }
 TensorBase tangent_or_new_zeros(const TensorBase& tensor) {
   TensorBase tangent = tangent_of(tensor);
   if (tangent.defined()) return tangent;
-  return as_tangent_of(tensor, opgen::detail::full(tensor.sizes(), 0, tensor.options()));
+  return as_tangent_of(tensor, opgen::detail::full(tensor.sizes(), 0, options_of_zeros(tensor)));
 }
 
 bool is_zero_tangent(const TensorBase& tangent) noexcept {

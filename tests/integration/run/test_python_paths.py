@@ -145,6 +145,15 @@ def test_a_change_of_a_view_changes_the_base(aten: Any, name: str) -> None:
     assert gradient.item() == pytest.approx(_values(run(aten, aten.tensor(X))).sum())
 
 
+def test_bools_have_no_tangent(aten: Any) -> None:
+    """Protects forward formulas that subtract the tangent of an argument: bools cannot be subtracted."""
+    ad = aten.autograd.forward_ad
+    with ad.dual_level():
+        divisor = ad.make_dual(aten.tensor([2.0, 4.0]), aten.tensor([1.0, 8.0]))
+        found = ad.unpack_dual(aten.tensor([True, False]) / divisor).tangent
+        assert _values(found).tolist() == [-0.25, 0.0]
+
+
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_tangent_is_written_into_the_base(aten: Any, name: str) -> None:
     """Protects tangents of values that are written into a view, as the one above."""
