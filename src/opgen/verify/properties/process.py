@@ -116,18 +116,17 @@ def _gil(case: Case) -> Iterator[Finding]:
         work()
         if time.perf_counter() - started < _LONG:
             continue
-        steps = freely = 0
-        with _counting() as counted:
+        steps, freely, waited, total = 0, 0, 0.0, 0.0
+        with _counting() as counter:
             for _ in range(_GIL_TIMES):
-                # A thread that is not scheduled counts in neither.
-                seconds, more = _steps(work, counted)
+                seconds, more, without_core = counter.during(work)
                 if seconds < _LONG / 2:
                     return
-                steps += more
-                freely += _steps(functools.partial(_hash_for, seconds), counted)[1]
+                steps, waited, total = steps + more, waited + without_core, total + seconds
+                freely += counter.during(functools.partial(_hash_for, seconds))[1]
                 if steps * _RUNS > freely > _LEAST:
                     return
-        if freely < _LEAST * _GIL_TIMES:
+        if freely < _LEAST * _GIL_TIMES or waited > total / 4:
             raise NotTested("the machine is too busy to tell")
         if steps * _STUCK > freely:
             return
@@ -139,36 +138,54 @@ def _gil(case: Case) -> Iterator[Finding]:
     raise NotApplicable("no call takes long, so that other threads wait little")
 
 
-@contextlib.contextmanager
-def _counting() -> Iterator[list[int]]:
-    """Count in another thread."""
-    counted = [0]
-    done = threading.Event()
+class _Counter:
+    """A thread that counts."""
 
-    def count_on() -> None:
-        while not done.is_set():
-            counted[0] += 1
+    def __init__(self) -> None:
+        self.steps = 0
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._count_on)
+        self._thread.start()
+
+    def _count_on(self) -> None:
+        while not self._done.is_set():
+            self.steps += 1
             time.sleep(0)
 
+    def end(self) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def during(self, work: Callable[[], None]) -> tuple[float, int, float]:
+        """Return how many seconds some work takes, how far the thread has counted meanwhile, and how long it had no core."""
+        time.sleep(0.002)
+        waited, before, begun = self._waited(), self.steps, time.perf_counter()
+        work()
+        seconds, steps = time.perf_counter() - begun, self.steps - before
+        # What it has waited is known when it runs again.
+        time.sleep(0.002)
+        return seconds, steps, self._waited() - waited
+
+    def _waited(self) -> float:
+        """Return how many seconds the thread could have run, and had no core; 0 if the system does not tell."""
+        try:
+            with open(f"/proc/self/task/{self._thread.native_id}/schedstat", encoding="ascii") as f:
+                return int(f.read().split()[1]) / 1e9
+        except (OSError, IndexError):
+            return 0.0
+
+
+@contextlib.contextmanager
+def _counting() -> Iterator[_Counter]:
+    """Count in another thread."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-4)
-    thread = threading.Thread(target=count_on)
-    thread.start()
+    counter = _Counter()
     try:
-        yield counted
+        yield counter
     finally:
-        done.set()
-        thread.join()
+        counter.end()
         sys.setswitchinterval(interval)
-
-
-def _steps(work: Callable[[], None], counted: list[int]) -> tuple[float, int]:
-    """Return how many seconds some work takes, and how far another thread has counted meanwhile."""
-    time.sleep(0.002)
-    before, begun = counted[0], time.perf_counter()
-    work()
-    seconds = time.perf_counter() - begun
-    return seconds, counted[0] - before
 
 
 def _hash_for(seconds: float) -> None:
