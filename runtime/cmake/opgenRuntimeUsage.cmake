@@ -2,7 +2,7 @@
 # the same whether the project compiles these (SCOPE PUBLIC) or they were compiled earlier (SCOPE INTERFACE).
 include_guard(GLOBAL)
 
-option(OPGEN_UNITY "Compile each folder of the runtime as one unit: takes a third less time, but an edit recompiles more" ON)
+option(OPGEN_UNITY "Compile each layer of the runtime as one unit: takes less time, but an edit recompiles more" ON)
 option(OPGEN_WERROR "Treat warnings of the runtime's own files as errors" OFF)
 set(OPGEN_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything built here, e.g. address,undefined")
 set(OPGEN_BLAS "AUTO" CACHE STRING "Use a BLAS for matrix products: AUTO (if one is found), ON or OFF")
