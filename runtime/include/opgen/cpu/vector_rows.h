@@ -3,7 +3,8 @@
 // g++ divides an operation on vectors that are longer than a register of the function in which the
 // operation stands, and only then inlines that function into another one: what a source for every
 // processor contains computes with halves of vectors, in loops for AVX2, too. A source that starts
-// with OPGEN_ROWS_TARGET and a pragma for g++ has whole ones:
+// with OPGEN_ROWS_TARGET and a pragma for g++, with no precompiled header before them, has whole
+// ones:
 //
 //   #define OPGEN_ROWS_TARGET __attribute__((target("avx2,fma,f16c")))
 //   #pragma GCC target("avx2,fma,f16c")  // not for clang
