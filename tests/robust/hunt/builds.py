@@ -121,8 +121,9 @@ class Build:
         return self._library("registers.cpp", *self._linked)
 
     @property
-    def _linked(self) -> tuple[str, str]:
-        return str(self.runtime), f"-Wl,-rpath,{self.runtime.parent}"
+    def _linked(self) -> tuple[str, ...]:
+        core = self.runtime.with_name(self.runtime.name.replace("runtime", "core"))
+        return str(self.runtime), str(core), f"-Wl,-rpath,{self.runtime.parent}"
 
     @functools.cached_property
     def faults(self) -> Path:

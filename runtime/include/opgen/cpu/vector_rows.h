@@ -8,7 +8,7 @@
 //
 //   #define OPGEN_ROWS_TARGET __attribute__((target("avx2,fma,f16c")))
 //   #pragma GCC target("avx2,fma,f16c")  // not for clang
-//   #include "my_functions.h"            // which includes this file and vec_math.h, but no tensors
+//   (Include the functions here: a header that includes this file and vec_math.h, but no tensors.)
 //   OPGEN_COMPILE_ROW(32, float, Exp);   // 64 for avx512f,avx512vl,avx512bw,avx512dq,fma,f16c
 //
 // cpu_kernel_vec and vector_loop (loops.h) call these rows if the function says so:
