@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch/schema_functions.h"
 #include "opgen/structured/apart_out.h"
 
 #include "opgen/device/device_guard.h"
@@ -84,19 +83,41 @@ void check_out(const TensorBase& out, std::int64_t index, const TensorOptions& o
               " but got one on ", out.device());
 }
 
-// The name of an argument for messages. The schema contains it.
+// Returns the name of an argument in the text of a schema, which opgen has checked, or nothing.
+std::string_view name_in(std::string_view schema, std::size_t position) {
+  std::size_t begin = schema.find('(') + 1, depth = 0;
+  char quote = 0;
+  for (std::size_t i = begin; i < schema.size(); ++i) {
+    const char c = schema[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == '[') {
+      ++depth;
+    } else if (depth != 0) {
+      depth -= c == ')' || c == ']' ? 1 : 0;
+    } else if (c == ',' || c == ')') {
+      std::string_view argument = schema.substr(begin, i - begin);
+      begin = i + 2;
+      if (argument == "*" || position-- != 0) continue;
+      argument = argument.substr(0, argument.find('='));
+      return argument.substr(argument.rfind(' ') + 1);
+    }
+  }
+  return {};
+}
+// An argument, for messages.
 struct ArgumentName {
   const WrittenCall& call;
   std::size_t position;
 };
 void append_message(Message& message, const ArgumentName& name) {
-  const SchemaFunctions* functions = schema_functions.load_acquire();
-  if (name.call.schema == nullptr || functions == nullptr) {
-    message.append("argument ");
-    return opgen::detail::append_any(message, name.position);
-  }
-  const FunctionSchema schema = functions->parse(name.call.schema, {});
-  message.append(schema.arguments.at(name.position).name.c_str());
+  const std::string_view found =
+      name.call.schema != nullptr ? name_in(name.call.schema, name.position) : std::string_view();
+  if (!found.empty()) return opgen::detail::append_any(message, found);
+  message.append("argument ");
+  opgen::detail::append_any(message, name.position);
 }
 std::string_view operator_name(const WrittenCall& call) {
   if (call.schema == nullptr) return "an operator";
