@@ -107,7 +107,7 @@ def test_the_authors_sources_are_compiled_first(author: Author) -> None:
     """Protects the author from waiting for the runtime, and then for the message about a mistake of their own."""
     assert author.build("-j", "1").returncode == 0
     kernels = [path.parent == author.folder / "kernels" for path in author.compiled()]
-    assert kernels[:2] == [True, True] and not any(kernels[2:]) and len(kernels) > 8
+    assert kernels[:2] == [True, True] and not any(kernels[2:]) and len(kernels) > 2
 
 
 @pytest.mark.slow
