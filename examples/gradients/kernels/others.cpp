@@ -415,7 +415,7 @@ namespace {
 void check_parts(TensorList parts, ArrayRef<double> weights) {
   OPGEN_CHECK(!parts.empty() && parts.size() == weights.size(),
               "weighted_total: a weight for each part is expected");
-  OPGEN_CHECK(at::isFloatingType(parts[0].scalar_type()), "weighted_total: floats are expected");
+  OPGEN_CHECK(isFloatingType(parts[0].scalar_type()), "weighted_total: floats are expected");
 }
 
 }  // namespace
