@@ -130,7 +130,9 @@ class Server(LanguageServer):
 
     async def _refresh(self, document: Document, delay: float) -> None:
         analysis = await self.analyzer.analyze(document, delay)
-        if analysis is not None and self.documents.find(document.uri) is document:
+        # An edit in the meantime has started another analysis: its version has other problems.
+        is_newest = document.is_analyzed and self.documents.find(document.uri) is document
+        if analysis is not None and is_newest:
             grouped = by_uri(analysis.diagnostics, self.positions, self.uri_of, document.uri)
             self._publish(document.uri, grouped)
 
