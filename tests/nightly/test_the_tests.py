@@ -56,7 +56,7 @@ def test_a_defect_is_noticed(broken: Breakage, copy: Path) -> None:
     done = _run_tests(copy, broken.tests)
     # pytest exits with 2 when workers are stopped after the first failure.
     assert done.returncode in (1, 2), f"{done.stdout}{done.stderr}"[-3000:]
-    assert re.search(r"^FAILED tests/", done.stdout, re.MULTILINE), done.stdout[-3000:]
+    assert re.search(r"^(FAILED|ERROR) tests/", done.stdout, re.MULTILINE), done.stdout[-3000:]
 
 
 @pytest.mark.parametrize("tests", sorted({breakage.tests for breakage in BREAKAGES}))
