@@ -135,7 +135,10 @@ def test_warnings_of_one_cause_are_shown_three_times(opgen: Opgen) -> None:
         Path(f"csrc/{name}.cpp").write_text(text)
     said = opgen("import", "csrc", "-o", "ops.yaml").stderr
     assert said.count("warning[W1161]") == 3
-    assert "... and 7 more W1161 like these: csrc/a.cpp (2), csrc/b.cpp (5)\n  = help for all: " in said
+    assert (
+        "... and 7 more W1161 like these: csrc/a.cpp (2), csrc/b.cpp (5)\n  = help for all: "
+        in said
+    )
     table = said.splitlines()[-4:-1]
     assert [line.split() for line in table] == [
         ["file", "schemas", "rows", "left"],

@@ -191,9 +191,7 @@ USING = "".join(f"using at::{name};" for name in ATEN[:10]) + "".join(
 )
 PARAMETER = "void f{number}({type});\n"
 RESULT = "{type} f{number}();\n"
-OURS = (
-    "struct Op{number} {{ using schema = %s; }}; auto p{number} = &opgen::Existing<Op{number}, &f{number}>::call;"
-)
+OURS = "struct Op{number} {{ using schema = %s; }}; auto p{number} = &opgen::Existing<Op{number}, &f{number}>::call;"
 
 
 def torch_flags() -> list[str]:
