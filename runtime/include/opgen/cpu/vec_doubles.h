@@ -19,7 +19,6 @@ namespace opgen::vec {
 
 namespace detail {
 
-
 // log(1 + f) is f - f^2 / 2 + result, for 1 + f from sqrt(1/2) to sqrt(2). With s = f / (2 + f), it
 // is 2 s + s * polynomial(s^2).
 template <int bytes>
