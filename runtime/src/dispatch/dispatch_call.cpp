@@ -1,6 +1,5 @@
 // dispatch_call.cpp: the slow path from the keys of a call to its kernel, and calls with boxed
 // arguments.
-#include <algorithm>
 #include <mutex>
 #include <new>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "dispatch/dispatch_slots.h"
 #include "dispatch/dispatcher_impl.h"
+#include "dispatch/schema_text.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/dispatch/registration_tables.h"
 
@@ -21,25 +21,17 @@ thread_local constinit LocalKeys local_keys OPGEN_TLS = {kDefaultIncludedKeys.ra
 
 namespace {
 
-// Throws for a call without a tensor that could select a backend. It reads the schema as a text,
-// because the parser is in a higher layer.
+// Throws for a call without a tensor that could select a backend.
 [[noreturn]] void throw_no_backend(const OperatorHandle& op, const std::string& registered) {
   const std::string signature = op.signature();
-  std::string_view arguments = signature;
-  arguments.remove_prefix(std::min(arguments.find('('), arguments.size()));
-  arguments = arguments.substr(0, arguments.find(") ->"));
-  const bool may_take_tensors =
-      arguments.empty() || arguments.find("Tensor") != std::string_view::npos;
+  bool may_take_tensors = signature.find('(') == std::string::npos;
   std::string selector;
-  for (const std::string_view type : {"Device ", "Device? "}) {
-    const std::size_t at = arguments.find(type);
-    if (at == std::string_view::npos || (arguments[at - 1] != '(' && arguments[at - 1] != ' ')) {
-      continue;
-    }
-    const std::string_view name = arguments.substr(at + type.size());
+  opgen::detail::for_each_argument(signature, [&](std::string_view type, std::string_view name) {
+    may_take_tensors = may_take_tensors || type.find("Tensor") != std::string_view::npos;
+    if (type != "Device" && type != "Device?") return;
     selector = ", or one for BackendSelect, which selects by argument '";
-    selector.append(name.substr(0, name.find_first_of("=,"))).append("'");
-  }
+    selector.append(name).append("'");
+  });
   OPGEN_CHECK_NOT_IMPLEMENTED(
       false, op.full_name(),
       may_take_tensors ? " was called without any of the tensors that it may take"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch/schema_text.h"
 #include "opgen/structured/apart_out.h"
 
 #include "opgen/device/device_guard.h"
@@ -83,38 +84,18 @@ void check_out(const TensorBase& out, std::int64_t index, const TensorOptions& o
               " but got one on ", out.device());
 }
 
-// Returns the name of an argument in the text of a schema, which opgen has checked, or nothing.
-std::string_view name_in(std::string_view schema, std::size_t position) {
-  std::size_t begin = schema.find('(') + 1, depth = 0;
-  char quote = 0;
-  for (std::size_t i = begin; i < schema.size(); ++i) {
-    const char c = schema[i];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '(' || c == '[') {
-      ++depth;
-    } else if (depth != 0) {
-      depth -= c == ')' || c == ']' ? 1 : 0;
-    } else if (c == ',' || c == ')') {
-      std::string_view argument = schema.substr(begin, i - begin);
-      begin = i + 2;
-      if (argument == "*" || position-- != 0) continue;
-      argument = argument.substr(0, argument.find('='));
-      return argument.substr(argument.rfind(' ') + 1);
-    }
-  }
-  return {};
-}
-// An argument, for messages.
+// An argument, for messages: its name, which the schema contains.
 struct ArgumentName {
   const WrittenCall& call;
   std::size_t position;
 };
 void append_message(Message& message, const ArgumentName& name) {
-  const std::string_view found =
-      name.call.schema != nullptr ? name_in(name.call.schema, name.position) : std::string_view();
+  std::string_view found;
+  std::size_t left = name.position;
+  opgen::detail::for_each_argument(name.call.schema != nullptr ? name.call.schema : "",
+                                   [&](std::string_view /*type*/, std::string_view argument) {
+                                     if (left-- == 0) found = argument;
+                                   });
   if (!found.empty()) return opgen::detail::append_any(message, found);
   message.append("argument ");
   opgen::detail::append_any(message, name.position);

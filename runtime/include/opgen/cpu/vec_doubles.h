@@ -3,7 +3,7 @@
 // vec_special.h):
 //
 //   log, log2, log10, log1p, expm1, exp2, sinh, cosh, tanh, atanh, sin, cos, tan, hypot(x, y),
-//   softplus, mish, log_add_exp(x, y), log_add_exp2(x, y), xlogy(x, y)
+//   softplus, log_add_exp(x, y), log_add_exp2(x, y), xlogy(x, y)
 //
 // The errors, in units in the last place, are in docs/reference/loops.md. Polynomials are nearly
 // minimax: interpolated at Chebyshev's points with 60 digits.
@@ -18,10 +18,6 @@
 namespace opgen::vec {
 
 namespace detail {
-
-inline constexpr double kWideInfinity = std::numeric_limits<double>::infinity();
-// ln 2 in two parts; products of the first with exponents are exact.
-inline constexpr double kUpperLn2 = 0x1.62e42fefa38p-1, kLowerLn2 = 0x1.ef35793c7673p-45;
 
 // log(1 + f) is f - f^2 / 2 + result, for 1 + f from sqrt(1/2) to sqrt(2). With s = f / (2 + f), it
 // is 2 s + s * polynomial(s^2).
@@ -44,15 +40,6 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> log_of(const Doubles<bytes>& e, const Doubles
   const V half_square = f * f * V(0.5);
   const V rest = log_rest(f, half_square) + multiply_add(e, V(kLowerLn2), error);
   return multiply_add(e, V(kUpperLn2), f - (half_square - rest));
-}
-// `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> log_or_special(const Doubles<bytes>& x,
-                                                  const Doubles<bytes>& y) noexcept {
-  using V = Doubles<bytes>;
-  V result = select(x == V(kWideInfinity), x, y);
-  result = select(x == V(0.0), V(-kWideInfinity), result);
-  return select(x >= V(0.0), result, V(std::numeric_limits<double>::quiet_NaN()));
 }
 // The fraction and the exponent of a number that may be subnormal.
 template <int bytes>
@@ -85,33 +72,6 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> log_in_base(const Doubles<bytes>& x,
   rest = multiply_add(e, V(base.lower_2), rest);
   const V sum = power + product;
   return log_or_special(x, sum + (rest + ((power - sum) + product)));
-}
-
-// (exp(r) - 1 - r) / r^2, for |r| up to ln(2) / 2.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> exp_polynomial(const Doubles<bytes>& r) noexcept {
-  constexpr double c[] = {0x1p-1,
-                          0x1.5555555555557p-3,
-                          0x1.5555555555556p-5,
-                          0x1.11111111100bep-7,
-                          0x1.6c16c16c162c3p-10,
-                          0x1.a01a01abf85abp-13,
-                          0x1.a01a01a6e1e2ap-16,
-                          0x1.71de01fdbf9cap-19,
-                          0x1.27e4db46cddd1p-22,
-                          0x1.af4e554377204p-26,
-                          0x1.1f7340dbc337ep-29};
-  return polynomial(r, c);
-}
-// value * 2^n, where kWideRounder + n is `sum`: in two steps, because 2^1024 is not normal.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> times_power(const Doubles<bytes>& value, const Doubles<bytes>& n,
-                                               const Doubles<bytes>& sum) noexcept {
-  using V = Doubles<bytes>;
-  const V half = multiply_add(n, V(0.5), V(kWideRounder));
-  const auto lower = __builtin_bit_cast(WideWrapping<bytes>, half.bits());
-  const auto other = __builtin_bit_cast(WideWrapping<bytes>, sum.bits()) - lower;
-  return value * wide_scale_of<bytes>(other) * wide_scale_of<bytes>(lower);
 }
 
 // x is n pi/2 + r + lower, for |x| < 2^20; returns r. The low bits of `quarter` are n.
@@ -318,7 +278,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> hypot(const Doubles<bytes>& x,
   const V back = select(large, V(0x1p600), select(small, V(0x1p-600), V(1.0)));
   const V u = a * scale, v = b * scale;
   const V result = detail::root(multiply_add(u, u, v * v)) * back;
-  const V infinity(detail::kWideInfinity);
+  const V infinity(std::numeric_limits<double>::infinity());
   return select((a == infinity) | (b == infinity), infinity, result);
 }
 
@@ -326,14 +286,6 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> softplus(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
   return select(x > V(0.0), x, V(0.0)) + log1p(exp(-detail::magnitude(x)));
-}
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> mish(const Doubles<bytes>& x) noexcept {
-  using V = Doubles<bytes>;
-  // With e = exp(x), it is x n / (n + 2), where n = e (e + 2). From 40 on, the quotient is 1.
-  const V e = exp(min(V(40.0), x));
-  const V n = e * (e + V(2.0));
-  return x * (n / (n + V(2.0)));
 }
 // log(e^x + e^y).
 template <int bytes>

@@ -512,14 +512,15 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> softplus(const Floats<bytes>& x) noexcept {
   return log1p(exp(x));
 }
-// x tanh(log(1 + exp(x))).
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> mish(const Floats<bytes>& x) noexcept {
-  using V = Floats<bytes>;
-  // With e = exp(x), it is x n / (n + 2), where n = e (e + 2). From 20 on, the quotient is 1.
-  const V e = exp(min(V(20.0f), x));
-  const V n = e * (e + V(2.0f));
-  return x * (n / (n + V(2.0f)));
+// x tanh(log(1 + exp(x))), also of vectors of doubles.
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> mish(const Vec<T, bytes>& x) noexcept {
+  using V = Vec<T, bytes>;
+  // With e = exp(x), it is x n / (n + 2), where n = e (e + 2). From here on, the quotient is 1.
+  constexpr T most = std::is_same_v<T, float> ? T(20) : T(40);
+  const V e = exp(min(V(most), x));
+  const V n = e * (e + V(T(2)));
+  return x * (n / (n + V(T(2))));
 }
 
 }  // namespace opgen::vec

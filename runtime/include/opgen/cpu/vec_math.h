@@ -47,26 +47,17 @@ inline constexpr std::int32_t kSign = std::int32_t(0x80000000u);
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> magnitude(const Floats<bytes>& x) noexcept {
-  return Floats<bytes>::from_bits(x.bits() & ~kSign);
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> magnitude(const Vec<T, bytes>& x) noexcept {
+  using V = Vec<T, bytes>;
+  return V::from_bits(x.bits() & std::numeric_limits<typename V::Lane>::max());
 }
 // `x` with the sign of `y`, for an x that is not negative.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> with_sign(const Floats<bytes>& x,
-                                            const Floats<bytes>& y) noexcept {
-  return Floats<bytes>::from_bits(x.bits() | (y.bits() & kSign));
-}
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> magnitude(const Doubles<bytes>& x) noexcept {
-  return Doubles<bytes>::from_bits(x.bits() & std::numeric_limits<std::int64_t>::max());
-}
-// `x` with the sign of `y`, for an x that is not negative.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> with_sign(const Doubles<bytes>& x,
-                                             const Doubles<bytes>& y) noexcept {
-  return Doubles<bytes>::from_bits(x.bits() |
-                                   (y.bits() & std::numeric_limits<std::int64_t>::min()));
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> with_sign(const Vec<T, bytes>& x,
+                                            const Vec<T, bytes>& y) noexcept {
+  using V = Vec<T, bytes>;
+  return V::from_bits(x.bits() | (y.bits() & std::numeric_limits<typename V::Lane>::min()));
 }
 // Integers of the size of an element for arithmetic that wraps around.
 template <class T, int bytes>
@@ -172,13 +163,14 @@ OPGEN_ALWAYS_INLINE Floats<bytes> log_fraction(const Floats<bytes>& x,
   return V::of(__builtin_bit_cast(typename V::Native, bits)) - V(1.0f);
 }
 // `y`, the logarithm of x, unless x is 0, infinite, negative or NaN.
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> log_or_special(const Floats<bytes>& x,
-                                                 const Floats<bytes>& y) noexcept {
-  using V = Floats<bytes>;
-  V result = select(x == V(kInfinity), x, y);
-  result = select(x == V(0.0f), V(-kInfinity), result);
-  return select(x >= V(0.0f), result, V(kNaN));
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> log_or_special(const Vec<T, bytes>& x,
+                                                 const Vec<T, bytes>& y) noexcept {
+  using V = Vec<T, bytes>;
+  const V infinity(std::numeric_limits<T>::infinity());
+  V result = select(x == infinity, x, y);
+  result = select(x == V(T(0)), -infinity, result);
+  return select(x >= V(T(0)), result, V(std::numeric_limits<T>::quiet_NaN()));
 }
 
 // Two vectors of doubles for one of floats.
@@ -349,9 +341,14 @@ OPGEN_ALWAYS_INLINE Floats<bytes> exp(const Floats<bytes>& x) noexcept {
   return detail::scaled(tail, shifted);
 }
 
+namespace detail {
+
+// ln 2 in two parts; products of the first with exponents are exact.
+inline constexpr double kUpperLn2 = 0x1.62e42fefa38p-1, kLowerLn2 = 0x1.ef35793c7673p-45;
+
+// (exp(r) - 1 - r) / r^2, for |r| up to ln(2) / 2.
 template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> exp(const Doubles<bytes>& x) noexcept {
-  using V = Doubles<bytes>;
+OPGEN_ALWAYS_INLINE Doubles<bytes> exp_polynomial(const Doubles<bytes>& r) noexcept {
   // 1 / k! from k = 2 on.
   constexpr double c[] = {0x1p-1,
                           0x1.5555555555555p-3,
@@ -365,19 +362,32 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp(const Doubles<bytes>& x) noexcept {
                           0x1.ae64567f544e4p-26,
                           0x1.1eed8eff8d898p-29,
                           0x1.6124613a86d09p-33};
+  return polynomial(r, c);
+}
+// value * 2^n, where kWideRounder + n is `sum`: in two steps, because 2^1024 and 2^-1076 are not
+// normal. Low bits are integers.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> times_power(const Doubles<bytes>& value, const Doubles<bytes>& n,
+                                               const Doubles<bytes>& sum) noexcept {
+  using V = Doubles<bytes>;
+  const V half = multiply_add(n, V(0.5), V(kWideRounder));
+  const auto lower = __builtin_bit_cast(WideWrapping<bytes>, half.bits());
+  const auto other = __builtin_bit_cast(WideWrapping<bytes>, sum.bits()) - lower;
+  return value * wide_scale_of<bytes>(other) * wide_scale_of<bytes>(lower);
+}
+
+}  // namespace detail
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> exp(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
   const V bounded = min(V(710.0), max(V(-746.0), x));
   const V sum = multiply_add(bounded, V(0x1.71547652b82fep+0), V(detail::kWideRounder));
   const V n = sum - V(detail::kWideRounder);
-  // ln 2 in two parts; products with the first are exact.
-  V r = multiply_add(n, V(-0x1.62e42fefa38p-1), bounded);
-  r = multiply_add(n, V(-0x1.ef35793c7673p-45), r);
-  const V tail = multiply_add(r * r, detail::polynomial(r, c), r);
-  // 2^n in two steps, because 2^1024 and 2^-1076 are not normal. Low bits are integers.
-  const V half = multiply_add(n, V(0.5), V(detail::kWideRounder));
-  const auto lower = __builtin_bit_cast(detail::WideWrapping<bytes>, half.bits());
-  const auto other = __builtin_bit_cast(detail::WideWrapping<bytes>, sum.bits()) - lower;
-  return (tail + V(1.0)) * detail::wide_scale_of<bytes>(other) *
-         detail::wide_scale_of<bytes>(lower);
+  V r = multiply_add(n, V(-detail::kUpperLn2), bounded);
+  r = multiply_add(n, V(-detail::kLowerLn2), r);
+  const V tail = multiply_add(r * r, detail::exp_polynomial(r), r);
+  return detail::times_power(tail + V(1.0), n, sum);
 }
 
 template <int bytes>
