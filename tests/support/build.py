@@ -123,17 +123,22 @@ def environment() -> dict[str, str]:
 
 
 def cmake_build(source: Path, folder: Path, *definitions: str, target: str | None = None) -> None:
-    """Compile a CMake project with Ninja; configure it again if the tools or definitions have changed."""
+    """Compile a CMake project with Ninja; configure it again if the tools or definitions have changed.
+
+    g++ tells a header that was precompiled from the same header by its contents, comments too, and would include one whose
+    comments have changed a second time. ccache leaves comments out of its key if it is not told otherwise.
+    """
+    variables = {**environment(), "CCACHE_COMMENTS": "1"}
     command = [tool("cmake"), "-S", str(source), "-B", str(folder), "-G", "Ninja", *definitions]
     command.append(f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}")
     if launcher():
         command.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher()[0]}")
     configured = folder / "configured-by"
     if not configured.exists() or configured.read_text() != "\n".join(command):
-        run(command, env=environment())
+        run(command, env=variables)
         configured.write_text("\n".join(command))
     wanted = ["--target", target] if target else []
-    run([tool("cmake"), "--build", folder, "-j", str(jobs()), *wanted], env=environment())
+    run([tool("cmake"), "--build", folder, "-j", str(jobs()), *wanted], env=variables)
 
 
 @functools.cache
