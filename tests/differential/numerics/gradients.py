@@ -211,10 +211,7 @@ class _Theirs(_Side):
         return made
 
     def call(self, arguments: Mapping[str, Any]) -> list[Any]:
-        assert self._operator is not None
-        returned = self._operator(**arguments)
-        returns = len(self._operator._schema.returns)
-        return [] if returns == 0 else [returned] if returns == 1 else list(returned)
+        return reference.results_of(self._operator, arguments)
 
     def array(self, tensor: Any) -> Any:
         plain = tensor.detach()

@@ -102,15 +102,20 @@ def make_meta(value: Value) -> Any:
 
 def call(operator: Any, arguments: Mapping[str, Any]) -> list[Any]:
     """Call an operator with arguments from `make` and return its results; passes on what PyTorch raises."""
-    # oneDNN's convolutions of some sizes read memory that is not theirs (conv2d, torch 2.13, AVX-512).
+    return [read(result) for result in results_of(operator, arguments)]
+
+
+def results_of(operator: Any, arguments: Mapping[str, Any]) -> list[Any]:
+    """The same, as PyTorch's own objects."""
+    # oneDNN's convolutions of some sizes read memory that is not theirs (conv2d, torch 2.13, AVX-512), and those of
+    # bfloat16 accept sizes that PyTorch refuses.
     torch._C._set_mkldnn_enabled("conv" not in operator._schema.name)
     try:
         returned = operator(**arguments)
     finally:
         torch._C._set_mkldnn_enabled(True)
     returns = len(operator._schema.returns)
-    results = [] if returns == 0 else [returned] if returns == 1 else list(returned)
-    return [read(result) for result in results]
+    return [] if returns == 0 else [returned] if returns == 1 else list(returned)
 
 
 def assign(out: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
