@@ -150,6 +150,8 @@ def adopt(sources: Sequence[Path], folder: Path) -> Path:
     for source in sources:
         shutil.copy(source, folder / "kernels")
     opgen("import", folder / "kernels", *ADOPT, "-o", folder / "made.yaml")
+    edited = [(folder / "kernels" / source.name).read_text() for source in sources]
+    assert not any("_LIBRARY" in text for text in edited), "no row is left by hand"
     return folder / "made.yaml"
 
 
