@@ -31,6 +31,7 @@ def adopt(folder: Path, text: str) -> Result:
         (
             """
 TORCH_LIBRARY(demo, m) {
+  m.set_python_module("demo.fakes", "//demo");
   // The operators.
   m.def("f(Tensor x) -> Tensor", &f).def("g(Tensor x) -> Tensor");
 #ifdef MORE

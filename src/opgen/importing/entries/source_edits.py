@@ -28,6 +28,8 @@ _Call = tuple[Call | None, Sequence[Registration], Sequence[bool]]
 _NAMED = (KernelKind.function, KernelKind.unnamed)
 _STAYS = "it stays as it is"
 _DEFINES = re.compile(r"(\w*\s*(?:\.|->)\s*)def\b")
+# It says something of the operators that the same block defines.
+_PYTHON_MODULE = re.compile(r"\w+\s*\.\s*(?:set_python_module|impl_abstract_pystub)\s*\([^()]*\)")
 _VARIABLE = re.compile(r"\w*")
 _SEMICOLON = re.compile(r"\s*;")
 _COMMENTS = re.compile(r"(?:[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)[ \t]*\r?\n)+")
@@ -211,7 +213,8 @@ def _is_empty(opened: Opened, edits: Iterable[Edit]) -> bool:
         if start <= edit.span.start and edit.span.end <= end and position <= edit.span.start:
             rest += text.code[position : edit.span.start] + edit.replacement
             position = edit.span.end
-    return position > start and not (rest + text.code[position:end]).strip(" \t\r\n;")
+    rest = _PYTHON_MODULE.sub("", rest + text.code[position:end])
+    return position > start and not rest.strip(" \t\r\n;")
 
 
 def _with_comments(text: CppText, start: int) -> int:
