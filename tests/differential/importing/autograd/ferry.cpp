@@ -95,7 +95,7 @@ TORCH_LIBRARY(ferry, m) {
   // PyTorch infers a schema that does not say what is written.
   m.def("add_into", &ferry::add_into);
   m.def(torch::schema("pure(Tensor x) -> Tensor", c10::AliasAnalysisKind::PURE_FUNCTION),
-        {at::Tag::pointwise}, &ferry::halved);
+        &ferry::halved, {at::Tag::pointwise});
 }
 
 TORCH_LIBRARY_IMPL(ferry, CompositeExplicitAutograd, m) { m.impl("halved", &ferry::halved); }
