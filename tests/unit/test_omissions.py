@@ -172,6 +172,21 @@ def test_the_lines_that_an_author_reads(tmp_path: Path, inputs: Inputs) -> None:
     ]
 
 
+def test_rows_of_devices_that_pytorch_lacks(tmp_path: Path) -> None:
+    """Protects the author's belief that the library has kernels for all devices in the YAML."""
+    yaml = tmp_path / "leaky.yaml"
+    rows = "    CPU: ::leaky::f\n    CUDA: ::leaky::f_cuda\n    MPS: ::mps::f\n    XPU: ::leaky::g<int>\n"
+    yaml.write_text(f"- func: leaky::f(Tensor x) -> Tensor\n  dispatch:\n{rows}")
+    inputs = Inputs(yaml=(yaml,), target="torch")
+    there = "}\nnamespace leaky { int f() { return 1; } template <class T> int g(); template <> int g<int>() { return 2; } }"
+    lines = list(describe_omissions(context_of(inputs), inputs, link(tmp_path, there), ("f.cu",)))
+    assert lines == [
+        "f.cu is left out: this PyTorch is built without CUDA",
+        "1 row is left out for CUDA: this PyTorch is built without CUDA",
+        "1 row is left out for MPS: this PyTorch is built without MPS",
+    ]
+
+
 def test_many_stubs_are_counted(tmp_path: Path) -> None:
     """A library of hundreds of operators does not fill the screen, and the command names none of them."""
     yaml = tmp_path / "leaky.yaml"

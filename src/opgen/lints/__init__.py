@@ -10,7 +10,13 @@ from collections.abc import Collection, Sequence
 
 from opgen.diagnostics import Diagnostic, Diagnostics, Severity, known_codes
 from opgen.lints.conventions import lint_base, lint_kernels, lint_keys, lint_names, lint_variants
-from opgen.lints.libraries import lint_blanks, lint_library, lint_overloads, lint_writes
+from opgen.lints.libraries import (
+    lint_blanks,
+    lint_conservative,
+    lint_library,
+    lint_overloads,
+    lint_writes,
+)
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 from opgen.parse import Allow
@@ -49,6 +55,7 @@ def lint(
         lint_overloads(registry.functions, diagnostics)
     if with_formulas is not None:
         lint_writes(registry.functions, with_formulas, diagnostics)
+        lint_conservative(registry.functions, diagnostics)
     lint_keys(registry, tensor_keys, diagnostics)
 
 

@@ -13,7 +13,7 @@ from opgen.diagnostics import Diagnostics, Edit
 from opgen.model.dispatch_key import COMPOSITE_DISPATCH_KEYS, DispatchKey
 from opgen.model.function_schema import TENSOR, may_share_memory
 from opgen.model.mistakes import shared_letters
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import AliasAnalysisKind, NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.types import BaseType, Type
 from opgen.parse.entries.rules import explain_random
@@ -273,6 +273,24 @@ def lint_writes(
     message = f"autograd does not learn that '{f.func.name}' writes '{written}'{others}"
     hint = "add 'strict_autograd: True': it counts writes, and a gradient without a formula is an error"
     diagnostics.warning("W1038", message, f.argument_type_span(written), hint=hint)
+
+
+def lint_conservative(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:
+    """Report, once, operators with tensors whose schemas do not say what they write: TorchScript assumes everything."""
+    unsaid = [
+        f
+        for f in functions
+        if f.alias_analysis is AliasAnalysisKind.conservative
+        and any(a.type.is_tensor_like() for a in f.func.arguments.flat_all)
+    ]
+    if not unsaid:
+        return
+    f = unsaid[0]
+    name = next(a.name for a in f.func.arguments.flat_all if a.type.is_tensor_like())
+    others = f"; so may {len(unsaid) - 1} more" if len(unsaid) > 1 else ""
+    message = f"'{f.func.name}' may write each argument, for all that its schema says{others}"
+    hint = f"mark what it writes, as in 'Tensor(a!) {name}', and remove 'alias_analysis'"
+    diagnostics.warning("W1039", message, f.argument_type_span(name), hint=hint)
 
 
 def lint_overloads(functions: Sequence[NativeFunction], diagnostics: Diagnostics) -> None:

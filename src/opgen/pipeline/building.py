@@ -18,6 +18,7 @@ from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
+from opgen.emit.cpp.register import OPTIONAL_DEVICES
 from opgen.emit.kernels.stubs import (
     MissingFunction,
     kept_functions,
@@ -30,6 +31,7 @@ from opgen.pipeline.author_headers import find_cpp_text
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.kernel_sources import find_definitions, shown_path
 from opgen.pipeline.run_options import command_words, options_of
+from opgen.resolve.dispatch_tables import RegistrationKind
 from opgen.targets import TARGETS
 from opgen.targets.base import report_required_package
 
@@ -240,12 +242,30 @@ def describe_omissions(
     for source in left_out:
         yield f"{shown_path(Path(source))} is left out: this PyTorch is built without CUDA"
     try:
+        yield from _describe_rows(context, library)
         kernels = find_stubs(context, library)
         compiled = (path for path in sources if str(path) not in left_out)
         skeletons = find_skeletons(context, compiled)
         yield from describe_kernels(replace(kernels, skeletons=skeletons), context, inputs)
     except (OSError, ValueError) as error:
         yield f"which kernels are stubs is unknown: {error}"
+
+
+def _describe_rows(context: Context, library: Path) -> Iterator[str]:
+    """Yield a line for each device whose rows of existing functions are left out: nothing in the library names these."""
+    content = library.read_bytes() if context.target.required_package else b""
+    for key, rows in context.registered.items():
+        names = (
+            row.kernel.cpp_name
+            for row in rows
+            if row.kind is RegistrationKind.existing and row.kernel
+        )
+        parts = (re.findall(r"\w+", name.partition("<")[0]) for name in names)
+        missing = [p for p in parts if "".join(f"{len(n)}{n}" for n in p).encode() not in content]
+        if content and missing and key in OPTIONAL_DEVICES:
+            device = OPTIONAL_DEVICES[key]
+            number = counted(len(missing), "row is", "rows are")
+            yield f"{number} left out for {key.name}: this PyTorch is built without {device}"
 
 
 class Kernels(Struct, frozen=True):

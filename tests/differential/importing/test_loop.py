@@ -144,12 +144,32 @@ def test_autograd_is_that_of_a_registration_by_hand(tmp_path: Path) -> None:
     assert before.count("\n") > 100
 
 
+@pytest.mark.slow
+def test_the_lines_by_hand_do_not_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The YAML has no more lines than the registrations that it replaces, without comments."""
+    copies = shutil.copytree(SOURCES, tmp_path / "sources")
+    monkeypatch.chdir(copies)
+    made = tmp_path / "made.yaml"
+    opgen("import", *CPP, "-D", "TORCH_EXTENSION_NAME=_kiln", *ADOPT, "-o", made)
+    before, after = (
+        sum(lines_of(path, "//") for path in folder.rglob("*.c*")) for folder in (SOURCES, copies)
+    )
+    assert 0 < lines_of(made, "#") <= before - after
+
+
+def lines_of(path: Path, comment: str) -> int:
+    lines = (line.strip() for line in path.read_text().splitlines())
+    return sum(bool(line) and not line.startswith(comment) for line in lines)
+
+
 def adopt(sources: Sequence[Path], folder: Path) -> Path:
     """Import copies of the sources, which are edited in `folder`/kernels; return the YAML."""
     (folder / "kernels").mkdir()
     for source in sources:
         shutil.copy(source, folder / "kernels")
     opgen("import", folder / "kernels", *ADOPT, "-o", folder / "made.yaml")
+    edited = [(folder / "kernels" / source.name).read_text() for source in sources]
+    assert not any("_LIBRARY" in text for text in edited), "no row is left by hand"
     return folder / "made.yaml"
 
 

@@ -76,6 +76,8 @@ TAKEN = (
     ("bool", "bool"),
     ("std::optional<bool>", "std::optional<bool>"),
     ("std::array<bool, 3>", "std::array<bool, 3>"),
+    ("List<bool>", "const List<bool>&"),
+    ("const List<bool>&", "const List<bool>&"),
     ("std::string", "std::string_view"),
     ("const std::string&", "std::string_view"),
     ("std::string_view", "std::string_view"),
@@ -114,6 +116,8 @@ REFUSED = (
     ("std::optional<Tensor>&", "const std::optional<Tensor>&"),
     ("std::vector<Tensor>&", "TensorList"),
     ("int64_t&", "int64_t"),
+    ("std::vector<bool>", "const List<bool>&"),
+    ("ArrayRef<bool>", "const List<bool>&"),
 )
 # Those that it refuses when the library is loaded, since the schema says something else.
 OF_ANOTHER_SCHEMA = (
@@ -132,6 +136,11 @@ OF_ANOTHER_SCHEMA = (
     ("std::optional<Tensor>", "const Tensor&"),
     ("IntArrayRef", "int64_t"),
     ("TensorList", "const Tensor&"),
+    ("std::vector<int64_t>", "ArrayRef<double>"),
+    ("std::vector<double>", "IntArrayRef"),
+    ("std::optional<std::vector<double>>", "OptionalIntArrayRef"),
+    ("std::vector<int64_t>", "const List<bool>&"),
+    ("std::vector<Scalar>", "ArrayRef<double>"),
 )
 # The same for results, with the dispatcher's.
 TAKEN_RESULTS = (
@@ -144,6 +153,7 @@ TAKEN_RESULTS = (
     ("std::tuple<>", "void"),
 )
 REFUSED_RESULTS = (("int", "int64_t"), ("uint8_t", "int64_t"), ("float", "double"))
+RESULTS_OF_ANOTHER_SCHEMA = (("std::vector<double>", "std::vector<int64_t>"),)
 Types = tuple[tuple[str, str], ...]
 
 
@@ -212,10 +222,9 @@ def test_our_registration(target: str, tmp_path: Path) -> None:
     line = OURS % "void({type})"
     with one_torch_unit():
         assert refused(PARAMETER + head, line, flags, tmp_path, (*TAKEN, *wrong)) == wrong
-        results = (*TAKEN_RESULTS, *REFUSED_RESULTS)
-        assert (
-            refused(RESULT + head, OURS % "{type}()", flags, tmp_path, results) == REFUSED_RESULTS
-        )
+        wrong = (*REFUSED_RESULTS, *RESULTS_OF_ANOTHER_SCHEMA)
+        results = (*TAKEN_RESULTS, *wrong)
+        assert refused(RESULT + head, OURS % "{type}()", flags, tmp_path, results) == wrong
 
 
 @pytest.mark.slow

@@ -161,7 +161,7 @@ def test_full_names(declaration: str, kernel: str, row: str, tmp_path: Path) -> 
     [
         ("static at::Tensor f(Options x) { }", "f", "W1171"),
         ("static at::Tensor f(int64_t x);\nstatic at::Tensor f(at::Tensor x);", "f", "W1172"),
-        ("template <class T> T f(T x) { }", "&f<at::Tensor>", "W1171"),
+        ("template <class T, class S> S f(T x) { }", "&f<at::Tensor>", "W1171"),
         ("template <class T> T f(T x) { }", "&f", "W1171"),
         ("at::Tensor f(at::Tensor x);\nat::Tensor f(int64_t x);", "static_cast<F*>(&f)", "W1172"),
         ("", "f", "W1173"),
@@ -183,6 +183,12 @@ def test_functions_that_other_files_cannot_call(
         ("namespace { T f(const T& x) { } }", "f", "f", "::f"),
         ("namespace a { namespace { T f(const T& x); } }", "a::f", "a_f", "::a::f"),
         ("template <class S> T f(const T& x) { }", "&f<a::b>", "f_a_b", "::f<a::b>"),
+        (
+            "template <class S> S f(const S& x) { }",
+            "&f<at::Tensor>",
+            "f_at_Tensor",
+            "::f<at::Tensor>",
+        ),
         ("struct S { static T f(const T& x); };", "&S::f", "S_f", "::S::f"),
         ("namespace { struct S { static T f(const T& x) { } }; }", "S::f", "S_f", "::S::f"),
         # `std::tuple` alone is no type.

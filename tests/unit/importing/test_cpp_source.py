@@ -364,6 +364,7 @@ MORE = """\
   static const torch::detail::TorchLibraryInit object_##uid( \\
       torch::Library::IMPL, &init_##ns##_##k##uid, #ns, c10::make_optional(c10::DispatchKey::k), __FILE__, __LINE__); \\
   void init_##ns##_##k##uid(torch::Library& m)
+#define OLDER(name) static auto op_##name = torch::RegisterOperators("demo::" #name "() -> ()", &name##_cpu)
 #define COPIED(ns, k, m) COPIED_(ns, k, m, __COUNTER__)
 """
 
@@ -402,6 +403,7 @@ MORE = """\
             ["demo::a() -> ()"],
             {"CPU": "a_cpu"},
         ),
+        ("OLDER(a);", ["demo::a() -> ()"], {"CompositeImplicitAutograd": "a_cpu"}),
         (
             library('#include "pieces.inc"', 'm.def("b() -> ()");'),
             ["demo::a() -> int", "demo::b() -> ()"],
@@ -425,6 +427,8 @@ def test_macros_as_the_preprocessor_expands_them(
         "UNKNOWN_LIST;",
         "FOR_ALL(UNKNOWN)",
         "DEPENDS;",
+        '#include "absent.inc"',
+        "}\nOLDER(b, c);\nLIBRARY {",
         '}\nOPENS(demo, m) {\n  m.def("b() -> ()");',
     ],
 )

@@ -31,6 +31,7 @@ def adopt(folder: Path, text: str) -> Result:
         (
             """
 TORCH_LIBRARY(demo, m) {
+  m.set_python_module("demo.fakes", "//demo");
   // The operators.
   m.def("f(Tensor x) -> Tensor", &f).def("g(Tensor x) -> Tensor");
 #ifdef MORE
@@ -148,6 +149,41 @@ TORCH_LIBRARY_FRAGMENT(other, m) {
 }
 """,
         ),
+        # Comments go with the block that they stand above, but not from the text before it.
+        (
+            """
+int a;  // of `a`
+// The operators,
+/* as PyTorch
+   knows them. */
+TORCH_LIBRARY(demo, m) { m.def("f(Tensor x) -> Tensor"); }
+
+// Of all that follow.
+
+TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("f", &f); }
+#if WIDE  // Not here
+// What is there by another name.
+static auto more = torch::RegisterOperators("demo::g(Tensor x) -> Tensor", &g);
+#endif
+/* Two
+
+parts. */ int b; /* one
+of them */
+TORCH_LIBRARY_FRAGMENT(demo, m) { m.def("h(Tensor x) -> Tensor"); }
+""",
+            """
+int a;  // of `a`
+
+// Of all that follow.
+
+#if WIDE  // Not here
+#endif
+/* Two
+
+parts. */ int b; /* one
+of them */
+""",
+        ),
         # Blocks of others.
         (
             """
@@ -208,6 +244,14 @@ TORCH_LIBRARY_IMPL(demo, CPU, m) {
     assert "only a part of its registration" in result.stderr and result.stdout == ""
     assert (tmp_path / "ops.cpp").read_text() == f"{block}{kept}"
     assert "\n- func" not in (tmp_path / "made.yaml").read_text()
+
+
+def test_the_comment_that_begins_a_file_stays(tmp_path: Path) -> None:
+    """Protects what says whose the file is."""
+    owner = "// Copyright: ours.\n// All rights are, too.\n"
+    result = adopt(tmp_path, f'{owner}TORCH_LIBRARY(demo, m) {{ m.def("f() -> ()"); }}\n')
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "ops.cpp").read_text() == owner
 
 
 def test_what_python_defines_stays(tmp_path: Path) -> None:

@@ -270,6 +270,24 @@ def test_writes_that_autograd_does_not_notice(text: str, reported: int, tmp_path
     assert "W1038" not in lints_of(twice, tmp_path, target="torch-stable")
 
 
+@pytest.mark.parametrize(
+    ("schema", "kind", "reported"),
+    [
+        ("f(Tensor x) -> Tensor", "conservative", 1),
+        ("f(Tensor[] x) -> ()", "conservative", 1),
+        ("f(int x) -> int", "conservative", 0),
+        ("f(Tensor x) -> Tensor", "pure_function", 0),
+    ],
+)
+def test_schemas_that_do_not_say_what_is_written(
+    schema: str, kind: str, reported: int, tmp_path: Path
+) -> None:
+    """Once for a file, on the target whose TorchScript goes by it."""
+    text = _EXISTING.format(schema, "CPU") + f"  alias_analysis: {kind}\n"
+    twice = text + text.replace("lib::f(", "lib::h(")
+    assert lints_of(twice, tmp_path, target="torch").count("W1039") == reported
+
+
 def test_a_write_with_a_formula_is_not_reported(tmp_path: Path) -> None:
     (tmp_path / "derivatives.yaml").write_text(
         "- name: lib::f(Tensor(a!) x) -> Tensor(a!)\n  x: non_differentiable\n"

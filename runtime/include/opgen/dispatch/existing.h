@@ -63,13 +63,36 @@ concept HasElements = requires(const T& value) {
   value.size();
   value.empty();
 };
+// Numbers, of lists and of optionals too, are of one kind: [1.5] is not a list of integers.
+enum class Kind : std::uint8_t { other, boolean, integer, floating, scalar };
 template <class T>
-inline constexpr std::array<bool, 3> kForm = {HoldsOptional<T>, HasElements<T>,
-                                              std::is_same_v<T, Scalar>};
+constexpr Kind kind_of() {
+  if constexpr (HoldsOptional<T>) {
+    return kind_of<std::remove_cvref_t<decltype(*std::declval<const T&>())>>();
+  } else if constexpr (HasElements<T> && requires { typename T::value_type; }) {
+    return kind_of<typename T::value_type>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return Kind::boolean;
+  } else if constexpr (IsNumber<T> || std::is_same_v<T, SymInt>) {
+    return Kind::integer;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return Kind::floating;
+  } else {
+    return std::is_same_v<T, Scalar> ? Kind::scalar : Kind::other;
+  }
+}
+template <class T>
+inline constexpr std::tuple<bool, bool, Kind> kForm = {HoldsOptional<T>, HasElements<T>,
+                                                       kind_of<T>()};
 template <class Own, class T>
 inline constexpr bool kSameForm = kForm<Own> == kForm<T>;
 template <class T>
 inline constexpr bool kSameForm<Generator, std::optional<T>> = true;
+// PyTorch takes neither: a std::vector<bool> has no array of bool.
+template <class T>
+inline constexpr bool kSameForm<std::vector<bool>, T> = false;
+template <class T>
+inline constexpr bool kSameForm<ArrayRef<bool>, T> = false;
 
 // Own is the type of a function's parameter or result, and T the dispatcher's.
 template <class Own, class T>

@@ -159,7 +159,7 @@ _DIRECT = "opgen::kernel"
 
 # Keys of devices for which a build of PyTorch may have no support, and the device of each: the sources of their functions
 # are then no part of the build. `opgen/existing.h` defines OPGEN_HAS_CUDA and so on.
-_DEVICES = {
+OPTIONAL_DEVICES = {
     DispatchKey[f"{kind}{device}"]: device
     for device in ("CUDA", "HIP", "MPS", "XPU")
     for kind in ("", "Sparse", "SparseCsr", "Quantized", "NestedTensor")
@@ -274,7 +274,9 @@ def _definition(context: Context, row: Registration) -> KernelDefinition:
 def _guard(context: Context, row: Registration) -> str:
     """Return the macro that says whether the source of an existing function is part of the build; empty if it always is."""
     is_existing = row.kind is RegistrationKind.existing
-    device = _DEVICES.get(row.key) if is_existing and context.target.required_package else None
+    device = (
+        OPTIONAL_DEVICES.get(row.key) if is_existing and context.target.required_package else None
+    )
     return f"OPGEN_HAS_{device}" if device else ""
 
 

@@ -32,7 +32,9 @@ _OPENING = re.compile(r"\s*\(")
 _CLOSING = re.compile(rf"(?P<text>{LITERAL})|[()]", re.DOTALL)
 _SEPARATOR = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|[()\[\]{},]", re.DOTALL)
 _REST = "__VA_ARGS__"
-_REGISTERS = re.compile(r"\bTORCH_LIBRARY\w*\s*\(|(?:\.|->)\s*(?:def|impl|fallback)\s*\(")
+_REGISTERS = re.compile(
+    r"\bTORCH_LIBRARY\w*\s*\(|\bRegisterOperators\b|(?:\.|->)\s*(?:def|impl|fallback)\s*\("
+)
 _OPENS = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY|\bLibrary\s*::")
 _PASTES = re.compile(r"(?i)\w*(?:concat|paste)\w*")
 # Macros that builds define: PyTorch's own for extensions, and names that are usual in libraries.

@@ -368,7 +368,12 @@ class CppReader:
             yield use.start, use.end, partial(self._expand, text, use, block, depth)
         for directive in text.directives:
             if directive.word == "include" and block.start <= directive.start < block.end:
-                for included in self._includes.named(text, directive):
+                named = self._includes.named(text, directive)
+                if not named and not text.is_dead(directive.start):
+                    message = "a library's block includes a file that is not given"
+                    span = text.span(directive.start, directive.end)
+                    self._problems.warn("W1160", message, span, hint="also pass that file")
+                for included in named:
                     inside = replace(block, start=0, end=len(included.masked))
                     yield directive.start, None, partial(self._body, included, inside, depth + 1)
 
@@ -423,6 +428,7 @@ class CppReader:
             for inner in self._blocks(expanded):
                 inner = replace(inner, conditions=_merged(conditions, inner.conditions))
                 self._body(expanded, inner, depth + 1)
+            self._older(expanded)
         else:
             conditions = _merged(block.conditions, conditions)
             end = len(expanded.masked)

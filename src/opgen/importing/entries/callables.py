@@ -24,6 +24,7 @@ from opgen.importing.common.registrations import (
 from opgen.importing.cpp.functions import CppFunction, Functions, Names
 from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
+from opgen.importing.entries.inference import instantiate
 
 _TENSOR = "ATen/core/Tensor.h"
 # Types that PyTorch declares in `at`, and often also in `c10` and `torch`, with their headers.
@@ -280,7 +281,8 @@ class Callables(Struct, frozen=True):
             raise problem
         self._check_overloads(name, functions)
         try:
-            declared = spell_signature(first.signature, self.functions.names_of(first.text))
+            signature = instantiate(first, name.template)
+            declared = spell_signature(signature, self.functions.names_of(first.text))
         except UnknownName:
             raise problem from None
         stem = self._stem(first.text.source.path)

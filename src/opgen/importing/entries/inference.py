@@ -83,7 +83,7 @@ class Inference(Struct, frozen=True):
                 continue
             if function.instance and function.instance != "".join(kernel.name.template.split()):
                 continue
-            signature = _instantiate(function, kernel.name.template)
+            signature = instantiate(function, kernel.name.template)
             aliases = self.functions.names_of(function.text).aliases
             schema = self._infer(alone, signature, aliases)
             if schema is None:
@@ -111,7 +111,7 @@ class Inference(Struct, frozen=True):
         self.problems.warn("W1165", message, alone.span)
 
 
-def _instantiate(function: CppFunction, template: str) -> CppSignature:
+def instantiate(function: CppFunction, template: str) -> CppSignature:
     """Return the signature of `f<float>`: the template's parameters are replaced by its arguments."""
     if not function.template or not template:
         return function.signature

@@ -28,8 +28,11 @@ _Call = tuple[Call | None, Sequence[Registration], Sequence[bool]]
 _NAMED = (KernelKind.function, KernelKind.unnamed)
 _STAYS = "it stays as it is"
 _DEFINES = re.compile(r"(\w*\s*(?:\.|->)\s*)def\b")
+# It says something of the operators that the same block defines.
+_PYTHON_MODULE = re.compile(r"\w+\s*\.\s*(?:set_python_module|impl_abstract_pystub)\s*\([^()]*\)")
 _VARIABLE = re.compile(r"\w*")
 _SEMICOLON = re.compile(r"\s*;")
+_COMMENTS = re.compile(r"(?:[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)[ \t]*\r?\n)+")
 _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 
@@ -58,7 +61,8 @@ def edit_sources(
     for block in opened:
         own = edits.setdefault(block.text, [])
         if _is_empty(block, own):
-            own.append(Edit(block.text.span(block.head.start, block.block.end + 1), ""))
+            start = _with_comments(block.text, block.head.start)
+            own.append(Edit(block.text.span(start, block.block.end + 1), ""))
         elif block.kind == DEF and block.block.namespace in namespaces:
             stable = "STABLE_" if "STABLE" in block.head.text else ""
             arguments = f"{block.block.namespace}, {block.block.variable}"
@@ -136,6 +140,8 @@ def _of_statement(statement: Statement, written: Mapping[str, Entry]) -> list[Ed
     if all(parts and all(parts) for _, _, parts in calls) and _is_balanced(inside):
         if semicolon is not None and _last_before(text, start) in "{};":
             end = semicolon.end()
+        if statement.is_older:
+            start = _with_comments(text, start)
         return [Edit(text.span(start, end), "")]
     if inside or statement.is_older:
         return (
@@ -207,7 +213,25 @@ def _is_empty(opened: Opened, edits: Iterable[Edit]) -> bool:
         if start <= edit.span.start and edit.span.end <= end and position <= edit.span.start:
             rest += text.code[position : edit.span.start] + edit.replacement
             position = edit.span.end
-    return position > start and not (rest + text.code[position:end]).strip(" \t\r\n;")
+    rest = _PYTHON_MODULE.sub("", rest + text.code[position:end])
+    return position > start and not rest.strip(" \t\r\n;")
+
+
+def _with_comments(text: CppText, start: int) -> int:
+    """Return where the comments directly above a block begin, or its own start; comments that begin a file stay."""
+    block, written = start, text.source.text
+    line = written.rfind("\n", 0, start) + 1
+    if written[line:start].strip():
+        return start
+    while line and not text.code[(above := written.rfind("\n", 0, line - 1) + 1) : line].strip():
+        if above == 0:
+            return block
+        if not written[above:line].strip():
+            break
+        line = above
+        if _COMMENTS.fullmatch(written[line:block].rstrip(" \t")):
+            start = line
+    return start
 
 
 def _is_balanced(directives: Iterable[Directive]) -> bool:

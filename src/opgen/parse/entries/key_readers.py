@@ -534,6 +534,10 @@ class _EntryReader:
             if not node.value:
                 message = "the kernel's name is empty"
             advice = advise_on_kernel(node.value)
+            if node.value.startswith("::"):
+                where = "for torchgen" if self._context.strict_torchgen else f"in '{ATEN}'"
+                message = f"'{shorten(node.value)}': {where}, a row is no existing function"
+                advice = Advice("name a kernel, and call the function in it")
             if advice is None:
                 self._error("E0211", message, node.span)
             else:

@@ -68,6 +68,8 @@ at::Tensor& raw_(at::Tensor& x) {
   return x;
 }
 
+void add_into(at::Tensor out, const at::Tensor& x) { out.add_(x); }
+
 }  // namespace
 
 at::Tensor first(const at::Tensor& x) { return x.select(0, 0); }
@@ -90,6 +92,10 @@ TORCH_LIBRARY(ferry, m) {
   m.def("raw_(Tensor(a!) x) -> Tensor(a!)");
   m.def("first(Tensor(a) x) -> Tensor(a)");
   m.def("count(Tensor x) -> int");
+  // PyTorch infers a schema that does not say what is written.
+  m.def("add_into", &ferry::add_into);
+  m.def(torch::schema("pure(Tensor x) -> Tensor", c10::AliasAnalysisKind::PURE_FUNCTION),
+        &ferry::halved, {at::Tag::pointwise});
 }
 
 TORCH_LIBRARY_IMPL(ferry, CompositeExplicitAutograd, m) { m.impl("halved", &ferry::halved); }

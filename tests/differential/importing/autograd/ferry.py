@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -110,10 +111,24 @@ show("add_out, read gradient", of_leaf(lambda x: (ops.add_out(x, x, filled), x *
 for name in ("fill", "add_out"):
     compiled = torch.compile(written(WRITING[name]), backend="aot_eager", fullgraph=True)
     show(f"{name}, compiled", lambda compiled=compiled: compiled(X))
+
+
+@torch.jit.script
+def sum_in_torchscript(x: torch.Tensor) -> torch.Tensor:
+    out = torch.zeros_like(x)
+    torch.ops.ferry.add_into(out, x)
+    torch.ops.ferry.pure(x)
+    return out
+
+
+for _ in range(3):  # TorchScript optimises what it has called before
+    show("add_into, TorchScript", lambda: sum_in_torchscript(X))
+print(sum_in_torchscript.graph_for(X).str().count("ferry::"))
 for name in sorted(dir(ops)):
     overload = getattr(getattr(ops, name), "default", None)
     if overload is not None:
         # opgen also decomposes some operators that write into such that can be traced.
         keys = ("CPU", "Autograd", "AutogradCPU", "ADInplaceOrView")
         has = torch._C._dispatch_has_kernel_for_dispatch_key
-        print(overload._schema, [key for key in keys if has(f"ferry::{name}", key)])
+        print(overload._schema, overload.tags, [key for key in keys if has(f"ferry::{name}", key)])
+        print(re.findall("alias analysis kind: .*", torch._C._dispatch_dump(f"ferry::{name}")))
