@@ -67,12 +67,13 @@ def swept(subject: Subject, call: Call) -> Iterator[Call]:
 
 
 def _uneven(call: Call, name: str) -> Iterator[Call]:
-    """Yield the call with lists of three tensors, of which one has another size than the others, or no elements."""
+    """Yield the call with one tensor in its lists, and with three, of which one has another size, or no elements."""
     count = len(call[name])
     lists = {n: v for n, v in call.items() if isinstance(v, list) and len(v) == count}
     three = {n: [value[i % count] for i in range(3)] for n, value in lists.items()}
     # What is cut in all lists, or in this one only.
     for names in dict.fromkeys(((name,), tuple(three))):
+        yield {**call, **{n: call[n][:1] for n in names}}
         for size in (1, 0):
             for place in (0, 1):
                 yield {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import hashlib
 import sys
 import threading
 import time
@@ -35,15 +34,15 @@ _REPEATED = 30
 _GROWTH = 16
 # A result may keep so many more bytes than it needs.
 _ROOM = 1 << 16
-# A call that takes so long, in seconds, has let other threads run. It is made so often: each time between two calls of
-# a function that releases the GIL as long, and does let them run.
+# A call that takes so long, in seconds, has let other threads run.
 _LONG = 0.02
-_GIL_TIMES = 5
 # opgen's packages keep the GIL during calls on fewer elements, most of which take no longer than to acquire it again.
 _RELEASED = 1 << 14
 _GIL_ELEMENTS = (1 << 16, 1 << 20)
-# The other thread counts so often at least while it has the GIL; a small part of that while it waits, a large one else.
-_LEAST, _STUCK, _RUNS = 100, 25, 5
+# A thread that comes to count less often during a call, and waits for the GIL so often, is held up: what it does when it
+# has no core counts as neither. So many calls of one kind decide, of at most so many.
+_FEW_STEPS, _MANY_WAITS = 10, 100
+_FREE, _HELD, _GIL_CALLS = 3, 5, 20
 
 
 def _returns_tensors(subject: Subject) -> str:
@@ -95,7 +94,7 @@ def _is_held(described: Described, case: Case, found: Outcome) -> bool:
 
 
 def _gil(case: Case) -> Iterator[Finding]:
-    """A thread that counts gets on while the operator works, as it does while a hash is computed as long."""
+    """A thread that counts gets on while the operator works."""
     if case.subject.outs:
         raise NotTested("the functional variant is tested")
     for count in _GIL_ELEMENTS:
@@ -112,29 +111,22 @@ def _gil(case: Case) -> Iterator[Finding]:
                 raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
 
         work()
-        started = time.perf_counter()
-        work()
-        if time.perf_counter() - started < _LONG:
-            continue
-        steps, freely, waited, total = 0, 0, 0.0, 0.0
+        free = held = 0
         with _counting() as counter:
-            for _ in range(_GIL_TIMES):
-                seconds, more, without_core = counter.during(work)
-                if seconds < _LONG / 2:
+            for _ in range(_GIL_CALLS):
+                seconds, steps, waits = counter.during(work)
+                free += steps >= _FEW_STEPS
+                held += steps < _FEW_STEPS and waits >= _MANY_WAITS
+                if free == _FREE:
                     return
-                steps, waited, total = steps + more, waited + without_core, total + seconds
-                freely += counter.during(functools.partial(_hash_for, seconds))[1]
-                if steps * _RUNS > freely > _LEAST:
+                if held == _HELD:
+                    yield case.finding(
+                        f"a call of {seconds * 1e3:.0f} ms lets no other thread of Python run",
+                        Run("call", call),
+                    )
                     return
-        if freely < _LEAST * _GIL_TIMES or waited > total / 4:
-            raise NotTested("the machine is too busy to tell")
-        if steps * _STUCK > freely:
-            return
-        yield case.finding(
-            f"a call of {seconds * 1e3:.0f} ms lets no other thread of Python run",
-            Run("call", call),
-        )
-        return
+    if seconds > _LONG:
+        raise NotTested("the machine is too busy to tell")
     raise NotApplicable("no call takes long, so that other threads wait little")
 
 
@@ -156,23 +148,21 @@ class _Counter:
         self._done.set()
         self._thread.join()
 
-    def during(self, work: Callable[[], None]) -> tuple[float, int, float]:
-        """Return how many seconds some work takes, how far the thread has counted meanwhile, and how long it had no core."""
-        time.sleep(0.002)
-        waited, before, begun = self._waited(), self.steps, time.perf_counter()
+    def during(self, work: Callable[[], None]) -> tuple[float, int, int]:
+        """Return how many seconds some work takes, how far the thread has counted meanwhile, and how often it has waited."""
+        waits, before, begun = self._waits(), self.steps, time.perf_counter()
         work()
         seconds, steps = time.perf_counter() - begun, self.steps - before
-        # What it has waited is known when it runs again.
-        time.sleep(0.002)
-        return seconds, steps, self._waited() - waited
+        return seconds, steps, self._waits() - waits
 
-    def _waited(self) -> float:
-        """Return how many seconds the thread could have run, and had no core; 0 if the system does not tell."""
+    def _waits(self) -> int:
+        """Return how often the thread has given up its core to wait, which it does for the GIL; 0 if the system does not tell."""
         try:
-            with open(f"/proc/self/task/{self._thread.native_id}/schedstat", encoding="ascii") as f:
-                return int(f.read().split()[1]) / 1e9
-        except (OSError, IndexError):
-            return 0.0
+            with open(f"/proc/self/task/{self._thread.native_id}/status", encoding="ascii") as file:
+                _, _, rest = file.read().partition("\nvoluntary_ctxt_switches:")
+        except OSError:
+            return 0
+        return int(rest.split()[0]) if rest else 0
 
 
 @contextlib.contextmanager
@@ -186,17 +176,6 @@ def _counting() -> Iterator[_Counter]:
     finally:
         counter.end()
         sys.setswitchinterval(interval)
-
-
-def _hash_for(seconds: float) -> None:
-    """Compute for about so long, without the GIL."""
-    rounds = 1000
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        begun = time.perf_counter()
-        hashlib.pbkdf2_hmac("sha256", b"", b"", rounds)
-        left = until - time.perf_counter()
-        rounds = max(1000, int(rounds * left / max(time.perf_counter() - begun, 1e-6)))
 
 
 def _functional(subject: Subject) -> str:

@@ -646,7 +646,8 @@ def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
 def _richness(call: Call) -> int:
     """Return how much a call shows: one with several elements and dimensions, of the usual dtype, comes first.
 
-    So does one without numbers that may leave elements as they are.
+    So does one without numbers that may leave elements as they are, and one with a number between 0 and 1: a probability
+    beyond them leaves nothing to chance.
     """
     found = tensors(call)
     return (
@@ -654,6 +655,7 @@ def _richness(call: Call) -> int:
         + any(len(spec.shape) >= 2 and max(spec.shape) > 1 for spec in found)
         + any(spec.dtype == "float32" for spec in found)
         + all(type(value) is bool or value not in (0, 1) for value in call.values())
+        + 2 * any(type(value) is float and 0 < value < 1 for value in call.values())
     )
 
 
