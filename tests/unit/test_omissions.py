@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import build_skeletons
-from opgen.io.resources import target_templates
 from opgen.pipeline.building import (
     Kernels,
     describe_kernels,

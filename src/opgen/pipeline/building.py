@@ -26,9 +26,8 @@ from opgen.emit.kernels.stubs import (
 )
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.pipeline.author_headers import find_cpp_text
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.inputs import Inputs, command_words, options_of
 from opgen.pipeline.kernel_sources import find_definitions, shown_path
-from opgen.pipeline.run_options import command_words, options_of
 from opgen.targets import TARGETS
 from opgen.targets.base import report_required_package
 

@@ -6,10 +6,10 @@ import keyword
 import sys
 from collections.abc import Mapping
 
+from opgen.data import templates_dir
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.base import GeneratedFile
-from opgen.io.resources import templates_dir
 from opgen.model.cpp_words import C_FUNCTIONS, is_library_name
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind, Target

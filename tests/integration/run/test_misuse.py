@@ -42,9 +42,7 @@ def test_right_kernels_compile(compiler: Compiler, tree: Path) -> None:
     each_once(BAD, compilers()),
     ids=lambda value: getattr(value, "name", value),
 )
-def test_a_wrong_kernel_does_not(
-    name: str, compiler: Compiler, tree: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_kernel_does_not(name: str, compiler: Compiler, tree: Path, tmp_path: Path) -> None:
     expected, kernel = BAD[name].removeprefix("// expect: ").split("\n", 1)
     source = tmp_path / f"{name}.cpp"
     source.write_text(HEAD + kernel)

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from opgen.io.resources import runtime_dir
+from opgen.data import runtime_dir
 
 WIDTH = 100
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
