@@ -112,11 +112,8 @@ class Speller(Record, frozen=True, dict=True):
 
     def cpp_signatures(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
         """Return the public C++ signatures of `f` that this target has, plain before faithful."""
-        group = self.signatures.cpp(f, method=method)
-        signatures = [group.signature, group.faithful_signature]
-        if self.target.cpp.symint_overloads:
-            signatures += [group.symint_signature, group.symint_faithful_signature]
-        return tuple(s for s in signatures if s is not None)
+        every = self.signatures.cpp(f, method=method)
+        return tuple(s for s in every if self.target.cpp.symint_overloads or not s.symint)
 
     def functions(
         self, f: NativeFunction, callee: str, *, method: bool = False, first: Binding | None = None
