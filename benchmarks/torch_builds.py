@@ -14,7 +14,7 @@ from pathlib import Path
 from compile import processor_seconds
 from processes import run
 
-from opgen.io.resources import cmake_dir
+from opgen.data import cmake_dir
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "torch"

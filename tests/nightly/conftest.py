@@ -10,7 +10,7 @@ import pytest
 
 import opgen
 from differential.numerics.driver import Library
-from opgen.io.resources import cmake_dir
+from opgen.data import cmake_dir
 from opgen.model.registry import Registry
 from support.build import WARNINGS, cmake_build
 from support.library import OperatorLibrary

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from opgen.cpp.names import operator_struct_name
 from opgen.cpp.signatures import Signatures
+from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics
 from opgen.emit.common.base import Block, GeneratedFile, PublicFunction, blocks
 from opgen.emit.common.text import Speller
 from opgen.emit.cpp.operators import OperatorStruct
-from opgen.io.resources import target_templates
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.pipeline.loading import read_registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from opgen.io.resources import cmake_dir
+from opgen.data import cmake_dir
 from support.build import tool
 from support.inputs import aten_inputs
 from support.trees import make_tree, write_tree

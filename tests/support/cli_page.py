@@ -11,7 +11,7 @@ import click
 
 from opgen.cli.help import CommandReference, Row, reference
 from opgen.cli.main import main
-from opgen.io.resources import documentation
+from opgen.data import documentation
 from support.build import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "reference" / "cli.md"

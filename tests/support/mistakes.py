@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.goldens import read
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "tests" / "integration" / "run" / "mistakes"
+EXPECTED = FOLDER / "expected.txt"
 PAGE = REPOSITORY / "docs" / "guides" / "compiler-errors.md"
-UPDATE = "OPGEN_UPDATE_GOLDEN=1 pytest -m 'slow or not slow' tests/integration/run/test_mistakes.py"
+UPDATE = (
+    "OPGEN_UPDATE_GOLDEN=1 pytest -n0 -m 'slow or not slow' tests/integration/run/test_mistakes.py"
+)
 MAX_LINES = 12
 COMPILERS = ("g++", "clang++")
 TARGETS = ("runtime", "torch")
@@ -150,9 +155,11 @@ NO_SET_OUTPUT = (
 
 
 def recorded(target: str, compiler: str) -> dict[str, str]:
-    """Return the recorded output of a compiler by the name of the mistake; empty if nothing is recorded."""
-    folder = FOLDER / "expected" / f"{target}-{compiler}"
-    return {path.stem: path.read_text() for path in sorted(folder.glob("*.txt"))}
+    """Return the recorded output of a compiler by the name of the mistake."""
+    of = f"{target}-{compiler}/"
+    return {
+        name.removeprefix(of): said for name, said in read(EXPECTED).items() if name.startswith(of)
+    }
 
 
 def lines(text: str) -> int:

@@ -43,20 +43,6 @@ def constant(path: str, name: str) -> int:
     return value
 
 
-def lines_of_the_call() -> int:
-    """Return how many lines the files of "read these lines" have, rounded to hundreds."""
-    page = (REPOSITORY / "docs/contributing/architecture.md").read_text()
-    named = page.split("To follow the call above in one evening")[1].split("\n\n")[0]
-    found = [
-        path
-        for name in re.findall(r"`([\w/]+\.(?:h|cpp))`", named)
-        for path in (REPOSITORY / "runtime").glob(f"*/**/{name}")
-        if not {"torch", "torch_stable"}.intersection(path.parts)
-    ]
-    assert len(found) == named.count("`") // 2
-    return round(sum(len(path.read_text().splitlines()) for path in found), -2)
-
-
 def newest_python() -> str:
     """Return the newest Python that the package names."""
     named = re.findall(r":: Python :: 3\.(\d+)", (REPOSITORY / "pyproject.toml").read_text())
@@ -162,7 +148,6 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
         "or with sizes, of {} elements and more",
         lambda: constant("python/src/objects.h", "kWorthReleasing"),
     ),
-    ("contributing/architecture.md", "read these {} lines", lines_of_the_call),
 ]
 
 

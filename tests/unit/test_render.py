@@ -12,8 +12,8 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
+from opgen.data import templates_dir
 from opgen.emit.common.base import GeneratedFile, blocks, cpp_string, group_by, unique
-from opgen.io.resources import templates_dir
 from opgen.templating import environment
 from opgen.templating.environment import compile_templates, make_environment
 from opgen.templating.render import Renderer

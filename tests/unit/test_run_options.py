@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import fields, replace
 
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.run_options import (
+from opgen.pipeline.inputs import (
+    Inputs,
     command_words,
     describe_difference,
     inputs_recorded,

@@ -208,8 +208,8 @@ class _Builder(Struct):
             self._report_unknown(entry.name, match["name"], namespace)
             return None
         func = self._canonical(named, match["name"])
-        bare = self.signatures.cpp(func, method=False)
-        parameters = (bare.symint_signature or bare.signature).arguments()
+        plain = [s for s in self.signatures.cpp(func, method=False) if not s.faithful]
+        parameters = plain[-1].arguments()
         if not self._check_names(func, parameters, entry):
             return None
         context = TypeContext.of(func)

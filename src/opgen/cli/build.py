@@ -25,13 +25,13 @@ from opgen.cli.options import (
     shards_option,
 )
 from opgen.cli.report import Reporting, report_unwritable, show_progress
+from opgen.data import cmake_dir
 from opgen.diagnostics import Diagnostics, counted, summarize
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.context import Context
 from opgen.emit.kernels.stubs import missing_functions
 from opgen.io.files import Locked, locked
-from opgen.io.new_folder import report_author_files
-from opgen.io.resources import cmake_dir
+from opgen.io.writer import report_author_files
 from opgen.model.native_function import KernelSource
 from opgen.pipeline import building, generating
 from opgen.pipeline.building import describe_omissions, explain_failure

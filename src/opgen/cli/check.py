@@ -19,8 +19,8 @@ from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import MANIFEST, manifest_text, read_manifest
 from opgen.io.writer import Tree, list_folders, read
 from opgen.pipeline import generating
-from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.run_options import (
+from opgen.pipeline.inputs import (
+    Inputs,
     command_words,
     describe_difference,
     inputs_recorded,

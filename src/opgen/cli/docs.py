@@ -13,8 +13,8 @@ from click.shell_completion import CompletionItem
 
 from opgen.cli.help import Argument, Command
 from opgen.cli.report import print_document
+from opgen.data import documentation
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.io.resources import documentation
 
 # How many pages a search shows.
 _MOST_FOUND = 10

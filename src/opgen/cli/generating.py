@@ -12,12 +12,11 @@ import click
 
 from opgen.cli.generate import Generation
 from opgen.cli.report import report_unwritable, write_output
+from opgen.data import own_files
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import read_regular
 from opgen.io.manifest import MANIFEST
-from opgen.io.new_folder import report_author_files
-from opgen.io.resources import own_files
-from opgen.io.writer import WriteReport
+from opgen.io.writer import WriteReport, report_author_files
 from opgen.pipeline import generating
 from opgen.pipeline.generating import write_tree
 from opgen.pipeline.inputs import Inputs, input_files

@@ -30,7 +30,7 @@ import click
 
 from opgen import __version__
 from opgen.cli.help import Group
-from opgen.io.resources import cmake_dir, runtime_dir
+from opgen.data import cmake_dir, runtime_dir
 
 
 def _path_option(

@@ -10,8 +10,7 @@ from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import FOLDER
 from opgen.cli.report import Reporting, report_unwritable
 from opgen.diagnostics import Diagnostics
-from opgen.io.files import Locked
-from opgen.io.new_folder import create_folder
+from opgen.io.files import Locked, create_folder
 from opgen.pipeline import scaffold
 from opgen.targets import TARGETS
 

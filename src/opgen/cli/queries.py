@@ -12,12 +12,11 @@ from opgen.cli.editors import complete_explanation, complete_operator
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import operator_options, path_option, schema_options
 from opgen.cli.report import Reporting, report_unwritable
-from opgen.data import read_text
+from opgen.data import documentation, read_text
 from opgen.diagnostics import Diagnostics, known_codes
 from opgen.diagnostics.rendering import visible
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.io.files import create_file
-from opgen.io.resources import documentation
 from opgen.pipeline import loading, queries
 from opgen.pipeline.inputs import Inputs
 from opgen.verify.codes import NAMES

@@ -14,9 +14,9 @@ from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, path_opt
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
 from opgen.diagnostics import Diagnostics, OpgenError, describe, render_human
 from opgen.diagnostics.suggestions import did_you_mean
+from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
 from opgen.pipeline.project import Project, find_project
-from opgen.pipeline.run_options import recorded_target
 from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run

@@ -86,7 +86,7 @@ def _check_overloads(
 def _signatures(f: NativeFunction, signatures: Signatures) -> Iterator[tuple[bool, CppSignature]]:
     for method, variant in ((False, Variant.function), (True, Variant.method)):
         if variant in f.variants:
-            for signature in signatures.cpp(f, method=method).signatures():
+            for signature in signatures.cpp(f, method=method):
                 yield method, signature
 
 
@@ -275,7 +275,7 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
 def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
     """Report a parameter without a default after one with a default. Out arguments come first in C++."""
     last: Binding | None = None
-    for binding in checker.signatures.cpp(f, method=False).signature.arguments():
+    for binding in checker.signatures.cpp(f, method=False)[0].arguments():
         if last is not None and binding.default is None:
             message = f"'{binding.name}' of '{f.func.name}' has no default, but one before it has"
             span = f.argument_span(binding.name)
@@ -377,7 +377,7 @@ def _translations(
     dispatcher = signatures.dispatcher(f).arguments()
     for method in (False, True):
         if not method or Variant.method in f.variants:
-            for signature in signatures.cpp(f, method=method).signatures():
+            for signature in signatures.cpp(f, method=method):
                 yield signature.arguments(), dispatcher, method
     for symint in {k.supports_symint for _, k in f.dispatch if k.is_declared}:
         yield dispatcher, signatures.native(f, symint=symint).arguments(), False

@@ -184,48 +184,21 @@ class CppSignature(Struct, frozen=True, dict=True):
         )
 
 
-class CppSignatureGroup(Struct, frozen=True):
-    """The public C++ signatures of one operator; None for those that do not exist.
+def cpp_signatures(
+    f: NativeFunction, *, method: bool, bindings: Bindings | None = None
+) -> tuple[CppSignature, ...]:
+    """Return the public C++ signatures of one operator: plain, faithful, and the same with SymInt.
 
     A faithful form exists if there are TensorOptions or out arguments. Forms with SymInt exist if an argument that is
     not an out argument has that type.
     """
-
-    signature: CppSignature
-    faithful_signature: CppSignature | None
-    symint_signature: CppSignature | None
-    symint_faithful_signature: CppSignature | None
-
-    @staticmethod
-    def from_native_function(
-        f: NativeFunction, *, method: bool, bindings: Bindings | None = None
-    ) -> CppSignatureGroup:
-        shared = Bindings() if bindings is None else bindings
-        arguments = f.func.arguments
-        faithful = arguments.tensor_options is not None or bool(arguments.out)
-        symint = f.func.has_symint()
-
-        def build(*, faithful: bool, symint: bool) -> CppSignature:
-            return CppSignature(f, method, faithful, symint, shared)
-
-        return CppSignatureGroup(
-            signature=build(faithful=False, symint=False),
-            faithful_signature=build(faithful=True, symint=False) if faithful else None,
-            symint_signature=build(faithful=False, symint=True) if symint else None,
-            symint_faithful_signature=(
-                build(faithful=True, symint=True) if faithful and symint else None
-            ),
-        )
-
-    def signatures(self) -> tuple[CppSignature, ...]:
-        """Return the existing signatures: plain, faithful, and the same with SymInt."""
-        forms = (
-            self.signature,
-            self.faithful_signature,
-            self.symint_signature,
-            self.symint_faithful_signature,
-        )
-        return tuple(s for s in forms if s is not None)
+    shared = Bindings() if bindings is None else bindings
+    has_faithful = f.func.arguments.tensor_options is not None or bool(f.func.arguments.out)
+    return tuple(
+        CppSignature(f, method, faithful, symint, shared)
+        for symint in (False, True)[: 1 + f.func.has_symint()]
+        for faithful in (False, True)[: 1 + has_faithful]
+    )
 
 
 class SchemaSignature(Struct, frozen=True, dict=True):
@@ -311,11 +284,10 @@ class Signatures(Struct, frozen=True):
     _made: dict[Hashable, Any] = field(default_factory=dict)
     _bindings: Bindings = field(default_factory=Bindings)
 
-    def cpp(self, f: NativeFunction, *, method: bool) -> CppSignatureGroup:
+    def cpp(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
         """Return the public signatures, of the function or of the method."""
-        made = CppSignatureGroup.from_native_function
-        key = (CppSignatureGroup, f.full_name, method)
-        return self._once(key, lambda: made(f, method=method, bindings=self._bindings))
+        key = (CppSignature, f.full_name, method)
+        return self._once(key, lambda: cpp_signatures(f, method=method, bindings=self._bindings))
 
     def dispatcher(self, f: NativeFunction) -> DispatcherSignature:
         """Return the dispatcher's signature, with SymInt."""

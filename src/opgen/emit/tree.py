@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from opgen.emit.common.base import GeneratedFile, generated
 from opgen.emit.common.context import Context
-from opgen.emit.cpp.composite import build_composite_kernels
 from opgen.emit.cpp.derivatives import build_derivatives
 from opgen.emit.cpp.functions import (
     build_functions_headers,
@@ -20,7 +19,12 @@ from opgen.emit.cpp.operators import (
     build_operators_sources,
     build_register_schema,
 )
-from opgen.emit.cpp.register import build_dispatch_headers, build_register_keys, build_umbrellas
+from opgen.emit.cpp.register import (
+    build_composite_kernels,
+    build_dispatch_headers,
+    build_register_keys,
+    build_umbrellas,
+)
 from opgen.emit.kernels.headers import (
     build_backend,
     build_meta_headers,

@@ -3,9 +3,9 @@
 See docs/guides/gradients.md.
 """
 
-from opgen.drawing.domains import Domain, away_from, between, one_of, positive
 from opgen.gradtest.drawing import Draw
 from opgen.gradtest.gradient import Gradient, Report, gradients
+from opgen.model.domains import Domain, away_from, between, one_of, positive
 
 __all__ = [
     "Domain",

@@ -16,7 +16,6 @@ from opgen.autograd.kernels import differentiable_outputs
 from opgen.cpp.names import return_names
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
-from opgen.drawing.domains import EVERYTHING, Domain
 from opgen.gradtest.backends import (
     NOT_THERE,
     Different,
@@ -27,8 +26,9 @@ from opgen.gradtest.backends import (
     tensors_of,
 )
 from opgen.gradtest.calls import CompiledCall, Place, at, function_of
-from opgen.gradtest.drawing import Drawer, Plan, Undrawable
+from opgen.gradtest.drawing import GradientDrawer, Plan, Undrawable
 from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.domains import EVERYTHING, Domain
 from opgen.model.function_schema import FunctionSchema, SchemaKind
 from opgen.pipeline.derivatives import derive_gradients
 from opgen.pipeline.inputs import Inputs
@@ -139,7 +139,7 @@ class _Check(Struct):
         gradient = self.gradient
         modes = ("backward", "forward") if self.forward else ("backward",)
         report = Report(str(gradient), self.dtype, modes, self.domain.narrowings())
-        drawer = Drawer(
+        drawer = GradientDrawer(
             gradient.schema.arguments.flat_all,
             gradient.inputs,
             self.tensors,
@@ -164,7 +164,9 @@ class _Check(Struct):
             self._check_call(call, plan, drawer, report)
         return report
 
-    def _check_call(self, call: dict[str, Any], plan: Plan, drawer: Drawer, report: Report) -> None:
+    def _check_call(
+        self, call: dict[str, Any], plan: Plan, drawer: GradientDrawer, report: Report
+    ) -> None:
         places = self._differentiable_tensors(call)
         if not any(self._is_of_dtype(call, place) for place in places):
             report.refused["drawn without a tensor of this dtype"] += 1

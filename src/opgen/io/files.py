@@ -1,4 +1,4 @@
-"""Write files atomically: after a kill, each file is either old or new.
+"""Write files atomically: after a kill, each file, or new folder of files, is either old or new.
 
 Everything that opgen writes is written here, and nothing but a regular file is ever replaced: a device, a pipe or a socket
 stays. There is no fsync, so a loss of power may damage files.
@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -288,3 +288,95 @@ def _unlink(path: str) -> None:
     except OSError:
         # Its folder may be gone; else the next run removes the file.
         return
+
+
+def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Create a folder, or fill an empty one, with `files` by their paths in it.
+
+    Files that a killed run left are replaced, if they have the same paths and contents. Raises FileExistsError if anything
+    else exists at `folder`, and OSError; then nothing is left of the new files.
+    """
+    folder = Path(os.path.abspath(folder))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with alone_in(folder.parent):
+        if os.path.isdir(folder):
+            # The folder is filled, not replaced by a new one: it may be the working directory of a shell.
+            with locked(folder, patience_s=PATIENCE_S):
+                _fill(folder, files)
+        elif os.path.lexists(folder):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+        else:
+            place_new_folder(os.fspath(folder), files)
+
+
+def place_new_folder(folder: str, files: Mapping[str, bytes]) -> dict[str, FileState]:
+    """Create `folder` with `files` by their paths in it; return the files' states, by the same paths.
+
+    `folder` must not exist, and this process must hold the lock of a folder above it. The folder is filled under a
+    temporary name and renamed when it is complete, so no other process reads half a file. Raises OSError; then nothing
+    is left of the folder.
+    """
+    new = os.path.join(os.path.dirname(folder), temporary_name())
+    try:
+        states = _write_new(new, files)
+        os.rename(new, folder)
+    except OSError as error:
+        shutil.rmtree(new, ignore_errors=True)
+        # Users do not know the temporary name, and the error of a failed write has no file name at all.
+        named = str(error.filename or folder).replace(new, folder)
+        raise OSError(error.errno, error.strerror, named) from error
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return states
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    names = [name for name in os.listdir(folder) if not is_temporary(name)]
+    if names and not _is_left_over(folder, files):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+    _remove(folder, names)
+    remove_temporaries(os.fspath(folder))
+    new = folder / temporary_name()
+    try:
+        _write_new(os.fspath(new), files)
+        children = sorted(os.listdir(new))
+        try:
+            for child in children:
+                os.rename(new / child, folder / child)
+        except BaseException:
+            _remove(folder, children)
+            raise
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _is_left_over(folder: Path, files: Mapping[str, bytes]) -> bool:
+    """Return whether `folder` has a temporary folder of a killed run, and otherwise only some of `files`."""
+    killed = False
+    for path in folder.iterdir():
+        if is_temporary(path.name):
+            killed = True
+            continue
+        for one in (path, *path.rglob("*")):
+            wanted = files.get(one.relative_to(folder).as_posix())
+            if one.is_symlink() or (not one.is_dir() and (wanted is None or not one.is_file())):
+                return False
+            if wanted is not None and one.read_bytes() != wanted:
+                return False
+    return killed
+
+
+def _remove(folder: Path, names: list[str]) -> None:
+    for name in names:
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _write_new(folder: str, files: Mapping[str, bytes]) -> dict[str, FileState]:
+    for path in sorted({path.rpartition("/")[0] for path in files}):
+        os.makedirs(f"{folder}/{path}", exist_ok=True)
+    return {path: write_new_file(f"{folder}/{path}", content) for path, content in files.items()}

@@ -7,7 +7,7 @@ a file that opgen did not write, is reported before anything is touched. One run
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from opgen.io.files import (
     folders_of,
     is_temporary,
     locked,
+    place_new_folder,
     read_regular,
     remove_temporary,
     replace_file,
@@ -36,7 +37,6 @@ from opgen.io.manifest import (
     read_manifest,
     write_digests,
 )
-from opgen.io.new_folder import place_new_folder
 
 # Returns those of the given paths whose contents opgen generates from the committed inputs: nobody edited them.
 FindUnedited: TypeAlias = Callable[[Collection[str]], Collection[str]]
@@ -163,6 +163,51 @@ def _inspect_left_over(
         tuple(path for path in doubtful if path in kept),
         tuple(path for path in doubtful if path not in kept),
     )
+
+
+_SUFFIXES = frozenset(
+    (
+        *(".cpp", ".cc", ".cxx", ".c", ".cu", ".mm", ".h", ".hh", ".hpp", ".cuh"),
+        *(".py", ".pyi", ".yaml", ".yml"),
+    )
+)
+# Enough names to recognise the folder.
+_MOST_NAMED = 3
+_MOST_SEEN = 10_000
+
+
+def report_author_files(paths: Collection[str], directory: Path, diagnostics: Diagnostics) -> None:
+    """Report W0920 if `directory` has sources of an author where the generated files `paths` will be.
+
+    A folder with a manifest received generated files before, and is not reported again.
+    """
+    if os.path.lexists(directory / MANIFEST):
+        return
+    found = sorted(_sources(paths, directory))[: _MOST_NAMED + 1]
+    if not found:
+        return
+    more = " and more" if len(found) > _MOST_NAMED else ""
+    message = f"{directory} holds sources of your own: {', '.join(found[:_MOST_NAMED])}{more}"
+    notes = [f"opgen changes none of them, and writes {len(paths)} files beside them"]
+    hint = f"give -o a folder of its own, such as {directory / 'generated'}"
+    diagnostics.warning("W0920", message, None, notes=notes, hint=hint)
+
+
+def _sources(paths: Collection[str], directory: Path) -> Iterator[str]:
+    """Yield the sources directly in the folder, and anywhere in the folders that receive generated files."""
+    top = os.fspath(directory)
+    folders = {path.partition("/")[0] for path in paths if "/" in path}
+    seen = 0
+    for folder, inner, files in os.walk(top):
+        inside = os.path.relpath(folder, top)
+        inner[:] = [name for name in inner if inside != "." or name in folders]
+        for name in files:
+            seen += 1
+            path = os.path.normpath(os.path.join(inside, name)).replace(os.sep, "/")
+            if os.path.splitext(name)[1] in _SUFFIXES and path not in paths:
+                yield path
+        if seen > _MOST_SEEN:
+            return
 
 
 # Contents of the folder

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import struct
+import subprocess
 import sys
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -28,9 +27,8 @@ from opgen.emit.kernels.stubs import (
 )
 from opgen.importing.cpp.lexing import read_cpp
 from opgen.pipeline.author_headers import find_cpp_text
-from opgen.pipeline.inputs import Inputs
+from opgen.pipeline.inputs import Inputs, command_words, options_of
 from opgen.pipeline.kernel_sources import find_definitions, shown_path
-from opgen.pipeline.run_options import command_words, options_of
 from opgen.resolve.dispatch_tables import RegistrationKind
 from opgen.targets import TARGETS
 from opgen.targets.base import report_required_package
@@ -132,89 +130,24 @@ def _read_lines(source: Path) -> list[str]:
         return []
 
 
-def mangled_prefix(function: str) -> str:
-    """Return what the linker's names of a function's overloads begin with; their parameters follow.
+def sections_of_functions(library: Path) -> Mapping[str, Sequence[str]]:
+    """Return the sections that the overloads of each function are in, by its qualified name.
 
-    `function` is its qualified name, such as `leaky::native::structured_ramp_out_cpu::impl`. It must not be a template.
+    In a stripped file, only the functions that other libraries can see are left. Raises ValueError if nm cannot read the
+    file, and OSError if there is no nm.
     """
-    parts = function.split("::")
-    spelled = [
-        "St" if part == "std" and not n else f"{len(part)}{part}" for n, part in enumerate(parts)
-    ]
-    return f"_ZN{''.join(spelled)}E"
-
-
-_MAGIC = b"\x7fELF"
-_SYMBOL_TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM
-_SPECIAL = 0xFF00  # Numbers from here on do not name a section.
-
-
-class _Layout(Struct, frozen=True):
-    """The forms of a file's headers, and where the values that we need are in them."""
-
-    order: str
-    # The offset of the table of sections, then their size and number, and the section of their names.
-    file_header: str
-    # The name, type, offset, size and link of a section.
-    section: str
-    # The name and the section of a symbol.
-    symbol: str
-
-
-_WIDE = ("40xQ10xHHH", "II16xQQI20x", "I2xH16x")
-_NARROW = ("32xI10xHHH", "II8xIII12x", "I10xH")
-
-
-class _Section(Struct, frozen=True):
-    name: int
-    kind: int
-    offset: int
-    size: int
-    link: int
-
-
-def sections_of_symbols(path: Path) -> Mapping[str, str]:
-    """Return the name of the section that each symbol is defined in, by the symbol's name as the linker knows it.
-
-    Symbols without a section are left out. In a stripped file, only the symbols that other libraries can see are left.
-    Raises ValueError if the file is not ELF or is damaged, and OSError if it cannot be read.
-    """
-    content = path.read_bytes()
-    try:
-        return dict(_symbols(content))
-    except (struct.error, IndexError, OverflowError) as error:
-        raise ValueError(f"{path} is damaged") from error
-
-
-def _symbols(content: bytes) -> Iterator[tuple[str, str]]:
-    layout = _layout(content)
-    start, size, number, names = struct.unpack_from(layout.order + layout.file_header, content)
-    form = layout.order + layout.section
-    sections = [
-        _Section(*struct.unpack_from(form, content, start + i * size)) for i in range(number)
-    ]
-    texts = [_text(content, sections[names], section.name) for section in sections]
-    for section in sections:
-        if section.kind in _SYMBOL_TABLES:
-            held = content[section.offset : section.offset + section.size]
-            for name, where in struct.iter_unpack(layout.order + layout.symbol, held):
-                if name and 0 < where < _SPECIAL:
-                    yield _text(content, sections[section.link], name), texts[where]
-
-
-def _layout(content: bytes) -> _Layout:
-    if content[:4] != _MAGIC:
-        raise ValueError("it is not an ELF file")
-    order = {1: "<", 2: ">"}.get(content[5])
-    forms = {1: _NARROW, 2: _WIDE}.get(content[4])
-    if order is None or forms is None:
-        raise ValueError("it is an ELF file of an unknown form")
-    return _Layout(order, *forms)
-
-
-def _text(content: bytes, strings: _Section, offset: int) -> str:
-    begin = strings.offset + offset
-    return content[begin : content.index(b"\0", begin)].decode(errors="replace")
+    sections: dict[str, str] = {}
+    for tables in ((), ("--dynamic",)):
+        command = ("nm", "--demangle", "--defined-only", "--format=sysv", *tables, library)
+        found = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if found.returncode:
+            raise ValueError(found.stderr.strip())
+        rows = (line.rsplit("|", 6) for line in found.stdout.splitlines() if "|" in line)
+        sections.update((name.strip(), section.strip()) for name, *_, section in rows)
+    # Compilers split parts from functions: `f() [clone .cold]`.
+    whole = [name for name in sections if "[clone" not in name]
+    grouped = group_by(whole, lambda name: name.partition("(")[0])
+    return {name: [sections[one] for one in names] for name, names in grouped.items()}
 
 
 # The section of stubs, OPGEN_STUB of both targets.
@@ -288,17 +221,16 @@ def find_stubs(context: Context, library: Path) -> Kernels:
     """Return the kernels that are stubs in a linked library.
 
     If the author defined a kernel in any source, the linker has chosen that definition, else the stub. Stubs are in a
-    section of their own, so the section of the kernel's symbol shows which one it chose. Raises ValueError if the library has another format than ELF.
+    section of their own, so the section of the kernel's symbol shows which one it chose. Raises as `sections_of_functions`.
     """
-    sections = sections_of_symbols(library)
-    names = sorted(name for name in sections if name.startswith("_ZN"))
+    sections = sections_of_functions(library)
     kept = (m for m in missing_functions(context) if m.kept)
     stubs: list[MissingFunction] = []
     partly: list[tuple[MissingFunction, int]] = []
     unknown: list[MissingFunction] = []
     for function, overloads in group_by(kept, lambda m: f"{m.namespace}::{m.function}").items():
-        linked = list(_with_prefix(names, mangled_prefix(function)))
-        number = sum(1 for name in linked if sections[name] == _STUBS)
+        linked = sections.get(function, ())
+        number = linked.count(_STUBS)
         if not linked:
             unknown += overloads
         elif number == len(linked):
@@ -309,7 +241,7 @@ def find_stubs(context: Context, library: Path) -> Kernels:
     left = [
         function
         for name, function in reversed(of_formulas.items())
-        if any(sections[n] == _STUBS for n in _with_prefix(names, mangled_prefix(name)))
+        if _STUBS in sections.get(name, ())
     ]
     return Kernels(tuple(stubs), tuple(partly), tuple(unknown), of_formulas=tuple(left))
 
@@ -331,15 +263,6 @@ def find_skeletons(
             if at >= 0 and not lexed.is_dead(at):
                 found.append((m, f"{source.path}:{source.location(at).line}"))
     return tuple(found)
-
-
-def _with_prefix(names: Sequence[str], prefix: str) -> Iterator[str]:
-    """Yield the sorted names that begin with a prefix, without the parts that compilers split from functions."""
-    for at in range(bisect_left(names, prefix), len(names)):
-        if not names[at].startswith(prefix):
-            return
-        if "." not in names[at]:
-            yield names[at]
 
 
 def describe_kernels(kernels: Kernels, context: Context, inputs: Inputs) -> Iterator[str]:

@@ -25,8 +25,8 @@ from opgen.autograd.differentiability import derive_infos
 from opgen.autograd.kernels import warn_of_missing
 from opgen.autograd.matching import match_infos
 from opgen.cpp.signatures import Signatures
+from opgen.data import runtime_dir
 from opgen.diagnostics import Diagnostics, until_too_many
-from opgen.io.resources import runtime_dir
 from opgen.model.derivatives import DerivativesFile
 from opgen.model.registry import Registry
 from opgen.parse import parse_derivatives

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from opgen.data import templates_dir
 from opgen.diagnostics import Diagnostics, Edit, Severity, Source, Span, until_too_many
 from opgen.edits import apply_edits, encode_like
 from opgen.emit.common.base import GeneratedFile, group_by
@@ -49,7 +50,6 @@ from opgen.importing.entries.source_edits import edit_sources
 from opgen.importing.library import read_libraries
 from opgen.importing.python.module import NotPython, PythonModule, read_python
 from opgen.importing.python.reader import PythonReader
-from opgen.io.resources import templates_dir
 from opgen.pipeline import checking
 from opgen.pipeline.inputs import Inputs
 from opgen.pipeline.loading import read_bytes

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from opgen import data
 from opgen.autograd.kernels import GradientKind, GradientTable
 from opgen.cpp.signatures import Signatures
+from opgen.data import target_templates, templates_dir
 from opgen.diagnostics import Diagnostics, describe, known_codes, until_too_many
 from opgen.diagnostics.suggestions import Vocabulary, did_you_mean, shorten
 from opgen.emit.common.base import Record, ValuesFile, generated
@@ -26,7 +27,6 @@ from opgen.emit.reports.json_schema import (
     build_json_schema,
     build_tags_schema,
 )
-from opgen.io.resources import target_templates, templates_dir
 from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.registry import Registry
 from opgen.model.selector import Mention, find_mentioned
@@ -38,8 +38,8 @@ from opgen.parse.operator_names import (
 )
 from opgen.pipeline.checking import read_additions
 from opgen.pipeline.derivatives import derive_gradients
+from opgen.pipeline.generating import library_context
 from opgen.pipeline.inputs import Inputs
-from opgen.pipeline.library import library_context
 from opgen.pipeline.loading import load, read_source, read_tags
 from opgen.python.operator_calls import operator_call
 from opgen.resolve.computed_table import Coverage, CoverageTable

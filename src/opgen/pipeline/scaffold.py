@@ -4,47 +4,20 @@ from __future__ import annotations
 
 import keyword
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from opgen.data import templates_dir
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
-from opgen.emit.common.base import GeneratedFile
-from opgen.io.resources import templates_dir
+from opgen.emit.common.base import GeneratedFile, generated
 from opgen.model.cpp_words import C_FUNCTIONS, is_library_name
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind, Target
 from opgen.templating.render import Renderer
 
 
-class NewPackageFile(GeneratedFile, frozen=True):
-    """`releases` of PyTorch that the package supports, oldest first; empty for opgen's own runtime."""
-
-    name: str
-    target: str
-    releases: tuple[str, ...]
-
-    @property
-    def oldest(self) -> str:
-        return self.releases[0]
-
-    @property
-    def release_list(self) -> str:
-        """`"2.9.0", "2.10.0"`."""
-        return ", ".join(f'"{release}"' for release in self.releases)
-
-    @property
-    def tensors(self) -> str:
-        """The target whose tensors the package's operators take: "torch" also for torch-stable."""
-        return "torch" if self.releases else self.target
-
-    @property
-    def module(self) -> str:
-        """The module whose tensors the package's operators take."""
-        return "torch" if self.releases else self.name
-
-
-def _build_new_package(name: str, target: Target) -> tuple[NewPackageFile, ...]:
-    """Return the files of package `name`: two operators, their kernels and tests, a build, jobs for CI.
+def _build_new_package(name: str, target: Target) -> Iterator[GeneratedFile]:
+    """Yield the files of package `name`: two operators, their kernels and tests, a build, jobs for CI.
 
     Where the target generates gradients, there are also their formulas and tests.
     """
@@ -67,9 +40,20 @@ def _build_new_package(name: str, target: Target) -> tuple[NewPackageFile, ...]:
     if releases:
         files += ((".github/workflows/wheels.yml", "wheels.yml.j2"),)
         files += ((f"python/{name}/ops.py", "ops.py.j2"),)
-    return tuple(
-        NewPackageFile(path, template, name, target.name, releases) for path, template in files
-    )
+    for path, template in files:
+        yield generated(
+            path,
+            template,
+            name=name,
+            target=target.name,
+            # Of PyTorch, oldest first; none for opgen's own runtime.
+            releases=releases,
+            oldest="".join(releases[:1]),
+            release_list=", ".join(f'"{release}"' for release in releases),
+            # The target, and the module, whose tensors the package's operators take.
+            tensors="torch" if releases else target.name,
+            module="torch" if releases else name,
+        )
 
 
 # Packages that nearly every environment of an author has, or gets some day.

@@ -30,6 +30,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from opgen.data import own_files
 from opgen.io.files import (
     MAX_BYTES,
     FileState,
@@ -39,7 +40,6 @@ from opgen.io.files import (
     replace_file,
     state_of,
 )
-from opgen.io.resources import own_files
 from opgen.pipeline.inputs import Inputs, input_files, with_contents
 
 STAMP = ".opgen_stamp"

@@ -10,7 +10,7 @@ from inspect import cleandoc
 
 from msgspec import Struct
 
-from opgen.io.resources import runtime_dir
+from opgen.data import runtime_dir
 
 
 class Declaration(Struct, frozen=True):

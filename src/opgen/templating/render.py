@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from opgen.data import compiled_templates_dir, runtime_dir
 from opgen.emit.common.base import GeneratedFile, break_long_lines, number_lines
-from opgen.io.resources import compiled_templates_dir, runtime_dir
 from opgen.templating.environment import make_environment
 
 

@@ -1,6 +1,6 @@
 """Check that operators do what their schemas say: `opgen verify`, and in a test. See docs/guides/verify.md."""
 
-from opgen.drawing.domains import Domain, away_from, between, one_of, positive
+from opgen.model.domains import Domain, away_from, between, one_of, positive
 from opgen.verify.api import Report, replay, verify
 from opgen.verify.runner.session import VerificationError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opgen.diagnostics import Diagnostics, OpgenError
 from opgen.diagnostics.suggestions import did_you_mean
-from opgen.drawing.domains import Domain
+from opgen.model.domains import Domain
 from opgen.parse.files.domains import DomainsFile, parse_domains
 from opgen.pipeline.loading import read_source
 from opgen.verify import codes

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from opgen.data import templates_dir
 from opgen.diagnostics import (
     Diagnostics,
     Source,
@@ -23,7 +24,6 @@ from opgen.diagnostics import (
 )
 from opgen.emit.common.base import GeneratedFile, Record
 from opgen.emit.reports.explain import build_code_page
-from opgen.io.resources import templates_dir
 from opgen.templating.render import Renderer
 from opgen.verify import codes
 from opgen.verify.runner.messages import (

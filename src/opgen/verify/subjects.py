@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from opgen.drawing.domains import EVERYTHING, Domain
+from opgen.model.domains import EVERYTHING, Domain
 from opgen.model.function_schema import Argument, FunctionSchema, SchemaKind
 from opgen.model.types import BaseTy
 

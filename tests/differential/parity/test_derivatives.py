@@ -17,9 +17,9 @@ import pytest
 from compare import differences, report
 from msgspec.structs import replace
 
+from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics, describe
 from opgen.emit.cpp.derivatives import build_derivatives
-from opgen.io.resources import target_templates
 from opgen.pipeline.generating import checked_context
 from opgen.pipeline.inputs import Inputs, with_contents
 from opgen.pipeline.loading import load

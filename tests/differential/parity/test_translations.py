@@ -11,7 +11,7 @@ from typing import Any
 from compare import differences, report
 from loading import load_registry
 
-from opgen.cpp.signatures import CppSignatureGroup, DispatcherSignature, NativeSignature
+from opgen.cpp.signatures import DispatcherSignature, NativeSignature, cpp_signatures
 from opgen.cpp.translate import translate
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.targets import TARGETS
@@ -20,11 +20,10 @@ _TORCH = TARGETS["torch"]
 
 
 def _public(f: NativeFunction, *, method: bool) -> list[list[str]]:
-    group = CppSignatureGroup.from_native_function(f, method=method)
     wanted = DispatcherSignature(f).arguments()
     return [
         list(translate(s.arguments(), wanted, _TORCH.cpp.conversions, method=method))
-        for s in group.signatures()
+        for s in cpp_signatures(f, method=method)
     ]
 
 

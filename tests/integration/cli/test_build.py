@@ -13,10 +13,10 @@ import pytest
 from cli_support import GOOD, Opgen
 from click.testing import Result
 
+from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics
 from opgen.emit.kernels.stubs import known_definitions
 from opgen.emit.tree import build_files
-from opgen.io.resources import target_templates
 from opgen.pipeline.author_headers import includes_in
 from opgen.pipeline.generating import checked_context
 from opgen.pipeline.inputs import with_contents

@@ -13,10 +13,9 @@ from cli_support import GOOD, Opgen
 from click.testing import CliRunner
 
 from opgen.cli.main import COMMANDS, main
-from opgen.data import read_text
+from opgen.data import documentation, read_text
 from opgen.diagnostics import known_codes
 from opgen.importing import library as reader
-from opgen.io.resources import documentation
 from opgen.pipeline.building import explain_failure
 from opgen.verify.codes import NAMES
 from support.build import REPOSITORY, run, tool

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from opgen.cli.help import CommandReference, SharedOption, reference
 from opgen.cli.main import COMMANDS, main
-from opgen.io.resources import documentation
+from opgen.data import documentation
 from support.build import run, tool
 
 REFERENCE = reference(main)

@@ -13,7 +13,7 @@ import pytest
 from cli_support import Opgen
 
 from opgen.diagnostics import known_codes
-from opgen.io import new_folder
+from opgen.io import files
 from opgen.io.files import FileState
 from support.goldens import check_format, read, snapshot
 
@@ -105,8 +105,8 @@ def test_nothing_is_left_of_a_folder_that_cannot_be_written(
             raise OSError(28, "No space left on device", path)
         return real(path, content)
 
-    real = new_folder.write_new_file
-    monkeypatch.setattr(new_folder, "write_new_file", full)
+    real = files.write_new_file
+    monkeypatch.setattr(files, "write_new_file", full)
     for folder in ("fresh", "empty"):
         if folder == "empty":
             Path("empty").mkdir()

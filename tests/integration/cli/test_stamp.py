@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opgen.cli.main import main
+from opgen.data import own_files, templates_dir
 from opgen.io.manifest import DIGESTS
-from opgen.io.resources import own_files, templates_dir
 from opgen.pipeline import generating, stamp
 from opgen.pipeline.stamp import STAMP
 

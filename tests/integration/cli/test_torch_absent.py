@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_support import Opgen
 
-from opgen.io.resources import cmake_dir
+from opgen.data import cmake_dir
 from support.build import tool
 
 PROJECT = """\

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from opgen.io.resources import cmake_dir
+from opgen.data import cmake_dir
 from support.build import tool
 
 PROJECT = """\

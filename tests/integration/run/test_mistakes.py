@@ -1,7 +1,6 @@
 """Common mistakes in kernels and in formulas: short errors, at the author's line, that name the declaration.
 
-The outputs are recorded in mistakes/expected, one folder for each target and compiler, and
-docs/guides/compiler-errors.md is made from them. If a compiler has another major version than the recorded one, only
+The outputs are recorded in mistakes/expected.txt, and docs/guides/compiler-errors.md is made from them. If a compiler has another major version than the recorded one, only
 these properties are checked, not the text.
 """
 
@@ -25,6 +24,7 @@ from support.build import (
     link_program,
     run_program,
 )
+from support.goldens import read, snapshot
 from support.mistakes import (
     AUTHORS_FILE,
     DEFINED_IN_TWO_FILES,
@@ -253,17 +253,18 @@ def run(compiler: Compiler, arguments: list[str], folder: Path) -> str:
 
 def compare(target: str, compiler: Compiler | None, name: str, said: str) -> None:
     """Check that the output is the recorded one, if the compiler has the recorded major version."""
-    folder = mistakes.FOLDER / "expected" / f"{target}-{compiler.name if compiler else 'g++'}"
+    of = f"{target}-{compiler.name if compiler else 'g++'}"
+    outputs = read(mistakes.EXPECTED)
     if UPDATES:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.txt").write_text(said)
+        outputs[f"{of}/{name}"] = said
         if compiler is not None:
-            (folder / "version.txt").write_text(version(compiler) + "\n")
+            outputs[f"{of}/version"] = version(compiler) + "\n"
+        mistakes.EXPECTED.write_text(snapshot(outputs))
     if compiler is not None:
-        written = (folder / "version.txt").read_text().strip()
+        written = outputs[f"{of}/version"].strip()
         if version(compiler).split(".")[0] != written.split(".")[0]:
             return
-    assert said == (folder / f"{name}.txt").read_text(), f"run {mistakes.UPDATE}"
+    assert said == outputs[f"{of}/{name}"], f"run {mistakes.UPDATE}"
 
 
 def version(compiler: Compiler) -> str:

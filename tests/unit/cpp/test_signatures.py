@@ -7,10 +7,10 @@ from operators import OPTIONS, SPELLING, operator
 from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace, meta_namespace, return_names
 from opgen.cpp.signatures import (
-    CppSignatureGroup,
     DispatcherSignature,
     NativeSignature,
     Signatures,
+    cpp_signatures,
     parameters,
 )
 from opgen.model.native_function import NativeFunction
@@ -20,8 +20,7 @@ from support.inputs import registry_of
 
 
 def public(f: NativeFunction, *, method: bool = False) -> list[str]:
-    group = CppSignatureGroup.from_native_function(f, method=method)
-    return [s.decl(SPELLING) for s in group.signatures()]
+    return [s.decl(SPELLING) for s in cpp_signatures(f, method=method)]
 
 
 def test_outs_come_first_in_the_plain_form_and_last_in_the_faithful_one() -> None:
@@ -85,14 +84,14 @@ def test_operators_that_share_their_arguments_have_the_signatures_that_they_have
     together = Signatures()
     for f in (*operators, *operators[::-1]):
         for method in (False, True):
-            shared = together.cpp(f, method=method).signatures()
+            shared = together.cpp(f, method=method)
             assert [s.decl(SPELLING) for s in shared] == public(f, method=method)
         alone = DispatcherSignature(f).decl(SPELLING)
         assert together.dispatcher(f).decl(SPELLING) == alone
         for symint in (False, True):
             kernel = NativeSignature(f, symint=symint).decl(SPELLING)
             assert together.native(f, symint=symint).decl(SPELLING) == kernel
-    assert len({together.cpp(f, method=False).signature.arguments() for f in operators}) == 5
+    assert len({together.cpp(f, method=False)[0].arguments() for f in operators}) == 5
 
 
 def test_manual_bindings_get_a_prefix() -> None:

@@ -8,9 +8,9 @@ from operators import CONVERSIONS, OPTIONS, operator
 from opgen.cpp.cpp_types import structured_argument_type
 from opgen.cpp.signatures import (
     Binding,
-    CppSignatureGroup,
     DispatcherSignature,
     NativeSignature,
+    cpp_signatures,
 )
 from opgen.cpp.translate import NoConversion, translate
 from opgen.cpp.type_values import (
@@ -29,8 +29,10 @@ from opgen.model.native_function import NativeFunction
 def call(f: NativeFunction, *, method: bool = False) -> list[tuple[str, ...]]:
     """Return the call of the dispatcher in the public functions of `f`."""
     want = DispatcherSignature(f).arguments()
-    group = CppSignatureGroup.from_native_function(f, method=method)
-    return [translate(s.arguments(), want, CONVERSIONS, method=method) for s in group.signatures()]
+    return [
+        translate(s.arguments(), want, CONVERSIONS, method=method)
+        for s in cpp_signatures(f, method=method)
+    ]
 
 
 def kernel_call(f: NativeFunction) -> tuple[str, ...]:

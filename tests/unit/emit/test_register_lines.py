@@ -6,10 +6,10 @@ groups that have a CPU kernel and nothing else, divided by their number. (torchg
 
 from __future__ import annotations
 
+from opgen.data import target_templates
 from opgen.diagnostics import Diagnostics
 from opgen.emit.common.context import Context, Library
 from opgen.emit.cpp.register import build_register_keys
-from opgen.io.resources import target_templates
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.registry import Registry
 from opgen.model.selector import Selection, Selector

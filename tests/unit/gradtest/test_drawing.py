@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from opgen.gradtest import Domain, away_from, between, gradients, one_of, positive
-from opgen.gradtest.drawing import Draw, Drawer, Undrawable
+from opgen.gradtest.drawing import Draw, GradientDrawer, Undrawable
 from opgen.model.function_schema import FunctionSchema
 
 
@@ -32,11 +32,13 @@ def schema_of(text: str, folder: Any) -> FunctionSchema:
     return found.schema
 
 
-def drawer(text: str, folder: Any, domain: Domain | None = None, dtype: str = "float64") -> Drawer:
+def drawer(
+    text: str, folder: Any, domain: Domain | None = None, dtype: str = "float64"
+) -> GradientDrawer:
     schema = schema_of(text, folder)
     tensors: Any = Lists()
     arguments = schema.arguments.flat_all
-    return Drawer(arguments, ["self"], tensors, dtype, domain or Domain(), "0")
+    return GradientDrawer(arguments, ["self"], tensors, dtype, domain or Domain(), "0")
 
 
 def test_every_type(tmp_path: Any) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from opgen.data import cmake_dir
 from opgen.diagnostics import Diagnostics, render_human
-from opgen.io.resources import cmake_dir
 from opgen.pipeline.building import check_required_package
 from opgen.targets.base import report_required_package
 from opgen.targets.torch import TORCH

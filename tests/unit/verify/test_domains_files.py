@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from opgen.diagnostics import Diagnostics, Source
-from opgen.drawing.domains import Between, OneOf
+from opgen.model.domains import Between, OneOf
 from opgen.parse.files.domains import parse_domains
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")

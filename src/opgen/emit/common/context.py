@@ -14,7 +14,6 @@ from opgen.autograd.kernels import has_no_gradient
 from opgen.cpp.names import cpp_name, kernel_namespace
 from opgen.cpp.signatures import Signatures
 from opgen.emit.common.base import Record, group_by, unique
-from opgen.emit.common.cpp_operators import cpp_operator
 from opgen.emit.common.kernel_set import (
     KernelSet,
     StructuredKernel,
@@ -22,7 +21,7 @@ from opgen.emit.common.kernel_set import (
     meta_class_of,
     structured_kernel,
 )
-from opgen.emit.common.text import Speller
+from opgen.emit.common.text import Speller, cpp_operator
 from opgen.model.backend import BackendStructured, ExternalBackend, StructuredRoute
 from opgen.model.derivatives import DEFAULT_KEY
 from opgen.model.dispatch_key import DispatchKey

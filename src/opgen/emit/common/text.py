@@ -19,6 +19,7 @@ from opgen.cpp.signatures import (
 from opgen.cpp.translate import translate
 from opgen.cpp.type_values import CType, TypeSpelling, spell
 from opgen.emit.common.base import PublicFunction, Record
+from opgen.model.function_schema import TENSOR, SchemaKind
 from opgen.model.native_function import NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.targets.base import Target
@@ -111,11 +112,8 @@ class Speller(Record, frozen=True, dict=True):
 
     def cpp_signatures(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
         """Return the public C++ signatures of `f` that this target has, plain before faithful."""
-        group = self.signatures.cpp(f, method=method)
-        signatures = [group.signature, group.faithful_signature]
-        if self.target.cpp.symint_overloads:
-            signatures += [group.symint_signature, group.symint_faithful_signature]
-        return tuple(s for s in signatures if s is not None)
+        every = self.signatures.cpp(f, method=method)
+        return tuple(s for s in every if self.target.cpp.symint_overloads or not s.symint)
 
     def functions(
         self, f: NativeFunction, callee: str, *, method: bool = False, first: Binding | None = None
@@ -194,3 +192,54 @@ def _difference(signature: CppSignature) -> str:
 def operator_struct(f: NativeFunction) -> str:
     """Return `at::_ops::add_Tensor`."""
     return f"{operator_namespace(f.namespace)}::_ops::{operator_struct_name(f.func)}"
+
+
+# By root names. Source: ATen's TensorOperators.h and TensorBody.h.
+_BINARY = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "remainder": "%",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+}
+_UNARY = {"neg": "-", "bitwise_not": "~"}
+_INPLACE = {"add", "sub", "mul", "div", "bitwise_and", "bitwise_or", "bitwise_xor"}
+
+
+def cpp_operator(f: NativeFunction) -> tuple[str, tuple[str, ...]] | None:
+    """Return the symbol of the C++ operator with the meaning of `f`, and the names of its one or two tensors; None if
+    there is none."""
+    names = _tensors(f)
+    if names is None or [r.type for r in f.func.returns] != [TENSOR]:
+        return None
+    kind, name = f.func.kind(), f.root_name
+    symbol = None
+    if kind is SchemaKind.functional:
+        symbol = (_UNARY if len(names) == 1 else _BINARY).get(name)
+    elif kind is SchemaKind.inplace and len(names) == 2 and name in _INPLACE:
+        symbol = f"{_BINARY[name]}="
+    return None if symbol is None else (symbol, names)
+
+
+def _tensors(f: NativeFunction) -> tuple[str, ...] | None:
+    """Return the names of one or two tensors; None for an operator that takes anything else, except `alpha=1`."""
+    given = f.func.arguments.flat_all
+    tensors = given[:-1] if has_alpha(f) else given
+    if all(a.type == TENSOR for a in tensors) and len(tensors) in (1, 2):
+        return tuple(a.name for a in tensors)
+    return None
+
+
+def has_alpha(f: NativeFunction) -> bool:
+    """Return whether the last argument of `f` is `alpha=1`."""
+    last = f.func.arguments.flat_all[-1:]
+    return bool(last) and last[0].name == "alpha" and last[0].default == "1"

@@ -22,8 +22,7 @@ from opgen.emit.common.base import (
     unique,
 )
 from opgen.emit.common.context import Context
-from opgen.emit.common.cpp_operators import cpp_operator, has_alpha
-from opgen.emit.common.text import names_with_tensors, operator_struct
+from opgen.emit.common.text import cpp_operator, has_alpha, names_with_tensors, operator_struct
 from opgen.emit.cpp.operators import operator_headers
 from opgen.model.function_schema import SchemaKind
 from opgen.model.native_function import NativeFunction, Variant

@@ -12,7 +12,6 @@ from opgen.emit.common.base import GeneratedFile, Record, cpp_string, generated,
 from opgen.emit.common.context import MODULE_SOURCE, Context
 from opgen.emit.common.text import operator_struct
 from opgen.emit.python.calls import (
-    Part,
     PythonCalls,
     build_parts,
     is_empty_list,
@@ -87,48 +86,6 @@ class PythonTables(Record, frozen=True):
     functions: tuple[FunctionRow, ...]
 
 
-class PythonShardedModuleFile(GeneratedFile, frozen=True):
-    """`shards` are the names of the tables that are in other sources."""
-
-    library: str
-    abi: int
-    left_out: tuple[str, ...]
-    shards: tuple[str, ...]
-
-    @property
-    def shard_names(self) -> str:
-        return ", ".join(self.shards)
-
-
-class PythonPackageFile(GeneratedFile, frozen=True):
-    """`base` is the package that this one extends, if it does."""
-
-    library: str
-    base: str | None
-    has_results: bool
-    parts: tuple[Part, ...]
-
-    @property
-    def imports(self) -> tuple[str, ...]:
-        if not self.parts:
-            return ()
-        importlib = "from importlib import import_module as _import_module"
-        return (
-            "import sys as _sys",
-            *(() if self.base else (importlib,)),
-        )
-
-    @property
-    def lookup(self) -> tuple[str, ...]:
-        """The statements that return a part, or the attribute `name` of it."""
-        if self.base:
-            return ("return getattr(_base, name)",)
-        return (
-            f'module = _import_module(f"{self.library}.{{part}}")',
-            "return module if name == part else getattr(module, name)",
-        )
-
-
 def build_python(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>: the package, and the source of its extension module."""
     if not context.library.python:
@@ -136,7 +93,7 @@ def build_python(context: Context) -> Iterator[GeneratedFile]:
     name = context.library.name
     calls = python_calls(context)
     yield from _module_files(context, calls)
-    yield PythonPackageFile(
+    yield generated(
         path=f"python/{name}/__init__.py",
         template="package.py.j2",
         library=name,
@@ -163,13 +120,15 @@ def _module_files(context: Context, calls: PythonCalls) -> Iterator[GeneratedFil
         )
         return
     shards = dict(sharded("module", calls.functions, _root_name, library.shards))
-    yield PythonShardedModuleFile(
+    tables = tuple(map(_table_name, shards))
+    yield generated(
         path=MODULE_SOURCE,
         template="PythonShardedModule.cpp.j2",
         library=library.name,
         abi=abi,
         left_out=calls.left_out,
-        shards=tuple(_table_name(name) for name in shards),
+        shards=tables,
+        shard_names=", ".join(tables),
     )
     for name, functions in shards.items():
         yield generated(

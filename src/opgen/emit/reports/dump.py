@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -25,10 +26,9 @@ from opgen.cpp import signatures
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
 from opgen.cpp.signatures import (
-    CppSignature,
-    CppSignatureGroup,
     DispatcherSignature,
     NativeSignature,
+    cpp_signatures,
     parameters,
 )
 from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
@@ -345,16 +345,15 @@ def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
 
 
 def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) -> Row:
-    group = CppSignatureGroup.from_native_function(f, method=method)
-
-    def text(signature: CppSignature | None) -> Json:
-        return None if signature is None else _guarded(lambda: signature.decl(spelling))
-
+    found = {
+        (s.faithful, s.symint): _guarded(partial(s.decl, spelling))
+        for s in cpp_signatures(f, method=method)
+    }
     return {
-        "plain": text(group.signature),
-        "faithful": text(group.faithful_signature),
-        "symint": text(group.symint_signature),
-        "symint_faithful": text(group.symint_faithful_signature),
+        "plain": found[False, False],
+        "faithful": found.get((True, False)),
+        "symint": found.get((False, True)),
+        "symint_faithful": found.get((True, True)),
     }
 
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from opgen.diagnostics import Diagnostics, Source, Span, until_too_many
 from opgen.diagnostics.suggestions import shorten
-from opgen.drawing.domains import Between, Domain, OneOf, Values, shape_problem
 from opgen.model.backend import WrittenName
+from opgen.model.domains import Between, Domain, OneOf, Values, shape_problem
 from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose
 from opgen.parse.yaml.values import ValueReader
 

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis.internal.conjecture import providers
 from msgspec import Struct, field
 
-from opgen.drawing.drawer import Plan, RandomChoices, Undrawable
+from opgen.gradtest.drawing import Plan, RandomChoices, Undrawable
 from opgen.verify.backends.base import round_as_usual
 from opgen.verify.caller import Caller
 from opgen.verify.calls.specs import DTYPES, Call

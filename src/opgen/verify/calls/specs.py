@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod as product
 from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-
-from opgen.drawing.drawer import product
 
 Shape: TypeAlias = tuple[int, ...]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import prod as product
 from types import MappingProxyType
 from typing import Any
 
@@ -11,8 +12,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from opgen.drawing.domains import Between, Domain
-from opgen.drawing.drawer import RANKS, SHAPES, Choices, Drawer, Plan, Vocabulary, product
+from opgen.gradtest.drawing import RANKS, SHAPES, Choices, Drawer, Plan, Vocabulary
+from opgen.model.domains import Between, Domain
 from opgen.model.function_schema import Argument
 from opgen.model.types import BaseTy, BaseType
 from opgen.verify.calls.specs import (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod as product
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.drawing.drawer import product
 from opgen.model.types import BaseTy
 from opgen.verify.backends.base import Backend
 from opgen.verify.caller import Caller, Case, NotTested, Outcome, Result, Run, leaves

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from math import prod as product
 
 import numpy as np
 from msgspec.structs import replace
 
-from opgen.drawing.drawer import product
 from opgen.verify.caller import (
     PATTERNS,
     Case,

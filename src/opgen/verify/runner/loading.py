@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from opgen.cpp.signatures import Signatures
 from opgen.diagnostics import Diagnostics, OpgenError
-from opgen.drawing.domains import EVERYTHING, Domain
 from opgen.model.derivatives import DEFAULT_KEY
+from opgen.model.domains import EVERYTHING, Domain
 from opgen.model.native_function import NativeFunction
 from opgen.model.registry import Registry
 from opgen.pipeline.derivatives import derive_gradients

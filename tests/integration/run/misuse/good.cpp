@@ -1,4 +1,3 @@
-// all.cpp: every kernel written correctly.
 #include <opgen/kernel.h>
 
 #include <aten/NativeFunctions.h>

@@ -1,1 +1,0 @@
-"""Draw calls of operators from their schemas: for opgen.gradtest and opgen.verify."""
