@@ -90,7 +90,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
 # formulas of derivatives.yaml do, and kernels may that include its headers, or a header of the author's, which is not read.
 function(opgen_needs_runtime answer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;KERNELS")
-  set(above "^ *# *include *(\"|<opgen/(autograd|boxing|c_api|library|transforms/|dispatch/|cpu/(blas|gemm|softmax|truth)))")
+  set(above "^ *# *include *(\"|<opgen/(autograd|boxing|c_api|library|schema/|transforms/|dispatch/|cpu/(blas|gemm|softmax|truth)))")
   list(FILTER arg_SOURCES INCLUDE REGEX "/Derivatives[^/]*[.]cpp$")
   set(found ${arg_SOURCES} ${OPGEN_INCLUDE})
   foreach(kernel IN LISTS arg_KERNELS)

@@ -6,8 +6,8 @@
 
 #include "check.h"
 #include "opgen/composite.h"
-#include "opgen/core/convert_element.h"
 #include "opgen/core/parallel.h"
+#include "opgen/cpu/convert_element.h"
 #include "opgen/tensor/memory_overlap.h"
 #include "opgen/tensor/resize.h"
 #include "tensors.h"

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "opgen/cpu/loops.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/iterator.h"
 #include "tensors.h"
 

@@ -11,6 +11,7 @@
 #include "opgen/cpu/reduce_of.h"
 #include "opgen/cpu/softmax.h"
 #include "opgen/cpu/truth.h"
+#include "opgen/dispatch_macros.h"
 #include "tensors.h"
 
 using namespace tensors;

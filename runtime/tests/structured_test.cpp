@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "opgen/cpu/loops.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/kernel_macros.h"
 #include "opgen/structured.h"
 #include "opgen/structured/apart_out.h"

@@ -1,4 +1,4 @@
-// existing.h: entrance to dispatch/existing.h.
+// existing.h: entrance to registration/existing.h.
 #pragma once
 
-#include "opgen/dispatch/existing.h"
+#include "opgen/registration/existing.h"

@@ -1,6 +1,6 @@
-// external_backend.h: entrance to structured/external_backend.h, and to the registration of its
+// external_backend.h: entrance to registration/external_backend.h, and to the registration of its
 // kernels.
 #pragma once
 
 #include "opgen/register.h"
-#include "opgen/structured/external_backend.h"
+#include "opgen/registration/external_backend.h"

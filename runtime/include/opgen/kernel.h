@@ -7,7 +7,6 @@
 #include "opgen/kernel_macros.h"
 
 #include "opgen/core/dispatch.h"
-#include "opgen/core/dispatch_macros.h"
 #include "opgen/core/error.h"
 #include "opgen/core/macros.h"
 #include "opgen/core/parallel.h"
@@ -17,6 +16,7 @@
 #include "opgen/cpu/reduce.h"
 #include "opgen/device/dispatch_stub.h"
 #include "opgen/device/random.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/structured/composite.h"
 #include "opgen/structured/structured.h"

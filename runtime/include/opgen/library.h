@@ -1,4 +1,4 @@
-// library.h: entrance to dispatch/library.h.
+// library.h: entrance to schema/library.h.
 #pragma once
 
-#include "opgen/dispatch/library.h"
+#include "opgen/schema/library.h"

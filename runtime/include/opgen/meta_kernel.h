@@ -1,4 +1,4 @@
-// meta_kernel.h: the entrance to dispatch/meta_kernel.h.
+// meta_kernel.h: the entrance to registration/meta_kernel.h.
 #pragma once
 
-#include "opgen/dispatch/meta_kernel.h"
+#include "opgen/registration/meta_kernel.h"

@@ -1,10 +1,10 @@
 // register.h: entrance to the parts of generated registrations.
 #pragma once
 
-#include "opgen/dispatch/meta_kernel.h"
 #include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/backend_select.h"
+#include "opgen/registration/kernel_adapters.h"
+#include "opgen/registration/meta_kernel.h"
 #include "opgen/structured/apart_out.h"
-#include "opgen/structured/backend_select.h"
-#include "opgen/structured/kernel_adapters.h"
 #include "opgen/structured/kernel_stubs.h"
 #include "opgen/structured/structured.h"

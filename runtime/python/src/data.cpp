@@ -5,6 +5,7 @@
 
 #include "library_operator.h"
 #include "objects.h"
+#include "opgen/autograd/forward.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"

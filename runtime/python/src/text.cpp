@@ -8,7 +8,6 @@
 
 #include "objects.h"
 #include "opgen/autograd/forward.h"
-#include "opgen/core/dispatch_macros.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/elements.h"
 

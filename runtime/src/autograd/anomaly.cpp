@@ -2,9 +2,9 @@
 #include "opgen/autograd/anomaly.h"
 
 #include "autograd/node_extras.h"
-#include "opgen/core/dispatch_macros.h"
 #include "opgen/device/blocking.h"
 #include "opgen/dispatch/observer.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/tensor/copy.h"
 
 namespace opgen::autograd {

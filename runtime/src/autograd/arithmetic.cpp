@@ -2,15 +2,15 @@
 #include "opgen/autograd/arithmetic.h"
 
 #include "autograd/primitive_calls.h"
-#include "dispatch/boxed_kernel.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/primitives.h"
-#include "opgen/core/dispatch_macros.h"
 #include "opgen/core/element.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/promotion.h"
+#include "schema/boxed_kernel.h"
 
 namespace opgen::primitive {
 

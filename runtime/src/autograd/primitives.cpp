@@ -6,15 +6,15 @@
 #include "autograd/primitive_calls.h"
 #include "autograd/sums.h"
 #include "autograd/view_history.h"
-#include "dispatch/boxed_kernel.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
-#include "opgen/core/dispatch_macros.h"
 #include "opgen/core/small_vector.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/shape_utils.h"
 #include "opgen/tensor/view_geometry.h"
+#include "schema/boxed_kernel.h"
 
 namespace opgen::primitive {
 

@@ -7,7 +7,8 @@
 #include <type_traits>
 
 #include "cpu/copy_row.h"
-#include "opgen/core/convert_element.h"
+#include "opgen/core/dispatch.h"
+#include "opgen/cpu/convert_element.h"
 #include "opgen/cpu/indexed.h"
 #include "opgen/cpu/loops.h"
 #include "opgen/iterator/iterator_config.h"
@@ -328,9 +329,9 @@ void fill_cpu(const TensorBase& self, T value) {
 }
 
 void fill_cpu_with(const TensorBase& self, const Scalar& value) {
-  OPGEN_DISPATCH_ALL(self.scalar_type(), "fill_", [&] {
-    scalar_t element = value.to<scalar_t>();
-    if (self.numel() != 0) fill_cpu<scalar_t>(self, element);
+  dispatch<NumberTypes, bool>(self.scalar_type(), "fill_", [&]<class T> {
+    const T element = value.to<T>();
+    if (self.numel() != 0) fill_cpu<T>(self, element);
   });
 }
 

@@ -8,7 +8,6 @@
 #include "dispatch/dispatch_slots.h"
 #include "dispatch/dispatcher_impl.h"
 #include "dispatch/schema_text.h"
-#include "opgen/dispatch/function_schema.h"
 #include "opgen/dispatch/registration_tables.h"
 
 namespace opgen {
@@ -166,8 +165,11 @@ inline void run_boxed(const OperatorSlot& slot, DispatchKeySet keys, Stack& stac
 // Inlined, so that its caller, which catches errors, is the only frame above the kernel.
 OPGEN_ALWAYS_INLINE void call_entry(OperatorEntry& entry, Stack& stack) {
   std::int64_t known = entry.argument_count.load_acquire();
-  std::size_t count = OPGEN_LIKELY(known >= 0) ? static_cast<std::size_t>(known)
-                                               : OperatorHandle(&entry).schema().arguments.size();
+  while (OPGEN_UNLIKELY(known < 0)) {
+    static_cast<void>(OperatorHandle(&entry).schema());  // parses it, or throws
+    known = entry.argument_count.load_acquire();
+  }
+  const std::size_t count = static_cast<std::size_t>(known);
   if (OPGEN_UNLIKELY(stack.size() < count)) detail::throw_stack_size(stack, count);
   std::uint64_t bits = 0;
   const IValue* end = stack.data() + stack.size();

@@ -122,8 +122,9 @@ const FunctionSchema& Dispatcher::Impl::schema_of(const OperatorEntry& entry) co
     const SchemaFunctions* functions = schema_functions.load_acquire();
     OPGEN_CHECK(functions != nullptr, entry.full_name(),
                 ": nothing in this process reads schemas; link opgen::runtime");
-    entry.schema = std::make_unique<FunctionSchema>(functions->parse(entry.schema_text, ns));
-    entry.argument_count.store_release(static_cast<std::int64_t>(entry.schema->arguments.size()));
+    ParsedSchema parsed = functions->parse(entry.schema_text, ns);
+    entry.schema = std::move(parsed.schema);
+    entry.argument_count.store_release(parsed.argument_count);
   }
   return *entry.schema;
 }
@@ -144,8 +145,8 @@ RegistrationHandle Dispatcher::register_schema(std::string_view name,
     for (const KernelRegistration& kernel : stack) {
       if (kernel.signature == nullptr) continue;
       const SchemaFunctions& functions = *schema_functions.load_acquire();
-      functions.check(functions.parse(schema, name.substr(0, name.find("::"))), library, key,
-                      *kernel.signature, kernel.library);
+      functions.check(*functions.parse(schema, name.substr(0, name.find("::"))).schema, library,
+                      key, *kernel.signature, kernel.library);
     }
   }
   if (slot != nullptr) {

@@ -11,7 +11,6 @@
 
 #include "opgen/core/atomic.h"
 #include "opgen/dispatch/dispatcher.h"
-#include "opgen/dispatch/function_schema.h"
 
 namespace opgen {
 
@@ -38,10 +37,10 @@ class OperatorEntry {
   std::string schema_text;
   std::string tags;
   std::string library;
-  mutable std::unique_ptr<FunctionSchema> schema;  // parsed on first use
+  mutable std::shared_ptr<const FunctionSchema> schema;  // parsed on first use
   mutable Atomic<std::int64_t> argument_count =
       -1;  // number of arguments of `schema`, read without the lock; -1 until parsed
-  std::vector<std::unique_ptr<FunctionSchema>> old_schemas;  // a caller may hold a reference
+  std::vector<std::shared_ptr<const FunctionSchema>> old_schemas;  // a caller may hold a reference
   std::vector<std::pair<DispatchKey, KernelStack>> kernels;
 
   [[nodiscard]] const KernelStack* find(DispatchKey key) const noexcept;

@@ -1,17 +1,24 @@
 // schema_functions.h: what the dispatcher does with the text of a schema. Internal.
 #pragma once
 
+#include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "opgen/core/atomic.h"
 #include "opgen/core/dispatch_key.h"
-#include "opgen/dispatch/cpp_signature.h"
-#include "opgen/dispatch/function_schema.h"
 
 namespace opgen {
 
+struct CppSignature;
+struct FunctionSchema;
+
+struct ParsedSchema {
+  std::shared_ptr<const FunctionSchema> schema;
+  std::int64_t argument_count;
+};
 struct SchemaFunctions {
-  FunctionSchema (*parse)(std::string_view text, std::string_view ns);
+  ParsedSchema (*parse)(std::string_view text, std::string_view ns);
   // Throws Error unless a kernel's C++ function fits the schema.
   void (*check)(const FunctionSchema& schema, std::string_view defined_by, DispatchKey key,
                 const CppSignature& signature, std::string_view library);
@@ -24,8 +31,5 @@ namespace detail {
 // this one is taken, holds both during fork().
 [[nodiscard]] OPGEN_API std::mutex& alias_plans_mutex();
 }  // namespace detail
-
-void check_against_schema(const FunctionSchema& schema, std::string_view defined_by,
-                          DispatchKey key, const CppSignature& signature, std::string_view library);
 
 }  // namespace opgen

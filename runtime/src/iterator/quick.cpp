@@ -195,8 +195,7 @@ bool set_up_operands(const TensorBase* const* tensors, const IteratorSettings& s
         steps[to.perm[d]] = step;
         step *= plan.shape[to.perm[d]];
       }
-      sink.set_output(0, shape, {steps, plan.ndim}, TensorOptions().dtype(out_dtype).device(device),
-                      false);
+      sink.set_output(0, shape, {steps, plan.ndim}, TensorOptions(device).dtype(out_dtype), false);
       out = &sink.output(0);
     }
     plan.set_strides(0, out->unsafeGetTensorImpl());
@@ -290,8 +289,7 @@ bool IteratorBuilder::set_up_with_numbers() {
     if (settings_.has_static_device && !settings_.static_device.is_cpu()) return false;
     out.will_resize = true;
     out.target_dtype = out_dtype;
-    set_output(0, model->sizes(), {},
-               TensorOptions().dtype(out_dtype).device(kCPU).layout(kStrided));
+    set_output(0, model->sizes(), {}, TensorOptions(kCPU).dtype(out_dtype).layout(kStrided));
   }
 
   state_.common_dtype = dtype;

@@ -1,10 +1,11 @@
 // cpp_signature.cpp: infers a schema from a C++ function type, and compares a schema with a
 // function type.
-#include "opgen/dispatch/cpp_signature.h"
+#include "opgen/schema/cpp_signature.h"
 
 #include <memory>
 
 #include "dispatch/schema_functions.h"
+#include "opgen/dispatch/function_schema.h"
 
 namespace opgen {
 
@@ -144,6 +145,14 @@ std::string CppSignature::mismatch(const FunctionSchema& schema) const {
   return {};
 }
 
+namespace {
+
+ParsedSchema parse(std::string_view text, std::string_view ns) {
+  auto schema = std::make_shared<const FunctionSchema>(parse_schema(text, ns));
+  const auto count = static_cast<std::int64_t>(schema->arguments.size());
+  return {std::move(schema), count};
+}
+
 void check_against_schema(const FunctionSchema& schema, std::string_view defined_by,
                           DispatchKey key, const CppSignature& signature,
                           std::string_view library) {
@@ -152,5 +161,10 @@ void check_against_schema(const FunctionSchema& schema, std::string_view defined
               " does not match the schema: ", why, "\n  schema:   ", schema.str(), ", from ",
               defined_by, "\n  function: ", signature.str(), ", from ", library);
 }
+
+constexpr SchemaFunctions kFunctions{&parse, &check_against_schema};
+const bool is_set = (schema_functions.store_release(&kFunctions), true);
+
+}  // namespace
 
 }  // namespace opgen

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "dispatch/type_names.h"
+#include "schema/type_names.h"
 
 namespace opgen {
 

@@ -1,5 +1,5 @@
 // library.cpp: the class behind the registration macros.
-#include "opgen/dispatch/library.h"
+#include "opgen/schema/library.h"
 
 #include "opgen/dispatch/function_schema.h"
 

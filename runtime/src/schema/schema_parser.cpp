@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "dispatch/schema_functions.h"
-#include "dispatch/type_names.h"
+#include "opgen/dispatch/function_schema.h"
+#include "schema/type_names.h"
 
 namespace opgen {
 
@@ -724,12 +724,5 @@ class Parser {
 FunctionSchema parse_schema(std::string_view text, std::string_view ns) {
   return Parser(text, ns).parse();
 }
-
-namespace {
-
-constexpr SchemaFunctions kFunctions{&parse_schema, &check_against_schema};
-const bool is_set = (schema_functions.store_release(&kFunctions), true);
-
-}  // namespace
 
 }  // namespace opgen

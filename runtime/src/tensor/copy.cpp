@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "opgen/core/atomic.h"
-#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/dispatch.h"
 #include "opgen/core/parallel.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"
@@ -125,8 +125,8 @@ Scalar item(const TensorBase& self) {
   OPGEN_CHECK_NOT_IMPLEMENTED(!self.is_meta(), "a meta tensor has no value");
   OPGEN_CHECK(self.has_storage(), "inside vmap a tensor is a batch, not one number");
   TensorBase host = to_device(self, kCPU);
-  return OPGEN_DISPATCH_ALL(host.scalar_type(), "item",
-                            [&]() -> Scalar { return *host.const_data_ptr<scalar_t>(); });
+  return dispatch<NumberTypes, bool>(
+      host.scalar_type(), "item", [&]<class T>() -> Scalar { return *host.const_data_ptr<T>(); });
 }
 
 }  // namespace opgen::tensor_functions

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/text.h"
-#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/dispatch.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/elements.h"
@@ -120,8 +120,8 @@ class Columns {
 std::string elements_text(const TensorBase& tensor, int digits) {
   if (tensor.numel() == 0) return "[]";
   std::vector<std::string> texts;
-  OPGEN_DISPATCH_ALL(tensor.scalar_type(), "operator<<", [&] {
-    append_texts(texts, tensor, 0, tensor.const_data_ptr<scalar_t>(), digits);
+  dispatch<NumberTypes, bool>(tensor.scalar_type(), "operator<<", [&]<class T> {
+    append_texts(texts, tensor, 0, tensor.const_data_ptr<T>(), digits);
   });
   return Columns(tensor, std::move(texts)).write();
 }

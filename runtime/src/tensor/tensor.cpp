@@ -277,6 +277,11 @@ DispatchKeySet default_key_set(DispatchKey key) noexcept {
 
 namespace {
 
+constexpr DispatchKeySet kCPUKeys{DispatchKey::CPU, DispatchKey::AutogradFunctionality,
+                                  DispatchKey::ADInplaceOrView};
+constexpr DispatchKeySet kMetaKeys{DispatchKey::Meta, DispatchKey::AutogradFunctionality,
+                                   DispatchKey::ADInplaceOrView};
+
 void check_strides(IntArrayRef strides) {
   for (std::int64_t stride : strides) {
     OPGEN_CHECK_VALUE(stride >= 0, detail::kNoNegativeStrides, strides);
@@ -288,23 +293,12 @@ TensorBase fresh_tensor(const TensorOptions& options, std::size_t bytes) {
   ScalarType dtype = options.dtype();
   Layout layout = options.layout();
   OPGEN_CHECK(!options.pinned_memory() || device.is_cpu(), "only CPU memory can be pinned");
-  DispatchKeySet keys =
-      keys_of_fresh_tensor(default_key_set(compute_dispatch_key(dtype, layout, device)));
-  return TensorBase::adopt(TensorImpl::create(Storage(bytes, device), keys, dtype, device, layout));
+  DispatchKeySet keys = OPGEN_LIKELY(device.is_cpu() && layout == kStrided)
+                            ? kCPUKeys
+                            : default_key_set(compute_dispatch_key(dtype, layout, device));
+  return TensorBase::adopt(TensorImpl::create(Storage(bytes, device), keys_of_fresh_tensor(keys),
+                                              dtype, device, layout));
 }
-
-}  // namespace
-
-namespace {
-
-constexpr DispatchKeySet kCPUKeys{DispatchKey::CPU, DispatchKey::AutogradFunctionality,
-                                  DispatchKey::ADInplaceOrView};
-constexpr DispatchKeySet kMetaKeys{DispatchKey::Meta, DispatchKey::AutogradFunctionality,
-                                   DispatchKey::ADInplaceOrView};
-
-}  // namespace
-
-namespace {
 
 // Frees the record if the construction of the rest of the tensor throws.
 struct Unfinished {
@@ -315,7 +309,7 @@ struct Unfinished {
 };
 
 OPGEN_NOINLINE TensorBase empty_on_any_device(IntArrayRef sizes, ScalarType dtype, Device device) {
-  return empty(sizes, TensorOptions().dtype(dtype).device(device), MemoryFormat::Contiguous);
+  return empty(sizes, TensorOptions(device).dtype(dtype), MemoryFormat::Contiguous);
 }
 
 // `device` is the CPU or Meta.

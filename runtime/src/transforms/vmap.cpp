@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "dispatch/boxed_kernel.h"
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/tensor/tensor_parts.h"
 #include "schema/alias_plan.h"
+#include "schema/boxed_kernel.h"
 
 namespace opgen::batching {
 

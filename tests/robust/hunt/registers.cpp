@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "opgen/dispatch/library.h"
+#include "opgen/schema/library.h"
 
 namespace {
 

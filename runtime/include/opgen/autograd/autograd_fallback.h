@@ -12,7 +12,7 @@
 //   OPGEN_LIBRARY_IMPL(myops, Autograd, m) { m.impl("op", CppFunction::makeFallthrough()); }
 #pragma once
 
-#include "opgen/dispatch/library.h"
+#include "opgen/schema/library.h"
 
 namespace opgen {
 

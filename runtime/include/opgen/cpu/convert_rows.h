@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/scalar_type.h"
 #include "opgen/cpu/rows.h"
 #include "opgen/cpu/vec.h"
 

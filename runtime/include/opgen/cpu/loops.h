@@ -37,7 +37,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/dispatch.h"
 #include "opgen/core/function_ref.h"
 #include "opgen/cpu/convert_rows.h"
 #include "opgen/cpu/rows.h"

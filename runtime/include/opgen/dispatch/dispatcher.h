@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "opgen/dispatch/boxing.h"
-#include "opgen/dispatch/cpp_signature.h"
 
 namespace opgen {
 
+struct CppSignature;    // schema/cpp_signature.h
 struct FunctionSchema;  // function_schema.h
 template <class Signature>
 class TypedOperatorHandle;

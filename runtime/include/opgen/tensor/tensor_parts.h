@@ -32,7 +32,7 @@ class OPGEN_API TensorPart {
 class OPGEN_API TensorParts {
  public:
   TensorParts() noexcept = default;
-  ~TensorParts();
+  OPGEN_NOINLINE ~TensorParts();  // most tensors that are freed have no parts
   TensorParts(const TensorParts&) = delete;
   TensorParts& operator=(const TensorParts&) = delete;
   static void* operator new(std::size_t size);

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/dispatch/library.h"
 #include "opgen/dispatch/registration_tables.h"
+#include "opgen/schema/library.h"
 
 namespace opgen::autocast {
 

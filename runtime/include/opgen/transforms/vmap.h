@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/dispatch/library.h"
+#include "opgen/schema/library.h"
 
 namespace opgen {
 

@@ -1,4 +1,4 @@
-// dispatch_macros.h: the entrance to core/dispatch_macros.h.
+// dispatch_macros.h: the same as in the runtime.
 #pragma once
 
-#include "opgen/core/dispatch_macros.h"
+#include "../../../include/opgen/dispatch_macros.h"

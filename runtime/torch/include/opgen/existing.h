@@ -1,4 +1,4 @@
-// existing.h: the entrance to dispatch/existing.h.
+// existing.h: the entrance to registration/existing.h.
 #pragma once
 
-#include "opgen/dispatch/existing.h"
+#include "opgen/registration/existing.h"

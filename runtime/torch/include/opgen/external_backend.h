@@ -1,4 +1,4 @@
-// external_backend.h: the entrance to structured/external_backend.h.
+// external_backend.h: the entrance to registration/external_backend.h.
 #pragma once
 
-#include "opgen/structured/external_backend.h"
+#include "opgen/registration/external_backend.h"

@@ -1,4 +1,4 @@
-// not_selected.h: the entrance to dispatch/not_selected.h.
+// not_selected.h: the entrance to registration/not_selected.h.
 #pragma once
 
-#include "opgen/dispatch/not_selected.h"
+#include "opgen/registration/not_selected.h"

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "opgen/dispatch/meta_kernel.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/registration.h"
+#include "opgen/registration/meta_kernel.h"
 #include "opgen/structured/structured.h"
 #include "opgen/stub.h"
 #include "opgen/symbolic/symbolic_iterator.h"

@@ -7,7 +7,6 @@
 #include "opgen/kernel_macros.h"
 
 #include "opgen/core/dispatch.h"
-#include "opgen/core/dispatch_macros.h"
 #include "opgen/core/error.h"
 #include "opgen/core/parallel.h"
 #include "opgen/core/parallel_reduce.h"
@@ -15,6 +14,7 @@
 #include "opgen/cpu/reduce.h"
 #include "opgen/device/dispatch_stub.h"
 #include "opgen/device/random.h"
+#include "opgen/dispatch_macros.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/structured/composite.h"
 #include "opgen/structured/sizes.h"

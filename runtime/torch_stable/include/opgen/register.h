@@ -2,6 +2,6 @@
 #pragma once
 
 #include "opgen/dispatch/registration_tables.h"
-#include "opgen/structured/backend_select.h"
-#include "opgen/structured/kernel_adapters.h"
+#include "opgen/registration/backend_select.h"
+#include "opgen/registration/kernel_adapters.h"
 #include "opgen/structured/structured.h"

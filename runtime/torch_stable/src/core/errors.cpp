@@ -1,7 +1,7 @@
 // errors.cpp: errors about dtypes and options in PyTorch's words.
 #include "dtype_names.h"
 
-#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/dispatch.h"
 #include "opgen/core/scalar.h"
 #include "opgen/tensor/tensor_options.h"
 

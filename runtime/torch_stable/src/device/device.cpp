@@ -10,7 +10,7 @@
 #include "opgen/dispatch/call_operator.h"
 #include "opgen/dispatch/registration_tables.h"
 #include "opgen/dispatch/schema_text.h"
-#include "opgen/structured/backend_select.h"
+#include "opgen/registration/backend_select.h"
 #include "opgen/symbolic/fake_tensor.h"
 #include "opgen/tensor/empty.h"
 

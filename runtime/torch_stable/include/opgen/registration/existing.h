@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "opgen/dispatch/built_devices.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/built_devices.h"
 #include "opgen/stable_tensor.h"
 #include "opgen/symbolic/symbolic.h"
 
@@ -48,7 +48,7 @@ requires std::is_same_v<To, torch::stable::Device> To concrete_as(const Device& 
 
 }  // namespace opgen::detail
 
-#include "../../../../include/opgen/dispatch/existing.h"
+#include "../../../../include/opgen/registration/existing.h"
 
 namespace opgen {
 namespace detail {

@@ -2,4 +2,4 @@
 // same as in the runtime.
 #pragma once
 
-#include "../../../../include/opgen/structured/external_backend.h"
+#include "../../../../include/opgen/registration/external_backend.h"

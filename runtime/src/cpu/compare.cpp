@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "opgen/core/dispatch_macros.h"
+#include "opgen/core/dispatch.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/elements.h"
@@ -85,9 +85,8 @@ OPGEN_NOINLINE bool all_close(const TensorBase& a, const TensorBase& b, std::siz
 bool all_close(const TensorBase& a, const TensorBase& b, const char* function,
                const Tolerance* tolerance) {
   if (a.numel() == 0) return true;
-  return OPGEN_DISPATCH_ALL(a.scalar_type(), function, [&] {
-    return all_close(a, b, 0, a.const_data_ptr<scalar_t>(), b.const_data_ptr<scalar_t>(),
-                     tolerance);
+  return dispatch<NumberTypes, bool>(a.scalar_type(), function, [&]<class T> {
+    return all_close(a, b, 0, a.const_data_ptr<T>(), b.const_data_ptr<T>(), tolerance);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "opgen/core/loading.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/dispatch/own_tensor.h"
+#include "opgen/schema/cpp_signature.h"
 
 namespace opgen {
 

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "../../../../include/opgen/dispatch/built_devices.h"
+#include "../../../../include/opgen/registration/built_devices.h"
 #include "opgen/dispatch/operator.h"
 
 namespace opgen::detail {
@@ -25,4 +25,4 @@ requires std::is_same_v<To, at::IntArrayRef> To concrete_as(const c10::SymIntArr
 
 }  // namespace opgen::detail
 
-#include "../../../../include/opgen/dispatch/existing.h"
+#include "../../../../include/opgen/registration/existing.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "opgen/dispatch/library.h"
+#include "opgen/schema/library.h"
 
 namespace opgen::detail {
 
