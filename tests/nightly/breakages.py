@@ -119,7 +119,7 @@ BREAKAGES = (
         "runtime/src/core/parallel.cpp",
         "std::int64_t last = first + length < end ? first + length : end;",
         "std::int64_t last = first + length < end ? first + length + 1 : end;",
-        "tests/differential/numerics/test_threads.py",
+        "-m slow tests/integration/compile/test_runtime_tests.py",
     ),
     Breakage(
         "a DLPack tensor without strides that is read as a column",
