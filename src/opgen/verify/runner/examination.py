@@ -655,7 +655,7 @@ def _richness(call: Call) -> int:
         + any(len(spec.shape) >= 2 and max(spec.shape) > 1 for spec in found)
         + any(spec.dtype == "float32" for spec in found)
         + all(type(value) is bool or value not in (0, 1) for value in call.values())
-        + 2 * any(type(value) is float and 0 < value < 1 for value in call.values())
+        + 2 * any(type(value) is float and 0.1 < value < 0.9 for value in call.values())
     )
 
 
