@@ -124,14 +124,14 @@ template <class T, class F, class V>
 void map_two_by_vectors(TensorIteratorBase& iter, F f, V v) {
   if constexpr (is_complex_v<T>) {
     map_wide<T>(iter, f);
-    return;
-  } else if constexpr (!std::is_same_v<T, double>) {
-    if (const std::optional<float> second = wide_number<T>(iter)) {
-      opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
-      return;
+  } else {
+    if constexpr (is_half_v<T>) {
+      if (const std::optional<float> second = wide_number<T>(iter)) {
+        return opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
+      }
     }
+    opgen::cpu_kernel_vec<T>(iter, v);
   }
-  opgen::cpu_kernel_vec<T>(iter, v);
 }
 template <class V>
 void map_two(TensorIteratorBase& iter, const char* name, V v) {
@@ -316,7 +316,9 @@ void power(TensorIteratorBase& iter) {
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
     if constexpr (is_complex_v<scalar_t>) {
-      opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return std::pow(a, b); });
+      opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+        return narrowed<scalar_t>(std::pow(widen(a), widen(b)));
+      });
     } else {
       opgen::cpu_kernel_vec<scalar_t>(iter, vectors::pow());
     }
@@ -400,7 +402,9 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
     } else {
       const auto power = widen(exponent.to<scalar_t>());
       if constexpr (is_complex_v<scalar_t>) {
-        opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t { return std::pow(x, power); });
+        opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
+          return narrowed<scalar_t>(std::pow(widen(x), power));
+        });
       } else {
         opgen::cpu_kernel_vec<scalar_t>(*this, vectors::with_number<vectors::pow>(power));
       }
