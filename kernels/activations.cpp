@@ -107,26 +107,11 @@ OPGEN_META_FUNC(gelu)(const Tensor& self, std::string_view approximate) {
 OPGEN_IMPL_FUNC(gelu_out_cpu)(const Tensor&, std::string_view approximate, const Tensor& /*out*/) {
   const bool by_tanh = approximate == "tanh";
   OPGEN_DISPATCH_FLOATING(common_dtype(), "gelu", [&] {
-    using wide = wide_t<scalar_t>;
-    if constexpr (std::is_same_v<wide, float>) {
-      if (by_tanh) {
-        opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu_tanh());
-      } else {
-        opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu());
-      }
-      return;
+    if (by_tanh) {
+      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu_tanh());
+    } else {
+      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::gelu());
     }
-    constexpr wide sqrt_half = static_cast<wide>(0.70710678118654752440);
-    constexpr wide sqrt_two_over_pi = static_cast<wide>(0.79788456080286535588);
-    constexpr wide cubic = static_cast<wide>(0.044715);
-    opgen::cpu_kernel(*this, [by_tanh](scalar_t element) -> scalar_t {
-      const wide x = static_cast<wide>(element);
-      // erfc is accurate where 1 + erf would cancel. Halve the factor, not the product, which could
-      // overflow.
-      if (!by_tanh) return static_cast<scalar_t>(x * (std::erfc(-x * sqrt_half) / 2));
-      return static_cast<scalar_t>(
-          x * ((wide(1) + std::tanh(sqrt_two_over_pi * (x + cubic * x * x * x))) / 2));
-    });
   });
 }
 

@@ -179,13 +179,7 @@ T divide_floor(T a, T b) {
 // The remainder that goes with divide_floor: it has the sign of the divisor.
 template <class T>
 T modulo(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return minus(a, times(divide_floor(a, b), b));
-  } else {
-    T rest = std::fmod(a, b);
-    if (rest != 0 && (b < 0) != (rest < 0)) rest += b;
-    return rest;
-  }
+  return minus(a, times(divide_floor(a, b), b));
 }
 
 // a ** b for integers, by squaring; a negative power is 0 except for the bases 1 and -1.

@@ -119,6 +119,26 @@ void map_wide(TensorIteratorBase& iter, F f) {
   });
 }
 
+// `v`, a function of vectors, computes floats, doubles and half types as floats; `f` others.
+template <class T, class F, class V>
+void map_two_by_vectors(TensorIteratorBase& iter, F f, V v) {
+  if constexpr (is_complex_v<T>) {
+    map_wide<T>(iter, f);
+  } else {
+    if constexpr (is_half_v<T>) {
+      if (const std::optional<float> second = wide_number<T>(iter)) {
+        return opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
+      }
+    }
+    opgen::cpu_kernel_vec<T>(iter, v);
+  }
+}
+template <class V>
+void map_two(TensorIteratorBase& iter, const char* name, V v) {
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
+                          [&] { map_two_by_vectors<scalar_t>(iter, v, v); });
+}
+
 }  // namespace
 
 OPGEN_META_FUNC2(mul, Tensor)(const Tensor& self, const Tensor& other) {
@@ -174,18 +194,6 @@ void div_true(TensorIteratorBase& iter) {
   });
 }
 
-template <class T>
-void div_floor(TensorIteratorBase& iter) {
-  if constexpr (!std::is_same_v<wide_t<T>, float>) {
-    map_wide<T>(iter, vectors::divide_floor());
-    return;
-  } else if (const std::optional<float> divisor = wide_number<T>(iter)) {
-    opgen::cpu_kernel_vec<T>(iter, vectors::with_number<vectors::divide_floor>(*divisor));
-  } else {
-    opgen::cpu_kernel_vec<T>(iter, vectors::divide_floor());
-  }
-}
-
 void div_rounded(TensorIteratorBase& iter, bool down) {
   const char* name = down ? "div_floor" : "div_trunc";
   if (isIntegralType(iter.common_dtype(), /*include_bool=*/false)) {
@@ -202,7 +210,7 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
   const bool one_divisor = iter.is_scalar(2);
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
     using wide = wide_t<scalar_t>;
-    if (down) return div_floor<scalar_t>(iter);
+    if (down) return map_two_by_vectors<scalar_t>(iter, 0, vectors::divide_floor());
     map_wide<scalar_t>(iter, [one_divisor](auto x, auto y) {
       return std::trunc(one_divisor ? x / y : static_cast<wide>(static_cast<scalar_t>(x / y)));
     });
@@ -254,16 +262,8 @@ OPGEN_IMPL_FUNC(remainder_out)(const Tensor&, const Tensor&, const Tensor& /*out
     });
     return;
   }
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder", [&] {
-    using wide = wide_t<scalar_t>;
-    if constexpr (std::is_same_v<wide, float>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, vectors::remainder());
-      return;
-    }
-    opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
-      return static_cast<scalar_t>(modulo(static_cast<wide>(a), static_cast<wide>(b)));
-    });
-  });
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "remainder",
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(*this, vectors::remainder()); });
 }
 OPGEN_KERNEL(remainder)(const Tensor& self, const Scalar& other) {
   return at::remainder(self, number(other));
@@ -315,13 +315,13 @@ void power(TensorIteratorBase& iter) {
     return;
   }
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(iter.common_dtype(), "pow", [&] {
-    if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+    if constexpr (is_complex_v<scalar_t>) {
+      opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+        return narrowed<scalar_t>(std::pow(widen(a), widen(b)));
+      });
+    } else {
       opgen::cpu_kernel_vec<scalar_t>(iter, vectors::pow());
-      return;
     }
-    opgen::cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-      return narrowed<scalar_t>(std::pow(widen(a), widen(b)));
-    });
   });
 }
 
@@ -401,13 +401,13 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
       });
     } else {
       const auto power = widen(exponent.to<scalar_t>());
-      if constexpr (std::is_same_v<wide_t<scalar_t>, float>) {
+      if constexpr (is_complex_v<scalar_t>) {
+        opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
+          return narrowed<scalar_t>(std::pow(widen(x), power));
+        });
+      } else {
         opgen::cpu_kernel_vec<scalar_t>(*this, vectors::with_number<vectors::pow>(power));
-        return;
       }
-      opgen::cpu_kernel(*this, [power](scalar_t x) -> scalar_t {
-        return narrowed<scalar_t>(std::pow(widen(x), power));
-      });
     }
   });
 }
@@ -454,41 +454,11 @@ OPGEN_KERNEL(floor_divide_)(Tensor& self, const Scalar& other) {
 
 // ---- Functions of two floating numbers; half types are computed in float ----
 
-namespace {
-
-// Floats, half types as floats, and doubles if `v` takes them, are computed by `v`, a function of
-// vectors; others by `f`.
-template <class T, class F, class V>
-void map_two_by_vectors(TensorIteratorBase& iter, F f, V v) {
-  if constexpr (std::is_same_v<T, double> && vectors::OfDoubles<V>) {
-    opgen::cpu_kernel_vec<T>(iter, v);
-  } else if constexpr (!std::is_same_v<wide_t<T>, float>) {
-    map_wide<T>(iter, f);
-  } else if (const std::optional<float> second = wide_number<T>(iter)) {
-    opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
-  } else {
-    opgen::cpu_kernel_vec<T>(iter, v);
-  }
-}
-template <class F, class V>
-void map_two(TensorIteratorBase& iter, const char* name, F f, V v) {
-  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
-                          [&] { map_two_by_vectors<scalar_t>(iter, f, v); });
-}
-// Of a function of vectors of doubles, too.
-template <class V>
-void map_two(TensorIteratorBase& iter, const char* name, V v) {
-  map_two(iter, name, v, v);
-}
-
-}  // namespace
-
 OPGEN_META_FUNC(atan2)(const Tensor& self, const Tensor& other) {
   build_borrowing_binary_float_op(maybe_get_output(), self, other);
 }
 OPGEN_IMPL_FUNC(atan2_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
-  map_two(
-      *this, "atan2", [](auto y, auto x) { return std::atan2(y, x); }, vectors::atan2());
+  map_two(*this, "atan2", vectors::atan2());
 }
 
 OPGEN_META_FUNC(hypot)(const Tensor& self, const Tensor& other) {
@@ -600,8 +570,7 @@ OPGEN_IMPL_FUNC(fmod_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
     });
     return;
   }
-  map_two(
-      *this, "fmod", [](auto a, auto b) { return std::fmod(a, b); }, vectors::fmod());
+  map_two(*this, "fmod", vectors::fmod());
 }
 OPGEN_KERNEL(fmod)(const Tensor& self, const Scalar& other) {
   return at::fmod(self, number(other));

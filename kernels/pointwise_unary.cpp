@@ -205,8 +205,8 @@ OPGEN_UNARY_FLOAT(tanh, map_floating_or_complex, OPGEN_STD(tanh), vectors::tanh(
 OPGEN_UNARY_FLOAT(
     sigmoid, map_floating_or_complex,
     [](auto x) { return decltype(x)(1) / (decltype(x)(1) + std::exp(-x)); }, vectors::sigmoid())
-OPGEN_UNARY_FLOAT(erf, map_floating, OPGEN_STD(erf), vectors::erf())
-OPGEN_UNARY_FLOAT(erfc, map_floating, OPGEN_STD(erfc), vectors::erfc())
+OPGEN_UNARY_FLOAT(erf, map_vectors, vectors::erf())
+OPGEN_UNARY_FLOAT(erfc, map_vectors, vectors::erfc())
 OPGEN_UNARY_FLOAT(expm1, map_floating_or_complex, Expm1(), vectors::expm1())
 OPGEN_UNARY_FLOAT(exp2, map_floating_or_complex, Exp2(), vectors::exp2())
 OPGEN_UNARY_FLOAT(log2, map_floating_or_complex, Log2(), vectors::log2())
@@ -223,9 +223,7 @@ OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_STD(lgamma), vectors::lgamma())
 OPGEN_UNARY_FLOAT(
     digamma, map_floating, [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
     vectors::digamma())
-OPGEN_UNARY_FLOAT(
-    erfinv, map_floating, [](auto x) { return static_cast<decltype(x)>(inverse_erf(x)); },
-    vectors::erfinv())
+OPGEN_UNARY_FLOAT(erfinv, map_vectors, vectors::erfinv())
 OPGEN_UNARY_FLOAT(
     sinc, map_floating_or_complex,
     [](auto x) {

@@ -135,28 +135,4 @@ inline double bessel_i1(double x) {
   return std::isinf(x) ? x : modified_bessel<1>(x);
 }
 
-// The x with erf(x) = y: an approximation by Giles (2010), and two steps of Newton's method.
-inline double inverse_erf(double y) {
-  if (std::abs(y) >= 1) {
-    return std::abs(y) == 1 ? std::copysign(std::numeric_limits<double>::infinity(), y)
-                            : std::numeric_limits<double>::quiet_NaN();
-  }
-  static constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
-                                       -4.39150654e-06, 0.00021858087,  -0.00125372503,
-                                       -0.00417768164,  0.246640727,    1.50140941};
-  static constexpr double outer[] = {-0.000200214257, 0.000100950558, 0.00134934322,
-                                     -0.00367342844,  0.00573950773,  -0.0076224613,
-                                     0.00943887047,   1.00167406,     2.83297682};
-  const double w = -std::log1p(-y * y);
-  const bool near = w < 5;
-  const double at = near ? w - 2.5 : std::sqrt(w) - 3;
-  double x = 0;
-  for (double coefficient : near ? central : outer) x = x * at + coefficient;
-  x *= y;
-  for (int step = 0; step < 2; ++step) {
-    x -= (std::erf(x) - y) / (2 / std::sqrt(pi) * std::exp(-x * x));
-  }
-  return x;
-}
-
 }  // namespace kernels

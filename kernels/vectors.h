@@ -11,15 +11,16 @@ namespace kernels::vectors {
 
 // The functions of opgen/cpu/vec_*.h that take vectors of floats, and those that take vectors of
 // doubles, too.
-#define KERNELS_VECTOR_FUNCTIONS(apply)                                                            \
-  apply(sin_of_half) apply(cos_of_half) apply(atan) apply(erf) apply(erfc) apply(asin) apply(acos) \
-      apply(lgamma) apply(digamma) apply(trigamma) apply(erfinv) apply(sinc) apply(bessel_i0)      \
-          apply(bessel_i1) apply(gelu) apply(gelu_tanh) apply(atan2) apply(fmod) apply(remainder)  \
-              apply(divide_floor) apply(pow)
+#define KERNELS_VECTOR_FUNCTIONS(apply)                                                          \
+  apply(sin_of_half) apply(cos_of_half) apply(lgamma) apply(digamma) apply(trigamma) apply(sinc) \
+      apply(bessel_i0) apply(bessel_i1)
 #define KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(apply)                                                \
   apply(exp) apply(exp2) apply(expm1) apply(log) apply(log2) apply(log10) apply(log1p) apply(sin) \
-      apply(cos) apply(tan) apply(sinh) apply(cosh) apply(tanh) apply(atanh) apply(sigmoid)       \
-          apply(silu) apply(mish) apply(hypot) apply(log_add_exp) apply(log_add_exp2) apply(xlogy)
+      apply(cos) apply(tan) apply(asin) apply(acos) apply(atan) apply(sinh) apply(cosh)           \
+          apply(tanh) apply(atanh) apply(sigmoid) apply(silu) apply(mish) apply(erf) apply(erfc)  \
+              apply(erfinv) apply(gelu) apply(gelu_tanh) apply(atan2) apply(hypot)                \
+                  apply(log_add_exp) apply(log_add_exp2) apply(xlogy) apply(pow) apply(fmod)      \
+                      apply(remainder) apply(divide_floor)
 
 #define KERNELS_FUNCTION(name)                                                                     \
   struct name {                                                                                    \
@@ -154,4 +155,6 @@ KERNELS_ROW_WITH_NUMBER(xlogy)
 KERNELS_ROW_WITH_NUMBER(fmod)
 KERNELS_ROW_WITH_NUMBER(divide_floor)
 KERNELS_ROW_WITH_NUMBER(pow)
+OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, double,
+                  kernels::vectors::WithNumber<kernels::vectors::pow, double>);
 #endif

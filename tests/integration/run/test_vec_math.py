@@ -40,12 +40,18 @@ _ALLOWED = {
         f"{name}_of_doubles": 1.2
         for name in ("exp", "exp2", "log", "log2", "log10", "log1p", "sin", "cos")
     },
+    **{f"{name}_of_doubles": 1.2 for name in ("asin", "acos", "atan")},
+    **{f"{name}_of_doubles": 1.3 for name in ("expm1", "erf", "pow")},
     **{f"{name}_of_doubles": 2.6 for name in ("tan", "tanh", "atanh", "sinh", "cosh")},
     **{
         f"{name}_of_doubles": 1.9
-        for name in ("hypot", "softplus", "xlogy", "log_add_exp", "log_add_exp2")
+        for name in ("hypot", "atan2", "softplus", "xlogy", "log_add_exp", "log_add_exp2")
     },
-    "expm1_of_doubles": 1.3,
+    **{f"{name}_of_doubles": 0.0 for name in ("fmod", "remainder", "divide_floor")},
+    "erfc_of_doubles": 5.4,
+    "erfinv_of_doubles": 2.3,
+    "erfinv_near_1_of_doubles": 3.3,
+    "gelu_of_doubles": 6.7,
     "mish_of_doubles": 4.2,
 }
 # Without fused multiply-add, products are rounded.

@@ -2,8 +2,9 @@
 // opgen::vec, beside those of floats with the same names (vec_math.h, vec_functions.h,
 // vec_special.h):
 //
-//   log, log2, log10, log1p, expm1, exp2, sinh, cosh, tanh, atanh, sin, cos, tan, hypot(x, y),
-//   softplus, log_add_exp(x, y), log_add_exp2(x, y), xlogy(x, y)
+//   log, log2, log10, log1p, expm1, exp2, sinh, cosh, tanh, atanh, sin, cos, tan, asin, acos, erf,
+//   erfc, erfinv, gelu, softplus, atan2(y, x), hypot(x, y), log_add_exp(x, y), log_add_exp2(x, y),
+//   xlogy(x, y), pow(x, y), fmod(x, y), remainder(x, y), divide_floor(x, y)
 //
 // The errors, in units in the last place, are in docs/reference/loops.md. Polynomials are nearly
 // minimax: interpolated at Chebyshev's points with 60 digits.
@@ -129,6 +130,131 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> precise_sine_of(const Doubles<bytes>& x,
   return V::from_bits(chosen.bits() ^ ((quarter & 2) << 62));
 }
 inline constexpr double kMostWideAngle = 0x1p20;
+
+// `x` without its last 27 bits: products of two such numbers are exact.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> leading(const Doubles<bytes>& x) noexcept {
+  return Doubles<bytes>::from_bits(x.bits() & std::int64_t(0xfffffffff8000000));
+}
+
+// asin(s) = s + result, where s is t up to 1/2, and from there on the root of (1 - t) / 2, less
+// `lost`, for t from 0 to 1.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> asin_rest(const Doubles<bytes>& t,
+                                             const typename Doubles<bytes>::Mask& near,
+                                             Doubles<bytes>& s, Doubles<bytes>& lost) noexcept {
+  using V = Doubles<bytes>;
+  constexpr double c[] = {0x1.5555555555556p-3, 0x1.3333333332ecap-4, 0x1.6db6db6e31f13p-5,
+                          0x1.f1c71c1db0623p-6, 0x1.6e8bb1c8209a2p-6, 0x1.1c4d35cf95421p-6,
+                          0x1.c9cf07674736ap-7, 0x1.782651caa6547p-7, 0x1.52420b04b37bep-7,
+                          0x1.65a9c4dfcf8b2p-8, 0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7,
+                          0x1.d72b2bc8155f8p-6};
+  const V z = select(near, t * t, (V(1.0) - t) * V(0.5));
+  const V whole = root(z), upper = leading(whole);
+  s = select(near, t, upper);
+  lost = select(near | (z == V(0.0)), V(0.0), (z - upper * upper) / (whole + upper));
+  return select(near, t, whole) * z * polynomial(z, c);
+}
+
+// factor * exp(-t^2 scale) for a scale of 1 or 1/2, without the rounding of t^2.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> times_normal(const Doubles<bytes>& factor,
+                                                const Doubles<bytes>& t, double scale) noexcept {
+  using V = Doubles<bytes>;
+  const V upper = leading(t);
+  const V x = upper * upper * V(-scale), rest = (t - upper) * (t + upper) * V(-scale);
+  const V sum = multiply_add(x + rest, V(0x1.71547652b82fep+0), V(kWideRounder));
+  const V n = sum - V(kWideRounder);
+  const V r = multiply_add(n, V(-kUpperLn2), x) + multiply_add(n, V(-kLowerLn2), rest);
+  const V tail = multiply_add(r * r, exp_polynomial(r), r);
+  return times_power(multiply_add(factor, tail, factor), n, sum);
+}
+// exp(t^2) erfc(t), for t from 0 to 27.5.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> scaled_erfc(const Doubles<bytes>& t) noexcept {
+  using V = Doubles<bytes>;
+  // Its product with t + 4, as a function of (t - 4) / (t + 4).
+  constexpr double c[] = {
+      0x1.18932bf08e154p+0,   -0x1.f3fe31ecb49c0p-1,  0x1.8be202d26c709p-1,   -0x1.14eacb1ad02bcp-1,
+      0x1.52cac2370ffacp-2,   -0x1.645fd8a4c060fp-3,  0x1.38dbd2c8eb2aep-4,   -0x1.b00c052a0cf34p-6,
+      0x1.908f471e53b04p-8,   -0x1.269b56f1541ccp-12, -0x1.dd2842fbc237ap-12, 0x1.72cddb73cd3c8p-13,
+      -0x1.e7ed4b7276ef7p-19, -0x1.3c744838b39c2p-16, 0x1.3b0ec6d286146p-18,  0x1.7f0840bd4be5fp-20,
+      -0x1.c66e999c61370p-21, -0x1.53da0ae41c8a4p-24, 0x1.0a75c304358a4p-23,  0x1.e4ae3e3ec9545p-29,
+      -0x1.058f96d05e2d6p-26, -0x1.7f5abc3e41d06p-31, 0x1.e8dce9a84d06fp-31};
+  const V u = V(1.0) / (t + V(4.0));
+  return u * polynomial((t - V(4.0)) * u, c);
+}
+// erf(t), for t from 0 to 0.95.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> small_erf(const Doubles<bytes>& t) noexcept {
+  constexpr double c[] = {0x1.06eba8214db69p-3,   -0x1.812746b0379e7p-2,  0x1.ce2f21a042ba6p-4,
+                          -0x1.b82ce3128746ap-6,  0x1.565bcd0e21a38p-8,   -0x1.c02db3ef1322ap-11,
+                          0x1.f9a3245de4a5ep-14,  -0x1.f4d2182cce608p-17, 0x1.b9e2074359d26p-20,
+                          -0x1.5f397071fa250p-23, 0x1.f8eb6c5ce8969p-27,  -0x1.3cac9e05bba30p-30,
+                          0x1.11df26886e02cp-34};
+  return multiply_add(t, polynomial(t * t, c), t);
+}
+
+// log2(a) = result + lower, with 64 bits, for a positive, finite number; the result has 26 bits.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> long_log2(const Doubles<bytes>& a,
+                                             Doubles<bytes>& lower) noexcept {
+  using V = Doubles<bytes>;
+  // (3 atanh(s) / s - 3 - s^2) / s^4, as a function of s^2.
+  constexpr double c[] = {0x1.3333333333333p-1, 0x1.b6db6db6db7b3p-2, 0x1.555555552fe55p-2,
+                          0x1.1745d19c01c1fp-2, 0x1.d89d60acc1b30p-3, 0x1.99a52ee5894f6p-3,
+                          0x1.679d44d5d580bp-3, 0x1.68262ba2328f9p-3};
+  constexpr double factor = 0x1.ec709d8p-1, factor_lacks = 0x1.0e80ff5d27f05p-27;
+  V e;
+  const V f = any_log_fraction(a, e);
+  // With s = f / (2 + f), log2(1 + f) is 2 / (3 log(2)) s (3 + s^2 + rest).
+  const V below = f + V(2.0), upper_below = leading(below);
+  const V inverse = V(1.0) / below;
+  const V s = f * inverse, upper_s = leading(s);
+  const V rest_s = (f - upper_s * upper_below) - upper_s * (f - (upper_below - V(2.0)));
+  const V lower_s = rest_s * inverse;
+  const V z = s * s, square = upper_s * upper_s;
+  const V rest = multiply_add(z * z, polynomial(z, c), lower_s * (upper_s + s));
+  const V sum = leading((square + V(3.0)) + rest);
+  const V lower_sum = rest - ((sum - V(3.0)) - square);
+  const V product = upper_s * sum;
+  const V rest_product = multiply_add(lower_s, sum, lower_sum * s);
+  const V upper_product = leading(product + rest_product);
+  const V lower_product = rest_product - (upper_product - product);
+  const V scaled = upper_product * V(factor);
+  const V rest_scaled =
+      multiply_add(upper_product, V(factor_lacks), lower_product * V(factor + factor_lacks));
+  const V upper = leading((scaled + rest_scaled) + e);
+  lower = rest_scaled - ((upper - e) - scaled);
+  return upper;
+}
+
+// The integer next to a / b, and a - b times it, which is exact, for quotients below 2^25.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> nearest_rest(const Doubles<bytes>& a, const Doubles<bytes>& b,
+                                                Doubles<bytes>& whole) noexcept {
+  using V = Doubles<bytes>;
+  whole = (a / b + V(kWideRounder)) - V(kWideRounder);
+  const V upper = leading(b);
+  return (a - whole * upper) - whole * (b - upper);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE bool all_divide_exactly(const Doubles<bytes>& a,
+                                            const Doubles<bytes>& b) noexcept {
+  using V = Doubles<bytes>;
+  return !any(~((magnitude(a / b) < V(0x1p22)) &
+                (magnitude(b) < V(std::numeric_limits<double>::infinity()))));
+}
+// f of each pair of elements.
+template <int bytes, class F>
+OPGEN_ALWAYS_INLINE Doubles<bytes> one_by_one(const Doubles<bytes>& a, const Doubles<bytes>& b,
+                                              const F& f) noexcept {
+  double x[Doubles<bytes>::size], y[Doubles<bytes>::size];
+  a.store(x);
+  b.store(y);
+  for (std::int64_t i = 0; i < Doubles<bytes>::size; ++i) x[i] = f(x[i], y[i]);
+  return Doubles<bytes>::load(x);
+}
 
 // -|x - y|, and 0 for equal infinities.
 template <int bytes>
@@ -306,6 +432,205 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> xlogy(const Doubles<bytes>& x,
                                          const Doubles<bytes>& y) noexcept {
   using V = Doubles<bytes>;
   return select((x == V(0.0)) & (y == y), V(0.0), x * log(y));
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> asin(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  const V t = detail::magnitude(x);
+  const typename V::Mask near = t <= V(0.5);
+  V s, lost;
+  const V rest = detail::asin_rest(t, near, s, lost);
+  // Beyond 1/2, pi/2 - 2 asin(root of (1 - t) / 2).
+  const V upper = V(0x1.921fb54442d18p-1) - (s + s);
+  const V far = ((V(0x1.1a62633145c07p-54) - (lost + lost)) - (rest + rest)) + upper;
+  return detail::with_sign(select(near, s + rest, far + V(0x1.921fb54442d18p-1)), x);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> acos(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  const V t = detail::magnitude(x);
+  const typename V::Mask near = t <= V(0.5);
+  V s, lost;
+  const V rest = detail::asin_rest(t, near, s, lost);
+  const V y = detail::with_sign(V(1.0), x);
+  const V middle = V(0x1.921fb54442d18p+0) - y * (s + (rest - y * V(0x1.1a62633145c07p-54)));
+  const V end = s + (rest + lost);
+  const V far = select(
+      x < V(0.0), V(0x1.921fb54442d18p+1) - ((end + end) - V(0x1.1a62633145c07p-53)), end + end);
+  return select(near, middle, far);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> atan2(const Doubles<bytes>& y,
+                                         const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  using Mask = typename V::Mask;
+  using Terms = detail::Arctangent<double>;
+  const V infinity(std::numeric_limits<double>::infinity());
+  const V a = detail::magnitude(y), b = detail::magnitude(x);
+  const Mask steep = a > b;
+  V high = select(steep, a, b), low = select(steep, b, a);
+  // Two infinities have the ratio 1, an infinity and another number 0, and 0 and 0, too.
+  const Mask endless = high == infinity;
+  low = select(endless, select(low == infinity, V(1.0), V(0.0)), low);
+  high = select(endless | (high == V(0.0)), V(1.0), high);
+  // Sums do not overflow, and products have all digits.
+  const V up = select(high < V(0x1p-900), V(0x1p100), V(1.0));
+  const V scale = select(high > V(0x1p1000), V(0x1p-100), up);
+  low = low * scale;
+  high = high * scale;
+  // The angle, up to pi/4, is atan(low / high) or pi/4 + atan((low - high) / (low + high)).
+  const Mask middle = low > high * V(0.66), left = x.bits() < 0;
+  const V ratio = select(middle, low - high, low) / select(middle, low + high, high);
+  // Of a steep angle, what lacks to pi/2; and of those, where the sign bit of x is set, to pi: a
+  // number of eighths of a circle, and the ratio with a sign.
+  const Mask odd = steep ^ left;
+  const V beyond_1(Terms::upper / 2), beyond_2(Terms::upper), beyond_4(2 * Terms::upper);
+  const V base =
+      select(steep, select(middle, select(left, V(0x1.2d97c7f3321d2p+1), beyond_1), beyond_2),
+             select(left, select(middle, V(0x1.2d97c7f3321d2p+1), beyond_4),
+                    select(middle, beyond_1, V(0.0))));
+  const V rest = select(base == V(0x1.2d97c7f3321d2p+1), V(0x1.a79394c9e8a0ap-54),
+                        base * V(Terms::lower / Terms::upper));
+  const V angle = detail::atan_from(base, rest, select(odd, -ratio, ratio));
+  return select((y != y) | (x != x), y + x, detail::with_sign(detail::magnitude(angle), y));
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> erf(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  // From 6 on, the result is 1.
+  const V t = min(V(6.0), detail::magnitude(x));
+  const V far = V(1.0) - detail::times_normal(detail::scaled_erfc(t), t, 1.0);
+  return detail::with_sign(select(t < V(0.95), detail::small_erf(t), far), x);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> erfc(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  const V t = min(V(27.5), detail::magnitude(x));
+  const V tail = detail::times_normal(detail::scaled_erfc(t), t, 1.0);
+  const V near = V(1.0) - detail::with_sign(detail::small_erf(t), x);
+  return select(t < V(0.5), near, select(x < V(0.0), V(2.0) - tail, tail));
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> gelu(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  // As of floats: max(x, 0) - |x| times the lower tail at -|x|, erfc(|x| / sqrt(2)) / 2.
+  const V t = min(V(38.7), detail::magnitude(x));
+  const V half = t * V(0.5) * detail::scaled_erfc(t * V(0x1.6a09e667f3bcdp-1));
+  return max(V(0.0), x) - detail::times_normal(half, t, 0.5);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> erfinv(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  // erfinv(x) / x as polynomials in w = -log(1 - x^2), and in its root less 4.
+  constexpr double c[] = {
+      0x1.c5bf891b4ef6bp-1,   0x1.db29fb2fee55cp-3,   0x1.7a72e72c2fdd7p-7,  -0x1.321102615f87cp-9,
+      -0x1.0c86b6edcd5a6p-13, 0x1.870136a4be99dp-15,  0x1.0f226113d5036p-19, -0x1.0fde286bf36d1p-20,
+      -0x1.3d82d2ab68d2cp-25, 0x1.81704f3ccb660p-26,  0x1.20c8b8e45159ep-30, -0x1.88b07c73eed0ap-31,
+      0x1.5a554f0ad191dp-34,  -0x1.b118932c146f0p-36, 0x1.8fd3b232100d7p-37, -0x1.822d8a5772e31p-39,
+      0x1.a7961a9c9c87fp-42,  -0x1.031bbd5248fc0p-45, 0x1.b5a4283d62888p-51, 0x1.1fbebdf6f3da5p-54,
+      -0x1.c2165a7ac6cb3p-58, 0x1.847e944433021p-63};
+  constexpr double outer[] = {
+      0x1.eb7e0914cbf1bp+1,   0x1.026e265c38c33p+0,   0x1.4a42eb3d5cc02p-10,
+      -0x1.c79a1b10abe06p-11, 0x1.508bb6bfc09abp-12,  -0x1.ee5c5b598e82ap-14,
+      0x1.d309077cf210cp-15,  -0x1.110ad3385df12p-15, 0x1.394422fd02b2ep-16,
+      -0x1.29f38dc81f02fp-17, 0x1.94a2e8dc4d3f7p-19,  -0x1.be6368489cd02p-22,
+      -0x1.26fbe8a913aa9p-22, 0x1.009c5dcf13443p-22,  -0x1.9282e99e103b6p-24,
+      0x1.03374e53b8a6dp-26,  0x1.7e3b0ecbd9166p-28,  -0x1.48110d6625e6ap-28,
+      0x1.9974448e72df9p-30,  -0x1.b00d26a73597bp-34, -0x1.83fb49489d6a3p-34,
+      0x1.316d885cbdcdap-35,  -0x1.d2858652182d7p-37, 0x1.ad2df6b45e031p-38,
+      -0x1.4c58eac6a16aap-42, -0x1.1ec1aa50a058dp-40, 0x1.6b4cb8565e440p-42,
+      0x1.15cf7d6654ae5p-46,  -0x1.77274edb80c97p-46, 0x1.72bbf52ab2c9fp-49};
+  const V w = -log((V(1.0) - x) * (V(1.0) + x));
+  const typename V::Mask central = w < V(5.0);
+  V factor = detail::polynomial(w, c);
+  if (detail::any(~central)) {
+    factor = select(central, factor, detail::polynomial(detail::root(w) - V(4.0), outer));
+  }
+  const V t = detail::magnitude(x);
+  const V end = detail::with_sign(V(std::numeric_limits<double>::infinity()), x);
+  const V none(std::numeric_limits<double>::quiet_NaN());
+  return select(t < V(1.0), x * factor, select(t == V(1.0), end, none));
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> pow(const Doubles<bytes>& x, const Doubles<bytes>& y) noexcept {
+  using V = Doubles<bytes>;
+  using Mask = typename V::Mask;
+  const V a = detail::magnitude(x), infinity(std::numeric_limits<double>::infinity());
+  V lower_log;
+  const V upper_log = detail::long_log2(a, lower_log);
+  // From 2^66 on, any power of another number than 1 is 0 or infinite.
+  const V bounded = max(V(-0x1p66), min(V(0x1p66), y)), upper = detail::leading(bounded);
+  const V rest_product = multiply_add(bounded - upper, upper_log, bounded * lower_log);
+  const V product = upper * upper_log;
+  const V exponent = min(V(1100.0), max(V(-1100.0), product + rest_product));
+  const V sum = exponent + V(detail::kWideRounder);
+  const V n = sum - V(detail::kWideRounder);
+  const V rest =
+      select(detail::magnitude(exponent) < V(1100.0), (product - n) + rest_product, V(0.0));
+  const V r = multiply_add(rest, V(detail::kLowerLn2), rest * V(detail::kUpperLn2));
+  const V tail = multiply_add(r * r, detail::exp_polynomial(r), r);
+  V result = detail::times_power(tail + V(1.0), n, sum);
+  const V end = select((a < V(1.0)) == (y < V(0.0)), infinity, V(0.0));
+  result =
+      select((a == V(0.0)) | (a == infinity) | (detail::magnitude(y) == infinity), end, result);
+  // From 2^52 on, all doubles are integers, and from 2^53 on even.
+  const V size = detail::magnitude(y), half = size * V(0.5), shift(0x1p52);
+  const Mask whole = (size >= shift) | ((size + shift) - shift == size);
+  const Mask even = (half >= shift) | ((half + shift) - shift == half);
+  const V with_sign = V::from_bits(
+      result.bits() | (x.bits() & whole & ~even & std::numeric_limits<typename V::Lane>::min()));
+  const Mask undefined = (x < V(0.0)) & (a < infinity) & ~whole;
+  const V none(std::numeric_limits<double>::quiet_NaN());
+  const V found = select((x != x) | (y != y), x + y, select(undefined, none, with_sign));
+  const V one(1.0);
+  return select((y == V(0.0)) | (x == one) | ((a == one) & (size == infinity)), one, found);
+}
+
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> fmod(const Doubles<bytes>& a, const Doubles<bytes>& b) noexcept {
+  using V = Doubles<bytes>;
+  if (OPGEN_UNLIKELY(!detail::all_divide_exactly(a, b))) {
+    return detail::one_by_one(a, b, [](double x, double y) { return std::fmod(x, y); });
+  }
+  V whole;
+  const V rest = detail::nearest_rest(a, b, whole);
+  const typename V::Mask other_sign = (rest != V(0.0)) & ((rest < V(0.0)) != (a < V(0.0)));
+  const V result = select(other_sign, rest + detail::with_sign(detail::magnitude(b), a), rest);
+  // 0 has the sign of a.
+  return detail::with_sign(detail::magnitude(result), a);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> remainder(const Doubles<bytes>& a,
+                                             const Doubles<bytes>& b) noexcept {
+  using V = Doubles<bytes>;
+  if (OPGEN_UNLIKELY(!detail::all_divide_exactly(a, b))) {
+    return detail::one_by_one(a, b, [](double x, double y) {
+      const double rest = std::fmod(x, y);
+      return rest != 0 && (y < 0) != (rest < 0) ? rest + y : rest;
+    });
+  }
+  V whole;
+  const V rest = detail::nearest_rest(a, b, whole);
+  const typename V::Mask other_sign = (rest != V(0.0)) & ((rest < V(0.0)) != (b < V(0.0)));
+  const V result = select(other_sign, rest + b, rest);
+  return select(result == V(0.0), detail::with_sign(V(0.0), a), result);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> divide_floor(const Doubles<bytes>& a,
+                                                const Doubles<bytes>& b) noexcept {
+  using V = Doubles<bytes>;
+  if (OPGEN_UNLIKELY(!detail::all_divide_exactly(a, b))) {
+    return detail::one_by_one(a, b, [](double x, double y) { return divide_floor(x, y); });
+  }
+  V whole;
+  const V rest = detail::nearest_rest(a, b, whole);
+  const typename V::Mask above = (rest != V(0.0)) & ((rest < V(0.0)) != (b < V(0.0)));
+  const V result = select(above, whole - V(1.0), whole);
+  // 0 has the sign of the quotient.
+  return select(result == V(0.0), detail::with_sign(V(0.0), a / b), result);
 }
 
 }  // namespace opgen::vec

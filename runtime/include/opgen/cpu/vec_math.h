@@ -481,14 +481,14 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   // 2^(n + 60), and 2^-60 last: the density may be subnormal where the product with t is not.
   const auto n = __builtin_bit_cast(detail::Wrapping<bytes>, shifted);
   const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
-  return max(x, V(0.0f)) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
+  return max(V(0.0f), x) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
 }
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> gelu_tanh(const Floats<bytes>& x) noexcept {
-  using V = Floats<bytes>;
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> gelu_tanh(const Vec<T, bytes>& x) noexcept {
+  using V = Vec<T, bytes>;
   // x * (1 + tanh(v)) / 2 is x / (1 + exp(-2 v)).
-  const V v = x * multiply_add(x * x, V(0.044715f), V(1.0f));
-  return x / (V(1.0f) + exp(v * V(-1.5957691216057308f)));
+  const V v = x * multiply_add(x * x, V(T(0.044715)), V(T(1)));
+  return x / (V(T(1)) + exp(v * V(T(-1.5957691216057308))));
 }
 
 template <int bytes>
@@ -539,24 +539,49 @@ OPGEN_ALWAYS_INLINE Floats<bytes> cos_of_half(const Floats<bytes>& x) noexcept {
   return detail::sine_of_half(x, 1);
 }
 
-template <int bytes>
-OPGEN_ALWAYS_INLINE Floats<bytes> atan(const Floats<bytes>& x) noexcept {
-  using V = Floats<bytes>;
-  constexpr float c[] = {-0x1.555554p-2f, 0x1.9998d2p-3f, -0x1.247542p-3f, 0x1.c3ddd8p-4f,
-                         -0x1.5d90d4p-4f, 0x1.c7db4ep-5f, -0x1.50e5p-6f};
-  const V t = detail::magnitude(x);
+namespace detail {
+
+// (atan(a) - a) / a^3 as a polynomial in a^2, for |a| up to 0.66, and pi/2 in two parts.
+template <class T>
+struct Arctangent;
+template <>
+struct Arctangent<float> {
+  static constexpr float c[] = {-0x1.555554p-2f, 0x1.9998d2p-3f, -0x1.247542p-3f, 0x1.c3ddd8p-4f,
+                                -0x1.5d90d4p-4f, 0x1.c7db4ep-5f, -0x1.50e5p-6f};
+  static constexpr float upper = 0x1.921fb6p+0f, lower = -0x1.777a5cp-25f;
+};
+template <>
+struct Arctangent<double> {
+  static constexpr double c[] = {
+      -0x1.5555555555555p-2, 0x1.999999999976cp-3, -0x1.249249247adbep-3, 0x1.c71c71baa11acp-4,
+      -0x1.745d1586379c0p-4, 0x1.3b138b4ad4bf7p-4, -0x1.110ef49c982dap-4, 0x1.e1b852854077ap-5,
+      -0x1.ae04568d3c0e1p-5, 0x1.80401618119aap-5, -0x1.4e15a0944be5dp-5, 0x1.09b8f441bef69p-5,
+      -0x1.5bf9c6c21fdd5p-6, 0x1.3e152718244cfp-7, -0x1.248d20ae7d574p-9};
+  static constexpr double upper = 0x1.921fb54442d18p+0, lower = 0x1.1a62633145c07p-54;
+};
+// base + rest + atan(a).
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> atan_from(const Vec<T, bytes>& base, const Vec<T, bytes>& rest,
+                                            const Vec<T, bytes>& a) noexcept {
+  const Vec<T, bytes> z = a * a, first = base + a;
+  const Vec<T, bytes> lost = (base - first) + a;
+  return first + multiply_add(a * z, polynomial(z, Arctangent<T>::c), lost + rest);
+}
+
+}  // namespace detail
+
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> atan(const Vec<T, bytes>& x) noexcept {
+  using V = Vec<T, bytes>;
+  using Terms = detail::Arctangent<T>;
+  const V t = detail::magnitude(x), one(T(1));
   // atan(t), pi/4 + atan((t - 1) / (t + 1)) or pi/2 + atan(-1 / t).
-  const typename V::Mask middle = t > V(0.66f), large = t > V(0x1.3504f4p+1f);
-  const V upper = select(large, V(-1.0f), select(middle, t - V(1.0f), t));
-  const V lower = select(large, t, select(middle, t + V(1.0f), V(1.0f)));
-  const V base = select(large, V(0x1.921fb6p+0f), select(middle, V(0x1.921fb6p-1f), V(0.0f)));
-  const V rest = base * V(-0x1.777a5cp-25f / 0x1.921fb6p+0f);
-  const V a = upper / lower;
-  const V z = a * a;
-  const V first = base + a;
-  const V lost = (base - first) + a;
-  const V y = first + multiply_add(a * z, detail::polynomial(z, c), lost + rest);
-  return detail::with_sign(y, x);
+  const typename V::Mask middle = t > V(T(0.66)), large = t > V(T(2.414213562373095));
+  const V upper = select(large, -one, select(middle, t - one, t));
+  const V lower = select(large, t, select(middle, t + one, one));
+  const V base = select(large, V(Terms::upper), select(middle, V(Terms::upper / 2), V(T(0))));
+  const V rest = base * V(Terms::lower / Terms::upper);
+  return detail::with_sign(detail::atan_from(base, rest, upper / lower), x);
 }
 
 template <int bytes>

@@ -251,16 +251,16 @@ double digamma(double x) {
 }
 
 // By Newton's method, from the logarithm of the tail.
-double erfinv(double y) {
+long double erfinv(long double y) {
   if (!(std::abs(y) < 1)) return std::abs(y) == 1 ? std::copysign(INFINITY, y) : std::nan("");
-  const long double t = std::abs(static_cast<long double>(y));
+  const long double t = std::abs(y);
   long double x = t < 0.5L ? t : std::sqrt(-std::log(1 - t));
   for (int step = 0; step < 60; ++step) {
     const long double slope = 2 / std::sqrt(3.14159265358979323846L) * std::exp(-x * x);
     const long double off = t < 0.5L ? std::erf(x) - t : (1 - t) - std::erfc(x);
     x -= off / slope;
   }
-  return std::copysign(static_cast<double>(x), y);
+  return std::copysign(x, y);
 }
 
 // The sum of (x + k)^-2: a hundred terms, and an asymptotic series.
@@ -352,7 +352,7 @@ int main(int given, char** arguments) {
   MEASURE(acos, std::acos(x), -1, 1)
   MEASURE(atanh, std::atanh(x), -1, 1)
   MEASURE(erfc, std::erfc(x), -4, 10.1)
-  MEASURE(erfinv, erfinv(x), -1, 1)
+  MEASURE(erfinv, static_cast<double>(erfinv(x)), -1, 1)
   MEASURE(bessel_i0, bessel<0>(x), -100, 100)
   MEASURE(bessel_i0, bessel<0>(x), 0, 9)
   MEASURE(bessel_i1, bessel<1>(x), -100, 100)
@@ -483,7 +483,59 @@ int main(int given, char** arguments) {
   OF_DOUBLES(cosh, -711, 711)
   OF_DOUBLES(tanh, -3, 3)
   OF_DOUBLES(atanh, -1, 1)
+  OF_DOUBLES(asin, -1, 1)
+  OF_DOUBLES(acos, -1, 1)
+  OF_DOUBLES(atan, -5, 5)
+  OF_DOUBLES(erf, -6.5, 6.5)
+  OF_DOUBLES(erfc, -7, 28)
 #undef OF_DOUBLES
+  measure_doubles(
+      "erfinv", [](const D& x, const D&) { return vec::erfinv(x); },
+      [](long double x, long double) { return erfinv(x); }, -1, 1, count);
+  measure_doubles(
+      "erfinv_near_1", [](const D& x, const D&) { return vec::erfinv(D(1.0) - x); },
+      [](long double x, long double) { return erfinv(1 - static_cast<double>(x)); }, 0, 1e-3,
+      count);
+  // Half of the least number is none.
+  measure_doubles(
+      "gelu",
+      [](const D& x, const D&) {
+        return vec::gelu(max(D(-12.0), select(x == D(5e-324), D(0.0), x)));
+      },
+      [](long double x, long double) {
+        x = x < -12 ? -12 : x == 5e-324 ? 0 : x;
+        return std::isinf(x) ? x : x * std::erfc(-x * std::sqrt(0.5L)) / 2;
+      },
+      -12, 12, count);
+  const auto pow_of_doubles = [](const D& x, const D& y) { return vec::pow(x, y); };
+  const auto exact_pow_of_doubles = [](long double x, long double y) { return std::pow(x, y); };
+  measure_doubles("pow", pow_of_doubles, exact_pow_of_doubles, -5, 5, count);
+  measure_doubles("pow", pow_of_doubles, exact_pow_of_doubles, 0, 200, count);
+  for (double most : {5.0, 1e7}) {
+    measure_doubles(
+        "atan2", [](const D& x, const D& y) { return vec::atan2(x, y); },
+        [](long double x, long double y) { return std::atan2(x, y); }, -most, most, count);
+    measure_doubles(
+        "fmod", [](const D& x, const D& y) { return vec::fmod(x * D(1e5), y); },
+        [](long double x, long double y) {
+          return std::fmod(static_cast<double>(x) * 1e5, static_cast<double>(y));
+        },
+        -most, most, count);
+    const auto exact_rest = [](long double x, long double y) -> long double {
+      const double a = static_cast<double>(x) * 1e5, b = static_cast<double>(y);
+      const double rest = std::fmod(a, b);
+      return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
+    };
+    measure_doubles(
+        "remainder", [](const D& x, const D& y) { return vec::remainder(x * D(1e5), y); },
+        exact_rest, -most, most, count);
+    measure_doubles(
+        "divide_floor", [](const D& x, const D& y) { return vec::divide_floor(x * D(1e5), y); },
+        [](long double x, long double y) -> long double {
+          return vec::divide_floor(static_cast<double>(x) * 1e5, static_cast<double>(y));
+        },
+        -most, most, count);
+  }
   measure_doubles(
       "hypot", [](const D& x, const D& y) { return vec::hypot(x, y); },
       [](long double x, long double y) { return std::hypot(x, y); }, -5, 5, count);
