@@ -41,13 +41,20 @@ torch.library.register_fake("demo::{name}", lambda *given: None)
 """
 
 
-def imported(schema: str, key: str, folder: Path) -> tuple[list[str], str]:
+LOOP = """\
+for name in ("{name}",):
+    op = getattr(torch.ops.demo, name)
+    torch.library.register_fake(op.default)(lambda *given: None)
+"""
+
+
+def imported(schema: str, key: str, folder: Path, source: str = SOURCE) -> tuple[list[str], str]:
     """Return the reported codes, and the YAML."""
     name = schema.partition("(")[0]
-    source = folder / "ops.py"
-    source.write_text(SOURCE.format(schema=schema, name=name, key=key))
+    path = folder / "ops.py"
+    path.write_text(source.format(schema=schema, name=name, key=key))
     diagnostics = Diagnostics()
-    made = import_operators(Imports((str(source),)), diagnostics)
+    made = import_operators(Imports((str(path),)), diagnostics)
     assert made is not None
     return [item.code for item in diagnostics], made.texts[""]
 
@@ -60,6 +67,12 @@ def test_as_the_generator_has_it(schema: str, tmp_path: Path) -> None:
     registry = loading.load(Inputs((tmp_path / "ops.yaml",), target="torch"), Diagnostics())
     assert registry is not None
     assert (DispatchKey.Meta in registrations_by_key(registry)) == (schema in NEEDLESS)
+
+
+def test_the_operators_of_a_loop_are_known(tmp_path: Path) -> None:
+    source = SOURCE.rpartition("torch.library.register_fake")[0] + LOOP
+    codes, _ = imported("f(Tensor! x) -> ()", "CPU", tmp_path, source)
+    assert codes == ["W1181"]
 
 
 def test_a_composite_kernel_needs_no_meta(tmp_path: Path) -> None:

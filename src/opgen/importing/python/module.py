@@ -59,7 +59,7 @@ class PythonModule(Struct, frozen=True, eq=False):
 
     # Names
 
-    def dotted(self, node: ast.AST) -> str:
+    def dotted(self, node: ast.AST, depth: int = _MAX_DEPTH) -> str:
         """Return the full name of a name with attributes, such as `torch.library.define`; "" for other nodes."""
         parts: list[str] = []
         while True:
@@ -74,19 +74,20 @@ class PythonModule(Struct, frozen=True, eq=False):
             node = owner
         if not isinstance(node, ast.Name) or not all(parts):
             return ""
-        return ".".join((self.full_name(node.id), *reversed(parts)))
+        return ".".join((self.full_name(node.id, depth), *reversed(parts)))
 
     def full_name(self, name: str, depth: int = _MAX_DEPTH) -> str:
-        """Return the full name for which a name of the module stands, by an import or as `name = torch.library`."""
+        """Return the full name for which a name of the module stands, by an import or as `name = torch.library`.
+
+        Also as `name = getattr(torch.ops.mylib, "f")`.
+        """
         if name in self.imports or depth <= 0:
             return self.imports.get(name, name)
         for assigned in self.assigned.get(name, ()):
-            value = assigned.value
-            if isinstance(value, ast.Name | ast.Attribute) and not assigned.around:
-                root = ast.unparse(value).partition(".")[0]
-                rest = ast.unparse(value)[len(root) :]
-                full = f"{self.full_name(root, depth - 1)}{rest}"
-                if root != name and full.startswith("torch."):
+            names = {node.id for node in ast.walk(assigned.value) if isinstance(node, ast.Name)}
+            if not assigned.around and name not in names:
+                full = self.dotted(assigned.value, depth - 1)
+                if full.startswith("torch."):
                     return full
         return name
 
