@@ -515,10 +515,10 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> erfc(const Doubles<bytes>& x) noexcept {
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> gelu(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  // As of floats: max(x, 0) - |x| times the lower tail at -|x|, erfc(|x| / sqrt(2)) / 2.
+  // As of floats; the lower tail at -|x| is erfc(|x| / sqrt(2)) / 2.
   const V t = min(V(38.7), detail::magnitude(x));
   const V half = t * V(0.5) * detail::scaled_erfc(t * V(0x1.6a09e667f3bcdp-1));
-  return max(V(0.0), x) - detail::times_normal(half, t, 0.5);
+  return select(x < V(0.0), V(-0.0), x) - detail::times_normal(half, t, 0.5);
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> erfinv(const Doubles<bytes>& x) noexcept {

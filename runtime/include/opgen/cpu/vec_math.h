@@ -460,7 +460,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erf(const Floats<bytes>& x) noexcept {
   return detail::with_sign(select(t < V(0.95f), near, far), x);
 }
 
-// x times the normal distribution function at x: max(x, 0) - |x| times the function's lower tail at
+// x times the normal distribution function at x: x or -0, less |x| times the function's lower tail
+// at
 // -|x|, so that no digits cancel for negative x.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
@@ -481,7 +482,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> gelu(const Floats<bytes>& x) noexcept {
   // 2^(n + 60), and 2^-60 last: the density may be subnormal where the product with t is not.
   const auto n = __builtin_bit_cast(detail::Wrapping<bytes>, shifted);
   const V scale = V::from_bits(__builtin_bit_cast(typename V::Mask, (n << 23) + (187u << 23)));
-  return max(V(0.0f), x) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
+  return select(x < V(0.0f), V(-0.0f), x) - multiply_add(ratio, tail, ratio) * scale * V(0x1p-60f);
 }
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> gelu_tanh(const Vec<T, bytes>& x) noexcept {
