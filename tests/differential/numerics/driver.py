@@ -127,8 +127,8 @@ class Library:
     """The runtime with one library of operators loaded into it."""
 
     def __init__(self, built: OperatorLibrary) -> None:
-        self._c = _declared(ctypes.CDLL(str(built.runtime), ctypes.RTLD_GLOBAL))
-        self._operators = ctypes.CDLL(str(built.path), ctypes.RTLD_GLOBAL)
+        self._c = _declared(ctypes.CDLL(str(built.runtime)))
+        self._operators = ctypes.CDLL(str(built.path))
         self._keywords: dict[tuple[str, ...], Any] = {}
 
     def operators(self) -> tuple[str, ...]:
