@@ -112,7 +112,7 @@ BREAKAGES = (
         "runtime/src/autograd/inplace_or_view.cpp",
         "  tensor.bump_version();\n",
         "",
-        "-m slow --whole tests/integration/run/test_python_gradients.py tests/integration/run/test_python_contexts.py",
+        "-m slow tests/integration/compile/test_runtime_tests.py",
     ),
     Breakage(
         "threads whose pieces overlap by an element: a data race",
