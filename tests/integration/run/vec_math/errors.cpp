@@ -258,7 +258,9 @@ long double erfinv(long double y) {
   for (int step = 0; step < 60; ++step) {
     const long double slope = 2 / std::sqrt(3.14159265358979323846L) * std::exp(-x * x);
     const long double off = t < 0.5L ? std::erf(x) - t : (1 - t) - std::erfc(x);
+    const long double before = x;
     x -= off / slope;
+    if (std::abs(x - before) <= x * 1e-19L) break;
   }
   return std::copysign(x, y);
 }
