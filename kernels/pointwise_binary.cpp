@@ -119,24 +119,20 @@ void map_wide(TensorIteratorBase& iter, F f) {
   });
 }
 
-// `v`, a function of vectors, computes floats, doubles and half types as floats; `f` others.
-template <class T, class F, class V>
-void map_two_by_vectors(TensorIteratorBase& iter, F f, V v) {
-  if constexpr (is_complex_v<T>) {
-    map_wide<T>(iter, f);
-  } else {
-    if constexpr (is_half_v<T>) {
-      if (const std::optional<float> second = wide_number<T>(iter)) {
-        return opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
-      }
+// `v` is a function of vectors; half types are computed in float.
+template <class T, class V>
+void map_two_by_vectors(TensorIteratorBase& iter, V v) {
+  if constexpr (is_half_v<T>) {
+    if (const std::optional<float> second = wide_number<T>(iter)) {
+      return opgen::cpu_kernel_vec<T>(iter, vectors::with_number<V>(*second));
     }
-    opgen::cpu_kernel_vec<T>(iter, v);
   }
+  opgen::cpu_kernel_vec<T>(iter, v);
 }
 template <class V>
 void map_two(TensorIteratorBase& iter, const char* name, V v) {
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name,
-                          [&] { map_two_by_vectors<scalar_t>(iter, v, v); });
+                          [&] { map_two_by_vectors<scalar_t>(iter, v); });
 }
 
 }  // namespace
@@ -210,7 +206,7 @@ void div_rounded(TensorIteratorBase& iter, bool down) {
   const bool one_divisor = iter.is_scalar(2);
   OPGEN_DISPATCH_FLOATING(iter.common_dtype(), name, [&] {
     using wide = wide_t<scalar_t>;
-    if (down) return map_two_by_vectors<scalar_t>(iter, 0, vectors::divide_floor());
+    if (down) return map_two_by_vectors<scalar_t>(iter, vectors::divide_floor());
     map_wide<scalar_t>(iter, [one_divisor](auto x, auto y) {
       return std::trunc(one_divisor ? x / y : static_cast<wide>(static_cast<scalar_t>(x / y)));
     });
@@ -489,12 +485,6 @@ OPGEN_KERNEL(copysign_out)(const Tensor& self, const Scalar& other, Tensor& out)
 namespace {
 
 struct LogAddExp {
-  template <class T>
-  T operator()(T x, T y) const {
-    if (std::isinf(x) && x == y) return x;
-    const T most = x < y ? y : x;  // NaN if y is; the difference is NaN if x is
-    return most + std::log1p(std::exp(-std::abs(x - y)));
-  }
   // The number with the larger real part is the larger one.
   template <class T>
   opgen::complex<T> operator()(opgen::complex<T> x, opgen::complex<T> y) const {
@@ -518,7 +508,11 @@ OPGEN_META_FUNC(logaddexp)(const Tensor& self, const Tensor& other) {
 }
 OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp", [&] {
-    map_two_by_vectors<scalar_t>(*this, LogAddExp(), vectors::log_add_exp());
+    if constexpr (is_complex_v<scalar_t>) {
+      map_wide<scalar_t>(*this, LogAddExp());
+    } else {
+      map_two_by_vectors<scalar_t>(*this, vectors::log_add_exp());
+    }
   });
 }
 

@@ -131,6 +131,16 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> precise_sine_of(const Doubles<bytes>& x,
 }
 inline constexpr double kMostWideAngle = 0x1p20;
 
+// 2^(n + rest), for |rest| up to 1/2, where kWideRounder + n is `sum`.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> exp2_from(const Doubles<bytes>& rest, const Doubles<bytes>& n,
+                                             const Doubles<bytes>& sum) noexcept {
+  using V = Doubles<bytes>;
+  // The product with ln 2 in two parts.
+  const V r = multiply_add(rest, V(kLowerLn2), rest * V(kUpperLn2));
+  return times_power(multiply_add(r * r, exp_polynomial(r), r) + V(1.0), n, sum);
+}
+
 // `x` without its last 27 bits: products of two such numbers are exact.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> leading(const Doubles<bytes>& x) noexcept {
@@ -141,14 +151,15 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> leading(const Doubles<bytes>& x) noexcept {
 // `lost`, for t from 0 to 1.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> asin_rest(const Doubles<bytes>& t,
-                                             const typename Doubles<bytes>::Mask& near,
-                                             Doubles<bytes>& s, Doubles<bytes>& lost) noexcept {
+                                             typename Doubles<bytes>::Mask& near, Doubles<bytes>& s,
+                                             Doubles<bytes>& lost) noexcept {
   using V = Doubles<bytes>;
   constexpr double c[] = {0x1.5555555555556p-3, 0x1.3333333332ecap-4, 0x1.6db6db6e31f13p-5,
                           0x1.f1c71c1db0623p-6, 0x1.6e8bb1c8209a2p-6, 0x1.1c4d35cf95421p-6,
                           0x1.c9cf07674736ap-7, 0x1.782651caa6547p-7, 0x1.52420b04b37bep-7,
                           0x1.65a9c4dfcf8b2p-8, 0x1.1d189408314eep-6, -0x1.e6aaa8a0a04ccp-7,
                           0x1.d72b2bc8155f8p-6};
+  near = t <= V(0.5);
   const V z = select(near, t * t, (V(1.0) - t) * V(0.5));
   const V whole = root(z), upper = leading(whole);
   s = select(near, t, upper);
@@ -245,16 +256,6 @@ OPGEN_ALWAYS_INLINE bool all_divide_exactly(const Doubles<bytes>& a,
   return !any(~((magnitude(a / b) < V(0x1p22)) &
                 (magnitude(b) < V(std::numeric_limits<double>::infinity()))));
 }
-// f of each pair of elements.
-template <int bytes, class F>
-OPGEN_ALWAYS_INLINE Doubles<bytes> one_by_one(const Doubles<bytes>& a, const Doubles<bytes>& b,
-                                              const F& f) noexcept {
-  double x[Doubles<bytes>::size], y[Doubles<bytes>::size];
-  a.store(x);
-  b.store(y);
-  for (std::int64_t i = 0; i < Doubles<bytes>::size; ++i) x[i] = f(x[i], y[i]);
-  return Doubles<bytes>::load(x);
-}
 
 // -|x - y|, and 0 for equal infinities.
 template <int bytes>
@@ -326,10 +327,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> exp2(const Doubles<bytes>& x) noexcept {
   const V sum = bounded + V(detail::kWideRounder);
   const V n = sum - V(detail::kWideRounder);
   const V rest = bounded - n;
-  // The product with ln 2 in two parts.
-  const V r = multiply_add(rest, V(detail::kLowerLn2), rest * V(detail::kUpperLn2));
-  const V tail = multiply_add(r * r, detail::exp_polynomial(r), r);
-  return detail::times_power(tail + V(1.0), n, sum);
+  return detail::exp2_from(rest, n, sum);
 }
 
 template <int bytes>
@@ -437,27 +435,27 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> xlogy(const Doubles<bytes>& x,
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> asin(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  const V t = detail::magnitude(x);
-  const typename V::Mask near = t <= V(0.5);
+  using HalfPi = detail::HalfPi<double>;
+  typename V::Mask near;
   V s, lost;
-  const V rest = detail::asin_rest(t, near, s, lost);
+  const V rest = detail::asin_rest(detail::magnitude(x), near, s, lost);
   // Beyond 1/2, pi/2 - 2 asin(root of (1 - t) / 2).
-  const V upper = V(0x1.921fb54442d18p-1) - (s + s);
-  const V far = ((V(0x1.1a62633145c07p-54) - (lost + lost)) - (rest + rest)) + upper;
-  return detail::with_sign(select(near, s + rest, far + V(0x1.921fb54442d18p-1)), x);
+  const V upper = V(HalfPi::upper / 2) - (s + s);
+  const V far = ((V(HalfPi::lower) - (lost + lost)) - (rest + rest)) + upper;
+  return detail::with_sign(select(near, s + rest, far + V(HalfPi::upper / 2)), x);
 }
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> acos(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  const V t = detail::magnitude(x);
-  const typename V::Mask near = t <= V(0.5);
+  using HalfPi = detail::HalfPi<double>;
+  typename V::Mask near;
   V s, lost;
-  const V rest = detail::asin_rest(t, near, s, lost);
+  const V rest = detail::asin_rest(detail::magnitude(x), near, s, lost);
   const V y = detail::with_sign(V(1.0), x);
-  const V middle = V(0x1.921fb54442d18p+0) - y * (s + (rest - y * V(0x1.1a62633145c07p-54)));
+  const V middle = V(HalfPi::upper) - y * (s + (rest - y * V(HalfPi::lower)));
   const V end = s + (rest + lost);
-  const V far = select(
-      x < V(0.0), V(0x1.921fb54442d18p+1) - ((end + end) - V(0x1.1a62633145c07p-53)), end + end);
+  const V far =
+      select(x < V(0.0), V(2 * HalfPi::upper) - ((end + end) - V(2 * HalfPi::lower)), end + end);
   return select(near, middle, far);
 }
 template <int bytes>
@@ -465,7 +463,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> atan2(const Doubles<bytes>& y,
                                          const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
   using Mask = typename V::Mask;
-  using Terms = detail::Arctangent<double>;
+  using HalfPi = detail::HalfPi<double>;
   const V infinity(std::numeric_limits<double>::infinity());
   const V a = detail::magnitude(y), b = detail::magnitude(x);
   const Mask steep = a > b;
@@ -485,13 +483,13 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> atan2(const Doubles<bytes>& y,
   // Of a steep angle, what lacks to pi/2; and of those, where the sign bit of x is set, to pi: a
   // number of eighths of a circle, and the ratio with a sign.
   const Mask odd = steep ^ left;
-  const V beyond_1(Terms::upper / 2), beyond_2(Terms::upper), beyond_4(2 * Terms::upper);
+  const V beyond_1(HalfPi::upper / 2), beyond_2(HalfPi::upper), beyond_4(2 * HalfPi::upper);
   const V base =
       select(steep, select(middle, select(left, V(0x1.2d97c7f3321d2p+1), beyond_1), beyond_2),
              select(left, select(middle, V(0x1.2d97c7f3321d2p+1), beyond_4),
                     select(middle, beyond_1, V(0.0))));
   const V rest = select(base == V(0x1.2d97c7f3321d2p+1), V(0x1.a79394c9e8a0ap-54),
-                        base * V(Terms::lower / Terms::upper));
+                        base * V(HalfPi::lower / HalfPi::upper));
   const V angle = detail::atan_from(base, rest, select(odd, -ratio, ratio));
   return select((y != y) | (x != x), y + x, detail::with_sign(detail::magnitude(angle), y));
 }
@@ -548,16 +546,12 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> erfinv(const Doubles<bytes>& x) noexcept {
   if (detail::any(~central)) {
     factor = select(central, factor, detail::polynomial(detail::root(w) - V(4.0), outer));
   }
-  const V t = detail::magnitude(x);
-  const V end = detail::with_sign(V(std::numeric_limits<double>::infinity()), x);
-  const V none(std::numeric_limits<double>::quiet_NaN());
-  return select(t < V(1.0), x * factor, select(t == V(1.0), end, none));
+  return detail::infinite_at_one(x, x * factor);
 }
 
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> pow(const Doubles<bytes>& x, const Doubles<bytes>& y) noexcept {
   using V = Doubles<bytes>;
-  using Mask = typename V::Mask;
   const V a = detail::magnitude(x), infinity(std::numeric_limits<double>::infinity());
   V lower_log;
   const V upper_log = detail::long_log2(a, lower_log);
@@ -570,23 +564,11 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> pow(const Doubles<bytes>& x, const Doubles<by
   const V n = sum - V(detail::kWideRounder);
   const V rest =
       select(detail::magnitude(exponent) < V(1100.0), (product - n) + rest_product, V(0.0));
-  const V r = multiply_add(rest, V(detail::kLowerLn2), rest * V(detail::kUpperLn2));
-  const V tail = multiply_add(r * r, detail::exp_polynomial(r), r);
-  V result = detail::times_power(tail + V(1.0), n, sum);
+  V result = detail::exp2_from(rest, n, sum);
   const V end = select((a < V(1.0)) == (y < V(0.0)), infinity, V(0.0));
   result =
       select((a == V(0.0)) | (a == infinity) | (detail::magnitude(y) == infinity), end, result);
-  // From 2^52 on, all doubles are integers, and from 2^53 on even.
-  const V size = detail::magnitude(y), half = size * V(0.5), shift(0x1p52);
-  const Mask whole = (size >= shift) | ((size + shift) - shift == size);
-  const Mask even = (half >= shift) | ((half + shift) - shift == half);
-  const V with_sign = V::from_bits(
-      result.bits() | (x.bits() & whole & ~even & std::numeric_limits<typename V::Lane>::min()));
-  const Mask undefined = (x < V(0.0)) & (a < infinity) & ~whole;
-  const V none(std::numeric_limits<double>::quiet_NaN());
-  const V found = select((x != x) | (y != y), x + y, select(undefined, none, with_sign));
-  const V one(1.0);
-  return select((y == V(0.0)) | (x == one) | ((a == one) & (size == infinity)), one, found);
+  return detail::power_or_special(x, y, result);
 }
 
 template <int bytes>
@@ -607,10 +589,8 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> remainder(const Doubles<bytes>& a,
                                              const Doubles<bytes>& b) noexcept {
   using V = Doubles<bytes>;
   if (OPGEN_UNLIKELY(!detail::all_divide_exactly(a, b))) {
-    return detail::one_by_one(a, b, [](double x, double y) {
-      const double rest = std::fmod(x, y);
-      return rest != 0 && (y < 0) != (rest < 0) ? rest + y : rest;
-    });
+    return detail::one_by_one(a, b,
+                              [](double x, double y) { return detail::remainder_of_one(x, y); });
   }
   V whole;
   const V rest = detail::nearest_rest(a, b, whole);

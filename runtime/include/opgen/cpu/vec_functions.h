@@ -47,6 +47,15 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> root(const Vec<T, bytes>& x) noexcept {
   for (std::int64_t i = 0; i < Vec<T, bytes>::size; ++i) roots[i] = std::sqrt(x.values[i]);
   return Vec<T, bytes>::of(roots);
 }
+// `y` for |x| < 1, an infinity with the sign of x for |x| = 1, and NaN beyond.
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> infinite_at_one(const Vec<T, bytes>& x,
+                                                  const Vec<T, bytes>& y) noexcept {
+  using V = Vec<T, bytes>;
+  const V t = magnitude(x), one(T(1));
+  const V end = with_sign(V(std::numeric_limits<T>::infinity()), x);
+  return select(t < one, y, select(t == one, end, V(std::numeric_limits<T>::quiet_NaN())));
+}
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> exp_of(const Doubles<bytes>& x) noexcept {
   return exp2_of(x * Doubles<bytes>(kLog2OfE));
@@ -217,9 +226,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> atanh(const Floats<bytes>& x) noexcept {
         return select(detail::magnitude(a) < D(0x1p-9), near, log2 * D(detail::kLog2 / 2));
       },
       x);
-  const V t = detail::magnitude(x);
-  const V end = detail::with_sign(V(detail::kInfinity), x);
-  return select(t < V(1.0f), y, select(t == V(1.0f), end, V(detail::kNaN)));
+  return detail::infinite_at_one(x, y);
 }
 
 template <int bytes>
@@ -297,9 +304,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erfinv(const Floats<bytes>& x) noexcept {
         return a * factor;
       },
       x);
-  const V t = detail::magnitude(x);
-  const V end = detail::with_sign(V(detail::kInfinity), x);
-  return select(t < V(1.0f), y, select(t == V(1.0f), end, V(detail::kNaN)));
+  return detail::infinite_at_one(x, y);
 }
 
 namespace detail {
@@ -436,11 +441,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> fmod(const Floats<bytes>& a, const Floats<byte
   const V divisor = detail::magnitude(b);
   if (OPGEN_UNLIKELY(detail::any(
           ~((detail::magnitude(a / b) < V(0x1p28f)) & (divisor < V(detail::kInfinity)))))) {
-    float x[V::size], y[V::size];
-    a.store(x);
-    b.store(y);
-    for (std::int64_t i = 0; i < V::size; ++i) x[i] = std::fmod(x[i], y[i]);
-    return V::load(x);
+    return detail::one_by_one(a, b, [](float x, float y) { return std::fmod(x, y); });
   }
   const V rest = detail::by_doubles<bytes>(
       [](const D& u, const D& v) OPGEN_INLINE_LAMBDA { return detail::fmod_of(u, v); }, a, b);

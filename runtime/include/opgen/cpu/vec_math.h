@@ -542,31 +542,40 @@ OPGEN_ALWAYS_INLINE Floats<bytes> cos_of_half(const Floats<bytes>& x) noexcept {
 
 namespace detail {
 
-// (atan(a) - a) / a^3 as a polynomial in a^2, for |a| up to 0.66, and pi/2 in two parts.
+// pi/2 in two parts.
 template <class T>
-struct Arctangent;
+struct HalfPi;
 template <>
-struct Arctangent<float> {
-  static constexpr float c[] = {-0x1.555554p-2f, 0x1.9998d2p-3f, -0x1.247542p-3f, 0x1.c3ddd8p-4f,
-                                -0x1.5d90d4p-4f, 0x1.c7db4ep-5f, -0x1.50e5p-6f};
+struct HalfPi<float> {
   static constexpr float upper = 0x1.921fb6p+0f, lower = -0x1.777a5cp-25f;
 };
 template <>
-struct Arctangent<double> {
-  static constexpr double c[] = {
-      -0x1.5555555555555p-2, 0x1.999999999976cp-3, -0x1.249249247adbep-3, 0x1.c71c71baa11acp-4,
-      -0x1.745d1586379c0p-4, 0x1.3b138b4ad4bf7p-4, -0x1.110ef49c982dap-4, 0x1.e1b852854077ap-5,
-      -0x1.ae04568d3c0e1p-5, 0x1.80401618119aap-5, -0x1.4e15a0944be5dp-5, 0x1.09b8f441bef69p-5,
-      -0x1.5bf9c6c21fdd5p-6, 0x1.3e152718244cfp-7, -0x1.248d20ae7d574p-9};
+struct HalfPi<double> {
   static constexpr double upper = 0x1.921fb54442d18p+0, lower = 0x1.1a62633145c07p-54;
 };
+// (atan(a) - a) / a^3 as a function of a^2, for |a| up to 0.66.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Floats<bytes> atan_polynomial(const Floats<bytes>& z) noexcept {
+  constexpr float c[] = {-0x1.555554p-2f, 0x1.9998d2p-3f, -0x1.247542p-3f, 0x1.c3ddd8p-4f,
+                         -0x1.5d90d4p-4f, 0x1.c7db4ep-5f, -0x1.50e5p-6f};
+  return polynomial(z, c);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> atan_polynomial(const Doubles<bytes>& z) noexcept {
+  constexpr double c[] = {-0x1.5555555555555p-2, 0x1.999999999976cp-3,  -0x1.249249247adbep-3,
+                          0x1.c71c71baa11acp-4,  -0x1.745d1586379c0p-4, 0x1.3b138b4ad4bf7p-4,
+                          -0x1.110ef49c982dap-4, 0x1.e1b852854077ap-5,  -0x1.ae04568d3c0e1p-5,
+                          0x1.80401618119aap-5,  -0x1.4e15a0944be5dp-5, 0x1.09b8f441bef69p-5,
+                          -0x1.5bf9c6c21fdd5p-6, 0x1.3e152718244cfp-7,  -0x1.248d20ae7d574p-9};
+  return polynomial(z, c);
+}
 // base + rest + atan(a).
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> atan_from(const Vec<T, bytes>& base, const Vec<T, bytes>& rest,
                                             const Vec<T, bytes>& a) noexcept {
   const Vec<T, bytes> z = a * a, first = base + a;
   const Vec<T, bytes> lost = (base - first) + a;
-  return first + multiply_add(a * z, polynomial(z, Arctangent<T>::c), lost + rest);
+  return first + multiply_add(a * z, atan_polynomial(z), lost + rest);
 }
 
 }  // namespace detail
@@ -574,38 +583,58 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> atan_from(const Vec<T, bytes>& base, const Vec
 template <class T, int bytes>
 OPGEN_ALWAYS_INLINE Vec<T, bytes> atan(const Vec<T, bytes>& x) noexcept {
   using V = Vec<T, bytes>;
-  using Terms = detail::Arctangent<T>;
+  using HalfPi = detail::HalfPi<T>;
   const V t = detail::magnitude(x), one(T(1));
   // atan(t), pi/4 + atan((t - 1) / (t + 1)) or pi/2 + atan(-1 / t).
   const typename V::Mask middle = t > V(T(0.66)), large = t > V(T(2.414213562373095));
   const V upper = select(large, -one, select(middle, t - one, t));
   const V lower = select(large, t, select(middle, t + one, one));
-  const V base = select(large, V(Terms::upper), select(middle, V(Terms::upper / 2), V(T(0))));
-  const V rest = base * V(Terms::lower / Terms::upper);
+  const V base = select(large, V(HalfPi::upper), select(middle, V(HalfPi::upper / 2), V(T(0))));
+  const V rest = base * V(HalfPi::lower / HalfPi::upper);
   return detail::with_sign(detail::atan_from(base, rest, upper / lower), x);
 }
 
+namespace detail {
+
+// x^y, of which `result` is |x|^y, for special numbers too.
+template <class T, int bytes>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> power_or_special(const Vec<T, bytes>& x, const Vec<T, bytes>& y,
+                                                   const Vec<T, bytes>& result) noexcept {
+  using V = Vec<T, bytes>;
+  using Mask = typename V::Mask;
+  const V one(T(1)), infinity(std::numeric_limits<T>::infinity());
+  const V a = magnitude(x), size = magnitude(y), half = size * V(T(0.5));
+  // From this number on, all are integers, and from twice that on, even.
+  const V shift(1 / std::numeric_limits<T>::epsilon());
+  const Mask whole = (size >= shift) | ((size + shift) - shift == size);
+  const Mask even = (half >= shift) | ((half + shift) - shift == half);
+  const V with_sign = V::from_bits(
+      result.bits() | (x.bits() & whole & ~even & std::numeric_limits<typename V::Lane>::min()));
+  const Mask undefined = (x < V(T(0))) & (a < infinity) & ~whole;
+  const V none(std::numeric_limits<T>::quiet_NaN());
+  const V found = select((x != x) | (y != y), x + y, select(undefined, none, with_sign));
+  return select((size == V(T(0))) | (x == one) | ((a == one) & (size == infinity)), one, found);
+}
+// f of each pair of elements.
+template <class T, int bytes, class F>
+OPGEN_ALWAYS_INLINE Vec<T, bytes> one_by_one(const Vec<T, bytes>& a, const Vec<T, bytes>& b,
+                                             const F& f) noexcept {
+  T x[Vec<T, bytes>::size], y[Vec<T, bytes>::size];
+  a.store(x);
+  b.store(y);
+  for (std::int64_t i = 0; i < Vec<T, bytes>::size; ++i) x[i] = f(x[i], y[i]);
+  return Vec<T, bytes>::load(x);
+}
+
+}  // namespace detail
+
 template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> pow(const Floats<bytes>& x, const Floats<bytes>& y) noexcept {
-  using V = Floats<bytes>;
-  using Mask = typename V::Mask;
-  const V a = detail::magnitude(x);
-  const V result = detail::narrowed(
+  const Floats<bytes> a = detail::magnitude(x);
+  const Floats<bytes> result = detail::narrowed(
       detail::exp2_of(detail::lower_doubles(y) * detail::log2_of(detail::lower_doubles(a))),
       detail::exp2_of(detail::upper_doubles(y) * detail::log2_of(detail::upper_doubles(a))));
-  // From 2^24 on, all floats are even integers.
-  const Mask huge = detail::magnitude(y) >= V(0x1p24f);
-  const V bounded = select(huge, V(0.0f), y);
-  const Mask whole = __builtin_convertvector(bounded.values, Mask);
-  const Mask is_whole = V::of(__builtin_convertvector(whole, typename V::Native)) == bounded;
-  const Mask odd = is_whole & ((whole & 1) != 0);
-  const V infinity(detail::kInfinity), one(1.0f);
-  const V with_sign = V::from_bits(result.bits() | (x.bits() & odd & detail::kSign));
-  const Mask undefined = (x < V(0.0f)) & (a < infinity) & ~is_whole;
-  const V found = select((x != x) | (y != y), x + y, select(undefined, V(detail::kNaN), with_sign));
-  const Mask is_one =
-      (y == V(0.0f)) | (x == one) | ((a == one) & (detail::magnitude(y) == infinity));
-  return select(is_one, one, found);
+  return detail::power_or_special(x, y, result);
 }
 
 namespace detail {
@@ -622,6 +651,12 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> remainder_of(const Doubles<bytes>& a,
   return select((rest != V(0.0)) & ((rest < V(0.0)) != (b < V(0.0))), rest + b, rest);
 }
 
+template <class T>
+OPGEN_ALWAYS_INLINE T remainder_of_one(T a, T b) noexcept {
+  const T rest = std::fmod(a, b);
+  return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
+}
+
 }  // namespace detail
 
 // The remainder that has the sign of b, as Python's %.
@@ -632,14 +667,8 @@ OPGEN_ALWAYS_INLINE Floats<bytes> remainder(const Floats<bytes>& a,
   const V quotient = detail::magnitude(a / b);
   const V divisor = detail::magnitude(b);
   if (OPGEN_UNLIKELY(detail::any(~((quotient < V(0x1p28f)) & (divisor < V(detail::kInfinity)))))) {
-    float x[V::size], y[V::size];
-    a.store(x);
-    b.store(y);
-    for (std::int64_t i = 0; i < V::size; ++i) {
-      const float rest = std::fmod(x[i], y[i]);
-      x[i] = rest != 0 && (y[i] < 0) != (rest < 0) ? rest + y[i] : rest;
-    }
-    return V::load(x);
+    return detail::one_by_one(a, b,
+                              [](float x, float y) { return detail::remainder_of_one(x, y); });
   }
   const V rest =
       detail::narrowed(detail::remainder_of(detail::lower_doubles(a), detail::lower_doubles(b)),
@@ -688,11 +717,7 @@ OPGEN_ALWAYS_INLINE Floats<bytes> divide_floor(const Floats<bytes>& a,
   // Below 2^22, one element's method is exact, too.
   if (OPGEN_UNLIKELY(detail::any(
           ~((detail::magnitude(quotient) < V(0x1p22f)) & (divisor < V(detail::kInfinity)))))) {
-    float x[V::size], y[V::size];
-    a.store(x);
-    b.store(y);
-    for (std::int64_t i = 0; i < V::size; ++i) x[i] = divide_floor(x[i], y[i]);
-    return V::load(x);
+    return detail::one_by_one(a, b, [](float x, float y) { return divide_floor(x, y); });
   }
   const V whole =
       detail::narrowed(detail::floor_of(detail::lower_doubles(a), detail::lower_doubles(b)),
