@@ -43,7 +43,6 @@ _IN_TURN = (
     """
     differential/numerics/test_composite_compliance
     differential/parity/test_python_signatures
-    golden/test_docs_site
     integration/lsp/test_any_session
     integration/run/test_compiled_parts
     integration/run/test_installed_runtime
