@@ -1,7 +1,84 @@
-// softmax.cpp: the lines of a tensor along a dimension.
+// softmax.cpp: the softmax of tensors, its logarithm and its gradient: rows that are collected
+// where they are not adjacent, and divided among threads. softmax_rows.h computes them.
 #include "opgen/cpu/softmax.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/softmax_rows.h"
+#include "opgen/core/dispatch.h"
+#include "opgen/core/parallel.h"
+#include "opgen/cpu/loops.h"
+#include "opgen/cpu/row_buffers.h"
+#include "opgen/tensor/shape_utils.h"
+
 namespace opgen::detail {
+
+namespace {
+
+// Calls f<bytes>() with the bytes of this processor's vectors. Rows of up to half a kilobyte take
+// less time with those of AVX2: to combine the lanes of one takes as long as to fold a few.
+template <class F>
+void with_vectors(std::int64_t bytes_of_row, const F& f) {
+#if OPGEN_LOOPS_AVX2
+  if (use_avx512() && bytes_of_row > 512) return f.template operator()<64>();
+  if (use_fma()) return f.template operator()<32>();
+#endif
+  f.template operator()<kAnyVector>();
+}
+
+// The lines of up to three tensors of one shape along a dimension. Adjacent lines differ in the
+// index of the dimension `across`.
+struct Lines {
+  static constexpr std::size_t kMost = 3;
+  std::int64_t length = 1, across = 1, others = 1;
+  // In bytes.
+  std::int64_t strides[kMost] = {}, across_strides[kMost] = {};
+  DimVector sizes, other_strides[kMost];
+
+  Lines(std::initializer_list<const TensorBase*> tensors, std::int64_t dim);
+  // Returns whether lines are computed beside each other, because those of operand 0 are closer to
+  // each other than the elements of one, or because lines of up to `few` elements are too short for
+  // vectors of their own.
+  [[nodiscard]] bool by_columns(std::int64_t few = 0) const noexcept {
+    constexpr std::int64_t many = 16;
+    return across > 1 && (across_strides[0] < strides[0] || (length <= few && across >= many));
+  }
+  // Returns the offset of group i of `across` lines in an operand.
+  [[nodiscard]] std::int64_t offset(int operand, std::int64_t i) const noexcept;
+};
+
+// The parts of groups of lines in order, without a division for each.
+class LineParts {
+ public:
+  // Begins with part `i` of all, if a group has `parts`.
+  LineParts(const Lines& lines, int operands, std::int64_t parts, std::int64_t i)
+      : lines_(lines), operands_(operands), parts_(parts), group_(i / parts), part_(i % parts) {
+    locate();
+  }
+  [[nodiscard]] std::int64_t part() const noexcept { return part_; }
+  // The offset of the group's first element.
+  [[nodiscard]] std::int64_t offset(int operand) const noexcept { return offsets_[operand]; }
+  void next() {
+    if (++part_ < parts_) return;
+    part_ = 0;
+    ++group_;
+    locate();
+  }
+
+ private:
+  void locate() {
+    for (int k = 0; k < operands_; ++k) offsets_[k] = lines_.offset(k, group_);
+  }
+
+  const Lines& lines_;
+  const int operands_;
+  const std::int64_t parts_;
+  std::int64_t group_, part_, offsets_[Lines::kMost];
+};
 
 Lines::Lines(std::initializer_list<const TensorBase*> tensors, std::int64_t dim) {
   const TensorBase& model = **tensors.begin();
@@ -52,6 +129,206 @@ std::int64_t Lines::offset(int operand, std::int64_t i) const noexcept {
     i /= sizes[d];
   }
   return result;
+}
+
+// Lines of adjacent elements, or adjacent lines: blocks of `most` of them. `data` are the result of
+// the softmax, g and the result.
+template <class T, class M>
+void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int64_t most,
+                                 std::int64_t blocks) {
+  const bool by_columns = lines.by_columns();
+  constexpr std::int64_t item = sizeof(M);
+  const std::int64_t n = lines.length;
+  const std::int64_t* const between = by_columns ? lines.strides : lines.across_strides;
+  const std::int64_t steps[] = {between[2], between[1], between[0]};
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (by_columns ? n * most : n));
+  parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<M> sums(static_cast<std::size_t>(by_columns ? most : 0));
+    for (std::int64_t i = begin; i < end;) {
+      const std::int64_t part = i % blocks;
+      const std::int64_t first = by_columns ? part * most : part;
+      char* at[3];
+      for (int k = 0; k < 3; ++k) {
+        at[k] = data[k] + lines.offset(k, i / blocks) + first * lines.across_strides[k];
+      }
+      if (by_columns) {
+        const std::int64_t count = std::min(most, lines.across - first);
+        with_vectors(count * item, [&]<int bytes> {
+          SoftmaxGradient<T, M, bytes>::columns(at[2], at[1], at[0], n, count, steps, sums.data());
+        });
+        ++i;
+      } else {
+        const std::int64_t count = std::min(end - i, blocks - part);
+        with_vectors(n * item, [&]<int bytes> {
+          SoftmaxGradient<T, M, bytes>::rows(at[2], at[1], at[0], n, count, steps);
+        });
+        i += count;
+      }
+    }
+  });
+}
+
+template <class T, bool logarithm>
+void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
+  using M = opmath_type<T>;
+  constexpr std::int64_t item = sizeof(M);
+  const auto row = [](M* y, const M* x, std::int64_t n) {
+    with_vectors(n * item, [&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::row(y, x, n); });
+  };
+  // The columns of collected rows are whole vectors.
+  constexpr std::int64_t pad = 64 / sizeof(M);
+  const auto padded = [](std::int64_t n) { return (n + pad - 1) / pad * pad; };
+  const Lines lines({&self, &out}, dim);
+  const char* from = static_cast<const char*>(self.data_ptr());
+  char* to = static_cast<char*>(out.data_ptr());
+  const std::int64_t n = lines.length;
+  const bool by_columns = lines.by_columns(/*few=*/logarithm ? 32 : 16);
+  // Rows that are read and written where they are.
+  const bool direct = std::is_same_v<T, M> && !by_columns && lines.strides[0] == sizeof(M) &&
+                      lines.strides[1] == sizeof(M);
+  // As many columns as fit into the first-level cache.
+  const std::int64_t most =
+      by_columns
+          ? std::min(padded(lines.across),
+                     std::max<std::int64_t>(2 * pad, std::min<std::int64_t>(512, padded(8192 / n))))
+          : 1;
+  const std::int64_t blocks = (lines.across + most - 1) / most;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (n * most));
+  parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most : direct ? 0 : n));
+    std::vector<M> states(static_cast<std::size_t>(by_columns ? 3 * most : 0));
+    LineParts parts(lines, 2, blocks, begin);
+    for (std::int64_t i = begin; i < end; ++i, parts.next()) {
+      const std::int64_t first = parts.part() * most;
+      const char* x = from + parts.offset(0) + first * lines.across_strides[0];
+      char* y = to + parts.offset(1) + first * lines.across_strides[1];
+      if (direct) {
+        row(reinterpret_cast<M*>(y), reinterpret_cast<const M*>(x), n);
+        continue;
+      }
+      if (!by_columns) {
+        load_elements<T, M>(block.data(), x, lines.strides[0], n);
+        row(block.data(), block.data(), n);
+        store_elements<T, M>(y, lines.strides[1], block.data(), n);
+        continue;
+      }
+      const std::int64_t count = std::min(most, lines.across - first);
+      const std::int64_t width = padded(count);
+      for (std::int64_t r = 0; r < n; ++r) {
+        load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
+                            lines.across_strides[0], count);
+      }
+      with_vectors(width * item, [&]<int bytes> {
+        SoftmaxRows<M, logarithm, bytes>::columns(block.data(), n, width, states.data(),
+                                                  states.data() + width);
+      });
+      for (std::int64_t r = 0; r < n; ++r) {
+        store_elements<T, M>(y + r * lines.strides[1], lines.across_strides[1],
+                             block.data() + r * width, count);
+      }
+    }
+  });
+}
+
+template <class T>
+void run_softmax_backward(const TensorBase& to, const TensorBase& grad, const TensorBase& output,
+                          std::int64_t dim) {
+  using M = opmath_type<T>;
+  constexpr std::int64_t item = sizeof(T), widest = 256;
+  const Lines lines({&output, &grad, &to}, dim);
+  char* const data[] = {static_cast<char*>(output.data_ptr()), static_cast<char*>(grad.data_ptr()),
+                        static_cast<char*>(to.data_ptr())};
+  const bool by_columns = lines.by_columns();
+  const std::int64_t n = lines.length;
+  // What is read and written row by row: `rows` of up to `most` elements.
+  const std::int64_t* const steps = by_columns ? lines.across_strides : lines.strides;
+  const std::int64_t rows = by_columns ? n : 1;
+  bool direct[3];
+  std::int64_t collected = 0;
+  for (int k = 0; k < 3; ++k) {
+    direct[k] = std::is_same_v<T, M> && steps[k] == item;
+    collected += direct[k] ? 0 : 1;
+  }
+  const std::int64_t most = by_columns ? std::min(lines.across, widest) : n;
+  const std::int64_t blocks = by_columns ? (lines.across + most - 1) / most : lines.across;
+  if constexpr (std::is_same_v<T, M> || std::is_same_v<T, BFloat16>) {
+    if (steps[0] == item && steps[1] == item && steps[2] == item) {
+      run_direct_softmax_gradient<T, M>(lines, data, most, blocks);
+      return;
+    }
+  }
+  // Rows that were collected are kept for the second pass if the cache keeps them, too.
+  constexpr std::int64_t cached = 32768;
+  const std::int64_t kept = rows * most * collected <= cached ? rows : 1;
+  const std::int64_t step = kept == 1 ? 0 : most;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (rows * most));
+  parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<M> buffer(static_cast<std::size_t>(collected * kept * most));
+    M* buffers[3] = {};
+    for (int k = 0, used = 0; k < 3; ++k) {
+      if (!direct[k]) buffers[k] = buffer.data() + used++ * kept * most;
+    }
+    LineParts parts(lines, 3, blocks, begin);
+    for (std::int64_t i = begin; i < end; ++i, parts.next()) {
+      const std::int64_t first = parts.part() * (by_columns ? most : 1);
+      const std::int64_t count = by_columns ? std::min(most, lines.across - first) : n;
+      char* at[3];
+      for (int k = 0; k < 3; ++k) {
+        at[k] = data[k] + parts.offset(k) + first * lines.across_strides[k];
+      }
+      const auto row = [&](int k, std::int64_t r) {
+        char* address = at[k] + r * lines.strides[k];
+        return direct[k] ? reinterpret_cast<M*>(address) : buffers[k] + r * step;
+      };
+      const auto load = [&](int k, std::int64_t r) {
+        if (direct[k]) return;
+        load_elements<T, M>(row(k, r), at[k] + r * lines.strides[k], steps[k], count);
+      };
+      M sums[widest];
+      if (by_columns) std::fill_n(sums, count, M(0));
+      for (std::int64_t r = 0; r < rows; ++r) {
+        load(0, r);
+        load(1, r);
+        if (by_columns) {
+          vector_loop([](auto sum, auto a, auto b) { return multiply_add(a, b, sum); }, count, sums,
+                      sums, row(1, r), row(0, r));
+        }
+      }
+      for (std::int64_t r = 0; r < rows; ++r) {
+        if (by_columns) {
+          if (kept == 1) {
+            load(0, r);
+            load(1, r);
+          }
+          vector_loop([](auto a, auto sum, auto b) { return (a - sum) * b; }, count, row(2, r),
+                      row(1, r), sums, row(0, r));
+        } else {
+          const std::int64_t steps_of_one[3] = {};
+          const auto bytes_of = [&](int k) { return reinterpret_cast<char*>(row(k, r)); };
+          with_vectors(count * item, [&]<int bytes> {
+            SoftmaxGradient<M, M, bytes>::rows(bytes_of(2), bytes_of(1), bytes_of(0), count, 1,
+                                               steps_of_one);
+          });
+        }
+        if (direct[2]) continue;
+        store_elements<T, M>(at[2] + r * lines.strides[2], steps[2], row(2, r), count);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim, bool logarithm) {
+  dispatch<FloatingTypes>(self.scalar_type(), "softmax", [&]<class T> {
+    logarithm ? run_softmax<T, true>(out, self, dim) : run_softmax<T, false>(out, self, dim);
+  });
+}
+
+void softmax_backward(const TensorBase& to, const TensorBase& grad, const TensorBase& output,
+                      std::int64_t dim) {
+  dispatch<FloatingTypes>(output.scalar_type(), "softmax_backward",
+                          [&]<class T> { run_softmax_backward<T>(to, grad, output, dim); });
 }
 
 }  // namespace opgen::detail

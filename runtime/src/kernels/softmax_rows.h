@@ -1,0 +1,284 @@
+// softmax_rows.h: the softmax of rows of numbers, its logarithm and its gradient, by vectors of
+// `bytes`. softmax_any.cpp compiles them for any processor, softmax_avx2.cpp and softmax_avx512.cpp
+// for one instruction set each (opgen/cpu/vector_rows.h says why).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "opgen/cpu/vec_doubles.h"
+#include "opgen/cpu/vector_folds.h"
+
+#ifdef OPGEN_ROWS_TARGET
+#define OPGEN_ROWS OPGEN_ROWS_TARGET __attribute__((flatten))
+#else
+#define OPGEN_ROWS
+#endif
+
+namespace opgen::detail {
+
+// The softmax of adjacent elements in a row, and along the columns of rows that were collected in
+// memory, which is padded to whole vectors; or its logarithm.
+template <class M, bool logarithm, int bytes>
+struct SoftmaxRows {
+  using V = Vec<M, bytes>;
+  // `to` may be `from`.
+  OPGEN_ROWS static void row(M* to, const M* from, std::int64_t n);
+  // Along the columns of `n` rows of `width` elements. `most` and `sums` have room for `width` and
+  // twice `width` elements.
+  OPGEN_ROWS static void columns(M* rows, std::int64_t n, std::int64_t width, M* most, M* sums);
+};
+
+// (g - sum of g y) y of elements of type T in memory, which are M or, for floats, BFloat16:
+// adjacent ones of several rows, or of several columns of adjacent elements. The steps are bytes
+// from one row to the next, of the result, g and y. `to` may be `g` or `y`.
+template <class T, class M, int bytes>
+struct SoftmaxGradient {
+  using V = Vec<M, bytes>;
+  OPGEN_ROWS static void rows(char* to, const char* g, const char* y, std::int64_t n,
+                              std::int64_t count, const std::int64_t* steps);
+  // Of n rows. `sums` has room for `count` elements.
+  OPGEN_ROWS static void columns(char* to, const char* g, const char* y, std::int64_t n,
+                                 std::int64_t count, const std::int64_t* steps, M* sums);
+};
+
+#ifdef OPGEN_ROWS_TARGET
+
+// The sum of exp(x - shift).
+template <class M, int bytes>
+OPGEN_ALWAYS_INLINE double sum_of_exp(const M* from, std::int64_t n, const Vec<M, bytes>& shift) {
+  using V = Vec<M, bytes>;
+  constexpr std::int64_t chains = 4, part = 64 * V::size;
+  double total = 0;
+  for (std::int64_t i = 0; i < n; i += part) {
+    const std::int64_t end = n < i + part ? n : i + part;
+    V sums[chains];
+    for (std::int64_t k = 0; k < chains; ++k) sums[k] = V(M(0));
+    std::int64_t k = i;
+    for (; k + chains * V::size <= end; k += chains * V::size) {
+      for (std::int64_t c = 0; c < chains; ++c) {
+        sums[c] = sums[c] + vec::exp(V::load(from + k + c * V::size) - shift);
+      }
+    }
+    for (; k + V::size <= end; k += V::size) {
+      sums[0] = sums[0] + vec::exp(V::load(from + k) - shift);
+    }
+    if (k < end) {
+      M last[V::size];
+      V(-std::numeric_limits<M>::infinity()).store(last);
+      for (std::int64_t c = 0; k + c < end; ++c) last[c] = from[k + c];
+      sums[0] = sums[0] + vec::exp(V::load(last) - shift);
+    }
+    join(sums, SumOf());
+    total += static_cast<double>(join_vector(sums[0], SumOf()));
+  }
+  return total;
+}
+
+template <class M, bool logarithm, int bytes>
+OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::row(M* to, const M* from, std::int64_t n) {
+  const std::int64_t whole = n / V::size * V::size;
+  const V most(fold_row_here<M, M, bytes>(Unchanged(), LargestOf(),
+                                          -std::numeric_limits<M>::infinity(), from, n));
+  if constexpr (logarithm) {
+    const M shift = static_cast<M>(__builtin_log(sum_of_exp(from, n, most)));
+    for (std::int64_t i = 0; i < whole; i += V::size) {
+      (V::load(from + i) - most - V(shift)).store(to + i);
+    }
+    for (std::int64_t i = whole; i < n; ++i) to[i] = from[i] - most[0] - shift;
+    return;
+  }
+  for (std::int64_t i = 0; i < whole; i += V::size) {
+    vec::exp(V::load(from + i) - most).store(to + i);
+  }
+  if (whole < n) {
+    M last[V::size];
+    most.store(last);
+    for (std::int64_t i = whole; i < n; ++i) last[i - whole] = from[i];
+    vec::exp(V::load(last) - most).store(last);
+    for (std::int64_t i = whole; i < n; ++i) to[i] = last[i - whole];
+  }
+  const V sum(fold_row_here<M, M, bytes>(Unchanged(), SumOf(), M(0), to, n));
+  for (std::int64_t i = 0; i < whole; i += V::size) (V::load(to + i) / sum).store(to + i);
+  for (std::int64_t i = whole; i < n; ++i) to[i] /= sum[0];
+}
+
+template <class M, bool logarithm, int bytes>
+OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::columns(M* rows, std::int64_t n,
+                                                          std::int64_t width, M* most, M* sums) {
+  constexpr std::int64_t part = 64;
+  for (std::int64_t k = 0; k < width; k += V::size) {
+    V::load(rows + k).store(most + k);
+    V(M(0)).store(sums + k);
+  }
+  for (std::int64_t r = 1; r < n; ++r) {
+    for (std::int64_t k = 0; k < width; k += V::size) {
+      LargestOf()(V::load(most + k), V::load(rows + r * width + k)).store(most + k);
+    }
+  }
+  M* const sub = sums + width;
+  for (std::int64_t r = 0; r < n; r += part) {
+    const std::int64_t end = n < r + part ? n : r + part;
+    for (std::int64_t k = 0; k < width; k += V::size) V(M(0)).store(sub + k);
+    for (std::int64_t i = r; i < end; ++i) {
+      M* const row = rows + i * width;
+      for (std::int64_t k = 0; k < width; k += V::size) {
+        const V power = vec::exp(V::load(row + k) - V::load(most + k));
+        if constexpr (!logarithm) power.store(row + k);
+        (V::load(sub + k) + power).store(sub + k);
+      }
+    }
+    for (std::int64_t k = 0; k < width; k += V::size) {
+      (V::load(sums + k) + V::load(sub + k)).store(sums + k);
+    }
+  }
+  if constexpr (logarithm) {
+    for (std::int64_t k = 0; k < width; k += V::size) vec::log(V::load(sums + k)).store(sums + k);
+  }
+  for (std::int64_t r = 0; r < n; ++r) {
+    M* const row = rows + r * width;
+    for (std::int64_t k = 0; k < width; k += V::size) {
+      if constexpr (logarithm) {
+        (V::load(row + k) - V::load(most + k) - V::load(sums + k)).store(row + k);
+      } else {
+        (V::load(row + k) / V::load(sums + k)).store(row + k);
+      }
+    }
+  }
+}
+
+// Two vectors of adjacent elements: those of a half type with even and with odd positions, which
+// are the halves of 32-bit numbers.
+template <class T, class M, int bytes>
+OPGEN_ALWAYS_INLINE void load_two(const T* from, Vec<M, bytes>& a, Vec<M, bytes>& b) {
+  using V = Vec<M, bytes>;
+  if constexpr (std::is_same_v<T, M>) {
+    a = V::load(from);
+    b = V::load(from + V::size);
+  } else {
+    using Words = typename VectorOf<std::uint32_t, V::size>::type;
+    Words words;
+    std::memcpy(&words, from, sizeof words);
+    a = V::of(__builtin_bit_cast(typename V::Native, words << 16));
+    b = V::of(__builtin_bit_cast(typename V::Native, words & 0xffff0000u));
+  }
+}
+// The bits of floats that are rounded to the upper half; NaN has bits of its own.
+template <int bytes>
+OPGEN_ALWAYS_INLINE auto rounded_to_upper(const Vec<float, bytes>& v) {
+  using Words = typename VectorOf<std::uint32_t, Vec<float, bytes>::size>::type;
+  const Words bits = __builtin_bit_cast(Words, v.values);
+  const Words sum = bits + 0x7fffu + ((bits >> 16) & 1u);
+  return v == v ? sum : Words{} + 0x7fc00000u;
+}
+template <class T, class M, int bytes>
+OPGEN_ALWAYS_INLINE void store_two(T* to, const Vec<M, bytes>& a, const Vec<M, bytes>& b) {
+  if constexpr (std::is_same_v<T, M>) {
+    a.store(to);
+    b.store(to + Vec<M, bytes>::size);
+  } else {
+    const auto words = (rounded_to_upper(a) >> 16) | (rounded_to_upper(b) & 0xffff0000u);
+    std::memcpy(static_cast<void*>(to), &words, sizeof words);
+  }
+}
+
+template <class T, class M, int bytes>
+OPGEN_ROWS void SoftmaxGradient<T, M, bytes>::rows(char* to, const char* g, const char* y,
+                                                   std::int64_t n, std::int64_t count,
+                                                   const std::int64_t* steps) {
+  constexpr std::int64_t pair = 2 * V::size, step = 2 * pair;
+  for (std::int64_t r = 0; r < count; ++r) {
+    const T* const grad = reinterpret_cast<const T*>(g + r * steps[1]);
+    const T* const output = reinterpret_cast<const T*>(y + r * steps[2]);
+    T* const result = reinterpret_cast<T*>(to + r * steps[0]);
+    V sums[4];
+    for (V& sum : sums) sum = V(M(0));
+    V a, b, c, d;
+    std::int64_t i = 0;
+    for (; i + step <= n; i += step) {
+      for (std::int64_t k = 0; k < 2; ++k) {
+        load_two(grad + i + k * pair, a, b);
+        load_two(output + i + k * pair, c, d);
+        sums[2 * k] = multiply_add(a, c, sums[2 * k]);
+        sums[2 * k + 1] = multiply_add(b, d, sums[2 * k + 1]);
+      }
+    }
+    for (; i + pair <= n; i += pair) {
+      load_two(grad + i, a, b);
+      load_two(output + i, c, d);
+      sums[0] = multiply_add(a, c, sums[0]);
+      sums[1] = multiply_add(b, d, sums[1]);
+    }
+    join(sums, SumOf());
+    M total = join_vector(sums[0], SumOf());
+    for (; i < n; ++i) total += static_cast<M>(grad[i]) * static_cast<M>(output[i]);
+    const V sum(total);
+    for (i = 0; i + pair <= n; i += pair) {
+      load_two(grad + i, a, b);
+      load_two(output + i, c, d);
+      store_two(result + i, (a - sum) * c, (b - sum) * d);
+    }
+    for (; i < n; ++i) {
+      result[i] = static_cast<T>((static_cast<M>(grad[i]) - total) * static_cast<M>(output[i]));
+    }
+  }
+}
+
+// Adds four products to a sum before it goes back to memory.
+template <class T, class M, int bytes>
+OPGEN_ROWS void SoftmaxGradient<T, M, bytes>::columns(char* to, const char* g, const char* y,
+                                                      std::int64_t n, std::int64_t count,
+                                                      const std::int64_t* steps, M* sums) {
+  constexpr std::int64_t together = 4, pair = 2 * V::size;
+  const auto grad = [&](std::int64_t r) { return reinterpret_cast<const T*>(g + r * steps[1]); };
+  const auto output = [&](std::int64_t r) { return reinterpret_cast<const T*>(y + r * steps[2]); };
+  for (std::int64_t i = 0; i < count; ++i) sums[i] = M(0);
+  V a, b, c, d;
+  for (std::int64_t r = 0; r < n; r += together) {
+    const std::int64_t some = together < n - r ? together : n - r;
+    std::int64_t i = 0;
+    for (; i + pair <= count; i += pair) {
+      V first = V::load(sums + i), second = V::load(sums + i + V::size);
+      for (std::int64_t k = r; k < r + some; ++k) {
+        load_two(grad(k) + i, a, b);
+        load_two(output(k) + i, c, d);
+        first = multiply_add(a, c, first);
+        second = multiply_add(b, d, second);
+      }
+      first.store(sums + i);
+      second.store(sums + i + V::size);
+    }
+    for (; i < count; ++i) {
+      for (std::int64_t k = r; k < r + some; ++k) {
+        sums[i] += static_cast<M>(grad(k)[i]) * static_cast<M>(output(k)[i]);
+      }
+    }
+  }
+  for (std::int64_t r = 0; r < n; ++r) {
+    T* const result = reinterpret_cast<T*>(to + r * steps[0]);
+    const T *const x = grad(r), *const z = output(r);
+    std::int64_t i = 0;
+    for (; i + pair <= count; i += pair) {
+      load_two(x + i, a, b);
+      load_two(z + i, c, d);
+      store_two(result + i, (a - V::load(sums + i)) * c, (b - V::load(sums + i + V::size)) * d);
+    }
+    for (; i < count; ++i) {
+      result[i] = static_cast<T>((static_cast<M>(x[i]) - sums[i]) * static_cast<M>(z[i]));
+    }
+  }
+}
+
+#define OPGEN_COMPILE_SOFTMAX(bytes)                      \
+  template struct SoftmaxRows<float, false, bytes>;       \
+  template struct SoftmaxRows<float, true, bytes>;        \
+  template struct SoftmaxRows<double, false, bytes>;      \
+  template struct SoftmaxRows<double, true, bytes>;       \
+  template struct SoftmaxGradient<float, float, bytes>;   \
+  template struct SoftmaxGradient<double, double, bytes>; \
+  template struct SoftmaxGradient<BFloat16, float, bytes>
+#endif
+
+}  // namespace opgen::detail
