@@ -6,174 +6,41 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/gemm_rows.h"
+#include "kernels/with_vectors.h"
 #include "opgen/core/bfloat16.h"
 #include "opgen/core/error.h"
 #include "opgen/core/half.h"
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/convert_rows.h"
-#include "opgen/cpu/reduce.h"
-#include "opgen/cpu/vec.h"
 
 namespace opgen {
 
 namespace {
 
-// The registers of a kernel hold kRows rows of kVectors vectors.
-struct WithFma {
-  static constexpr int kBytes = 32, kRows = 6, kVectors = 2;
-};
-struct Plain {
-  static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
-};
-
-// A vector of one number, loaded at once. (Adding it to zeros would take an addition, because of
-// -0.)
-template <class V>
-OPGEN_ALWAYS_INLINE V repeated(typename V::Element value) noexcept {
-  return V::of(value - typename V::Native{});
-}
-
-// Sets the tile `to` to the product of two panels, or adds it.
-template <class W, class Set>
-OPGEN_ALWAYS_INLINE void multiply_panels(std::int64_t depth, const W* a, const W* b, W* to,
-                                         std::int64_t step, bool adds) {
-  constexpr int rows = Set::kRows, vectors = Set::kVectors;
-  using V = Vec<W, Set::kBytes>;
-  V sums[rows][vectors];
-#pragma GCC unroll 8
-  for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) sums[i][v] = V(W(0));
-  }
-  for (std::int64_t p = 0; p < depth; ++p) {
-    V factors[vectors];
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) factors[v] = V::load(b + v * V::size);
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; ++i) {
-      const V factor = repeated<V>(a[i]);
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) {
-        sums[i][v] = multiply_add(factor, factors[v], sums[i][v]);
-      }
-    }
-    a += rows;
-    b += vectors * V::size;
-  }
-#pragma GCC unroll 8
-  for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) {
-      W* at = to + i * step + v * V::size;
-      (adds ? V::load(at) + sums[i][v] : sums[i][v]).store(at);
-    }
-  }
-}
-
-// The sum of products of two contiguous vectors, in four vectors of sums.
-template <class W, int bytes, class T>
-OPGEN_ALWAYS_INLINE W dot_here(const T* a, const T* b, std::int64_t n) {
-  using V = Vec<W, bytes>;
-  V sums[4] = {V(W(0)), V(W(0)), V(W(0)), V(W(0))};
-  std::int64_t i = 0;
-  for (; i + 4 * V::size <= n; i += 4 * V::size) {
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; ++k) {
-      sums[k] = multiply_add(detail::load_vector<W, bytes>(a + i + k * V::size),
-                             detail::load_vector<W, bytes>(b + i + k * V::size), sums[k]);
-    }
-  }
-  for (; i + V::size <= n; i += V::size) {
-    sums[0] = multiply_add(detail::load_vector<W, bytes>(a + i),
-                           detail::load_vector<W, bytes>(b + i), sums[0]);
-  }
-  const V all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  W total = 0;
-  for (std::int64_t k = 0; k < V::size; ++k) total += all[k];
-  for (; i < n; ++i) total += static_cast<W>(a[i]) * static_cast<W>(b[i]);
-  return total;
-}
-
-// sums[i] += the sum over k < count of factors[k] * columns[k * step + i].
-template <class W, int bytes>
-OPGEN_ALWAYS_INLINE void add_columns_here(W* sums, const W* columns, std::int64_t step,
-                                          const W* factors, std::int64_t count, std::int64_t n) {
-  using V = Vec<W, bytes>;
-  std::int64_t k = 0;
-  for (; k + 4 <= count; k += 4) {
-    const W* at = columns + k * step;
-    const V times[4] = {V(factors[k]), V(factors[k + 1]), V(factors[k + 2]), V(factors[k + 3])};
-    std::int64_t i = 0;
-    for (; i + V::size <= n; i += V::size) {
-      V sum = V::load(sums + i);
-#pragma GCC unroll 4
-      for (int c = 0; c < 4; ++c) {
-        sum = multiply_add(times[c], V::load(at + c * step + i), sum);
-      }
-      sum.store(sums + i);
-    }
-    for (; i < n; ++i) {
-      for (int c = 0; c < 4; ++c) sums[i] += factors[k + c] * at[c * step + i];
-    }
-  }
-  for (; k < count; ++k) {
-    for (std::int64_t i = 0; i < n; ++i) sums[i] += factors[k] * columns[k * step + i];
-  }
-}
-
-template <class W>
-OPGEN_NOINLINE void multiply_plain(std::int64_t depth, const W* a, const W* b, W* to,
-                                   std::int64_t step, bool adds) {
-  multiply_panels<W, Plain>(depth, a, b, to, step, adds);
-}
-template <class W, class T = W>
-OPGEN_NOINLINE W dot_plain(const T* a, const T* b, std::int64_t n) {
-  return dot_here<W, 16>(a, b, n);
-}
-template <class W>
-OPGEN_NOINLINE void add_columns_plain(W* sums, const W* columns, std::int64_t step,
-                                      const W* factors, std::int64_t count, std::int64_t n) {
-  add_columns_here<W, 16>(sums, columns, step, factors, count, n);
-}
-#if OPGEN_LOOPS_AVX2
-template <class W>
-OPGEN_NOINLINE OPGEN_TARGET_FMA void multiply_fma(std::int64_t depth, const W* a, const W* b, W* to,
-                                                  std::int64_t step, bool adds) {
-  multiply_panels<W, WithFma>(depth, a, b, to, step, adds);
-}
-template <class W, class T = W>
-OPGEN_NOINLINE OPGEN_TARGET_FMA W dot_fma(const T* a, const T* b, std::int64_t n) {
-  return dot_here<W, 32>(a, b, n);
-}
-template <class W>
-OPGEN_NOINLINE OPGEN_TARGET_FMA void add_columns_fma(W* sums, const W* columns, std::int64_t step,
-                                                     const W* factors, std::int64_t count,
-                                                     std::int64_t n) {
-  add_columns_here<W, 32>(sums, columns, step, factors, count, n);
-}
-#endif
-
 // The functions for this processor.
-template <class W>
+template <class T, class W>
 struct Functions {
-  void (*multiply)(std::int64_t, const W*, const W*, W*, std::int64_t, bool) = multiply_plain<W>;
-  W (*dot)(const W*, const W*, std::int64_t) = dot_plain<W>;
-  void (*add_columns)(W*, const W*, std::int64_t, const W*, std::int64_t,
-                      std::int64_t) = add_columns_plain<W>;
-  std::int64_t rows = Plain::kRows;
-  std::int64_t columns = Plain::kVectors * Plain::kBytes / std::int64_t(sizeof(W));
+  void (*multiply)(std::int64_t, const W*, const W*, W*, std::int64_t, bool);
+  void (*add_columns)(W*, const W*, std::int64_t, const W*, std::int64_t, std::int64_t);
+  W (*dot)(const W*, const W*, std::int64_t);
+  // Of elements as they are in memory.
+  W (*direct_dot)(const T*, const T*, std::int64_t) = nullptr;
+  std::int64_t rows, columns;
 
   Functions() noexcept {
-#if OPGEN_LOOPS_AVX2
-    if (!detail::use_fma()) return;
-    multiply = multiply_fma<W>;
-    dot = dot_fma<W>;
-    add_columns = add_columns_fma<W>;
-    rows = WithFma::kRows;
-    columns = WithFma::kVectors * WithFma::kBytes / std::int64_t(sizeof(W));
-#endif
+    detail::with_vectors([&]<int bytes> {
+      using Rows = detail::GemmRows<W, bytes>;
+      multiply = Rows::multiply;
+      add_columns = Rows::add_columns;
+      dot = detail::DotRows<W, W, bytes>::dot;
+      if constexpr (!std::is_same_v<T, Half>) direct_dot = detail::DotRows<T, W, bytes>::dot;
+      rows = Rows::kRows;
+      columns = Rows::kColumns;
+    });
   }
 };
 
@@ -221,12 +88,16 @@ void pack(const FactorBlock<T>& block, std::int64_t width, W* to, W* buffer) {
                                     block.across, buffer);
       W* at = to + p * width;
       std::int64_t i = 0;
-      if (width == 16) {  // a constant size is copied without a call
-        for (; i < full; i += 16, at += panel) std::memcpy(at, line + i, 16 * sizeof(W));
+      // A constant size is copied without a call.
+      const auto copy = [&](auto size) {
+        for (; i < full; i += size, at += panel) std::memcpy(at, line + i, size * sizeof(W));
+      };
+      if (width == 16) {
+        copy(std::integral_constant<std::int64_t, 16>());
+      } else if (width == 32) {
+        copy(std::integral_constant<std::int64_t, 32>());
       } else {
-        for (; i < full; i += width, at += panel) {
-          for (std::int64_t k = 0; k < width; ++k) at[k] = line[i + k];
-        }
+        copy(width);
       }
       for (std::int64_t k = 0; i + k < block.across; ++k) at[k] = line[i + k];
     }
@@ -246,7 +117,7 @@ constexpr std::int64_t kDepth = 256, kRowsOfA = 96, kColumns = 512, kRowsOfSums 
 template <class T, class W>
 void multiply_part(const MatrixView& a, const MatrixView& b, std::int64_t row_begin,
                    std::int64_t row_end, std::int64_t column_begin, std::int64_t column_end,
-                   const Functions<W>& use, const FinishRow<W>& finish) {
+                   const Functions<T, W>& use, const FinishRow<W>& finish) {
   const T* left = static_cast<const T*>(a.data);
   const T* right = static_cast<const T*>(b.data);
   const std::int64_t depth = a.columns, deepest = std::min(depth, kDepth);
@@ -298,7 +169,7 @@ void multiply_part(const MatrixView& a, const MatrixView& b, std::int64_t row_be
 
 // A matrix times a vector: memory is read once, and nothing is packed.
 template <class T, class W>
-void multiply_vector(const MatrixView& a, const VectorView& x, const Functions<W>& use,
+void multiply_vector(const MatrixView& a, const VectorView& x, const Functions<T, W>& use,
                      FunctionRef<void(std::int64_t, const W*, std::int64_t)> finish) {
   const T* left = static_cast<const T*>(a.data);
   const std::int64_t depth = a.columns;
@@ -347,7 +218,7 @@ void multiply_vector(const MatrixView& a, const VectorView& x, const Functions<W
 
 template <class T, class W>
 void multiply(const MatrixView& a, const MatrixView& b, const FinishRow<W>& finish) {
-  static const Functions<W> use;
+  static const Functions<T, W> use;
   if (a.columns == 0) {
     const std::vector<W> zeros(static_cast<std::size_t>(b.columns), W(0));
     for (std::int64_t i = 0; i < a.rows; ++i) finish(i, 0, zeros.data(), b.columns);
@@ -382,28 +253,13 @@ void multiply(const MatrixView& a, const MatrixView& b, const FinishRow<W>& fini
                });
 }
 
-// The sum of products of adjacent elements. Rows of bfloat16 are not converted to a copy first,
-// which would take a third of the time.
-template <class T, class W>
-W dot_of_rows(const T* a, const T* b, std::int64_t n, const Functions<W>& use) {
-  if constexpr (std::is_same_v<T, W>) {
-    return use.dot(a, b, n);
-  } else {
-#if OPGEN_LOOPS_AVX2
-    if (detail::use_fma()) return dot_fma<W, T>(a, b, n);
-#endif
-    return dot_plain<W, T>(a, b, n);
-  }
-}
-
 template <class T, class W>
 W dot(const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride, std::int64_t n,
-      const Functions<W>& use) {
+      const Functions<T, W>& use) {
   constexpr std::int64_t most = 1024;
   if (n <= most) {
-    if constexpr (std::is_same_v<T, W> || std::is_same_v<T, BFloat16>) {
-      if (a_stride == 1 && b_stride == 1) return dot_of_rows<T, W>(a, b, n, use);
-    }
+    // Rows of bfloat16 are not converted to a copy first, which would take a third of the time.
+    if (use.direct_dot && a_stride == 1 && b_stride == 1) return use.direct_dot(a, b, n);
     W left[most], right[most];
     const W* x = as_line<T, W>(a, a_stride, n, left);
     return use.dot(x, as_line<T, W>(b, b_stride, n, right), n);
@@ -415,7 +271,7 @@ W dot(const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride, std:
 
 template <class T, class W>
 double dot_of(const VectorView& a, const VectorView& b) {
-  static const Functions<W> use;
+  static const Functions<T, W> use;
   return double(dot<T, W>(static_cast<const T*>(a.data), a.stride, static_cast<const T*>(b.data),
                           b.stride, a.size, use));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/softmax_rows.h"
+#include "kernels/with_vectors.h"
 #include "opgen/core/dispatch.h"
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/loops.h"
@@ -19,15 +20,11 @@ namespace opgen::detail {
 
 namespace {
 
-// Calls f<bytes>() with the bytes of this processor's vectors. Rows of up to half a kilobyte take
-// less time with those of AVX2: to combine the lanes of one takes as long as to fold a few.
+// Calls f<bytes>() for rows of so many bytes. Short ones take less time with the vectors of AVX2:
+// to combine the lanes of one takes as long as to fold a few.
 template <class F>
-void with_vectors(std::int64_t bytes_of_row, const F& f) {
-#if OPGEN_LOOPS_AVX2
-  if (use_avx512() && bytes_of_row > 512) return f.template operator()<64>();
-  if (use_fma()) return f.template operator()<32>();
-#endif
-  f.template operator()<kAnyVector>();
+void for_rows(std::int64_t bytes_of_row, const F& f) {
+  with_vectors(f, bytes_of_row > 512);
 }
 
 // The lines of up to three tensors of one shape along a dimension. Adjacent lines differ in the
@@ -153,13 +150,13 @@ void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int
       }
       if (by_columns) {
         const std::int64_t count = std::min(most, lines.across - first);
-        with_vectors(count * item, [&]<int bytes> {
+        for_rows(count * item, [&]<int bytes> {
           SoftmaxGradient<T, M, bytes>::columns(at[2], at[1], at[0], n, count, steps, sums.data());
         });
         ++i;
       } else {
         const std::int64_t count = std::min(end - i, blocks - part);
-        with_vectors(n * item, [&]<int bytes> {
+        for_rows(n * item, [&]<int bytes> {
           SoftmaxGradient<T, M, bytes>::rows(at[2], at[1], at[0], n, count, steps);
         });
         i += count;
@@ -173,7 +170,7 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   using M = opmath_type<T>;
   constexpr std::int64_t item = sizeof(M);
   const auto row = [](M* y, const M* x, std::int64_t n) {
-    with_vectors(n * item, [&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::row(y, x, n); });
+    for_rows(n * item, [&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::row(y, x, n); });
   };
   // The columns of collected rows are whole vectors.
   constexpr std::int64_t pad = 64 / sizeof(M);
@@ -218,7 +215,7 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
         load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
                             lines.across_strides[0], count);
       }
-      with_vectors(width * item, [&]<int bytes> {
+      for_rows(width * item, [&]<int bytes> {
         SoftmaxRows<M, logarithm, bytes>::columns(block.data(), n, width, states.data(),
                                                   states.data() + width);
       });
@@ -305,7 +302,7 @@ void run_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
         } else {
           const std::int64_t steps_of_one[3] = {};
           const auto bytes_of = [&](int k) { return reinterpret_cast<char*>(row(k, r)); };
-          with_vectors(count * item, [&]<int bytes> {
+          for_rows(count * item, [&]<int bytes> {
             SoftmaxGradient<M, M, bytes>::rows(bytes_of(2), bytes_of(1), bytes_of(0), count, 1,
                                                steps_of_one);
           });

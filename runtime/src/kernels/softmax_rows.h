@@ -1,6 +1,5 @@
 // softmax_rows.h: the softmax of rows of numbers, its logarithm and its gradient, by vectors of
-// `bytes`. softmax_any.cpp compiles them for any processor, softmax_avx2.cpp and softmax_avx512.cpp
-// for one instruction set each (opgen/cpu/vector_rows.h says why).
+// `bytes` (with_vectors.h).
 #pragma once
 
 #include <cstdint>
@@ -10,12 +9,7 @@
 
 #include "opgen/cpu/vec_doubles.h"
 #include "opgen/cpu/vector_folds.h"
-
-#ifdef OPGEN_ROWS_TARGET
-#define OPGEN_ROWS OPGEN_ROWS_TARGET __attribute__((flatten))
-#else
-#define OPGEN_ROWS
-#endif
+#include "opgen/cpu/vector_rows.h"
 
 namespace opgen::detail {
 

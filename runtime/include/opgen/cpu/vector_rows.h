@@ -76,9 +76,9 @@ concept CompiledApart = requires {
 
 // out[i] = g(in[0][i], …) for n contiguous elements, with vectors of `bytes`.
 #ifdef OPGEN_ROWS_TARGET
+#define OPGEN_ROWS OPGEN_ROWS_TARGET __attribute__((flatten))
 template <int bytes, class M, class G>
-OPGEN_ROWS_TARGET __attribute__((flatten)) void compiled_row(const G& g, std::int64_t n, M* out,
-                                                             const M* const* in) {
+OPGEN_ROWS void compiled_row(const G& g, std::int64_t n, M* out, const M* const* in) {
   constexpr auto all = std::make_index_sequence<vector_inputs<G, Vec<M, bytes>>>();
   vector_row_here<M, bytes>(g, n, out, in, all);
 }
@@ -86,6 +86,7 @@ OPGEN_ROWS_TARGET __attribute__((flatten)) void compiled_row(const G& g, std::in
   template void opgen::detail::compiled_row<bytes, T, __VA_ARGS__>( \
       const __VA_ARGS__&, std::int64_t, T*, const T* const*)
 #else
+#define OPGEN_ROWS
 template <int bytes, class M, class G>
 void compiled_row(const G& g, std::int64_t n, M* out, const M* const* in);
 #endif

@@ -1,0 +1,21 @@
+// with_vectors.h: the rows of gemm_rows.h and softmax_rows.h that this processor has vectors for.
+// rows_any.cpp compiles them for any processor, rows_avx2.cpp and rows_avx512.cpp for one
+// instruction set each (opgen/cpu/vector_rows.h says why).
+#pragma once
+
+#include "opgen/cpu/convert_rows.h"
+#include "opgen/cpu/vector_folds.h"
+
+namespace opgen::detail {
+
+// Calls f<bytes>() with the bytes of a vector; those of AVX-512 only if `is_long`.
+template <class F>
+void with_vectors(const F& f, bool is_long = true) {
+#if OPGEN_LOOPS_AVX2
+  if (is_long && use_avx512()) return f.template operator()<64>();
+  if (use_fma()) return f.template operator()<32>();
+#endif
+  f.template operator()<kAnyVector>();
+}
+
+}  // namespace opgen::detail
