@@ -20,13 +20,6 @@ namespace opgen::detail {
 
 namespace {
 
-// Calls f<bytes>() for rows of so many bytes. Short ones take less time with the vectors of AVX2:
-// to combine the lanes of one takes as long as to fold a few.
-template <class F>
-void for_rows(std::int64_t bytes_of_row, const F& f) {
-  with_vectors(f, bytes_of_row > 512);
-}
-
 // The lines of up to three tensors of one shape along a dimension. Adjacent lines differ in the
 // index of the dimension `across`.
 struct Lines {
@@ -134,7 +127,6 @@ template <class T, class M>
 void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int64_t most,
                                  std::int64_t blocks) {
   const bool by_columns = lines.by_columns();
-  constexpr std::int64_t item = sizeof(M);
   const std::int64_t n = lines.length;
   const std::int64_t* const between = by_columns ? lines.strides : lines.across_strides;
   const std::int64_t steps[] = {between[2], between[1], between[0]};
@@ -150,13 +142,13 @@ void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int
       }
       if (by_columns) {
         const std::int64_t count = std::min(most, lines.across - first);
-        for_rows(count * item, [&]<int bytes> {
+        with_vectors([&]<int bytes> {
           SoftmaxGradient<T, M, bytes>::columns(at[2], at[1], at[0], n, count, steps, sums.data());
         });
         ++i;
       } else {
         const std::int64_t count = std::min(end - i, blocks - part);
-        for_rows(n * item, [&]<int bytes> {
+        with_vectors([&]<int bytes> {
           SoftmaxGradient<T, M, bytes>::rows(at[2], at[1], at[0], n, count, steps);
         });
         i += count;
@@ -168,9 +160,8 @@ void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int
 template <class T, bool logarithm>
 void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
   using M = opmath_type<T>;
-  constexpr std::int64_t item = sizeof(M);
   const auto row = [](M* y, const M* x, std::int64_t n) {
-    for_rows(n * item, [&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::row(y, x, n); });
+    with_vectors([&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::row(y, x, n); });
   };
   // The columns of collected rows are whole vectors.
   constexpr std::int64_t pad = 64 / sizeof(M);
@@ -215,7 +206,7 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
         load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
                             lines.across_strides[0], count);
       }
-      for_rows(width * item, [&]<int bytes> {
+      with_vectors([&]<int bytes> {
         SoftmaxRows<M, logarithm, bytes>::columns(block.data(), n, width, states.data(),
                                                   states.data() + width);
       });
@@ -302,7 +293,7 @@ void run_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
         } else {
           const std::int64_t steps_of_one[3] = {};
           const auto bytes_of = [&](int k) { return reinterpret_cast<char*>(row(k, r)); };
-          for_rows(count * item, [&]<int bytes> {
+          with_vectors([&]<int bytes> {
             SoftmaxGradient<M, M, bytes>::rows(bytes_of(2), bytes_of(1), bytes_of(0), count, 1,
                                                steps_of_one);
           });

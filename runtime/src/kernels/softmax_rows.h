@@ -40,6 +40,19 @@ struct SoftmaxGradient {
 
 #ifdef OPGEN_ROWS_TARGET
 
+// The larger of two, or any of them if one is NaN: then the sum of powers is NaN, whatever they are
+// divided by.
+struct LargerOf {
+  template <class T>
+  OPGEN_ALWAYS_INLINE T operator()(const T& a, const T& b) const {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return a > b ? a : b;
+    } else {
+      return max(a, b);
+    }
+  }
+};
+
 // The sum of exp(x - shift).
 template <class M, int bytes>
 OPGEN_ALWAYS_INLINE double sum_of_exp(const M* from, std::int64_t n, const Vec<M, bytes>& shift) {
@@ -74,7 +87,7 @@ OPGEN_ALWAYS_INLINE double sum_of_exp(const M* from, std::int64_t n, const Vec<M
 template <class M, bool logarithm, int bytes>
 OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::row(M* to, const M* from, std::int64_t n) {
   const std::int64_t whole = n / V::size * V::size;
-  const V most(fold_row_here<M, M, bytes>(Unchanged(), LargestOf(),
+  const V most(fold_row_here<M, M, bytes>(Unchanged(), LargerOf(),
                                           -std::numeric_limits<M>::infinity(), from, n));
   if constexpr (logarithm) {
     const M shift = static_cast<M>(__builtin_log(sum_of_exp(from, n, most)));
@@ -109,7 +122,7 @@ OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::columns(M* rows, std::int64_t 
   }
   for (std::int64_t r = 1; r < n; ++r) {
     for (std::int64_t k = 0; k < width; k += V::size) {
-      LargestOf()(V::load(most + k), V::load(rows + r * width + k)).store(most + k);
+      LargerOf()(V::load(most + k), V::load(rows + r * width + k)).store(most + k);
     }
   }
   M* const sub = sums + width;

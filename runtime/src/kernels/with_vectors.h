@@ -8,11 +8,11 @@
 
 namespace opgen::detail {
 
-// Calls f<bytes>() with the bytes of a vector; those of AVX-512 only if `is_long`.
+// Calls f<bytes>() with the bytes of a vector.
 template <class F>
-void with_vectors(const F& f, [[maybe_unused]] bool is_long = true) {
+void with_vectors(const F& f) {
 #if OPGEN_LOOPS_AVX2
-  if (is_long && use_avx512()) return f.template operator()<64>();
+  if (use_avx512()) return f.template operator()<64>();
   if (use_fma()) return f.template operator()<32>();
 #endif
   f.template operator()<kAnyVector>();
