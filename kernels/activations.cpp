@@ -157,19 +157,8 @@ namespace {
 Tensor& hardswish_into(Tensor& out, const Tensor& self) {
   TensorIterator iter = TensorIterator::unary_op(out, self);
   if (out.is_meta()) return out;
-  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "hardswish", [&] {
-    if constexpr (is_half_v<scalar_t>) {
-      opgen::cpu_kernel_vec<scalar_t>(iter, [](auto x) {
-        using V = decltype(x);
-        // NaN is the second argument.
-        return x * min(V(6.0f), max(V(0.0f), x + V(3.0f))) / V(6.0f);
-      });
-    } else {
-      opgen::cpu_kernel(iter, [](scalar_t x) -> scalar_t {
-        return x * lesser_of(greater_of(x + scalar_t(3), scalar_t(0)), scalar_t(6)) / scalar_t(6);
-      });
-    }
-  });
+  OPGEN_DISPATCH_FLOATING(iter.common_dtype(), "hardswish",
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(iter, vectors::Hardswish()); });
   return out;
 }
 
@@ -280,21 +269,8 @@ OPGEN_META_FUNC(hardsigmoid)(const Tensor& self) {
   build_borrowing_unary_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(hardsigmoid_out)(const Tensor&, const Tensor& /*out*/) {
-  OPGEN_DISPATCH_FLOATING(common_dtype(), "hardsigmoid", [&] {
-    if constexpr (is_half_v<scalar_t>) {
-      opgen::cpu_kernel_vec<scalar_t>(*this, [](auto x) {
-        using V = decltype(x);
-        // NaN is the second argument.
-        return min(V(6.0f), max(V(0.0f), x + V(3.0f))) / V(6.0f);
-      });
-    } else {
-      using wide = wide_t<scalar_t>;
-      opgen::cpu_kernel(*this, [](scalar_t element) -> scalar_t {
-        const wide x = static_cast<wide>(element) + wide(3);
-        return static_cast<scalar_t>(lesser_of(greater_of(x, wide(0)), wide(6)) / wide(6));
-      });
-    }
-  });
+  OPGEN_DISPATCH_FLOATING(common_dtype(), "hardsigmoid",
+                          [&] { opgen::cpu_kernel_vec<scalar_t>(*this, vectors::Hardsigmoid()); });
 }
 
 // ---- Composites of the above ----

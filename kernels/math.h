@@ -266,11 +266,13 @@ T inverted(T x) {
 // The larger and the smaller of two; NaN wins. Without branches, so that compilers vectorise loops.
 template <class T>
 T greater_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) return a | b;
   const auto x = static_cast<wide_t<T>>(a), y = static_cast<wide_t<T>>(b);
   return (x < y) | (y != y) ? b : a;
 }
 template <class T>
 T lesser_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>) return a & b;
   const auto x = static_cast<wide_t<T>>(a), y = static_cast<wide_t<T>>(b);
   return (x > y) | (y != y) ? b : a;
 }

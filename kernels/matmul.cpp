@@ -203,11 +203,12 @@ void product(const MatrixView& a, const MatrixView& b, Finish finish) {
       return complex_product<R>(a, b, finish);
     }
   }
-  if constexpr (is_float_v<T>) {
+  if constexpr (is_float_v<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool>)) {
     if (a.rows * a.columns * b.columns >= worth_blocks) {
-      using wide = sum_t<T>;
+      using bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+      using wide = std::conditional_t<is_float_v<T>, sum_t<T>, bits>;
       const auto finish_row = [&](int64_t i, int64_t j, const wide* sums, int64_t n) {
-        for (int64_t k = 0; k < n; ++k) finish(i, j + k, sums[k]);
+        for (int64_t k = 0; k < n; ++k) finish(i, j + k, static_cast<sum_t<T>>(sums[k]));
       };
       return opgen::multiply_matrices(a, b, opgen::FinishRow<wide>(finish_row));
     }

@@ -366,7 +366,11 @@ OPGEN_IMPL_FUNC(pow_Tensor_Scalar_out)
     const double n =
         exponent.isComplex() ? std::numeric_limits<double>::quiet_NaN() : exponent.toDouble();
     if (n == 2) {
-      opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return times(x, x); });
+      if constexpr (is_complex_v<scalar_t>) {
+        opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t { return times(x, x); });
+      } else {
+        opgen::cpu_kernel_vec<scalar_t>(*this, vectors::Square());
+      }
     } else if (n == 3) {
       opgen::cpu_kernel(*this, [](scalar_t x) -> scalar_t {
         using wide = wide_t<scalar_t>;
@@ -586,6 +590,7 @@ OPGEN_META_FUNC(fmax)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(fmax_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "fmax", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      if constexpr (std::is_same_v<scalar_t, bool>) return greater_of(a, b);
       return (widen(a) < widen(b)) | is_nan(a) ? b : a;
     });
   });
@@ -599,6 +604,7 @@ OPGEN_META_FUNC(fmin)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(fmin_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_REAL_AND_BOOL(common_dtype(), "fmin", [&] {
     opgen::cpu_kernel(*this, [](scalar_t a, scalar_t b) -> scalar_t {
+      if constexpr (std::is_same_v<scalar_t, bool>) return lesser_of(a, b);
       return (widen(b) < widen(a)) | is_nan(a) ? b : a;
     });
   });

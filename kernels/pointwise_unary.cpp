@@ -197,7 +197,9 @@ OPGEN_UNARY_FLOAT(log1p, map_floating_or_complex, Log1p(), vectors::log1p())
 OPGEN_UNARY_FLOAT(sqrt, map_floating_or_complex, OPGEN_STD(sqrt))
 OPGEN_UNARY_FLOAT(rsqrt, map_floating_or_complex,
                   [](auto x) { return decltype(x)(1) / std::sqrt(x); })
-OPGEN_UNARY_FLOAT(reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; })
+OPGEN_UNARY_FLOAT(
+    reciprocal, map_floating_or_complex, [](auto x) { return decltype(x)(1) / x; },
+    vectors::Reciprocal())
 OPGEN_UNARY_FLOAT(sin, map_with_halves, OPGEN_STD(sin), vectors::sin(), vectors::sin_of_half())
 OPGEN_UNARY_FLOAT(cos, map_with_halves, OPGEN_STD(cos), vectors::cos(), vectors::cos_of_half())
 OPGEN_UNARY_FLOAT(atan, map_floating_or_complex, OPGEN_STD(atan), vectors::atan())

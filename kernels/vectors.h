@@ -59,6 +59,39 @@ WithNumber<F, T> with_number(T number) {
   return {number};
 }
 
+struct Reciprocal {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    return V(1.0f) / x;
+  }
+};
+
+struct Square {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    return x * x;
+  }
+};
+
+struct Hardswish {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    // NaN is the second argument.
+    return x * min(V(6.0f), max(V(0.0f), x + V(3.0f))) / V(6.0f);
+  }
+};
+
+struct Hardsigmoid {
+  using CompiledApart = void;
+  template <class V>
+  OPGEN_ALWAYS_INLINE V operator()(const V& x) const {
+    return min(V(6.0f), max(V(0.0f), x + V(3.0f))) / V(6.0f);
+  }
+};
+
 struct Entropy {
   using CompiledApart = void;
   template <class V>
@@ -135,12 +168,14 @@ struct LogSigmoid {
 KERNELS_VECTOR_FUNCTIONS(KERNELS_ROW)
 KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW)
 KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW_OF_DOUBLES)
-KERNELS_ROW(Entropy)
-KERNELS_ROW_OF_DOUBLES(Entropy)
-KERNELS_ROW(LogSigmoid)
-KERNELS_ROW_OF_DOUBLES(LogSigmoid)
-KERNELS_ROW(Glu)
-KERNELS_ROW_OF_DOUBLES(Glu)
+#define KERNELS_ROWS(name) KERNELS_ROW(name) KERNELS_ROW_OF_DOUBLES(name)
+KERNELS_ROWS(Reciprocal)
+KERNELS_ROWS(Square)
+KERNELS_ROWS(Hardswish)
+KERNELS_ROWS(Hardsigmoid)
+KERNELS_ROWS(Entropy)
+KERNELS_ROWS(LogSigmoid)
+KERNELS_ROWS(Glu)
 KERNELS_ROW(Logit<float>)
 KERNELS_ROW_OF_DOUBLES(Logit<double>)
 KERNELS_ROW(Elu<float>)

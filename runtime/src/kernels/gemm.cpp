@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "cpu/with_vectors.h"
 #include "kernels/gemm_rows.h"
-#include "kernels/with_vectors.h"
 #include "opgen/core/bfloat16.h"
 #include "opgen/core/error.h"
 #include "opgen/core/half.h"
@@ -37,7 +37,8 @@ struct Functions {
       multiply = Rows::multiply;
       add_columns = Rows::add_columns;
       dot = detail::DotRows<W, W, bytes>::dot;
-      if constexpr (!std::is_same_v<T, Half>) direct_dot = detail::DotRows<T, W, bytes>::dot;
+      if constexpr (std::is_same_v<T, W> || std::is_same_v<T, BFloat16>)
+        direct_dot = detail::DotRows<T, W, bytes>::dot;
       rows = Rows::kRows;
       columns = Rows::kColumns;
     });
@@ -295,6 +296,26 @@ void multiply_matrices(const MatrixView& a, const MatrixView& b, FinishRow<doubl
   OPGEN_CHECK(a.dtype == kDouble, "multiply_matrices: doubles are not the type of sums of ",
               a.dtype);
   multiply<double, double>(a, b, finish);
+}
+
+void multiply_matrices(const MatrixView& a, const MatrixView& b, FinishRow<std::uint32_t> finish) {
+  switch (a.dtype) {
+    case kByte:
+      return multiply<std::uint8_t, std::uint32_t>(a, b, finish);
+    case kChar:
+      return multiply<std::int8_t, std::uint32_t>(a, b, finish);
+    case kShort:
+      return multiply<std::int16_t, std::uint32_t>(a, b, finish);
+    case kInt:
+      return multiply<std::uint32_t, std::uint32_t>(a, b, finish);
+    default:
+      OPGEN_CHECK(false, "multiply_matrices: 32 bits are not the type of sums of ", a.dtype);
+  }
+}
+
+void multiply_matrices(const MatrixView& a, const MatrixView& b, FinishRow<std::uint64_t> finish) {
+  OPGEN_CHECK(a.dtype == kLong, "multiply_matrices: 64 bits are not the type of sums of ", a.dtype);
+  multiply<std::uint64_t, std::uint64_t>(a, b, finish);
 }
 
 double dot_product(const VectorView& a, const VectorView& b) {

@@ -122,11 +122,15 @@ OPGEN_ROWS void GemmRows<W, bytes>::add_columns(W* sums, const W* columns, std::
   }
 }
 
-#define OPGEN_COMPILE_GEMM(bytes)                 \
-  template struct GemmRows<float, bytes>;         \
-  template struct GemmRows<double, bytes>;        \
-  template struct DotRows<float, float, bytes>;   \
-  template struct DotRows<double, double, bytes>; \
+#define OPGEN_COMPILE_GEMM(bytes)                               \
+  template struct GemmRows<float, bytes>;                       \
+  template struct GemmRows<double, bytes>;                      \
+  template struct GemmRows<std::uint32_t, bytes>;               \
+  template struct GemmRows<std::uint64_t, bytes>;               \
+  template struct DotRows<std::uint32_t, std::uint32_t, bytes>; \
+  template struct DotRows<std::uint64_t, std::uint64_t, bytes>; \
+  template struct DotRows<float, float, bytes>;                 \
+  template struct DotRows<double, double, bytes>;               \
   template struct DotRows<BFloat16, float, bytes>
 #endif
 

@@ -16,6 +16,7 @@
 #define OPGEN_LOOPS_AVX2 1
 #define OPGEN_TARGET_AVX2 __attribute__((target("avx2")))
 #define OPGEN_TARGET_FMA __attribute__((target("avx2,fma,f16c")))
+#define OPGEN_TARGET_AVX512 __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,f16c")))
 #else
 #define OPGEN_LOOPS_AVX2 0
 #define OPGEN_TARGET_AVX2
@@ -147,6 +148,24 @@ OPGEN_NOINLINE void store_row(char* to, std::int64_t stride, const M* from, std:
 typedef short Halves __attribute__((vector_size(16)));
 typedef float HalvesAsFloats __attribute__((vector_size(32)));
 
+// Rounds whole vectors of adjacent floats to bfloat16, and returns how many elements they have.
+OPGEN_TARGET_AVX512 inline std::int64_t store_bfloat16_avx512(char* to, const float* from,
+                                                              std::int64_t n) {
+  typedef std::uint32_t Words __attribute__((vector_size(64)));
+  typedef std::uint16_t Upper __attribute__((vector_size(32)));
+  constexpr std::int64_t size = 16;
+  std::int64_t i = 0;
+  for (; i + size <= n; i += size) {
+    Words bits;
+    std::memcpy(&bits, from + i, sizeof bits);
+    const Words rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    const Words words = (bits & 0x7fffffffu) > 0x7f800000u ? Words{} + 0x7fc0u : rounded;
+    const Upper upper = __builtin_convertvector(words, Upper);
+    std::memcpy(to + 2 * i, &upper, sizeof upper);
+  }
+  return i;
+}
+
 template <class T, class M>
 OPGEN_NOINLINE OPGEN_TARGET_FMA void load_row_fma(M* to, const char* from, std::int64_t stride,
                                                   std::int64_t n) {
@@ -169,6 +188,14 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA void store_row_fma(char* to, std::int64_t stride
       std::memcpy(&floats, from, sizeof floats);
       const Halves halves = __builtin_ia32_vcvtps2ph256(floats, 0);
       std::memcpy(to, &halves, sizeof halves);
+    }
+  }
+  if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<M, float>) {
+    if (stride == std::int64_t(sizeof(T)) && use_avx512()) {
+      const std::int64_t done = store_bfloat16_avx512(to, from, n);
+      to += done * stride;
+      from += done;
+      n -= done;
     }
   }
   store_row_here<T>(to, stride, from, n);

@@ -1,6 +1,6 @@
 // gemm.h: products of matrices and vectors without a BLAS: blocked, vectorised and in parallel, for
-// float, double and the half types, which are computed as floats. The results do not depend on the
-// number of threads.
+// float, double, the half types, which are computed as floats, and integers, which wrap around. The
+// results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,12 @@ OPGEN_API void multiply_matrices(const MatrixView& a, const MatrixView& b, Finis
 // The same for Double.
 OPGEN_API void multiply_matrices(const MatrixView& a, const MatrixView& b,
                                  FinishRow<double> finish);
+// The same for Byte, Char, Short and Int: the last bits of the sums.
+OPGEN_API void multiply_matrices(const MatrixView& a, const MatrixView& b,
+                                 FinishRow<std::uint32_t> finish);
+// The same for Long.
+OPGEN_API void multiply_matrices(const MatrixView& a, const MatrixView& b,
+                                 FinishRow<std::uint64_t> finish);
 
 // A vector in memory; the stride in elements.
 struct VectorView {
@@ -28,7 +34,7 @@ struct VectorView {
   std::int64_t size, stride;
 };
 
-// Returns the sum of products of two vectors of the same length and dtype (as above), added
+// Returns the sum of products of two vectors of the same length and floating dtype, added
 // pairwise, so that the rounding error grows with the logarithm of the length.
 [[nodiscard]] OPGEN_API double dot_product(const VectorView& a, const VectorView& b);
 

@@ -8,41 +8,13 @@
 
 #include <cstdint>
 
+#include "opgen/cpu/moment_sums.h"
 #include "opgen/cpu/reduce.h"
 
 // All functions of vectors are inlined: the ABI of vectors passed by value does not matter.
 namespace opgen {
 
-// What is known of a set of numbers.
-struct Moments {
-  double count = 0;
-  double mean = 0;
-  double squares = 0;  // the sum of squared distances from the mean
-
-  // Adds the numbers of another set.
-  OPGEN_ALWAYS_INLINE void add(const Moments& other) {
-    const double both = count + other.count;
-    if (both == 0) return;
-    const double share = other.count / both, distance = other.mean - mean;
-    squares += other.squares + distance * distance * count * share;
-    // Infinities stay what they are.
-    mean = count == 0 ? other.mean : mean * (count / both) + other.mean * share;
-    count = both;
-  }
-};
-
 namespace detail {
-
-// Sums of the distances of numbers from an origin, and of their squares. The origin is near the
-// mean, so that little cancels.
-struct DistanceSums {
-  double sum = 0, squares = 0;
-  [[nodiscard]] OPGEN_ALWAYS_INLINE Moments from(double origin, double count) const {
-    const double shift = sum / count, about_mean = squares - sum * shift;
-    // The difference of rounded numbers may be below 0 if all numbers are equal; NaN stays NaN.
-    return {count, origin + shift, about_mean < 0 ? 0.0 : about_mean};
-  }
-};
 
 inline constexpr std::int64_t kMomentsRow = 2048;
 
@@ -53,11 +25,6 @@ struct MomentsFold {
   using V = Vec<M, int(4 * sizeof(M))>;
   OPGEN_ALWAYS_INLINE static D wide(const V& x) {
     return D::of(__builtin_convertvector(x.values, D::Native));
-  }
-
-  // A sum may be infinite. Any finite number will do.
-  OPGEN_ALWAYS_INLINE static double origin_of(double mean, double element) {
-    return mean - mean == 0 ? mean : element - element == 0 ? element : 0.0;
   }
 
   // `bytes` of the vectors in the first pass.
@@ -199,150 +166,25 @@ class MomentsLoops final : public TypedLoops<In, opmath_type<In>, Moments> {
 
 }  // namespace detail
 
-namespace detail {
+// Returns the moments of n adjacent numbers. Distances from the mean are added in their type, 512
+// of them at a time, and then in doubles.
+[[nodiscard]] OPGEN_API Moments moments_of_row(const float* at, std::int64_t n);
+[[nodiscard]] OPGEN_API Moments moments_of_row(const double* at, std::int64_t n);
 
-// Sums this many distances in the numbers' own type, and then in doubles.
-inline constexpr std::int64_t kDistances = 512;
+// Sets to[i] to (from[i] - mean) * factor * scale[i] + shift[i], for n adjacent numbers. `scale`
+// and `shift` may be null; `to` may be `from`.
+OPGEN_API void normalise_row(float* to, const float* from, std::int64_t n, double mean,
+                             double factor, const float* scale = nullptr,
+                             const float* shift = nullptr);
+OPGEN_API void normalise_row(double* to, const double* from, std::int64_t n, double mean,
+                             double factor, const double* scale = nullptr,
+                             const double* shift = nullptr);
 
-template <class T, int bytes>
-OPGEN_ALWAYS_INLINE Moments moments_of_row_here(const T* at, std::int64_t n) {
-  using V = Vec<T, bytes>;
-  constexpr std::int64_t chains = 4 * 32 / bytes, step = chains * V::size;
-  const auto count = static_cast<double>(n);
-  const T total = fold_row_here<T, T, bytes>(Unchanged(), SumOf(), T(0), at, n);
-  const T origin = static_cast<T>(
-      MomentsFold<T>::origin_of(static_cast<double>(total) / count, static_cast<double>(at[0])));
-  const V from(origin);
-  DistanceSums result;
-  for (std::int64_t i = 0; i < n;) {
-    const std::int64_t end = std::min(n, i + kDistances);
-    V sums[chains], squares[chains];
-    for (std::int64_t k = 0; k < chains; ++k) sums[k] = squares[k] = V(T(0));
-    for (; i + step <= end; i += step) {
-      for (std::int64_t k = 0; k < chains; ++k) {
-        const V distance = V::load(at + i + k * V::size) - from;
-        sums[k] = sums[k] + distance;
-        squares[k] = squares[k] + distance * distance;
-      }
-    }
-    for (; i + V::size <= end; i += V::size) {
-      const V distance = V::load(at + i) - from;
-      sums[0] = sums[0] + distance;
-      squares[0] = squares[0] + distance * distance;
-    }
-    join(sums, SumOf());
-    join(squares, SumOf());
-    result.sum += static_cast<double>(join_vector(sums[0], SumOf()));
-    result.squares += static_cast<double>(join_vector(squares[0], SumOf()));
-    for (; i < end; ++i) {
-      const double distance = static_cast<double>(at[i]) - static_cast<double>(origin);
-      result.sum += distance;
-      result.squares += distance * distance;
-    }
-  }
-  return result.from(static_cast<double>(origin), count);
-}
-template <bool scales, bool shifts, class T, int bytes>
-OPGEN_ALWAYS_INLINE void normalise_with(T* to, const T* from, std::int64_t n, T high, T low, T by,
-                                        const T* scale, const T* shift) {
-  using V = Vec<T, bytes>;
-  std::int64_t i = 0;
-  for (; i + V::size <= n; i += V::size) {
-    V x = (V::load(from + i) - V(high) - V(low)) * V(by);
-    if constexpr (scales) x = x * V::load(scale + i);
-    if constexpr (shifts) x = x + V::load(shift + i);
-    x.store(to + i);
-  }
-  for (; i < n; ++i) {
-    T x = (from[i] - high - low) * by;
-    if constexpr (scales) x *= scale[i];
-    if constexpr (shifts) x += shift[i];
-    to[i] = x;
-  }
-}
-template <class T, int bytes>
-OPGEN_ALWAYS_INLINE void normalise_row_here(T* to, const T* from, std::int64_t n, double mean,
-                                            double factor, const T* scale, const T* shift) {
-  // The mean has two parts, so that the difference is as exact as that of doubles.
-  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
-  const T by = static_cast<T>(factor);
-  if (scale == nullptr) {
-    if (shift == nullptr) {
-      normalise_with<false, false, T, bytes>(to, from, n, high, low, by, scale, shift);
-    } else {
-      normalise_with<false, true, T, bytes>(to, from, n, high, low, by, scale, shift);
-    }
-  } else if (shift == nullptr) {
-    normalise_with<true, false, T, bytes>(to, from, n, high, low, by, scale, shift);
-  } else {
-    normalise_with<true, true, T, bytes>(to, from, n, high, low, by, scale, shift);
-  }
-}
-template <class T, int bytes>
-OPGEN_ALWAYS_INLINE void scale_row_here(T* to, const T* from, std::int64_t n, double mean,
-                                        double factor, double shift) {
-  using V = Vec<T, bytes>;
-  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
-  const T by = static_cast<T>(factor), plus = static_cast<T>(shift);
-  std::int64_t i = 0;
-  for (; i + V::size <= n; i += V::size) {
-    ((V::load(from + i) - V(high) - V(low)) * V(by) + V(plus)).store(to + i);
-  }
-  for (; i < n; ++i) to[i] = (from[i] - high - low) * by + plus;
-}
-#if OPGEN_LOOPS_AVX2
-template <class T>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 void scale_row_avx2(T* to, const T* from, std::int64_t n,
-                                                     double mean, double factor, double shift) {
-  scale_row_here<T, 32>(to, from, n, mean, factor, shift);
-}
-template <class T>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 Moments moments_of_row_avx2(const T* at, std::int64_t n) {
-  return moments_of_row_here<T, 32>(at, n);
-}
-template <class T>
-OPGEN_NOINLINE OPGEN_TARGET_AVX2 void normalise_row_avx2(T* to, const T* from, std::int64_t n,
-                                                         double mean, double factor, const T* scale,
-                                                         const T* shift) {
-  normalise_row_here<T, 32>(to, from, n, mean, factor, scale, shift);
-}
-#endif
-
-}  // namespace detail
-
-// Returns the moments of n adjacent numbers: of float or double. Distances from the mean are
-// added in that type, 512 of them at a time, and then in doubles.
-template <class T>
-[[nodiscard]] Moments moments_of_row(const T* at, std::int64_t n) {
-  if (n == 0) return {};
-#if OPGEN_LOOPS_AVX2
-  if (detail::use_avx2()) return detail::moments_of_row_avx2(at, n);
-#endif
-  return detail::moments_of_row_here<T, detail::kAnyVector>(at, n);
-}
-
-// Sets to[i] to (from[i] - mean) * factor * scale[i] + shift[i], for n adjacent numbers, of float
-// or double. `scale` and `shift` may be null; `to` may be `from`.
-template <class T>
-void normalise_row(T* to, const T* from, std::int64_t n, double mean, double factor,
-                   const T* scale = nullptr, const T* shift = nullptr) {
-#if OPGEN_LOOPS_AVX2
-  if (detail::use_avx2()) {
-    return detail::normalise_row_avx2(to, from, n, mean, factor, scale, shift);
-  }
-#endif
-  detail::normalise_row_here<T, detail::kAnyVector>(to, from, n, mean, factor, scale, shift);
-}
-
-// Sets to[i] to (from[i] - mean) * factor + shift, for n adjacent numbers, of float or double. `to`
-// may be `from`.
-template <class T>
-void scale_row(T* to, const T* from, std::int64_t n, double mean, double factor, double shift) {
-#if OPGEN_LOOPS_AVX2
-  if (detail::use_avx2()) return detail::scale_row_avx2(to, from, n, mean, factor, shift);
-#endif
-  detail::scale_row_here<T, detail::kAnyVector>(to, from, n, mean, factor, shift);
-}
+// Sets to[i] to (from[i] - mean) * factor + shift, for n adjacent numbers. `to` may be `from`.
+OPGEN_API void scale_row(float* to, const float* from, std::int64_t n, double mean, double factor,
+                         double shift);
+OPGEN_API void scale_row(double* to, const double* from, std::int64_t n, double mean, double factor,
+                         double shift);
 
 // Computes the moments of the elements of each output, of a floating type In, in doubles, and calls
 // store(pointer to the output, of type Out*, moments).
