@@ -3,6 +3,7 @@
 #include "opgen/cpu/gemm.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "check.h"
 #include "opgen/core/parallel.h"
@@ -22,6 +23,16 @@ Tensor whole(std::int64_t rows, std::int64_t columns, ScalarType dtype) {
   return opgen::detail::to_dtype(made, dtype);
 }
 
+// The last bits of a sum of integers are a number with a sign.
+template <class W>
+double number(W sum) {
+  if constexpr (std::is_integral_v<W>) {
+    return static_cast<double>(static_cast<std::make_signed_t<W>>(sum));
+  } else {
+    return static_cast<double>(sum);
+  }
+}
+
 template <class W>
 std::vector<double> product(const Tensor& a, const Tensor& b) {
   const std::int64_t columns = b.size(1);
@@ -32,14 +43,17 @@ std::vector<double> product(const Tensor& a, const Tensor& b) {
         for (std::int64_t k = 0; k < n; ++k) {
           double& at = result[static_cast<std::size_t>(i * columns + j + k)];
           // Each element comes once.
-          at = std::isnan(at) ? static_cast<double>(sums[k]) : NAN;
+          at = std::isnan(at) ? number(sums[k]) : NAN;
         }
       }));
   return result;
 }
 
 std::vector<double> product_of(const Tensor& a, const Tensor& b) {
-  return a.scalar_type() == kDouble ? product<double>(a, b) : product<float>(a, b);
+  const ScalarType dtype = a.scalar_type();
+  if (dtype == kLong) return product<std::uint64_t>(a, b);
+  if (isIntegralType(dtype, /*include_bool=*/false)) return product<std::uint32_t>(a, b);
+  return dtype == kDouble ? product<double>(a, b) : product<float>(a, b);
 }
 
 std::vector<double> plain_product(const Tensor& a, const Tensor& b) {
@@ -73,7 +87,7 @@ Tensor laid_out(std::int64_t rows, std::int64_t columns, ScalarType dtype, int l
 }  // namespace
 
 TEST(layouts_and_dtypes) {
-  for (ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+  for (ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16, kByte, kChar, kShort, kInt, kLong}) {
     for (int layout = 0; layout < 16; ++layout) {
       const Tensor a = laid_out(13, 29, dtype, layout % 4), b = laid_out(29, 35, dtype, layout / 4);
       CHECK(product_of(a, b) == plain_product(a, b));
@@ -82,7 +96,7 @@ TEST(layouts_and_dtypes) {
 }
 
 TEST(sizes_beyond_each_block) {
-  for (ScalarType dtype : {kFloat, kDouble}) {
+  for (ScalarType dtype : {kFloat, kDouble, kInt, kLong}) {
     for (std::int64_t rows : {1, 2, 97, 970}) {
       for (std::int64_t inner : {1, 3, 257}) {
         for (std::int64_t columns : {1, 2, 17, 513}) {
@@ -97,6 +111,17 @@ TEST(sizes_beyond_each_block) {
 
 TEST(no_terms_give_zeros) {
   CHECK(product<float>(empty({3, 0}), empty({0, 5})) == std::vector<double>(15, 0.0));
+}
+
+TEST(sums_of_integers_wrap_around) {
+  const std::int64_t large = (std::int64_t(1) << 62) + 1;
+  const Tensor a = full({13, 29}, large, kLong), b = full({29, 35}, 3, kLong);
+  opgen::multiply_matrices(
+      MatrixView(a), MatrixView(b),
+      opgen::FinishRow<std::uint64_t>(
+          [&](std::int64_t, std::int64_t, const std::uint64_t* sums, std::int64_t n) {
+            for (std::int64_t k = 0; k < n; ++k) CHECK_EQ(sums[k], std::uint64_t(large) * 87);
+          }));
 }
 
 TEST(infinity_stays_in_its_row) {
