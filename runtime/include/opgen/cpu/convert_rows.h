@@ -148,20 +148,33 @@ OPGEN_NOINLINE void store_row(char* to, std::int64_t stride, const M* from, std:
 typedef short Halves __attribute__((vector_size(16)));
 typedef float HalvesAsFloats __attribute__((vector_size(32)));
 
-// Rounds whole vectors of adjacent floats to bfloat16, and returns how many elements they have.
+typedef std::uint32_t Words __attribute__((vector_size(64)));
+typedef std::uint16_t UpperHalves __attribute__((vector_size(32)));
+
+// Convert whole vectors of adjacent elements from bfloat16 to float, and back, and return how many
+// elements these have. A loop with vectors of AVX-512 that reads what smaller vectors wrote waits
+// for it.
+OPGEN_TARGET_AVX512 inline std::int64_t load_bfloat16_avx512(float* to, const char* from,
+                                                             std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    UpperHalves halves;
+    std::memcpy(&halves, from + 2 * i, sizeof halves);
+    const Words bits = __builtin_convertvector(halves, Words) << 16;
+    std::memcpy(to + i, &bits, sizeof bits);
+  }
+  return i;
+}
 OPGEN_TARGET_AVX512 inline std::int64_t store_bfloat16_avx512(char* to, const float* from,
                                                               std::int64_t n) {
-  typedef std::uint32_t Words __attribute__((vector_size(64)));
-  typedef std::uint16_t Upper __attribute__((vector_size(32)));
-  constexpr std::int64_t size = 16;
   std::int64_t i = 0;
-  for (; i + size <= n; i += size) {
+  for (; i + 16 <= n; i += 16) {
     Words bits;
     std::memcpy(&bits, from + i, sizeof bits);
     const Words rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     const Words words = (bits & 0x7fffffffu) > 0x7f800000u ? Words{} + 0x7fc0u : rounded;
-    const Upper upper = __builtin_convertvector(words, Upper);
-    std::memcpy(to + 2 * i, &upper, sizeof upper);
+    const UpperHalves halves = __builtin_convertvector(words, UpperHalves);
+    std::memcpy(to + 2 * i, &halves, sizeof halves);
   }
   return i;
 }
@@ -175,6 +188,14 @@ OPGEN_NOINLINE OPGEN_TARGET_FMA void load_row_fma(M* to, const char* from, std::
       std::memcpy(&halves, from, sizeof halves);
       const HalvesAsFloats floats = __builtin_ia32_vcvtph2ps256(halves);
       std::memcpy(to, &floats, sizeof floats);
+    }
+  }
+  if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<M, float>) {
+    if (stride == std::int64_t(sizeof(T)) && use_avx512()) {
+      const std::int64_t done = load_bfloat16_avx512(to, from, n);
+      to += done;
+      from += done * stride;
+      n -= done;
     }
   }
   load_row_here<T>(to, from, stride, n);
