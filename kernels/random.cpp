@@ -33,8 +33,8 @@
 #include <aten/ops/randperm_native.h>
 #include <aten/ops/uniform_native.h>
 #include <aten/ops/zeros_like.h>
+#include <opgen/cpu/random.h>
 #include <opgen/cpu/vec_math.h>
-#include <opgen/device/random.h>
 
 #include "common.h"
 #include "devices.h"

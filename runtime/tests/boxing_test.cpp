@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/device/cpu_generator.h"
+#include "opgen/cpu/cpu_generator.h"
 #include "opgen/dispatch/function_schema.h"
 #include "opgen/library.h"
 #include "opgen/tensor.h"

@@ -1,5 +1,5 @@
 // compare_test.cpp: equal, allclose.
-#include "opgen/tensor/compare.h"
+#include "opgen/cpu/compare.h"
 
 #include <limits>
 

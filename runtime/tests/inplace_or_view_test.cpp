@@ -8,7 +8,7 @@
 #include "check.h"
 #include "operators.h"
 #include "opgen/autograd/grad_mode.h"
-#include "opgen/tensor/weak_tensor.h"
+#include "opgen/transforms/weak_tensor.h"
 
 using namespace opgen;
 using tensors::arange;

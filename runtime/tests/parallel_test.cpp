@@ -10,11 +10,11 @@
 
 #include "check.h"
 #include "opgen/core/error.h"
-#include "opgen/core/parallel_reduce.h"
+#include "opgen/cpu/cpu_generator.h"
+#include "opgen/cpu/parallel_reduce.h"
+#include "opgen/cpu/random.h"
 #include "opgen/device/blocking.h"
-#include "opgen/device/cpu_generator.h"
 #include "opgen/device/dispatch_stub.h"
-#include "opgen/device/random.h"
 
 using namespace opgen;
 

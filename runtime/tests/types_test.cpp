@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check.h"
-#include "opgen/core/element.h"
-#include "opgen/core/size.h"
+#include "opgen/cpu/element.h"
+#include "opgen/cpu/size.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/types.h"
 

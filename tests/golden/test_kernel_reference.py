@@ -70,7 +70,7 @@ def test_every_listed_macro_exists() -> None:
         ("cpu/softmax.h", r"^void (cpu_\w+)\("),
         ("cpu/row_buffers.h", r"(row_as|store_row_as)\("),
         ("core/parallel.h", r"(\w+_num_threads|get_thread_num|in_parallel_region|parallel_for)\("),
-        ("device/random.h", r"\b(draw_\w+)\(|class (NormalDraws)"),
+        ("cpu/random.h", r"\b(draw_\w+)\(|class (NormalDraws)"),
         ("iterator/iterator_config.h", r"^  TensorIteratorConfig& (\w{4,})\("),
         ("iterator/tensor_iterator.h", r"^  void (build\w*)\("),
         ("structured/meta_base.h", r"\b(set_output_\w+|maybe_get_output)\("),

@@ -15,26 +15,27 @@ _TORCH = REPOSITORY / "runtime/torch/include/opgen"
 _STABLE = REPOSITORY / "runtime/torch_stable/include/opgen"
 _SHARED = [
     _RUNTIME / name
-    for name in ("cpu/loops.h", "core/parallel_reduce.h", "device/random.h", "tensor/dim_mask.h")
+    for name in ("cpu/loops.h", "cpu/parallel_reduce.h", "cpu/random.h", "tensor/dim_mask.h")
 ]
 _HEADERS = {
     "runtime": [
         *_SHARED,
         _RUNTIME / "core/parallel.h",
-        _RUNTIME / "device/cpu_generator.h",
+        *(_RUNTIME / "cpu" / f"{name}.h" for name in ("cpu_generator", "compare")),
+        _RUNTIME / "tensor_functions.h",
         *(
             _RUNTIME / "tensor" / f"{name}.h"
             for name in (
-                *("tensor_functions", "symint_functions", "compare", "copy", "resize"),
-                *("shape_utils", "promotion", "memory_overlap", "tensor"),
+                *("symint_functions", "copy", "resize", "shape_utils", "promotion"),
+                *("memory_overlap", "tensor"),
             )
         ),
     ],
     "torch": [
         *_SHARED,
         _TORCH / "core/parallel.h",
-        _TORCH / "device/cpu_generator.h",
-        *(_TORCH / "tensor" / f"{name}.h" for name in ("tensor_functions", "empty", "resize")),
+        _TORCH / "cpu/cpu_generator.h",
+        *(_TORCH / name for name in ("tensor_functions.h", "tensor/empty.h", "tensor/resize.h")),
     ],
 }
 # Target torch-stable has the runtime's headers, some of which others replace.

@@ -19,7 +19,7 @@ _LEAVES = {
     "src/iterator/iterator_state.cpp": "fills fields of an iterator, in the threads of a loop",
     "src/schema/alias_plan.cpp": "a look-up in a set; the dispatcher's lock is held",
     "src/schema/reports.cpp": "reads records and lists of tables",
-    "src/structured/kernel_stubs.cpp": "changes a list of tables",
+    "src/registration/kernel_stubs.cpp": "changes a list of tables",
     "python/src/results.cpp": "takes texts from a list, or adds one",
 }
 _HOLDS = re.compile(r"\bstd::(?:lock_guard|unique_lock|scoped_lock|shared_lock|call_once)\b")

@@ -1,4 +1,4 @@
-// composite.h: entrance to structured/composite.h.
+// composite.h: entrance to registration/composite.h.
 #pragma once
 
-#include "opgen/structured/composite.h"
+#include "opgen/registration/composite.h"

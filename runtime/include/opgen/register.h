@@ -2,9 +2,9 @@
 #pragma once
 
 #include "opgen/dispatch/registration_tables.h"
+#include "opgen/registration/apart_out.h"
 #include "opgen/registration/backend_select.h"
 #include "opgen/registration/kernel_adapters.h"
+#include "opgen/registration/kernel_stubs.h"
 #include "opgen/registration/meta_kernel.h"
-#include "opgen/structured/apart_out.h"
-#include "opgen/structured/kernel_stubs.h"
 #include "opgen/structured/structured.h"

@@ -1,4 +1,4 @@
-// stub.h: entrance to structured/stub_report.h.
+// stub.h: entrance to registration/stub_report.h.
 #pragma once
 
-#include "opgen/structured/stub_report.h"
+#include "opgen/registration/stub_report.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "opgen/core/nearest_name.h"
+#include "opgen/schema/nearest_name.h"
 #include "values.h"
 
 namespace opgen::python {

@@ -2,7 +2,7 @@
 #include <new>
 
 #include "objects.h"
-#include "opgen/device/cpu_generator.h"
+#include "opgen/cpu/cpu_generator.h"
 
 namespace opgen::python {
 

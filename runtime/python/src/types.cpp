@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "objects.h"
-#include "opgen/core/nearest_name.h"
+#include "opgen/schema/nearest_name.h"
 #include "values.h"
 
 namespace opgen::python {

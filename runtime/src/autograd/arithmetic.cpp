@@ -5,7 +5,7 @@
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/autograd/primitives.h"
-#include "opgen/core/element.h"
+#include "opgen/cpu/element.h"
 #include "opgen/dispatch_macros.h"
 #include "opgen/iterator/iterator_config.h"
 #include "opgen/tensor/factories.h"

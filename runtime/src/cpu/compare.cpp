@@ -1,5 +1,5 @@
 // compare.cpp: equal and allclose.
-#include "opgen/tensor/compare.h"
+#include "opgen/cpu/compare.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // cpu_generator.cpp: seeding and state of the Mersenne twister (Matsumoto and Nishimura, 1998).
-#include "opgen/device/cpu_generator.h"
+#include "opgen/cpu/cpu_generator.h"
 
 #include <cstring>
 #include <random>

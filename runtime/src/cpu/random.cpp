@@ -1,5 +1,5 @@
 // random.cpp: seeding the default generator.
-#include "opgen/device/random.h"
+#include "opgen/cpu/random.h"
 
 namespace opgen {
 

@@ -7,8 +7,8 @@
 
 #include "dispatch/dispatch_slots.h"
 #include "dispatch/dispatcher_impl.h"
-#include "dispatch/schema_text.h"
 #include "opgen/dispatch/registration_tables.h"
+#include "opgen/dispatch/schema_text.h"
 
 namespace opgen {
 
@@ -25,11 +25,11 @@ namespace {
   const std::string signature = op.signature();
   bool may_take_tensors = signature.find('(') == std::string::npos;
   std::string selector;
-  opgen::detail::for_each_argument(signature, [&](std::string_view type, std::string_view name) {
-    may_take_tensors = may_take_tensors || type.find("Tensor") != std::string_view::npos;
-    if (type != "Device" && type != "Device?") return;
+  opgen::detail::for_each_argument(signature, [&](const detail::ArgumentText& argument) {
+    may_take_tensors |= argument.type.find("Tensor") != std::string_view::npos;
+    if (argument.type != "Device" && argument.type != "Device?") return;
     selector = ", or one for BackendSelect, which selects by argument '";
-    selector.append(name).append("'");
+    selector.append(argument.name).append("'");
   });
   OPGEN_CHECK_NOT_IMPLEMENTED(
       false, op.full_name(),

@@ -8,8 +8,8 @@
 #include "core/text.h"
 #include "dispatch/dispatch_slots.h"
 #include "dispatch/dispatcher_impl.h"
-#include "opgen/core/nearest_name.h"
-#include "structured/stub_registry.h"
+#include "opgen/schema/nearest_name.h"
+#include "registration/stub_registry.h"
 
 namespace opgen {
 

@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch/schema_text.h"
-#include "opgen/structured/apart_out.h"
-
 #include "opgen/device/device_guard.h"
+#include "opgen/dispatch/schema_text.h"
 #include "opgen/iterator/tensor_iterator.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
@@ -90,12 +88,8 @@ struct ArgumentName {
   std::size_t position;
 };
 void append_message(Message& message, const ArgumentName& name) {
-  std::string_view found;
-  std::size_t left = name.position;
-  opgen::detail::for_each_argument(name.call.schema != nullptr ? name.call.schema : "",
-                                   [&](std::string_view /*type*/, std::string_view argument) {
-                                     if (left-- == 0) found = argument;
-                                   });
+  const char* schema = name.call.schema != nullptr ? name.call.schema : "";
+  const std::string_view found = schema_argument(schema, name.position).name;
   if (!found.empty()) return opgen::detail::append_any(message, found);
   message.append("argument ");
   opgen::detail::append_any(message, name.position);

@@ -9,7 +9,7 @@
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/dispatch/function_schema.h"
-#include "opgen/tensor/weak_tensor.h"
+#include "opgen/transforms/weak_tensor.h"
 
 namespace opgen::autocast {
 

@@ -4,6 +4,8 @@ folders link.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 import re
@@ -15,6 +17,7 @@ import pytest
 
 from support.build import (
     DEBUG,
+    REPOSITORY,
     RUNTIME,
     RUNTIME_ABI,
     cache_folder,
@@ -26,6 +29,7 @@ from support.build import (
     tool,
 )
 
+_EXPORTED = Path(__file__).with_name("exported_names.json")
 _LAYERS = ("core", "cpu", "kernels", "schema", "autograd", "transforms")
 
 
@@ -109,3 +113,27 @@ def test_symbols_have_the_version_of_the_abi() -> None:
     names = [line.split()[-1] for text in said for line in text.splitlines()]
     assert len(names) > 100
     assert [name for name in names if not name.endswith(f"OPGEN_{RUNTIME_ABI}")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="names of x86-64"
+)
+def test_another_abi_has_another_number() -> None:
+    """Protects libraries that are already built: each function that they call exists as long as the number is the same."""
+    found: dict[str, int | str] = {"OPGEN_RUNTIME_ABI": RUNTIME_ABI}
+    for library in (core_library(), runtime_library()):
+        symbols = [
+            line.split() for line in run(["nm", "-D", "--defined-only", library]).splitlines()
+        ]
+        # Weak ones are of inline functions, which each library has, too.
+        names = sorted(name.split("@")[0] for _, kind, name in symbols if kind in "BDRT")
+        digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
+        found[library.name.split(".")[0]] = f"{len(names)} names, SHA-256 {digest[:16]}"
+    if os.environ.get("OPGEN_UPDATE_GOLDEN") == "1":
+        _EXPORTED.write_text(json.dumps(found, indent=2) + "\n")
+    assert found == json.loads(_EXPORTED.read_text()), (
+        "The runtime exports other names (a function with other parameters has another one). Decide by the comment of "
+        "OPGEN_RUNTIME_ABI in runtime/include/opgen/core/macros.h whether to raise it. Then run "
+        f"OPGEN_UPDATE_GOLDEN=1 pytest -m slow --whole {Path(__file__).relative_to(REPOSITORY)} -k another_abi"
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from opgen import data
 from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Diagnostics
 from opgen.pipeline.generating import build_tree, checked_context
@@ -207,7 +210,7 @@ def test_compilers_name_files_from_their_common_folder(inputs: Inputs) -> None:
     assert one is not None and '#line 2 "derivatives.yaml"' in one.files["src/Derivatives.cpp"]
 
 
-def test_headers_of_aten_are_looked_for_only_where_nobody_else_declares_the_function(
+def test_headers_of_aten_are_looked_for_only_for_its_operators(
     inputs: Inputs,
 ) -> None:
     """Protects formulas from a later PyTorch with an operator of the name of the author's function: calls would be ambiguous."""
@@ -215,7 +218,7 @@ def test_headers_of_aten_are_looked_for_only_where_nobody_else_declares_the_func
     (folder / "derivatives.yaml").write_text(
         FORMULAS.replace(
             "scale_backward(grad, other, factor)",
-            "scale_backward(where(other > 0, grad, other), wrap_opt_if(pad(other), true))",
+            "scale_backward(where(other > 0, grad, elsewhere(other)), wrap_opt_if(pad(other), true))",
         )
     )
     (folder / "formulas.h").write_text(
@@ -225,3 +228,19 @@ def test_headers_of_aten_are_looked_for_only_where_nobody_else_declares_the_func
     assert tree is not None
     looked_for = re.findall(r"__has_include\(<ATen/ops/(\w+)", tree.files["src/Derivatives.cpp"])
     assert looked_for == ["pad", "where"]
+
+
+def test_the_list_of_aten_operators_is_that_of_the_release() -> None:
+    """Protects formulas that call operators of PyTorch from a list without them."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("no torch")
+    [release] = re.findall(r"^# Operators of PyTorch (\S+):", data.read_text("aten_operators.txt"))
+    if not metadata.version("torch").startswith(f"{release}."):
+        pytest.skip(f"the list is of PyTorch {release}")
+    headers = {
+        path.name for path in Path(spec.submodule_search_locations[0], "include/ATen/ops").iterdir()
+    }
+    operators = {name.removesuffix("_ops.h") for name in headers if name.endswith("_ops.h")}
+    listed = {name for row in data.read_rows("aten_operators.txt") for name in row}
+    assert listed == {name for name in operators if f"{name}.h" in headers}

@@ -10,7 +10,7 @@
 #include "opgen/autograd/optional_of.h"
 #include "opgen/autograd/primitives.h"
 #include "opgen/autograd/tensor_operators.h"
-#include "opgen/tensor/tensor_functions.h"
+#include "opgen/tensor_functions.h"
 
 namespace opgen::autograd {
 

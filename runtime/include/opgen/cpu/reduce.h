@@ -28,8 +28,8 @@
 #include <utility>
 
 #include "opgen/core/parallel.h"
-#include "opgen/core/parallel_reduce.h"
 #include "opgen/cpu/loops.h"
+#include "opgen/cpu/parallel_reduce.h"
 #include "opgen/cpu/reduction_loops.h"
 #include "opgen/cpu/row_buffers.h"
 #include "opgen/cpu/vec.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "opgen/core/element.h"
 #include "opgen/core/parallel.h"
+#include "opgen/cpu/element.h"
 #include "opgen/device/dispatch_stub.h"
 #include "opgen/iterator/tensor_iterator.h"
 

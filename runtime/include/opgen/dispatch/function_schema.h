@@ -8,10 +8,40 @@
 #include <string_view>
 #include <vector>
 
-#include "opgen/core/type_kind.h"
 #include "opgen/dispatch/ivalue.h"
 
 namespace opgen {
+
+// The kinds of types of the schema language.
+enum class TypeKind : std::uint8_t {
+  Tensor,
+  Scalar,
+  Int,
+  SymIntType,
+  DeviceIndexType,
+  Float,
+  Bool,
+  SymBoolType,
+  Str,
+  Device,
+  ScalarType,
+  Layout,
+  MemoryFormat,
+  QScheme,
+  Generator,
+  Storage,
+  Stream,
+  DimVectorType,
+  GraphModule,
+  CustomClass,
+  Optional,  // of `element`
+  List,      // of `element`; size 0: any length
+  Complex,
+  Any,
+  None,
+  Tuple,  // of `members`
+  Dict,   // of `members`: keys and values
+};
 
 struct SchemaType {
   TypeKind kind = TypeKind::Tensor;

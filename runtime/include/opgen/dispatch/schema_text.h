@@ -1,4 +1,4 @@
-// schema_text.h: reads the text of a schema while the compiler runs.
+// schema_text.h: reads the text of a schema that opgen has checked, also while the compiler runs.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,23 @@
 
 namespace opgen::detail {
 
-// Returns the text of the argument at `position`, such as `Tensor(a!) self`.
-constexpr std::string_view schema_argument(std::string_view schema, std::size_t position) noexcept {
-  schema.remove_prefix(schema.find('(') + 1);
-  int depth = 0;
+struct ArgumentText {
+  std::string_view type;  // `Tensor(a!)`
+  std::string_view name;
+
+  [[nodiscard]] constexpr bool is_written() const noexcept {
+    return type.find('!') != std::string_view::npos;
+  }
+};
+
+// Calls f(ArgumentText) for each argument; never if the text has none.
+template <class F>
+constexpr void for_each_argument(std::string_view schema, const F& f) {
+  std::size_t begin = schema.find('(');
+  if (begin++ == std::string_view::npos) return;
+  std::size_t depth = 0;
   char quote = '\0';
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < schema.size(); ++i) {
+  for (std::size_t i = begin; i < schema.size(); ++i) {
     const char c = schema[i];
     if (quote != '\0') {
       if (c == '\\') {
@@ -20,26 +30,32 @@ constexpr std::string_view schema_argument(std::string_view schema, std::size_t 
       } else if (c == quote) {
         quote = '\0';
       }
-      continue;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(' || c == '[') {
+      ++depth;
+    } else if (depth != 0) {
+      depth -= c == ')' || c == ']' ? 1 : 0;
+    } else if (c == ',' || c == ')') {
+      std::string_view argument = schema.substr(begin, i - begin);
+      argument = argument.substr(0, argument.find('='));
+      const std::size_t space = argument.rfind(' ');  // `*` has none
+      if (space != std::string_view::npos) {
+        f(ArgumentText{argument.substr(0, space), argument.substr(space + 1)});
+      }
+      if (c == ')') return;
+      begin = i + 2;
     }
-    if (c == '"' || c == '\'') quote = c;
-    if (depth == 0 && (c == ',' || c == ')')) {
-      const std::string_view argument = schema.substr(start, i - start);
-      if (argument != "*" && position-- == 0) return argument;
-      if (c == ')') break;
-      start = i + 2;
-    }
-    if (c == '(' || c == '[') ++depth;
-    if (c == ')' || c == ']') --depth;
   }
-  return {};
 }
-constexpr bool is_written(std::string_view argument) noexcept {
-  return argument.substr(0, argument.rfind('=')).find('!') != std::string_view::npos;
-}
-constexpr std::string_view name_of_argument(std::string_view argument) noexcept {
-  argument = argument.substr(0, argument.find('='));
-  return argument.substr(argument.rfind(' ') + 1);
+
+// Returns the argument at `position`; empty texts if there are fewer.
+constexpr ArgumentText schema_argument(std::string_view schema, std::size_t position) {
+  ArgumentText found;
+  for_each_argument(schema, [&](const ArgumentText& argument) {
+    if (position-- == 0) found = argument;
+  });
+  return found;
 }
 
 }  // namespace opgen::detail

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "opgen/structured/composite.h"
+#include "opgen/registration/composite.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 

@@ -58,6 +58,32 @@ struct Adapt<Op, NR (*)(NA...), function, R(A...)> {
   }
 };
 
+namespace detail {
+
+// The device of an argument, or of the first tensor in it.
+template <class T>
+std::optional<Device> device_to_guard(const T& argument) {
+  if constexpr (std::is_same_v<T, Device>) {
+    return argument;
+  } else if constexpr (requires {
+                         argument.defined();
+                         argument.device();
+                       }) {
+    if (!argument.defined()) return std::nullopt;
+    return argument.device();
+  } else if constexpr (requires { argument.has_value(); }) {
+    if (!argument.has_value()) return std::nullopt;
+    return device_to_guard(*argument);
+  } else {
+    for (const auto& element : argument) {
+      if (std::optional<Device> device = device_to_guard(element)) return device;
+    }
+    return std::nullopt;
+  }
+}
+
+}  // namespace detail
+
 // Checks that the tensors at `checked` share a device, then runs the kernel with the device of
 // argument `guarded` current. `guarded` is a tensor-like argument or a Device?; -1 means none.
 template <class Op, class FunctionPointer, FunctionPointer function, bool check, class Checked,

@@ -43,10 +43,10 @@ struct MetaArgument {
 
 template <class Op, std::size_t position>
 void check_written(const TensorBase& tensor) {
-  static constexpr std::string_view argument = schema_argument(Op::schema_str, position);
-  if constexpr (is_written(argument)) {
+  static constexpr ArgumentText argument = schema_argument(Op::schema_str, position);
+  if constexpr (argument.is_written()) {
     OPGEN_CHECK_VALUE(!tensor.defined() || tensor.is_meta(), Op::name, " on Meta writes '",
-                      name_of_argument(argument), "', which is on ", tensor.device(),
+                      argument.name, "', which is on ", tensor.device(),
                       ": pass a tensor on device meta");
   }
 }

@@ -13,13 +13,10 @@
 #include <vector>
 
 #include "opgen/core/list.h"
-#include "opgen/core/type_kind.h"
-#include "opgen/dispatch/ivalue.h"
+#include "opgen/dispatch/function_schema.h"
 #include "opgen/tensor/types.h"
 
 namespace opgen {
-
-struct FunctionSchema;
 
 struct CppType {
   TypeKind kind;

@@ -40,6 +40,18 @@ struct WrittenCall {
 
 // Throws Error: the meta function of an iterator operator did not call a build_..._op().
 [[noreturn]] OPGEN_API OPGEN_COLD void throw_not_built(const char* op);
+// Returns whether a kernel must write to stand-ins instead of the caller's outputs. Throws Error
+// if two outputs share elements. With `elementwise`, if the inputs broadcast to the sizes of the
+// outputs, an output may be exactly one of the inputs.
+[[nodiscard]] OPGEN_API bool needs_stand_ins(const WrittenCall& inputs, VisitTensors* outputs,
+                                             const void* arguments, bool elementwise);
+// Returns a new tensor with the sizes and strides of an output; its elements are uninitialised.
+[[nodiscard]] OPGEN_API TensorBase make_stand_in(const TensorBase& output);
+// Copies the elements of the stand-in to the output. Throws Error if the kernel resized the
+// stand-in.
+OPGEN_API void copy_stand_in(const WrittenCall& inputs, std::size_t position,
+                             const TensorBase& output, const TensorBase& stand_in);
+
 }  // namespace detail
 
 class OPGEN_API OutputSink {

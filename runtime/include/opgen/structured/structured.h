@@ -229,6 +229,15 @@ inline R take_outputs(Outputs& outputs, std::index_sequence<O...>) {
   return R(std::move(outputs.tensor(O))...);
 }
 
+template <class Signature>
+struct OrderOfSignature;
+template <class R, class... A>
+struct OrderOfSignature<R(A...)> {
+  using type = std::index_sequence_for<A...>;
+};
+template <class Signature>
+using OrderOf = typename OrderOfSignature<Signature>::type;
+
 // Returns what an out= operator returns: its out arguments, or nothing.
 template <class R, class... T>
 inline R return_outputs(T&... outputs) {
@@ -284,26 +293,10 @@ struct Out<K, Impl, Op, R(A...)> {
   }
 };
 
-// `Order` are the positions of the arguments of Op in the order in which meta takes them, if that
-// differs from Op's order.
-template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class Order = void,
-          class Signature = typename Op::schema>
+// `Order` are the positions of the arguments of Op in the order in which meta takes them.
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
+          class Order = detail::OrderOf<typename Op::schema>, class Signature = typename Op::schema>
 struct Inplace;
-template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
-struct Inplace<K, Impl, Op, SelfPos, void, R(A...)> {
-  static R call(A... arguments) {
-    detail::check_input_devices<K, Impl, Op>(arguments...);
-    const std::tuple<A&...> all(arguments...);
-    auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Impl::opgen_outputs, detail::WrittenSink<Impl>> outputs(
-        K, detail::kInplaceKind<Impl>, self);
-    detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
-    Impl op;
-    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, arguments...);
-    outputs.finish();
-    return detail::return_outputs<R>(self);
-  }
-};
 template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, std::size_t... I, class R,
           class... A>
 struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
@@ -376,25 +369,9 @@ struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
   }
 };
 
-template <class Meta, class Op, class OutOp, std::size_t SelfPos, class Order = void,
-          class Signature = typename Op::schema>
+template <class Meta, class Op, class OutOp, std::size_t SelfPos,
+          class Order = detail::OrderOf<typename Op::schema>, class Signature = typename Op::schema>
 struct CompositeInplace;
-template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
-struct CompositeInplace<Meta, Op, OutOp, SelfPos, void, R(A...)> {
-  static R call(A... arguments) {
-    const std::tuple<A&...> all(arguments...);
-    auto& self = std::get<SelfPos>(all);
-    detail::WrittenOutputs<Meta::opgen_outputs, detail::WrittenSink<Meta>> outputs(
-        DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
-    detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
-    Meta op;
-    detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
-                                                  arguments...);
-    OutOp::call(arguments..., outputs.tensor(0));
-    outputs.finish();
-    return detail::return_outputs<R>(self);
-  }
-};
 template <class Meta, class Op, class OutOp, std::size_t SelfPos, std::size_t... I, class R,
           class... A>
 struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A...)> {

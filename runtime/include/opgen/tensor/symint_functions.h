@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "opgen/tensor/tensor_functions.h"
+#include "opgen/tensor_functions.h"
 
 namespace opgen {
 

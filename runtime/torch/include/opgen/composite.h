@@ -1,4 +1,4 @@
-// composite.h: the entrance to structured/composite.h.
+// composite.h: the entrance to registration/composite.h.
 #pragma once
 
-#include "opgen/structured/composite.h"
+#include "opgen/registration/composite.h"

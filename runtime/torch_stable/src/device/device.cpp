@@ -5,7 +5,7 @@
 
 #include "shim.h"
 
-#include "opgen/device/cpu_generator.h"
+#include "opgen/cpu/cpu_generator.h"
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/call_operator.h"
 #include "opgen/dispatch/registration_tables.h"
@@ -49,7 +49,7 @@ void OptionalDeviceGuard::restore() noexcept {
 void detail::throw_different_devices(const char* op, const char* schema, std::size_t argument,
                                      Device common, Device device) {
   OPGEN_CHECK(false, "Expected all tensors to be on the same device, but got ",
-              name_of_argument(schema_argument(schema, argument)), " is on ", device,
+              schema_argument(schema, argument).name, " is on ", device,
               ", different from other tensors on ", common, " (when checking argument in method ",
               op, ")");
   __builtin_unreachable();

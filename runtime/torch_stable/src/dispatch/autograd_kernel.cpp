@@ -124,9 +124,8 @@ bool is_any_in(std::string_view type, Word value, const Test& test) {
 template <class Test>
 bool is_any(const AutogradCall& call, const Word* stack, const Test& test) {
   for (std::size_t i = 0;; ++i) {
-    std::string_view type = schema_argument(call.schema, i);
+    std::string_view type = schema_argument(call.schema, i).type;
     if (type.empty()) return false;
-    type = type.substr(0, type.find(' '));
     if (!type.starts_with("Tensor")) continue;
     type = type.substr(0, 7) == "Tensor(" ? type.substr(type.find(')') + 1) : type.substr(6);
     if (is_any_in(type, stack[i], test)) return true;

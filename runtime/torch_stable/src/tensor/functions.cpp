@@ -5,9 +5,9 @@
 #include "shim.h"
 
 #include "cpu/copy_row.h"
+#include "opgen/cpu/compare.h"
 #include "opgen/dispatch/call_operator.h"
 #include "opgen/symbolic/fake_tensor.h"
-#include "opgen/tensor/compare.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"

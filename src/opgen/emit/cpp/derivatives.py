@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cache, cached_property
 
 import msgspec
 from msgspec import Struct
 
+from opgen import data
 from opgen.autograd.called_functions import HELPERS, HELPERS_OF_ATEN
 from opgen.autograd.derivative import (
     OPTIONAL_STRING,
@@ -228,7 +229,7 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             name=name,
             includes=operator_headers(context, (*(fn.func for fn in some), *outs)),
             own_includes=tuple(context.library.header(f"ops/{root}.h") for root in own),
-            optional_includes=tuple(sorted(called.difference(own))),
+            optional_includes=tuple(sorted((called & _aten_operators()).difference(own))),
             more_includes=tuple(
                 header
                 for text, header in _HEADERS_OF_SAVED
@@ -238,6 +239,11 @@ def build_derivatives(context: Context) -> Iterator[GeneratedFile]:
             nodes=tuple(_blocks_of_nodes(context, made)),
             tables=tuple(_tables(context, name, some, outs)),
         )
+
+
+@cache
+def _aten_operators() -> frozenset[str]:
+    return frozenset(name for row in data.read_rows("aten_operators.txt") for name in row)
 
 
 def _roots_of(context: Context, names: Iterable[str]) -> list[str]:

@@ -17,8 +17,8 @@
 
 #include "opgen/core/error.h"
 #include "opgen/core/parallel.h"
-#include "opgen/core/parallel_reduce.h"
-#include "opgen/tensor/tensor_functions.h"
+#include "opgen/cpu/parallel_reduce.h"
+#include "opgen/tensor_functions.h"
 
 namespace opgen {
 

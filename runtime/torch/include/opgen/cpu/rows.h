@@ -13,7 +13,7 @@
 #include "opgen/core/parallel.h"
 #include "opgen/tensor/tensor.h"
 
-#include "../../../../include/opgen/core/has_f16c.h"
+#include "../../../../include/opgen/cpu/has_f16c.h"
 
 namespace opgen::detail {
 

@@ -1,4 +1,4 @@
 // copy.h: the runtime's header name for a part of tensor_functions.h.
 #pragma once
 
-#include "opgen/tensor/tensor_functions.h"
+#include "opgen/tensor_functions.h"

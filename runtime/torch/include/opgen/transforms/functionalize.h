@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "opgen/dispatch/operator.h"
-#include "opgen/structured/composite.h"
+#include "opgen/registration/composite.h"
 #include "opgen/structured/structured.h"
 
 namespace opgen {

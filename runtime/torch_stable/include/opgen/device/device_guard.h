@@ -69,31 +69,6 @@ void check_common_device(std::optional<Device>& common, const T& argument, std::
   }
 }
 
-template <class T>
-std::optional<Device> device_to_guard(const T& argument) {
-  if constexpr (std::is_same_v<T, Device>) {
-    return argument;
-  } else if constexpr (requires {
-                         argument.defined();
-                         argument.device();
-                       }) {
-    if (!argument.defined()) return std::nullopt;
-    return argument.device();
-  } else if constexpr (requires { argument.has_value(); }) {
-    if (!argument.has_value()) return std::nullopt;
-    return device_to_guard(*argument);
-  } else {
-    for (const auto& element : argument) {
-      if (std::optional<Device> device = device_to_guard(element)) return device;
-    }
-    return std::nullopt;
-  }
-}
-
 }  // namespace detail
-
-[[nodiscard]] inline Device device_or_default(std::optional<Device> device) noexcept {
-  return device.value_or(Device(kCPU));
-}
 
 }  // namespace opgen

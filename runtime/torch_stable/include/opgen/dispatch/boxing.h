@@ -69,7 +69,7 @@ void count_writes(const T& argument) {
 }
 
 template <class Op, std::size_t i>
-inline constexpr bool kWrites = is_written(schema_argument(Op::schema_str, i));
+inline constexpr bool kWrites = schema_argument(Op::schema_str, i).is_written();
 
 enum class CalledFor { Backend, DenseCPU, Composite };
 

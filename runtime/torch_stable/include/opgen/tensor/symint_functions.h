@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "opgen/symbolic/fake_tensor.h"
-#include "opgen/tensor/tensor_functions.h"
+#include "opgen/tensor_functions.h"
 
 namespace opgen {
 

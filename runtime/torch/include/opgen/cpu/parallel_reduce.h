@@ -1,4 +1,4 @@
 // parallel_reduce.h: the same as in the runtime.
 #pragma once
 
-#include "../../../../include/opgen/core/parallel_reduce.h"
+#include "../../../../include/opgen/cpu/parallel_reduce.h"

@@ -80,4 +80,4 @@ inline void assign_result(TensorList outs, const std::vector<Tensor>& results) {
 
 }  // namespace opgen
 
-#include "opgen/structured/assign_outputs.h"  // must follow detail::assign_result
+#include "opgen/registration/assign_outputs.h"  // must follow detail::assign_result

@@ -1,11 +1,11 @@
 // kernel_stubs.cpp: the stubs of all loaded libraries.
-#include "opgen/structured/kernel_stubs.h"
+#include "opgen/registration/kernel_stubs.h"
 
 #include <mutex>
 #include <vector>
 
 #include "opgen/core/error.h"
-#include "structured/stub_registry.h"
+#include "registration/stub_registry.h"
 
 namespace opgen {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "opgen/core/error.h"
-#include "opgen/device/cpu_generator.h"
+#include "opgen/cpu/cpu_generator.h"
 
 namespace opgen {
 

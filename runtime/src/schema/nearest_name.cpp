@@ -1,5 +1,5 @@
 // nearest_name.cpp: computes the Damerau-Levenshtein distance row by row.
-#include "opgen/core/nearest_name.h"
+#include "opgen/schema/nearest_name.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // weak_tensor.cpp: the part of a tensor that notifies its weak references when the tensor is
 // destroyed.
-#include "opgen/tensor/weak_tensor.h"
+#include "opgen/transforms/weak_tensor.h"
 
 #include <atomic>
 #include <memory>

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/fork.h"
-#include "opgen/structured/kernel_stubs.h"
-#include "opgen/structured/stub_report.h"
+#include "opgen/registration/kernel_stubs.h"
+#include "opgen/registration/stub_report.h"
 
 namespace opgen {
 

@@ -81,4 +81,4 @@ template <class T>
 
 }  // namespace opgen
 
-#include "opgen/structured/assign_outputs.h"  // must follow detail::assign_result
+#include "opgen/registration/assign_outputs.h"  // must follow detail::assign_result

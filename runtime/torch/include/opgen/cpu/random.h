@@ -1,4 +1,4 @@
 // random.h: the same as in the runtime.
 #pragma once
 
-#include "../../../../include/opgen/device/random.h"
+#include "../../../../include/opgen/cpu/random.h"

@@ -20,18 +20,6 @@ namespace opgen {
 
 namespace detail {
 
-// Returns whether the kernel must write to stand-ins instead of the caller's outputs. Throws Error
-// if two outputs share elements. With `elementwise`, if the inputs broadcast to the sizes of the
-// outputs, an output may be exactly one of the inputs.
-[[nodiscard]] OPGEN_API bool needs_stand_ins(const WrittenCall& inputs, VisitTensors* outputs,
-                                             const void* arguments, bool elementwise);
-// Returns a new tensor with the sizes and strides of an output; its elements are uninitialised.
-[[nodiscard]] OPGEN_API TensorBase make_stand_in(const TensorBase& output);
-// Copies the elements of the stand-in to the output. Throws Error if the kernel resized the
-// stand-in.
-OPGEN_API void copy_stand_in(const WrittenCall& inputs, std::size_t position,
-                             const TensorBase& output, const TensorBase& stand_in);
-
 // The argument that a kernel receives instead of an output argument, which is a tensor or a list of
 // tensors.
 template <class T>
