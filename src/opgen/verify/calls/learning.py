@@ -148,7 +148,7 @@ class _Learner:
                 drawer.accepted.append(plan)
 
     def vary_optionals(self) -> None:
-        """Draw calls with each combination of optional arguments given and absent, by the plan that was accepted most.
+        """Draw calls with each combination of optional arguments given and absent, by a plan that was accepted often.
 
         If the operator accepts them, they have floats of both signs: many arguments matter for one sign only.
         """
@@ -159,7 +159,11 @@ class _Learner:
         if not optional or not plans:
             return
         arguments, domain = self._subject.inputs, self._subject.domain
-        known = self._kept[max(plans, key=lambda t: (bool(self._kept[t][""]), self._taken[t]))]
+        # The same dtype in most tensors, of several elements.
+        known = max(
+            (self._kept[text] for text in sorted(plans, key=lambda text: -self._taken[text])),
+            key=lambda plan: (bool(plan[""]), sum("main" in words for words in plan.values())),
+        )
         signed = {**known, "*": ("float32",)}
         for name in self._tensors:
             if len(words := signed.get(name, ())) > 1:
