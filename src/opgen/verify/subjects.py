@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -139,6 +140,14 @@ class Subject(Struct):
     @property
     def returns_tensors(self) -> bool:
         return any(r.type.is_base_ty_like(BaseTy.Tensor) for r in self.schema.returns)
+
+
+def default_of(argument: Argument) -> list[Any]:
+    """Return the default of an argument in a list, which is empty if it has none, or one that is no literal."""
+    try:
+        return [ast.literal_eval(argument.default or "")]
+    except (SyntaxError, ValueError):
+        return {"true": [True], "false": [False]}.get(argument.default or "", [])
 
 
 def connect_variants(subjects: Iterable[Subject]) -> None:

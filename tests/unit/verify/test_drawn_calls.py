@@ -23,7 +23,7 @@ from opgen.verify.caller import Caller, Finding, Outcome, Run
 from opgen.verify.calls.learning import Effort, drawn_calls, learn, shrunk
 from opgen.verify.calls.mistakes import with_mistakes
 from opgen.verify.calls.programs import program
-from opgen.verify.calls.specs import Call, Fill, GeneratorSpec, TensorSpec, gapped
+from opgen.verify.calls.specs import Call, Fill, GeneratorSpec, TensorSpec, elements, gapped
 from opgen.verify.calls.sweeps import swept
 from opgen.verify.properties.common import with_outs
 from opgen.verify.runner.examination import PLANS
@@ -108,8 +108,8 @@ def test_learning_ends_after_a_number_of_calls() -> None:
     assert schema is not None
     subject = Subject("mylib", schema, lambda given: None)
     counts = [learn(cast(Caller, Machine(0)), subject, 0, each).drawn for each in (effort, patient)]
-    # Four optional arguments in ten combinations and each dtype of two plans come at the end, with up to three tries each.
-    assert 30 <= counts[0] < counts[1] <= 300 + 3 * 10 + 2 * 12
+    # Four optional arguments in ten combinations and each dtype of two plans come at the end, with up to eight tries each.
+    assert 30 <= counts[0] < counts[1] <= 300 + 8 * 10 + 2 * 12
 
 
 class Picky(Machine):
@@ -175,6 +175,24 @@ def test_out_arguments_follow_the_results() -> None:
 
 if __name__ == "__main__":
     print(json.dumps(drawn(0)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_optional_arguments_are_left_out_and_given(seed: int) -> None:
+    """Protects defaults from going by: with some seeds, a flag was never given, or all elements were positive."""
+    schema = parsed(
+        "leaky(Tensor self, float slope=0.01, bool keepdim=False, bool? flat=True) -> Tensor"
+    )
+    assert schema is not None
+    subject = Subject("mylib", schema, lambda given: None)
+    learned = learn(cast(Caller, Machine(0.0)), subject, seed, PLANS["quick"].effort)
+    given = [set(call) - {"self"} for call in learned.combined]
+    assert (
+        sorted(map(len, given)) == [0, 1, 1, 1, 2, 2, 2, 3] and len(set(map(frozenset, given))) == 8
+    )
+    assert {call["keepdim"] for call in learned.combined if "keepdim" in call} == {True}
+    assert {call["flat"] for call in learned.combined if "flat" in call} == {False}
+    assert all((elements(call["self"]) < 0).any() for call in learned.combined)
 
 
 def test_lists_are_changed_as_kernels_forget() -> None:

@@ -22,7 +22,7 @@ from opgen.model.function_schema import FunctionSchema
 from opgen.model.profile import Profile
 from opgen.parse import parse_function_schema
 from opgen.verify.backends.base import Backend, Described, Setting, other_value
-from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, span, stored
+from opgen.verify.calls.specs import Array, TensorSpec, Value, elements, stored
 from opgen.verify.memory.blocks import Block
 from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import POINTWISE, Facts, Subject
@@ -182,22 +182,24 @@ class TorchBackend(Backend):
         return self.torch._neg_view(tensor) if spec.bit == "neg" else tensor
 
     def fresh(self, spec: TensorSpec) -> Any:
-        numbers = elements(spec)
-        dtype = self._dtypes[spec.dtype]
-        if spec.layout is None:
-            return self.torch.tensor(np.ascontiguousarray(numbers)).to(dtype).reshape(spec.shape)
-        layout = spec.layout
-        base = self.torch.zeros(layout.count, dtype=dtype)
+        torch, layout, dtype = self.torch, spec.layout, self._dtypes[spec.dtype]
+        # torch.tensor takes ten times as long, and makes threads for a large array.
+        base = (
+            torch.zeros(layout.count, dtype=dtype)
+            if layout
+            else torch.empty(spec.shape, dtype=dtype)
+        )
+        raw = base.view(torch.int16) if spec.dtype == "bfloat16" else base
+        flat = raw.numpy()
+        numbers = stored(elements(spec), spec.dtype).view(flat.dtype)
+        if layout is None:
+            flat[...] = numbers
+            return base
+        steps = tuple(step * flat.itemsize for step in layout.strides)
+        np.lib.stride_tricks.as_strided(flat[layout.offset :], spec.shape, steps)[...] = numbers
         made = base.new_empty(0).set_(
             base.untyped_storage(), layout.offset, spec.shape, layout.strides
         )
-        if span(spec.shape, layout.strides):
-            raw = base.view(self.torch.int16) if spec.dtype == "bfloat16" else base
-            flat = raw.numpy()
-            size = flat.itemsize
-            steps = tuple(step * size for step in layout.strides)
-            view = np.lib.stride_tricks.as_strided(flat[layout.offset :], spec.shape, steps)
-            view[...] = stored(numbers, spec.dtype).view(flat.dtype)
         return self._with_bit(made, spec)
 
     def meta(self, spec: TensorSpec) -> Any:

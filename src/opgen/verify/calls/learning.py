@@ -19,9 +19,9 @@ from msgspec import Struct, field
 from opgen.gradtest.drawing import Plan, RandomChoices, Undrawable
 from opgen.verify.backends.base import round_as_usual
 from opgen.verify.caller import Caller
-from opgen.verify.calls.specs import DTYPES, Call
+from opgen.verify.calls.specs import DTYPES, Call, TensorSpec, elements, tensors
 from opgen.verify.calls.vocabulary import CallDrawer, Requirements
-from opgen.verify.subjects import Subject
+from opgen.verify.subjects import Subject, default_of
 
 _NUMBERS = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[[^\]]*\]")
 # Plans that are kept, and refused calls of each reason.
@@ -30,7 +30,7 @@ _MOST_REFUSED, _MOST_CALLS = 16, 8
 # Refusals are followed until so large a part of the calls is accepted.
 _MANY = 0.1
 # Optional arguments of which every combination is drawn, and how often each is tried.
-_MOST_COMBINED, _TRIES = 3, 3
+_MOST_COMBINED, _TRIES = 3, 4
 NO_MEMORY = "there is not enough memory"
 
 
@@ -148,17 +148,29 @@ class _Learner:
                 drawer.accepted.append(plan)
 
     def vary_optionals(self) -> None:
-        """Draw calls with each combination of optional arguments given and absent, by the plan that was accepted most."""
+        """Draw calls with each combination of optional arguments given and absent, by a plan that was accepted often.
+
+        If the operator accepts them, they have floats of both signs: many arguments matter for one sign only.
+        """
         optional = [
             a for a in self._subject.inputs if a.default is not None or a.type.is_nullable()
         ]
-        known = max(self._reliable(), key=lambda text: self._taken[text], default=None)
-        if not optional or known is None:
+        plans = self._reliable()
+        if not optional or not plans:
             return
         arguments, domain = self._subject.inputs, self._subject.domain
+        # The same dtype in most tensors, of several elements.
+        known = max(
+            (self._kept[text] for text in sorted(plans, key=lambda text: -self._taken[text])),
+            key=lambda plan: (bool(plan[""]), sum("main" in words for words in plan.values())),
+        )
+        signed = {**known, "*": ("float32",)}
+        for name in self._tensors:
+            if len(words := signed.get(name, ())) > 1:
+                signed[name] = (*words[:-1], "any")
         for absent in _combinations([a.name for a in optional]):
-            for _ in range(_TRIES):
-                plan = dict(self._kept[known])
+            for kept in (*(signed,) * _TRIES, *(known,) * _TRIES):
+                plan = dict(kept)
                 drawer = CallDrawer(arguments, domain, self._choices, [plan])
                 for argument in optional:
                     if argument.name in absent:
@@ -168,6 +180,12 @@ class _Learner:
                         plan[argument.name] = drawer.given(argument)
                 drawer.accepted[:] = [plan]
                 call, drawn = drawer.draw(only_known=True)
+                for argument in optional:
+                    default = default_of(argument)
+                    if argument.name in call and default in ([False], [True]):
+                        call[argument.name] = not default[0]
+                if kept is signed and not any(map(_has_both_signs, tensors(call))):
+                    continue
                 if self._attempt(call, drawn):
                     self._found.combined.append(call)
                     break
@@ -239,6 +257,10 @@ class _Learner:
         if found.reasons[reason] <= 2 and len(found.refused) < _MOST_REFUSED:
             found.refused.append((call, outcome.message))
         return False
+
+
+def _has_both_signs(spec: TensorSpec) -> bool:
+    return spec.is_float and bool((elements(spec) < 0).any() and (elements(spec) > 0).any())
 
 
 def _combinations(names: Sequence[str]) -> Iterator[frozenset[str]]:

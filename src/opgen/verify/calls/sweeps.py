@@ -1,4 +1,4 @@
-"""Change a call that is accepted so that it meets what kernels get wrong: sizes near vectors, special numbers, defaults."""
+"""Change a call that is accepted so that it meets what kernels get wrong: sizes near vectors, special numbers, flags."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ _SPECIAL = (
 
 def swept(subject: Subject, call: Call) -> Iterator[Call]:
     """Yield changed calls; the operator may refuse them."""
-    optional = {a.name for a in subject.arguments if a.default is not None}
-    if optional & set(call):
-        yield {name: value for name, value in call.items() if name not in optional}
     for argument in subject.inputs:
         if argument.type.is_base_ty_like(BaseTy.bool) and not argument.type.is_list_like():
             yield {**call, argument.name: not call.get(argument.name)}

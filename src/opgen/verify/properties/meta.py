@@ -640,9 +640,10 @@ def _fake(case: Case) -> Iterator[Finding]:
         return case.backend.other(value)
 
     value_: Callable[[Any], Any] = value
+    given = {n: value(v) for n, v in case.call.items()}
     try:
         with mode:
-            returned = case.subject.call({n: value(v) for n, v in case.call.items()})
+            returned = case.subject.call(given)
     except Exception as error:
         if is_about_meta(error):
             raise NotApplicable("a fake cannot know the result") from None

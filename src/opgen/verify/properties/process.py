@@ -39,10 +39,11 @@ _LONG = 0.02
 # opgen's packages keep the GIL during calls on fewer elements, most of which take no longer than to acquire it again.
 _RELEASED = 1 << 14
 _GIL_ELEMENTS = (1 << 16, 1 << 20)
-# A thread that comes to count less often during a call, and waits for the GIL so often, is held up: what it does when it
-# has no core counts as neither. So many calls of one kind decide, of at most so many.
-_FEW_STEPS, _MANY_WAITS = 10, 100
-_FREE, _HELD, _GIL_CALLS = 3, 5, 20
+# A thread that counts so often during a call gets on; one that waits for the GIL so many times as often as it counts is held
+# up: what it does when it has no core counts as neither. So many calls of one kind decide, of at most so many; those in
+# which it is held up, with so many waits.
+_FEW_STEPS = 10
+_FREE, _HELD, _MANY_WAITS, _GIL_CALLS, _MOST_GIL_CALLS = 3, 5, 500, 20, 200
 
 
 def _returns_tensors(subject: Subject) -> str:
@@ -111,17 +112,21 @@ def _gil(case: Case) -> Iterator[Finding]:
                 raise NotTested(f"it refuses large inputs: {first_line(error)}") from None
 
         work()
-        free = held = 0
+        free = held = waited = calls = 0
         with _counting() as counter:
-            for _ in range(_GIL_CALLS):
+            # Short calls are made again if the thread is held up in most of them.
+            while calls < (_MOST_GIL_CALLS if 2 * held > calls else _GIL_CALLS):
+                calls += 1
                 seconds, steps, waits = counter.during(work)
                 free += steps >= _FEW_STEPS
-                held += steps < _FEW_STEPS and waits >= _MANY_WAITS
+                if waits > _FEW_STEPS * steps:
+                    held += 1
+                    waited += waits
                 if free == _FREE:
                     return
-                if held == _HELD:
+                if held >= _HELD and waited >= _MANY_WAITS:
                     yield case.finding(
-                        f"a call of {seconds * 1e3:.0f} ms lets no other thread of Python run",
+                        f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run",
                         Run("call", call),
                     )
                     return

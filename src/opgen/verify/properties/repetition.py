@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import threading
 import time
 from collections.abc import Iterator
@@ -30,14 +29,15 @@ from opgen.verify.properties.common import (
     with_other_numbers,
     with_outs,
 )
-from opgen.verify.subjects import CONCURRENT, Subject
+from opgen.verify.subjects import CONCURRENT, Subject, default_of
 
-# Elements of a call whose work is divided among threads, and of one that takes long enough to meet others.
-_LARGE, _LONG = {"quick": 90_000, "default": 300_000, "thorough": 600_000}, 20_000
+# Elements of a call whose work is divided among threads, by whose number they cannot be divided, and of one that takes long
+# enough to meet others.
+_LARGE, _LONG = {"quick": 90_002, "default": 300_002, "thorough": 600_002}, 20_000
 # Two threads make so many calls at the same time, as far as these seconds last, and one a share of them for each number
 # of threads.
 _LEAST, _MOST = 8, 60
-_SHARE, _TIMES = 8, 2
+_SHARE, _TIMES = 8, 4
 _SECONDS = {"quick": 0.1, "default": 0.5, "thorough": 2.0}
 _THREADS = 4
 
@@ -201,10 +201,7 @@ def _in_other_modes(case: Case) -> Iterator[Finding]:
 
 def _with_defaults(case: Case) -> Iterator[Finding]:
     """Arguments that are left out are those of the schema."""
-    defaults = {
-        a.name: _literal(a.default) for a in case.subject.arguments if a.default is not None
-    }
-    known = {name: value[0] for name, value in defaults.items() if value is not None}
+    known = {a.name: v for a in case.subject.arguments for v in default_of(a)}
     if not known:
         return
     rest = {name: value for name, value in case.call.items() if name not in known}
@@ -223,14 +220,6 @@ def _with_defaults(case: Case) -> Iterator[Finding]:
     if wrong:
         text = ", ".join(f"{name}={value!r}" for name, value in known.items())
         yield case.finding(f"with {text} left out, {wrong} if given", *runs)
-
-
-def _literal(text: str) -> list[Any] | None:
-    """Return the value of a default, in a list; None if it is no literal."""
-    try:
-        return [ast.literal_eval(text)]
-    except (SyntaxError, ValueError):
-        return {"true": [True], "false": [False]}.get(text)
 
 
 def _first_in_a_process(case: Case) -> Iterator[Finding]:

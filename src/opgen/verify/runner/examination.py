@@ -79,7 +79,9 @@ _MISTAKES_OF = 4
 _MOST_FATAL_MISTAKES = 3
 _REPLAYS = 5
 # The property of calls that return the same again, and how often one is made before another property is said to be violated.
-_REPEATABLE, _TIMES = "repeatable", 16
+# Calls of which threads have lost a race are made more often: most races are lost only sometimes.
+_REPEATABLE, _TIMES, _TIMES_OF_RACES = "repeatable", 16, 100
+_OF_RACES = ("V0150", "V0154")
 _UNSTEADY = "the same call, made again, returns something else"
 # Families of properties whose checks make plain calls, of which none may end the process.
 _OF_PLAIN_CALLS = ("V0128", "V015", "V018")
@@ -281,7 +283,7 @@ class Examination:
                 accepted.append(case)
             else:
                 refused.append(Case(self.caller, subject, made, refused=True, mode=self.mode))
-        accepted.sort(key=lambda case: -_richness(case.call))
+        accepted = _in_turn(sorted(accepted, key=lambda case: -_richness(case.call)))
         number = len(calls)
         mistakes = self._mistakes(subject, learned, accepted)
         if sum(crash > number for crash in skip) >= _MOST_FATAL_MISTAKES:
@@ -347,7 +349,7 @@ class Examination:
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
         calls = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
         # Plans may have been accepted by chance.
-        return [*calls, *learned.calls]
+        return [*calls, *learned.calls, *learned.combined]
 
     def _mistakes(self, subject: Subject, learned: Learned, accepted: list[Case]) -> list[Call]:
         """Return calls that kernels should refuse. A crash is remembered by its place in this list."""
@@ -433,7 +435,7 @@ class Examination:
                 untested[_check_failed(error)] += 1
                 left -= 1
                 continue
-            if finding is not None and self._is_unsteady(subject, case, finding, ended):
+            if finding is not None and self._is_unsteady(subject, property_, case, finding, ended):
                 untested[_UNSTEADY] += 1
                 left -= 1
                 continue
@@ -448,7 +450,12 @@ class Examination:
         return Verdict(property_.name, NOT_TESTED, reason=why)
 
     def _is_unsteady(
-        self, subject: Subject, case: Case, finding: Finding, ended: dict[str, list[Shown]]
+        self,
+        subject: Subject,
+        property_: Property,
+        case: Case,
+        finding: Finding,
+        ended: dict[str, list[Shown]],
     ) -> bool:
         """Whether a call of a finding, made again, returns something else: that is the finding then, of its own property."""
         steady = BY_NAME[_REPEATABLE]
@@ -459,7 +466,8 @@ class Examination:
         for run in finding.runs:
             # New memory is watched, and so has the same elements each time.
             first, *others = (
-                self.caller.run(subject, run.call, "block", watch=True) for _ in range(_TIMES)
+                self.caller.run(subject, run.call, "block", watch=True)
+                for _ in range(_TIMES_OF_RACES if property_.code in _OF_RACES else _TIMES)
             )
             for other in others:
                 wrong = outcome_differs(other, first, differ, exact=True)
@@ -657,6 +665,20 @@ def _richness(call: Call) -> int:
         + all(type(value) is bool or value not in (0, 1) for value in call.values())
         + 2 * any(type(value) is float and 0.1 < value < 0.9 for value in call.values())
     )
+
+
+def _in_turn(cases: Sequence[Case]) -> list[Case]:
+    """Return the calls so that those with other flags, and other arguments left out, come in turn: few are checked."""
+    turns: Counter[Any] = Counter()
+    placed = []
+    for case in cases:
+        flags = tuple(
+            (name, value if isinstance(value, bool | str) else value is None)
+            for name, value in case.call.items()
+        )
+        placed.append((turns[flags], case))
+        turns[flags] += 1
+    return [case for _, case in sorted(placed, key=lambda pair: pair[0])]
 
 
 def _rank(call: Call) -> int:

@@ -167,6 +167,8 @@ class _Worker:
         variables.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         variables.setdefault("TORCHINDUCTOR_FX_GRAPH_CACHE", "0")
         variables.setdefault("TORCHINDUCTOR_AUTOGRAD_CACHE", "0")
+        # Threads that wait for work would compute: other processes need the cores, and the limits count seconds of them.
+        variables.setdefault("OMP_WAIT_POLICY", "passive")
         command = [sys.executable, "-m", "opgen.verify.runner.worker"]
         errors = None if os.environ.get("OPGEN_VERIFY_DEBUG") else subprocess.DEVNULL
         self._process = subprocess.Popen(
