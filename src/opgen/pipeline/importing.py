@@ -270,6 +270,8 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     if found.functions is not None:
         callables = Callables(found.functions, found.texts, folder, problems, imports.edits)
     write_rows(entries, callables, problems, as_they_are=imports.kernels_as_they_are)
+    if diagnostics.has_errors:
+        return None
     report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
     traced_by_python = find_traced_by_python(entries, found.fakes)
     return Collected(entries, classes, found, traced_by_python)

@@ -315,19 +315,52 @@ def test_functions_of_one_name_in_two_files_are_two_kernels(tmp_path: Path) -> N
     assert found.codes == ["W1172"] * 4
 
 
-def test_a_function_that_two_files_define_is_none(tmp_path: Path) -> None:
-    """Protects a library from one function under the keys of two."""
-    definitions = (
-        "\nat::Tensor f(at::Tensor x) { return x; }\nat::Tensor g(at::Tensor x) { return x; }\n"
-    )
+@pytest.mark.parametrize("declared", [True, False])
+def test_functions_of_one_name_in_two_namespaces_are_two_kernels(
+    declared: bool, tmp_path: Path
+) -> None:
+    """Protects devices whose kernels differ by their namespaces, also where the sources define or declare none."""
     files = {
-        "def.cpp": library(SCHEMAS, SCHEMAS.replace('"op', '"other')),
-        "a.cpp": definitions + LAYOUT.format(kind="", key="CPU"),
-        "b.cu": definitions + LAYOUT.format(kind="", key="CUDA"),
+        "k.h": "".join(f"namespace {n} {{ at::Tensor f(at::Tensor x); }}\n" for n in ("a", "b")),
+        "def.cpp": library(SCHEMAS)
+        + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &a::f); }\n'
+        + 'TORCH_LIBRARY_IMPL(demo, CUDA, m) { m.impl("op", &b::f); }\n',
+    }
+    found = read(tmp_path, files if declared else files["def.cpp"])
+    assert found.rows("demo::op") == {"CPU": "f_cpu", "CUDA": "f_cuda"}
+    assert found.codes == ["W1172"] * 2
+
+
+DEFINITION = "\nat::Tensor f(at::Tensor x) { return x; }\n"
+
+
+def test_rows_of_two_functions_that_would_be_one_are_an_error(tmp_path: Path) -> None:
+    """Protects a library from one function under the keys of two."""
+    files = {
+        "def.cpp": library(SCHEMAS),
+        "a.cpp": DEFINITION + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &f); }',
+        "b.cu": DEFINITION + 'TORCH_LIBRARY_IMPL(demo, CUDA, m) { m.impl("op", &f); }',
     }
     found = read(tmp_path, files, as_they_are=True)
-    assert found.rows("demo::op") == {"CPU": "", "CUDA": ""}
-    assert found.codes == ["W1172"] * 4
+    assert (found.codes, found.entries) == (["E1165"], {})
+    local = "".join(f"namespace {{{DEFINITION}}}" + files["b.cu"].removeprefix(DEFINITION))
+    found = read(tmp_path, {**files, "b.cu": local}, as_they_are=True)
+    assert found.codes == ["W1171"]
+    assert len(set(found.rows("demo::op").values())) == 2
+
+
+def test_a_function_for_which_a_build_chooses_a_file_is_one(tmp_path: Path) -> None:
+    """Protects rows of a function that two files define, of which a build has one: it is one function before, too."""
+    files = {
+        "ops.h": "at::Tensor f(at::Tensor x);",
+        "def.cpp": '#include "ops.h"\n'
+        + library(SCHEMAS)
+        + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &f); }',
+        "with.cpp": DEFINITION,
+        "without.cpp": DEFINITION,
+    }
+    found = read(tmp_path, files, as_they_are=True)
+    assert (found.rows("demo::op"), found.codes) == ({"CPU": "::f"}, [])
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,8 @@ class Callables(Struct, frozen=True):
     edits: bool = False
     # What each name stands for, in the scope of a snippet or, without one, among the snippets.
     names: dict[tuple[str, str], str] = field(default_factory=dict)
+    # The functions of rows that their own file defines, by their full names.
+    defined: dict[str, CppFunction] = field(default_factory=dict)
 
     def find(self, kernel: Kernel) -> CallableFunction | None:
         """Return how other files call a kernel that is a function; None, and a warning, if they cannot."""
@@ -224,7 +226,9 @@ class Callables(Struct, frozen=True):
         try:
             return self._find(kernel.name, kernel, text)
         except _Uncallable as problem:
-            self.problems.warn(
+            is_error = problem.code.startswith("E")
+            report = self.problems.error if is_error else self.problems.warn
+            report(
                 problem.code,
                 str(problem),
                 kernel.span,
@@ -233,13 +237,16 @@ class Callables(Struct, frozen=True):
             )
             return None
 
-    def definitions(self, kernel: Kernel) -> tuple[CppFunction, ...]:
-        """Return the definitions of the function that a kernel names in its file; several for alternatives of `#if`."""
+    def meant(self, kernel: Kernel) -> Sequence[CppFunction]:
+        """Return the definitions of the function that a kernel names, or else the declarations that the sources have.
+
+        Definitions are several for alternatives of `#if`.
+        """
         text = self.texts.get(id(kernel.span.source))
         if text is None or kernel.name is None:
             return ()
         functions = self.functions.find(kernel.name, text, kernel.span.start)
-        return tuple(f for f in functions if f.is_definition)
+        return [f for f in functions if f.is_definition] or functions
 
     def _find(self, name: FunctionName, kernel: Kernel, text: CppText) -> CallableFunction:
         functions = self.functions.find(name, text, kernel.span.start)
@@ -251,7 +258,7 @@ class Callables(Struct, frozen=True):
         if problem is not None:
             return self._called_in_its_file(name, plain or functions, kernel, problem)
         self._check_overloads(name, plain)
-        self._check_definitions(name, functions[0])
+        self._check_definition(name, text, plain)
         full_name = f"::{functions[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
         if header is not None:
@@ -343,13 +350,18 @@ class Callables(Struct, frozen=True):
             hint = "give the kernel a unique name"
             raise _Uncallable("W1172", message, hint, list(overloads.values()))
 
-    def _check_definitions(self, name: FunctionName, function: CppFunction) -> None:
-        """Raise if several files define the function: a library has one of them, and rows would call it under all keys."""
-        found = definitions_of(self.functions.named(name.base), function)
-        if len({id(f.text) for f in found}) > 1 and not name.template:
-            message = f"'{name}' is defined in {len(found)} files, of which a library has one"
-            hint = "give each a name of its own, or pass the sources of one library alone"
-            raise _Uncallable("W1172", message, hint, found)
+    def _check_definition(
+        self, name: FunctionName, text: CppText, functions: Sequence[CppFunction]
+    ) -> None:
+        """Raise if a row of another file names another function of this name: in a library, there is only one."""
+        own = next((f for f in functions if f.is_definition and f.text is text), None)
+        if own is None or own.template:
+            return
+        first = self.defined.setdefault(own.full_name, own)
+        if first.text is not text:
+            message = f"'{name}' is a function of {first.text.source.path}, too: a library has only one of them"
+            hint = "put one into an unnamed namespace, or import the sources of one library alone"
+            raise _Uncallable("E1165", message, hint, [own, first])
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
@@ -362,17 +374,6 @@ class Callables(Struct, frozen=True):
             signature = function.signature
         types = (parameter.type for parameter in signature.parameters)
         return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
-
-
-def definitions_of(named: Sequence[CppFunction], function: CppFunction) -> list[CppFunction]:
-    """Return those of `named` that define `function` in a source file, and that other files may call."""
-    return [
-        f
-        for f in named
-        if f.path == function.path
-        and f.is_definition
-        and not (f.local or f.in_header or f.template)
-    ]
 
 
 def _find_local(name: FunctionName, functions: Sequence[CppFunction]) -> _Uncallable | None:
