@@ -56,6 +56,11 @@ _UNDEFINED = re.compile(
     r"(?:undefined reference to [`'\"]|undefined symbol: )(?P<text>(?P<name>[\w:]+)[^\n]*?\))['\"]?$",
     re.MULTILINE,
 )
+# And of one that several objects define.
+_DUPLICATE = re.compile(
+    r"(?:multiple definition of [`']|duplicate symbol: )(?P<text>(?P<name>[\w:]+)[^\n]*?\))(?:'|$)",
+    re.MULTILINE,
+)
 _OF_LINKER = re.compile(
     r"^.*(?:in function [`']|undefined (?:reference|symbol)|>>> |"
     r"ld returned 1 exit status|linker command failed).*\n",
@@ -88,6 +93,13 @@ def explain_failure(
         f"error: {place}: no source defines '{text}'\n"
         "  = help: pass the file that does to --kernels; its types must be those of the header\n"
         for text, place in undefined.items()
+        if place
+    ]
+    duplicate = {d["text"]: existing.get(f"::{d['name']}") for d in _DUPLICATE.finditer(messages)}
+    lines += [
+        f"error: {place}: several sources define '{text}'\n"
+        "  = help: a library has one of them: give each a name of its own, and a row of its own\n"
+        for text, place in duplicate.items()
         if place
     ]
     lines += [
