@@ -113,7 +113,7 @@ _TEMPLATE = re.compile(
 )
 # A Python file without any of these words registers nothing.
 _REGISTERS = re.compile(
-    r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(|\bregister_\w+\(\s*[\"']"
+    r"torch\._?library|torch import [^\n]*\blibrary\b|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(|\bregister_\w+\(\s*[\"']"
 )
 
 
