@@ -17,7 +17,7 @@ from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
-from opgen.emit.cpp.register import OPTIONAL_DEVICES
+from opgen.emit.cpp.register import OPTIONAL_DEVICES, describe_omission
 from opgen.emit.kernels.stubs import (
     MissingFunction,
     kept_functions,
@@ -208,9 +208,7 @@ def _describe_rows(context: Context, library: Path) -> Iterator[str]:
         parts = (re.findall(r"\w+", name.partition("<")[0]) for name in names)
         missing = [p for p in parts if "".join(f"{len(n)}{n}" for n in p).encode() not in content]
         if content and missing and key in OPTIONAL_DEVICES:
-            device = OPTIONAL_DEVICES[key]
-            number = counted(len(missing), "row is", "rows are")
-            yield f"{number} left out for {key.name}: this PyTorch is built without {device}"
+            yield describe_omission(len(missing), key)
 
 
 class Kernels(Struct, frozen=True):

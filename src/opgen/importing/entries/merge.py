@@ -65,6 +65,7 @@ class Entry(Struct):
     tags: tuple[str, ...]
     is_inferred: bool
     alias_analysis: AliasAnalysisKind | None
+    fake_module: str | None = None
     rows: dict[str, Row] = field(default_factory=dict)
     others: list[Definition] = field(default_factory=list)
     left_out: str = ""
@@ -231,6 +232,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
             definition.tags,
             definition.is_inferred,
             definition.alias_analysis,
+            definition.fake_module,
         )
         return
     if entry.schema == definition.schema:
