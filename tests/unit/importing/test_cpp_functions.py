@@ -349,18 +349,29 @@ def test_rows_of_two_functions_that_would_be_one_are_an_error(tmp_path: Path) ->
     assert len(set(found.rows("demo::op").values())) == 2
 
 
-def test_a_function_for_which_a_build_chooses_a_file_is_one(tmp_path: Path) -> None:
-    """Protects rows of a function that two files define, of which a build has one: it is one function before, too."""
+@pytest.mark.parametrize(
+    ("cuda_in", "codes"),
+    [("def.cpp", []), ("cuda.cpp", ["E1165"])],
+)
+def test_a_function_that_two_files_define_is_one_in_each_file(
+    cuda_in: str, codes: list[str], tmp_path: Path
+) -> None:
+    """Protects a build without CUDA from the CPU's function under CUDA, where a header declares one name for both.
+
+    In one file, it is one function under both keys before, too: a build chooses which.
+    """
+    register = 'TORCH_LIBRARY_IMPL(demo, {}, m) {{ m.impl("op", &f); }}\n'
     files = {
         "ops.h": "at::Tensor f(at::Tensor x);",
-        "def.cpp": '#include "ops.h"\n'
-        + library(SCHEMAS)
-        + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &f); }',
-        "with.cpp": DEFINITION,
-        "without.cpp": DEFINITION,
+        "def.cpp": '#include "ops.h"\n' + library(SCHEMAS) + register.format("CPU"),
+        "cuda.cpp": '#include "ops.h"\n',
+        "a.cpp": DEFINITION,
+        "b.cu": DEFINITION,
     }
+    files[cuda_in] += register.format("CUDA")
     found = read(tmp_path, files, as_they_are=True)
-    assert (found.rows("demo::op"), found.codes) == ({"CPU": "::f"}, [])
+    rows = {} if codes else found.rows("demo::op")
+    assert (rows, found.codes) == ({} if codes else {"CPU": "::f", "CUDA": "::f"}, codes)
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,9 @@ class SchemaBlock(Record, frozen=True):
     file: str
     items: tuple[SchemaRow, ...]
     fragment: bool
+    # The file and the line of the first operator, for PyTorch's messages; they are those of the author.
+    yaml: str
+    line: int
     # Set if this source has other blocks of the namespace before this one.
     number: str = ""
 
@@ -209,6 +212,9 @@ def _schema_blocks(
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
         parts = _parts_with_modules(_by_python_module(context, members))
         for number, part in enumerate(parts):
+            place = part[0][1][0].spans.entry
+            yaml = place.source.path.replace("\\", "/").rpartition("/")[2]
+            line = place.source.location(place.start).line
             rows = []
             for module, some in part:
                 for f in some:
@@ -224,7 +230,18 @@ def _schema_blocks(
                         rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
             name = context.library.name
             is_fragment, numbered = namespace in declared, f"_{number}" if number else ""
-            found.append(SchemaBlock(namespace, name, file, tuple(rows), is_fragment, numbered))
+            found.append(
+                SchemaBlock(
+                    namespace,
+                    name,
+                    file,
+                    tuple(rows),
+                    is_fragment,
+                    cpp_string(yaml),
+                    line,
+                    numbered,
+                )
+            )
             declared.add(namespace)
     return tuple(found)
 

@@ -205,6 +205,11 @@ class KernelRow(Record, frozen=True):
         return f"{self.function}({self.argument})"
 
     @property
+    def named_kernel(self) -> str:
+        """The kernel for target torch, with the name of an existing function for PyTorch's messages."""
+        return f'opgen::named({self.kernel}, "{self.existing}")' if self.existing else self.kernel
+
+    @property
     def constant_kernel(self) -> str:
         """The kernel as a constant that the compiler knows."""
         is_direct = self.function == _DIRECT

@@ -216,15 +216,15 @@ class Callables(Struct, frozen=True):
     edits: bool = False
     # What each name stands for, in the scope of a snippet or, without one, among the snippets.
     names: dict[tuple[str, str], str] = field(default_factory=dict)
-    # The functions of rows that their own file defines, by their full names.
-    defined: dict[str, CppFunction] = field(default_factory=dict)
+    # Which definition of a function its first row means, and the file and key of that row, by the function's full name.
+    meanings: dict[str, tuple[CppFunction | None, tuple[int, str]]] = field(default_factory=dict)
 
-    def find(self, kernel: Kernel) -> CallableFunction | None:
-        """Return how other files call a kernel that is a function; None, and a warning, if they cannot."""
+    def find(self, kernel: Kernel, key: str) -> CallableFunction | None:
+        """Return how other files call the kernel of a row, a function; None, and a report, if they cannot."""
         text = self.texts.get(id(kernel.span.source))
         assert text is not None and kernel.name is not None
         try:
-            return self._find(kernel.name, kernel, text)
+            return self._find(kernel.name, kernel, key, text)
         except _Uncallable as problem:
             is_error = problem.code.startswith("E")
             report = self.problems.error if is_error else self.problems.warn
@@ -248,7 +248,9 @@ class Callables(Struct, frozen=True):
         functions = self.functions.find(kernel.name, text, kernel.span.start)
         return [f for f in functions if f.is_definition] or functions
 
-    def _find(self, name: FunctionName, kernel: Kernel, text: CppText) -> CallableFunction:
+    def _find(
+        self, name: FunctionName, kernel: Kernel, key: str, text: CppText
+    ) -> CallableFunction:
         functions = self.functions.find(name, text, kernel.span.start)
         if not functions:
             message = f"no given source declares '{name}'"
@@ -258,7 +260,7 @@ class Callables(Struct, frozen=True):
         if problem is not None:
             return self._called_in_its_file(name, plain or functions, kernel, problem)
         self._check_overloads(name, plain)
-        self._check_definition(name, text, plain)
+        self._check_definitions(name, key, text, functions[0])
         full_name = f"::{functions[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
         if header is not None:
@@ -350,18 +352,25 @@ class Callables(Struct, frozen=True):
             hint = "give the kernel a unique name"
             raise _Uncallable("W1172", message, hint, list(overloads.values()))
 
-    def _check_definition(
-        self, name: FunctionName, text: CppText, functions: Sequence[CppFunction]
+    def _check_definitions(
+        self, name: FunctionName, key: str, text: CppText, function: CppFunction
     ) -> None:
-        """Raise if a row of another file names another function of this name: in a library, there is only one."""
-        own = next((f for f in functions if f.is_definition and f.text is text), None)
-        if own is None or own.template:
+        """Raise if several files define the function, and rows mean several of these: a library has only one of them.
+
+        A row means the definition in its own file. Without one, the rows of another file and key may mean another one: a
+        build may have the files of one device alone.
+        """
+        named = self.functions.named(name.base)
+        found = [f for f in named if f.path == function.path and f.is_definition]
+        files = {id(f.text): f for f in found if not (f.local or f.in_header or f.template)}
+        if len(files) < 2 or name.template:
             return
-        first = self.defined.setdefault(own.full_name, own)
-        if first.text is not text:
-            message = f"'{name}' is a function of {first.text.source.path}, too: a library has only one of them"
-            hint = "put one into an unnamed namespace, or import the sources of one library alone"
-            raise _Uncallable("E1165", message, hint, [own, first])
+        own, place = files.get(id(text)), (id(text), key)
+        first_own, first_place = self.meanings.setdefault(function.full_name, (own, place))
+        if own is not first_own or not (own or {*place} & {*first_place}):
+            message = f"'{name}' is defined in {len(files)} files, and rows mean several of them"
+            hint = "put them into unnamed namespaces, or import the sources of one library alone"
+            raise _Uncallable("E1165", message, hint, list(files.values()))
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""

@@ -119,7 +119,7 @@ def write_rows(
                     row.written = FALLTHROUGH
                 case KernelKind.function:
                     if as_they_are and callables is not None:
-                        row.function = callables.find(kernel)
+                        row.function = callables.find(kernel, row.key)
                         row.written = "" if row.function is None else row.function.name
                     else:
                         _write_function(row, shared.get(id(row)), problems)
