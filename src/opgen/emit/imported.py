@@ -68,6 +68,7 @@ class HeaderKey(Record, frozen=True):
 class ImportedFile(GeneratedFile, frozen=True):
     includes: str
     is_fragment: bool
+    fake_module: str
     classes: tuple[ImportedClass, ...]
     entries: tuple[ImportedEntry, ...]
 
@@ -78,6 +79,8 @@ class ImportedFile(GeneratedFile, frozen=True):
             keys.append(HeaderKey(f"include: [{self.includes}]"))
         if self.is_fragment:
             keys.append(HeaderKey("fragment: True"))
+        if self.fake_module:
+            keys.append(HeaderKey(f"fake_module: {self.fake_module}"))
         if self.classes:
             keys.append(HeaderKey("classes:", self.classes))
         return tuple(
@@ -158,11 +161,12 @@ def build_imported(
     traced_by_python: Collection[str],
     *,
     is_fragment: bool,
+    fake_module: str,
 ) -> ImportedFile:
     """Return the YAML file. `own_header` is the header that `build_kernels_header` builds; empty if there is none.
 
     `traced_by_python` names the operators whose fake kernel is in Python. `is_fragment` says that other libraries may
-    share its namespaces.
+    share its namespaces, and `fake_module` names the Python module that registers the fake kernels; empty if none does.
     """
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
@@ -171,6 +175,7 @@ def build_imported(
         template="imported.yaml.j2",
         includes=", ".join(map(_in_list, listed)),
         is_fragment=is_fragment,
+        fake_module=yaml_text(fake_module) if fake_module else "",
         classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
         entries=tuple(_entry(entry, entry.name in traced_by_python) for entry in entries),
     )

@@ -130,6 +130,7 @@ def _registrations(operator: dict[str, Any], problems: Problems) -> Iterator[Reg
         (),
         tuple(operator["tags"]),
         alias_analysis=None if kind is None else AliasAnalysisKind[kind[1].lower()],
+        fake_module=operator["fake_module"],
     )
     for row in _rows(operator["dump"]):
         if not row.is_fallthrough and _IN_PYTHON.search(row.place):

@@ -75,6 +75,7 @@ def _operator(torch: Any, name: str) -> dict[str, Any]:
         "is_same": _is_same(torch, text, schema),
         "tags": sorted(tags),
         "dump": dump,
+        "fake_module": (torch._C._dispatch_pystub(base, overload) or (None,))[0],
     }
 
 

@@ -5,6 +5,7 @@ Source of the types: PyTorch's ATen/core/op_registration/infer_schema.h and ATen
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -41,6 +42,13 @@ _DUNDER = re.compile(r"__[a-z_]+__")
 def is_identifier(text: str) -> bool:
     """Return whether `text` has the form of a C++ identifier. Keywords have it too."""
     return _IDENTIFIER.fullmatch(text) is not None
+
+
+def is_module_name(text: str) -> bool:
+    """Return whether Python can import a module with this name, and a file can have it."""
+    return len(text) <= MAX_NAME and all(
+        is_identifier(part) and not keyword.iskeyword(part) for part in text.split(".")
+    )
 
 
 def is_macro(name: str) -> bool:

@@ -17,7 +17,7 @@ from opgen.autograd.derivative import AuthorFunction
 from opgen.diagnostics import Diagnostics, Source, counted
 from opgen.emit.common.base import group_by
 from opgen.emit.common.context import Context
-from opgen.emit.cpp.register import OPTIONAL_DEVICES
+from opgen.emit.cpp.register import OPTIONAL_DEVICES, describe_omission
 from opgen.emit.kernels.stubs import (
     MissingFunction,
     kept_functions,
@@ -56,6 +56,11 @@ _UNDEFINED = re.compile(
     r"(?:undefined reference to [`'\"]|undefined symbol: )(?P<text>(?P<name>[\w:]+)[^\n]*?\))['\"]?$",
     re.MULTILINE,
 )
+# And of one that several objects define.
+_DUPLICATE = re.compile(
+    r"(?:multiple definition of [`']|duplicate symbol: )(?P<text>(?P<name>[\w:]+)[^\n]*?\))(?:'|$)",
+    re.MULTILINE,
+)
 _OF_LINKER = re.compile(
     r"^.*(?:in function [`']|undefined (?:reference|symbol)|>>> |"
     r"ld returned 1 exit status|linker command failed).*\n",
@@ -88,6 +93,13 @@ def explain_failure(
         f"error: {place}: no source defines '{text}'\n"
         "  = help: pass the file that does to --kernels; its types must be those of the header\n"
         for text, place in undefined.items()
+        if place
+    ]
+    duplicate = {d["text"]: existing.get(f"::{d['name']}") for d in _DUPLICATE.finditer(messages)}
+    lines += [
+        f"error: {place}: several sources define '{text}'\n"
+        "  = help: a library has one of them: give each a name of its own, and a row of its own\n"
+        for text, place in duplicate.items()
         if place
     ]
     lines += [
@@ -196,9 +208,7 @@ def _describe_rows(context: Context, library: Path) -> Iterator[str]:
         parts = (re.findall(r"\w+", name.partition("<")[0]) for name in names)
         missing = [p for p in parts if "".join(f"{len(n)}{n}" for n in p).encode() not in content]
         if content and missing and key in OPTIONAL_DEVICES:
-            device = OPTIONAL_DEVICES[key]
-            number = counted(len(missing), "row is", "rows are")
-            yield f"{number} left out for {key.name}: this PyTorch is built without {device}"
+            yield describe_omission(len(missing), key)
 
 
 class Kernels(Struct, frozen=True):

@@ -113,7 +113,7 @@ _TEMPLATE = re.compile(
 )
 # A Python file without any of these words registers nothing.
 _REGISTERS = re.compile(
-    r"torch\._?library|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(|\bregister_\w+\(\s*[\"']"
+    r"torch\._?library|torch import [^\n]*\blibrary\b|custom_op|triton_op|\bLibrary\b|\.(?:define|impl)\(|\bregister_\w+\(\s*[\"']"
 )
 
 
@@ -192,6 +192,8 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     written = [entry for entry in collected.entries if not entry.left_out]
     rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
     texts = _render(collected, imports.output)
+    for own in _groups(collected, imports.output).values():
+        _report_fake_modules(own, problems)
     edited = _edited(edits, diagnostics)
     return Imported(texts, len(written), rows, found.files, _by_source(written), edited)
 
@@ -270,6 +272,8 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     if found.functions is not None:
         callables = Callables(found.functions, found.texts, folder, problems, imports.edits)
     write_rows(entries, callables, problems, as_they_are=imports.kernels_as_they_are)
+    if diagnostics.has_errors:
+        return None
     report_fakes({entry.name: entry for entry in entries}, found.fakes, problems)
     traced_by_python = find_traced_by_python(entries, found.fakes)
     return Collected(entries, classes, found, traced_by_python)
@@ -362,20 +366,42 @@ def _report_namespaces(reading: Reading, problems: Problems) -> None:
 def _render(collected: Collected, output: str) -> Mapping[str, str]:
     """Render one YAML file, or one for each namespace if the output is a folder, each with the header that it includes."""
     files: list[GeneratedFile] = []
-    if output.endswith("/"):
-        groups = group_by(collected.entries, lambda entry: entry.namespace)
-        for namespace, own in groups.items():
-            files += _files(f"{output}{namespace}.yaml", own, collected)
-    else:
-        files += _files(output, collected.entries, collected)
+    for path, own in _groups(collected, output).items():
+        files += _files(path, own, collected)
     files += build_snippets(posixpath.dirname(output), collected.entries)
     return Renderer(templates_dir() / "text").render_all(files)
+
+
+def _groups(collected: Collected, output: str) -> Mapping[str, Sequence[Entry]]:
+    """Return the entries of each YAML file by its path."""
+    if not output.endswith("/"):
+        return {output: collected.entries}
+    groups = group_by(collected.entries, lambda entry: entry.namespace)
+    return {f"{output}{namespace}.yaml": own for namespace, own in groups.items()}
+
+
+def _fake_modules(entries: Iterable[Entry]) -> Mapping[str, Entry]:
+    """Return the Python modules that have the fake kernels of the operators of a file, empty for none, with the first of
+    each."""
+    written = [entry for entry in entries if not entry.left_out]
+    return {entry.fake_module or "": entry for entry in reversed(written)}
+
+
+def _report_fake_modules(entries: Sequence[Entry], problems: Problems) -> None:
+    """Report the modules with fake kernels of a file that says of none: not all its operators have the same."""
+    modules = _fake_modules(entries)
+    for module, entry in modules.items() if len(modules) > 1 else ():
+        if module:
+            message = f"the Python module '{module}' has the fake kernels of only some operators of the file"
+            hint = "import the sources with other modules into another file"
+            problems.warn("W1176", message, entry.span, hint=hint)
 
 
 def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[GeneratedFile]:
     folder, name = posixpath.split(path)
     header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
     header = build_kernels_header(posixpath.join(folder, header_name), name, entries)
+    modules = _fake_modules(entries)
     yaml = build_imported(
         path,
         entries,
@@ -385,5 +411,6 @@ def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[Ge
         is_fragment=any(
             entry.namespace in collected.found.fragments for entry in entries if not entry.left_out
         ),
+        fake_module=next(iter(modules)) if len(modules) == 1 else "",
     )
     return [yaml] if header is None else [header, yaml]

@@ -1,8 +1,8 @@
 """Print, as JSON, what PyTorch knows about every operator of some namespaces, without using opgen.
 
 `python ask_torch.py '{"libraries": [...], "modules": [...], "schemas": {name: text}}'`. For each name: whether the
-text is its schema, which dispatch keys have kernels from C++, its alias analysis and its tags; and the names of all operators of the
-namespaces.
+text is its schema, which dispatch keys have kernels from C++, its alias analysis, its tags, and the Python module of its
+fake kernel; and the names of all operators of the namespaces.
 """
 
 import importlib
@@ -43,6 +43,7 @@ def operator(name, text):
         "analysis": re.search(r"alias analysis kind: (\w+)", torch._C._dispatch_dump(name))[
             1
         ].lower(),
+        "fake_module": (torch._C._dispatch_pystub(base, overload) or (None,))[0],
         "tags": sorted(tag.name for tag in getattr(packet, overload or "default").tags),
     }
 

@@ -93,6 +93,7 @@ def assert_equal(found: Read, answer: dict[str, Any], not_there: frozenset[str])
             assert sorted(entry.rows) == said["keys"], name
             assert sorted(entry.tags) == said["tags"], name
             assert analysis_of(entry) == said["analysis"], name
+            assert entry.fake_module == said["fake_module"], name
             rows += len(entry.rows)
     return len(found.entries) - len(not_there & found.entries.keys()), rows
 

@@ -213,6 +213,20 @@ def test_an_existing_function_that_no_source_defines(printed: str) -> None:
     assert explain_failure(other, [], {}, {"::own::f": "a.yaml:3:10"}).endswith(other)
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "b.cpp:(.text+0x0): multiple definition of `own::f(at::Tensor const&)'; a.cpp.o: first defined here\n",
+        "ld.lld: error: duplicate symbol: own::f(at::Tensor const&)\n>>> defined at a.cpp\n",
+    ],
+)
+def test_a_function_that_two_sources_define_is_reported_at_its_row(printed: str) -> None:
+    """Protects the reader of what GNU's linker and LLVM's print: it names no row."""
+    said = explain_failure(printed, [], {}, {"::own::f": "a.yaml:3:10"})
+    words = "error: a.yaml:3:10: several sources define 'own::f(at::Tensor const&)'\n"
+    assert said.startswith(words) and said.endswith(printed)
+
+
 # Names
 
 

@@ -285,6 +285,10 @@ class _C:
     def _dispatch_dump(name):
         return "name: x\\nschema: y\\n" + _OPERATORS[name][1]
 
+    @staticmethod
+    def _dispatch_pystub(name, overload):
+        return ("demo.fakes", "") if name.startswith("demo::") else None
+
 
 class _Overload:
     tags = ()
@@ -324,6 +328,7 @@ def test_from_library(opgen: Opgen, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     result = opgen("import", "--from-library", "lib.so", "--namespace", "demo")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.partition("\n\n")[2] == (
+        "- fake_module: demo.fakes\n\n"
         "- func: demo::f(Tensor! x) -> ()\n  dispatch:\n"
         "    CPU: f_cpu\n    AutocastCUDA: fallthrough\n"
         "    CompositeExplicitAutograd: f_composite_explicit_autograd\n\n"

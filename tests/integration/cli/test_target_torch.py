@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,21 @@ def test_a_fragment_shares_its_namespace(opgen: Opgen) -> None:
     Path("part.yaml").write_text(Path("part.yaml").read_text().replace("True", "1"))
     result = opgen(*command)
     assert result.exit_code == 1 and "error[E0252]: 'fragment' takes true or false" in result.stderr
+
+
+def test_the_module_of_fakes_is_registered(opgen: Opgen) -> None:
+    """Protects fakes that the author registers: PyTorch names their module if they are missing."""
+    header = "- namespace: custom\n  fake_module: custom.fakes\n"
+    Path("part.yaml").write_text(
+        f"{header}- func: part(Tensor self) -> Tensor\n  dispatch:\n    CPU: part_cpu\n"
+        "- func: faked(Tensor self) -> Tensor\n  dispatch:\n    CPU: faked_cpu\n  fake: self\n"
+    )
+    own, of_package = '"custom.fakes", ""', '"custom", "it registers the fake"'
+    for more, modules in (((), [own]), (("--python",), [own, of_package])):
+        tree = f"tree{len(more)}"
+        assert opgen("generate", "part.yaml", "--target", "torch", "-o", tree, *more).exit_code == 0
+        text = Path(tree, "src/RegisterSchema.cpp").read_text()
+        assert re.findall(r"set_python_module\((.*)\);", text) == modules
 
 
 def test_writing_operators_get_functional_twins(tree: Path) -> None:

@@ -156,10 +156,13 @@ def test_completion_of_a_head(server: Session) -> None:
     uri = server.open("native_functions_of_vf.yaml", func)
     server.problems(uri)
     new = server.labels(uri, "|\n- func")
-    assert new == ["- func: ", "- classes: ", "- fragment: ", "- include: ", "- namespace: "]
+    words = ("func", "classes", "fake_module", "fragment", "include", "namespace")
+    assert new == [f"- {word}: " for word in words]
     server.change(uri, "- namespace: \n  \n" + func)
     assert server.labels(uri, "- namespace: |") == ["vf"]
-    assert server.labels(uri, "namespace: \n  |") == ["classes", "fragment", "include"]
+    assert server.labels(uri, "namespace: \n  |") == [
+        *("classes", "fake_module", "fragment", "include")
+    ]
     server.change(uri, "- namespace: vf\n  classes:\n    \n" + func)
     assert server.labels(uri, "classes:\n    |") == ["vf.Queue"]
     server.change(uri, "- namespace: vf\n  classes:\n    vf.Queue:\n      \n" + func)

@@ -24,16 +24,20 @@ from support.opgen_wheel import fresh_environment, opgen_packages
 from support.pytorch import torch_folder
 
 EXAMPLE = REPOSITORY / "examples" / "adopt"
+YAML = "native_functions.yaml"
 META = """
 import torch, fuse
 print(torch._C._dispatch_has_kernel_for_dispatch_key("fuse::add_out", "Meta"))
 
 print("RegisterMeta.cpp" in torch._C._dispatch_dump("fuse::add_out"))
+dump = torch._C._dispatch_dump("fuse::mul")
+print("so, native_functions.yaml:6" in dump and "so, ::fuse::mul_cpu ::" in dump)
 """
 
 
-def built(state: str, folder: Path) -> dict[str, str]:
-    """Return the environment in which `import fuse` finds the package, built in a copy of its folder."""
+def built(state: str, folder: Path) -> tuple[dict[str, str], str]:
+    """Return the environment in which `import fuse` finds the package, built in a copy of its folder, and what the build
+    says."""
     torch_folder()
     pytest.importorskip("setuptools")
     require_headers()
@@ -41,31 +45,45 @@ def built(state: str, folder: Path) -> dict[str, str]:
         return built_by_cmake(folder)
     package = folder / state
     shutil.copytree(EXAMPLE / state, package)
+    if state == "after":
+        add_row_for_mps(package)
+        run([tool("opgen"), "generate", YAML, "--target", "torch", "-o", "generated"], cwd=package)
     variables = {**environment(), "CFLAGS": "-O0", "MAX_JOBS": "1"}
     # setup.py asks opgen where its headers are.
     variables["PATH"] = f"{Path(tool('opgen')).parent}{os.pathsep}{variables['PATH']}"
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     with one_torch_unit():
-        run(
-            [sys.executable, "setup.py", "-q", "build_ext", "--inplace"], env=variables, cwd=package
-        )
-    return {**environment(), "PYTHONPATH": str(package)}
+        said = run(command, env=variables, cwd=package)
+    return {**environment(), "PYTHONPATH": str(package)}, said
 
 
-def built_by_cmake(folder: Path) -> dict[str, str]:
-    """Return the environment in which `import fuse` finds the package that pip built with scikit-build-core."""
+def built_by_cmake(folder: Path) -> tuple[dict[str, str], str]:
+    """As `built`, for the package that pip builds with scikit-build-core."""
     package = folder / "package"
     shutil.copytree(
         EXAMPLE / "after", package, ignore=shutil.ignore_patterns("setup.py", "generated")
     )
     shutil.copytree(EXAMPLE / "scikit-build", package, dirs_exist_ok=True)
+    add_row_for_mps(package)
     python = fresh_environment(
         folder / "environment", opgen_packages()[1], "scikit-build-core>=1.1"
     )
     variables = {**environment(), "PYTHONPATH": "", "CMAKE_ARGS": shlex.join(DEBUG)}
-    pip = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    pip = [python, "-m", "pip", "install", "-v", "--no-deps", "--no-build-isolation"]
     with one_torch_unit():
-        run([*pip, "--target", folder / "installed", package], env=variables)
-    return {**environment(), "PYTHONPATH": str(folder / "installed")}
+        said = run([*pip, "--target", folder / "installed", package], env=variables)
+    return {**environment(), "PYTHONPATH": str(folder / "installed")}, said
+
+
+def add_row_for_mps(package: Path) -> None:
+    """Add a row whose function is in a source of another build."""
+    yaml, header = package / YAML, package / "native_functions_kernels.h"
+    row = "    CPU: ::fuse::mul_cpu\n"
+    before, after, declaration = yaml.read_text(), header.read_text(), "at::Tensor mul_cpu("
+    assert before.count(row) == 1 and after.count(declaration) == 1
+    yaml.write_text(before.replace(row, f"{row}    MPS: ::fuse::mul_mps\n"))
+    line = next(line for line in after.splitlines() if declaration in line)
+    header.write_text(after.replace(line, f"{line}\n{line.replace('mul_cpu', 'mul_mps')}"))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +96,10 @@ def built_by_cmake(folder: Path) -> dict[str, str]:
     ],
 )
 def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
-    variables = built(state, tmp_path)
+    """And each build says which rows it leaves out."""
+    variables, built_with = built(state, tmp_path)
+    is_said = "1 row is left out for MPS: this PyTorch is built without MPS" in built_with
+    assert is_said == (state != "before" and sys.platform != "darwin")
     # Without the options of this repository's own tests.
     command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
     said = run(
@@ -93,14 +114,14 @@ def test_the_same_tests_pass(state: str, tmp_path: Path) -> None:
         env=variables,
         cwd=tmp_path,
     )
-    # Before, the fake kernel in Python serves Meta; after, the generated one.
-    assert done.stdout.split() == ["True", str(state != "before")]
+    # Before, the fake kernel in Python serves Meta; after, the generated one. PyTorch's messages name what the author has.
+    assert done.stdout.split() == ["True", *[str(state != "before")] * 2]
 
 
 @pytest.mark.nightly
 def test_inductor(tmp_path: Path) -> None:
     """Inductor and AOTInductor give right results with the generated code: for static, dynamic and unknown sizes."""
-    variables = built("after", tmp_path)
+    variables, _ = built("after", tmp_path)
     script = Path(__file__).parent / "torch_everyday" / "others.py"
     run([sys.executable, script, "fuse", "fuse"], env=variables, cwd=tmp_path)
 

@@ -84,7 +84,7 @@ for attempt in range(2):
 print(torch.ops.taken.one.default._schema)
 """
     words = (
-        f"{own} defines the namespace taken, which is already defined (registered at {copy}, RegisterSchema.cpp:11): "
+        f"{own} defines the namespace taken, which is already defined (registered at {copy}, ops.yaml:1): "
         "load only one of them, or build one with 'fragment: True' at the top of its YAML None\n"
     )
     schema = "taken::one(Tensor self) -> Tensor\n"
@@ -130,7 +130,7 @@ print(shared.two.default._schema)
         f"{tmp_path}/libcopy.so cannot register its operators: Tried to register an operator"
         in said
     )
-    assert f"registered at {shared}/shared/libshared.so, RegisterSchema.cpp:11" in said
+    assert f"registered at {shared}/shared/libshared.so, ops.yaml:3" in said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD needs the dynamic loader of Linux")
@@ -197,6 +197,49 @@ def test_two_versions_of_a_library(order: tuple[int, int]) -> None:
         "  print(ops.scale(torch.ones(())).item(), ops.twice(torch.ones(())).item())"
     )
     assert python(program) == (0, "2.0 4.0\n3.0 9.0\n")
+
+
+ADOPTED = """\
+#include <torch/library.h>
+
+namespace own {
+at::Tensor twice(const at::Tensor& image);
+namespace {
+at::Tensor scale(const at::Tensor& image) { return image.mul(FACTOR); }
+}  // namespace
+at::Tensor twice(const at::Tensor& image) { return scale(scale(image)); }
+}  // namespace own
+
+TORCH_LIBRARY(KERN, m) {
+  m.def("scale(Tensor image) -> Tensor", &own::scale);
+  m.def("twice(Tensor image) -> Tensor", &own::twice);
+}
+"""
+
+
+@pytest.mark.parametrize("mode", ["RTLD_GLOBAL", "RTLD_LOCAL"])
+def test_two_versions_of_an_adopted_library(mode: str) -> None:
+    """Protects values: both have functions of the same names, in a snippet and in a header that opgen wrote."""
+    libraries = [str(adopted(factor)) for factor in (2, 3)]
+    program = (
+        f"import ctypes\nfor path in {libraries}: ctypes.CDLL(path, ctypes.{mode})\n"
+        "for ops in torch.ops.grown_v2, torch.ops.grown_v3:\n"
+        "  print(ops.scale(torch.ones(())).item(), ops.twice(torch.ones(())).item())"
+    )
+    assert python(program) == (0, "2.0 4.0\n3.0 9.0\n")
+
+
+@functools.cache
+def adopted(factor: int) -> Path:
+    """Return a library that opgen registers after an import, under a namespace that its build chooses."""
+    folder = cache_folder() / "run" / "torch_loading" / f"adopted{factor}"
+    shutil.rmtree(folder / "kernels", ignore_errors=True)
+    (folder / "kernels").mkdir(parents=True)
+    (folder / "kernels" / "own.cpp").write_text(ADOPTED.replace("FACTOR", str(factor)))
+    command = [tool("opgen"), "import", "kernels", "-D", f"KERN=grown_v{factor}", "--force"]
+    run([*command, "--kernels-as-they-are", "--edit", "-o", "grown.yaml"], cwd=folder)
+    given = (folder / "grown.yaml", folder / "kernels", folder / "tree", "--name", "grown")
+    return build_extension(*given, "-I", folder)
 
 
 @functools.cache

@@ -315,19 +315,63 @@ def test_functions_of_one_name_in_two_files_are_two_kernels(tmp_path: Path) -> N
     assert found.codes == ["W1172"] * 4
 
 
-def test_a_function_that_two_files_define_is_none(tmp_path: Path) -> None:
-    """Protects a library from one function under the keys of two."""
-    definitions = (
-        "\nat::Tensor f(at::Tensor x) { return x; }\nat::Tensor g(at::Tensor x) { return x; }\n"
-    )
+@pytest.mark.parametrize("declared", [True, False])
+def test_functions_of_one_name_in_two_namespaces_are_two_kernels(
+    declared: bool, tmp_path: Path
+) -> None:
+    """Protects devices whose kernels differ by their namespaces, also where the sources define or declare none."""
     files = {
-        "def.cpp": library(SCHEMAS, SCHEMAS.replace('"op', '"other')),
-        "a.cpp": definitions + LAYOUT.format(kind="", key="CPU"),
-        "b.cu": definitions + LAYOUT.format(kind="", key="CUDA"),
+        "k.h": "".join(f"namespace {n} {{ at::Tensor f(at::Tensor x); }}\n" for n in ("a", "b")),
+        "def.cpp": library(SCHEMAS)
+        + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &a::f); }\n'
+        + 'TORCH_LIBRARY_IMPL(demo, CUDA, m) { m.impl("op", &b::f); }\n',
+    }
+    found = read(tmp_path, files if declared else files["def.cpp"])
+    assert found.rows("demo::op") == {"CPU": "f_cpu", "CUDA": "f_cuda"}
+    assert found.codes == ["W1172"] * 2
+
+
+DEFINITION = "\nat::Tensor f(at::Tensor x) { return x; }\n"
+
+
+def test_rows_of_two_functions_that_would_be_one_are_an_error(tmp_path: Path) -> None:
+    """Protects a library from one function under the keys of two."""
+    files = {
+        "def.cpp": library(SCHEMAS),
+        "a.cpp": DEFINITION + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &f); }',
+        "b.cu": DEFINITION + 'TORCH_LIBRARY_IMPL(demo, CUDA, m) { m.impl("op", &f); }',
     }
     found = read(tmp_path, files, as_they_are=True)
-    assert found.rows("demo::op") == {"CPU": "", "CUDA": ""}
-    assert found.codes == ["W1172"] * 4
+    assert (found.codes, found.entries) == (["E1165"], {})
+    local = "".join(f"namespace {{{DEFINITION}}}" + files["b.cu"].removeprefix(DEFINITION))
+    found = read(tmp_path, {**files, "b.cu": local}, as_they_are=True)
+    assert found.codes == ["W1171"]
+    assert len(set(found.rows("demo::op").values())) == 2
+
+
+@pytest.mark.parametrize(
+    ("cuda_in", "codes"),
+    [("def.cpp", []), ("cuda.cpp", ["E1165"])],
+)
+def test_a_function_that_two_files_define_is_one_in_each_file(
+    cuda_in: str, codes: list[str], tmp_path: Path
+) -> None:
+    """Protects a build without CUDA from the CPU's function under CUDA, where a header declares one name for both.
+
+    In one file, it is one function under both keys before, too: a build chooses which.
+    """
+    register = 'TORCH_LIBRARY_IMPL(demo, {}, m) {{ m.impl("op", &f); }}\n'
+    files = {
+        "ops.h": "at::Tensor f(at::Tensor x);",
+        "def.cpp": '#include "ops.h"\n' + library(SCHEMAS) + register.format("CPU"),
+        "cuda.cpp": '#include "ops.h"\n',
+        "a.cpp": DEFINITION,
+        "b.cu": DEFINITION,
+    }
+    files[cuda_in] += register.format("CUDA")
+    found = read(tmp_path, files, as_they_are=True)
+    rows = {} if codes else found.rows("demo::op")
+    assert (rows, found.codes) == ({} if codes else {"CPU": "::f", "CUDA": "::f"}, codes)
 
 
 @pytest.mark.parametrize(

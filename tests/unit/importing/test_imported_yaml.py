@@ -79,3 +79,32 @@ def test_what_lint_refuses_is_a_comment(tmp_path: Path) -> None:
     assert "is in one of torch's own namespaces" in found.texts[made]
     result = CliRunner().invoke(main, ["lint", "--target", "torch", made])
     assert result.exit_code == 0 and "1 entry" in result.output
+
+
+F, G = 'm.def("f(Tensor x) -> Tensor");', 'm.def("g(Tensor x) -> Tensor");'
+FAKES = 'm.set_python_module("demo.fakes");'
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "codes"),
+    [
+        (library(FAKES, F, G), ["fake_module: demo.fakes"], []),
+        (library('m.impl_abstract_pystub("fakes");', F), ["fake_module: fakes"], []),
+        (library(f'{FAKES[:-2]}, "//demo");', F), ["fake_module: demo.fakes"], ["W1176"]),
+        (library("m.set_python_module(of_the_build());", F), [], ["W1176"]),
+        (library('m.set_python_module("demo/fakes.py");', F), [], ["W1176"]),
+        (library(F, FAKES, G), [], ["W1176"]),
+        (library(FAKES, F) + f"TORCH_LIBRARY_FRAGMENT(other, m) {{ {G} }}\n", [], ["W1176"]),
+    ],
+)
+def test_the_module_of_the_fakes_is_kept(
+    text: str, head: list[str], codes: list[str], tmp_path: Path
+) -> None:
+    """Protects fakes in Python: PyTorch refuses those of a module that the library does not name, if it names one."""
+    (tmp_path / "ops.cpp").write_text(text)
+    diagnostics, made = Diagnostics(), tmp_path / "made.yaml"
+    found = import_operators(Imports((str(tmp_path / "ops.cpp"),), output=str(made)), diagnostics)
+    assert found is not None and [item.code for item in diagnostics] == codes
+    made.write_text(found.texts[str(made)])
+    assert [line[2:] for line in made.read_text().splitlines() if "fake_module" in line] == head
+    assert CliRunner().invoke(main, ["lint", "--target", "torch", str(made)]).exit_code == 0

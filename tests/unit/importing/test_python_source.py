@@ -110,6 +110,11 @@ def python(folder: Path, text: str, **files: str) -> Found:
         'from torch.library import define\nNAME = "f"\ndefine(f"demo::{NAME}", "() -> ()")',
         'if (lib := torch.library.Library("demo", "DEF")):\n    lib.define("f() -> ()")',
         'from lib import demo_lib\ndemo_lib.define("f() -> ()")',
+        'getattr(torch.library, "define")("demo::f", "() -> ()")',
+        'from torch import library\nW = "define"\ngetattr(library, W)("demo::f", "() -> ()")',
+        'lib = torch.library.Library("demo", "DEF")\ngetattr(lib, "define", None)("f() -> ()")',
+        'for w in ("define",):\n    getattr(torch.library, w)("demo::f", "() -> ()")',
+        'd = getattr(torch.library, "define")\nd("demo::f", "() -> ()")',
     ],
 )
 def test_ways_to_define(text: str, tmp_path: Path) -> None:
@@ -136,6 +141,9 @@ DEMO = 'lib = torch.library.Library("demo", "DEF")\nlib.define("f(Tensor x) -> T
         'if hasattr(torch.library, "x"):\n    from torch.library import register_fake\nelse:\n'
         '    from torch.library import impl_abstract as register_fake\nregister_fake("demo::f")(g)',
         '@torch.library.impl_abstract("demo::f")\ndef g(x): ...',
+        '@getattr(torch.library, "register_fake")("demo::f")\ndef g(x): ...',
+        'getattr(torch.library, "register_fake")("demo::f")(g)',
+        'getattr(lib, "impl")("f", lambda x: x, "CPU")',
     ],
 )
 def test_kernels_stay_in_python(text: str, tmp_path: Path) -> None:
@@ -254,6 +262,10 @@ def test_names_in_lists_and_tables(text: str, tmp_path: Path) -> None:
         'for n in NESTED["g"]:\n    lib.define(n + "() -> ()")',
         'for n in IMPORTED:\n    lib.define(n + "() -> ()")',
         'lib.define(f"g(str mode={MODE!r}) -> ()")',
+        'getattr(torch.library, which)("demo::g", "() -> ()")',
+        'getattr(lib, which)("g() -> ()")',
+        "registers = getattr(torch.library, which)",
+        'for w in ("define",) + more:\n    getattr(torch.library, w)("demo::g", "() -> ()")',
     ],
 )
 def test_names_known_only_at_run_time_are_reported(text: str, tmp_path: Path) -> None:

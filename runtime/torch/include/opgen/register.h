@@ -36,6 +36,12 @@ template <class Op>
 torch::CppFunction fallthrough() {
   return torch::CppFunction::makeFallthrough();
 }
+// Has PyTorch's messages name an existing function in place of the generated source.
+template <class Function>
+torch::CppFunction named(Function* function, const char* name) {
+  const auto& library = detail::Registrations::of_this_library();
+  return torch::CppFunction(function).debug("registered at " + library.place(name));
+}
 namespace detail {
 template <class Schema>
 struct WithKeys;

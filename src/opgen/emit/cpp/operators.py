@@ -117,6 +117,9 @@ class SchemaBlock(Record, frozen=True):
     file: str
     items: tuple[SchemaRow, ...]
     fragment: bool
+    # The file and the line of the first operator, for PyTorch's messages; they are those of the author.
+    yaml: str
+    line: int
     # Set if this source has other blocks of the namespace before this one.
     number: str = ""
 
@@ -209,6 +212,9 @@ def _schema_blocks(
     for namespace, members in group_by(functions, lambda f: f.namespace).items():
         parts = _parts_with_modules(_by_python_module(context, members))
         for number, part in enumerate(parts):
+            place = part[0][1][0].spans.entry
+            yaml = place.source.path.replace("\\", "/").rpartition("/")[2]
+            line = place.source.location(place.start).line
             rows = []
             for module, some in part:
                 for f in some:
@@ -224,7 +230,18 @@ def _schema_blocks(
                         rows.append(SchemaRow(operator_struct(f), tags, schema=schema))
             name = context.library.name
             is_fragment, numbered = namespace in declared, f"_{number}" if number else ""
-            found.append(SchemaBlock(namespace, name, file, tuple(rows), is_fragment, numbered))
+            found.append(
+                SchemaBlock(
+                    namespace,
+                    name,
+                    file,
+                    tuple(rows),
+                    is_fragment,
+                    cpp_string(yaml),
+                    line,
+                    numbered,
+                )
+            )
             declared.add(namespace)
     return tuple(found)
 
@@ -250,22 +267,23 @@ def _parts_with_modules(runs: Iterable[_ModuleRun]) -> list[list[_ModuleRun]]:
 
 
 def _by_python_module(context: Context, functions: Sequence[NativeFunction]) -> list[_ModuleRun]:
-    """Return the functions with their arguments of `set_python_module`; those whose fake kernels opgen generates come last.
+    """Return the functions with their arguments of `set_python_module`; those without any come first.
 
     PyTorch names that module in the error about a missing fake kernel, and accepts fake kernels only from it. So only
-    these operators have it: an author's fake may be in any module. Overloads are in the order in which PyTorch must try
-    them.
+    operators whose fake kernels opgen generates, and those for which the author says so, have it: an author's fake may be
+    in any module. Overloads are in the order in which PyTorch must try them.
     """
     if not context.target.dispatch.functionalizes:
         return [((), functions)]
     ordered = in_order_of_registration(functions)
-    if context.target.call_words is None or not context.library.python:
-        return [((), ordered)]
-    found: dict[tuple[str, ...], list[NativeFunction]] = {(): [], _GENERATED: []}
+    makes_fakes = context.target.call_words is not None and bool(context.library.python)
+    found: dict[tuple[str, ...], list[NativeFunction]] = {(): []}
     words = {}
     for f in ordered:
-        words[id(f)] = _GENERATED if is_faked_in_python(context, f) else ()
-        found[words[id(f)]].append(f)
+        words[id(f)] = (f'"{f.fake_module}"', '""') if f.fake_module else ()
+        if makes_fakes and is_faked_in_python(context, f):
+            words[id(f)] = _GENERATED
+        found.setdefault(words[id(f)], []).append(f)
     # Overloads that the modules put in another order come last, one by one.
     parted = by_overloads(f for some in found.values() for f in some)
     late = [f for name, some in by_overloads(ordered).items() if parted[name] != some for f in some]

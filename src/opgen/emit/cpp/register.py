@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from opgen.cpp.names import kernel_namespace, operator_struct_name
 from opgen.cpp.signatures import Binding, NativeSignature
+from opgen.diagnostics import counted
 from opgen.emit.common.base import (
     Block,
     GeneratedFile,
@@ -172,6 +173,12 @@ OPTIONAL_DEVICES = {
 }
 
 
+def describe_omission(number: int, key: DispatchKey) -> str:
+    """Say that a PyTorch without the device of `key` leaves rows of existing functions out."""
+    rows = counted(number, "row is", "rows are")
+    return f"{rows} left out for {key.name}: this PyTorch is built without {OPTIONAL_DEVICES[key]}"
+
+
 class KernelDefinition(Record, frozen=True):
     """The constant by which direct functions call a kernel, defined as `kernel`, if the macro `guard` is not 0."""
 
@@ -196,6 +203,11 @@ class KernelRow(Record, frozen=True):
     @property
     def kernel(self) -> str:
         return f"{self.function}({self.argument})"
+
+    @property
+    def named_kernel(self) -> str:
+        """The kernel for target torch, with the name of an existing function for PyTorch's messages."""
+        return f'opgen::named({self.kernel}, "{self.existing}")' if self.existing else self.kernel
 
     @property
     def constant_kernel(self) -> str:
@@ -243,9 +255,12 @@ def build_register_keys(context: Context) -> Iterator[GeneratedFile]:
     for key, rows in context.registered.items():
         stem, count = _stem(key), context.library.shards
         for name, members in sharded(stem, rows, lambda row: row.function.root_name, count):
+            guards = [guard for row in members if (guard := _guard(context, row))]
             yield generated(
                 path=f"src/{name}.cpp",
                 template="RegisterKey.cpp.j2",
+                guard=guards[0] if guards else "",
+                omission=describe_omission(len(guards), key) if guards else "",
                 library=context.library.name,
                 types=context.types,
                 name=name,

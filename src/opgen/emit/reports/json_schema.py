@@ -99,6 +99,7 @@ def _head() -> Schema:
         "namespace": {"type": ["string", "null"], "pattern": f"^{_NAME}$"},
         "include": {"anyOf": [header, {"type": "array", "items": header}]},
         "fragment": {"type": "boolean"},
+        "fake_module": {"type": ["string", "null"], "pattern": rf"^{_NAME}(\.{_NAME})*$"},
         "classes": {
             "type": "object",
             "patternProperties": {_CLASS: one_class},

@@ -239,6 +239,8 @@ class Definition(Located, Struct, frozen=True):
     is_inferred: bool = False
     # None stands for `from_schema`.
     alias_analysis: AliasAnalysisKind | None = None
+    # The Python module that registers its fake kernel, if `set_python_module` says so.
+    fake_module: str | None = None
 
     @property
     def name(self) -> str:
@@ -261,6 +263,7 @@ class NameAlone(Located, Struct, frozen=True):
     tags: tuple[str, ...] = ()
     alias_analysis: AliasAnalysisKind | None = None
     arguments: tuple[str, ...] = ()
+    fake_module: str | None = None
 
 
 class Implementation(Located, Struct, frozen=True):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics.suggestions import shorten
 from opgen.importing.common.registrations import (
     CATCH_ALL,
     CLASSES,
@@ -41,6 +42,7 @@ from opgen.importing.cpp.macros import (
     split_arguments,
 )
 from opgen.importing.cpp.text import CppText, Includes
+from opgen.model.cpp_words import is_module_name
 from opgen.model.native_function import AliasAnalysisKind
 
 # The most registrations in a file. PyTorch's longest file has 3,300.
@@ -172,12 +174,15 @@ class CppReader:
         self._expanded: set[tuple[CppText, int]] = set()
         self._read: dict[CppText, list[tuple[int, int]]] = {}
         self._calls_left = 0
+        # What `set_python_module` says of the operators that the rest of a block defines.
+        self._fake_module: str | None = None
 
     def read(self, text: CppText) -> None:
         """Read the blocks of a file, in order."""
         self._calls_left = _MOST_CALLS
         for block in self._blocks(text):
             self._body(text, block, 0)
+            self._fake_module = None
         for use in self._macro_uses(text, 0, len(text.masked)):
             known = len(self.reading.registrations)
             self._expand(text, use, None, 0)
@@ -514,6 +519,7 @@ class CppReader:
                     call.conditions,
                     tags,
                     alias_analysis=analysis,
+                    fake_module=self._fake_module,
                 )
             )
             if kernel is not None:
@@ -562,6 +568,7 @@ class CppReader:
                 tags,
                 analysis,
                 arguments,
+                self._fake_module,
             )
         )
 
@@ -625,9 +632,18 @@ class CppReader:
 
     def _python_module(self, call: Call) -> None:
         module = self._constants.find_string(call.arguments[0]) if call.arguments else None
-        where = "a Python module" if module is None else f"the Python module '{module}'"
-        message = f"{where} has the fake kernels of this library"
-        self._problems.warn("W1176", message, call.span)
+        self._fake_module = module if module is not None and is_module_name(module) else None
+        if self._fake_module is None:
+            what = (
+                "known only at run time"
+                if module is None
+                else f"'{shorten(module)}', which none is"
+            )
+            message = f"the Python module with the fake kernels is {what}"
+            self._problems.warn("W1176", message, call.span)
+        elif len(call.arguments) > 1:
+            message = f"an entry has no place for what '{call.method}' says beside the module"
+            self._problems.warn("W1176", message, call.arguments[1].span)
 
     def _report_string(self, argument: Argument, what: str) -> None:
         message = f"the {what} is known only at run time"

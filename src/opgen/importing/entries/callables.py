@@ -216,15 +216,19 @@ class Callables(Struct, frozen=True):
     edits: bool = False
     # What each name stands for, in the scope of a snippet or, without one, among the snippets.
     names: dict[tuple[str, str], str] = field(default_factory=dict)
+    # Which definition of a function its first row means, and the file and key of that row, by the function's full name.
+    meanings: dict[str, tuple[CppFunction | None, tuple[int, str]]] = field(default_factory=dict)
 
-    def find(self, kernel: Kernel) -> CallableFunction | None:
-        """Return how other files call a kernel that is a function; None, and a warning, if they cannot."""
+    def find(self, kernel: Kernel, key: str) -> CallableFunction | None:
+        """Return how other files call the kernel of a row, a function; None, and a report, if they cannot."""
         text = self.texts.get(id(kernel.span.source))
         assert text is not None and kernel.name is not None
         try:
-            return self._find(kernel.name, kernel, text)
+            return self._find(kernel.name, kernel, key, text)
         except _Uncallable as problem:
-            self.problems.warn(
+            is_error = problem.code.startswith("E")
+            report = self.problems.error if is_error else self.problems.warn
+            report(
                 problem.code,
                 str(problem),
                 kernel.span,
@@ -233,15 +237,20 @@ class Callables(Struct, frozen=True):
             )
             return None
 
-    def definitions(self, kernel: Kernel) -> tuple[CppFunction, ...]:
-        """Return the definitions of the function that a kernel names in its file; several for alternatives of `#if`."""
+    def meant(self, kernel: Kernel) -> Sequence[CppFunction]:
+        """Return the definitions of the function that a kernel names, or else the declarations that the sources have.
+
+        Definitions are several for alternatives of `#if`.
+        """
         text = self.texts.get(id(kernel.span.source))
         if text is None or kernel.name is None:
             return ()
         functions = self.functions.find(kernel.name, text, kernel.span.start)
-        return tuple(f for f in functions if f.is_definition)
+        return [f for f in functions if f.is_definition] or functions
 
-    def _find(self, name: FunctionName, kernel: Kernel, text: CppText) -> CallableFunction:
+    def _find(
+        self, name: FunctionName, kernel: Kernel, key: str, text: CppText
+    ) -> CallableFunction:
         functions = self.functions.find(name, text, kernel.span.start)
         if not functions:
             message = f"no given source declares '{name}'"
@@ -251,7 +260,7 @@ class Callables(Struct, frozen=True):
         if problem is not None:
             return self._called_in_its_file(name, plain or functions, kernel, problem)
         self._check_overloads(name, plain)
-        self._check_definitions(name, functions[0])
+        self._check_definitions(name, key, text, functions[0])
         full_name = f"::{functions[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
         if header is not None:
@@ -343,13 +352,25 @@ class Callables(Struct, frozen=True):
             hint = "give the kernel a unique name"
             raise _Uncallable("W1172", message, hint, list(overloads.values()))
 
-    def _check_definitions(self, name: FunctionName, function: CppFunction) -> None:
-        """Raise if several files define the function: a library has one of them, and rows would call it under all keys."""
-        found = definitions_of(self.functions.named(name.base), function)
-        if len({id(f.text) for f in found}) > 1 and not name.template:
-            message = f"'{name}' is defined in {len(found)} files, of which a library has one"
-            hint = "give each a name of its own, or pass the sources of one library alone"
-            raise _Uncallable("W1172", message, hint, found)
+    def _check_definitions(
+        self, name: FunctionName, key: str, text: CppText, function: CppFunction
+    ) -> None:
+        """Raise if several files define the function, and rows mean several of these: a library has only one of them.
+
+        A row means the definition in its own file. Without one, the rows of another file and key may mean another one: a
+        build may have the files of one device alone.
+        """
+        named = self.functions.named(name.base)
+        found = [f for f in named if f.path == function.path and f.is_definition]
+        files = {id(f.text): f for f in found if not (f.local or f.in_header or f.template)}
+        if len(files) < 2 or name.template:
+            return
+        own, place = files.get(id(text)), (id(text), key)
+        first_own, first_place = self.meanings.setdefault(function.full_name, (own, place))
+        if own is not first_own or not (own or {*place} & {*first_place}):
+            message = f"'{name}' is defined in {len(files)} files, and rows mean several of them"
+            hint = "put them into unnamed namespaces, or import the sources of one library alone"
+            raise _Uncallable("E1165", message, hint, list(files.values()))
 
     def _types(self, function: CppFunction) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
@@ -362,17 +383,6 @@ class Callables(Struct, frozen=True):
             signature = function.signature
         types = (parameter.type for parameter in signature.parameters)
         return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
-
-
-def definitions_of(named: Sequence[CppFunction], function: CppFunction) -> list[CppFunction]:
-    """Return those of `named` that define `function` in a source file, and that other files may call."""
-    return [
-        f
-        for f in named
-        if f.path == function.path
-        and f.is_definition
-        and not (f.local or f.in_header or f.template)
-    ]
 
 
 def _find_local(name: FunctionName, functions: Sequence[CppFunction]) -> _Uncallable | None:

@@ -52,6 +52,7 @@ class Inference(Struct, frozen=True):
             is_inferred=True,
             # PyTorch knows nothing else of a function.
             alias_analysis=alone.alias_analysis or AliasAnalysisKind.conservative,
+            fake_module=alone.fake_module,
         )
         row = Implementation(
             alone.namespace, alone.name, alone.key, alone.kernel, alone.span, alone.conditions

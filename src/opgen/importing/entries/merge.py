@@ -15,6 +15,7 @@ from opgen.importing.common.registrations import (
     CLASSES,
     Definition,
     FakeKernel,
+    FunctionName,
     Implementation,
     Kernel,
     KernelKind,
@@ -64,6 +65,7 @@ class Entry(Struct):
     tags: tuple[str, ...]
     is_inferred: bool
     alias_analysis: AliasAnalysisKind | None
+    fake_module: str | None = None
     rows: dict[str, Row] = field(default_factory=dict)
     others: list[Definition] = field(default_factory=list)
     left_out: str = ""
@@ -117,7 +119,7 @@ def write_rows(
                     row.written = FALLTHROUGH
                 case KernelKind.function:
                     if as_they_are and callables is not None:
-                        row.function = callables.find(kernel)
+                        row.function = callables.find(kernel, row.key)
                         row.written = "" if row.function is None else row.function.name
                     else:
                         _write_function(row, shared.get(id(row)), problems)
@@ -130,46 +132,61 @@ def write_rows(
                     problems.warn("W1162", message, kernel.span)
 
 
-def _shared_names(
-    entries: Sequence[Entry], callables: Callables
-) -> dict[int, tuple[str, list[CppFunction]]]:
-    """Return another name, and all functions of the name, for each row whose name means several ones, by its identity.
+class _Shared(Struct, frozen=True):
+    """What the row is named instead, and the number of functions that have its name; the sources declare `functions`."""
+
+    written: str
+    count: int
+    functions: Sequence[CppFunction]
+
+
+def _shared_names(entries: Sequence[Entry], callables: Callables) -> Mapping[int, _Shared]:
+    """Return another name for each row whose name means several functions, by the row's identity.
 
     The usual layout has kernels of one name in unnamed namespaces, one for each device.
     """
-    named: dict[tuple[str, str], list[tuple[Entry, Row]]] = {}
+    named: dict[tuple[str, str], list[tuple[Entry, Row, FunctionName]]] = {}
     for entry in entries:
         for row in entry.rows.values():
             if row.kernel.kind is KernelKind.function and row.kernel.name is not None:
                 name = (entry.namespace, row.kernel.name.base)
-                named.setdefault(name, []).append((entry, row))
-    found: dict[int, tuple[str, list[CppFunction]]] = {}
+                named.setdefault(name, []).append((entry, row, row.kernel.name))
+    found: dict[int, _Shared] = {}
     for (_, base), rows in named.items():
-        if len(rows) < 2:
+        some = [(entry, row, name, callables.meant(row.kernel)) for entry, row, name in rows]
+        which = [_which(name, meant) for _, _, name, meant in some]
+        known = {one for one in which if one[0]}
+        paths, definitions = {path for path, _ in known}, {one for one in known if one[1]}
+        if len(paths) < 2 and len(definitions) < 2:
             continue
-        some = [(entry, row, callables.definitions(row.kernel)) for entry, row in rows]
-        every = list({id(f): f for _, _, meant in some for f in meant}.values())
-        if len({id(meant[0]) for _, _, meant in some if meant}) < 2:
-            continue
-        keys = Counter((row.key, id(meant[0])) for _, row, meant in some if meant)
+        every = list({id(f): f for _, _, _, meant in some for f in meant}.values())
+        keys = Counter((row.key, one) for (_, row, _, _), one in zip(some, which))
         twice = Counter(key for key, _ in keys)
-        for entry, row, _ in some:
+        for entry, row, _, _ in some:
             of = entry.name.partition("::")[2].replace(".", "_")
             middle = f"_{of}" if twice[row.key] > 1 and of != base else ""
-            found[id(row)] = (f"{base}{middle}_{row.key.lower()}", every)
+            found[id(row)] = _Shared(f"{base}{middle}_{row.key.lower()}", len(known), every)
     return found
 
 
-def _write_function(
-    row: Row, shared: tuple[str, list[CppFunction]] | None, problems: Problems
-) -> None:
+def _which(name: FunctionName, meant: Sequence[CppFunction]) -> tuple[tuple[str, ...], int]:
+    """Return the full name of the function that a row means, and the identity of its definition, if these are given.
+
+    Without them, a name that has no qualifiers may be that of any function.
+    """
+    if not meant:
+        return (*name.qualifiers, name.base) if name.qualifiers else (), 0
+    return meant[0].path, id(meant[0]) if meant[0].is_definition else 0
+
+
+def _write_function(row: Row, shared: _Shared | None, problems: Problems) -> None:
     name = row.kernel.name
     assert name is not None
     row.written = name.base
     if shared is not None:
-        row.written, functions = shared
-        message = f"'{name}' is one of {len(functions)} functions of that name"
-        labels = [(f.span, "defined here") for f in functions[:3]]
+        row.written = shared.written
+        message = f"'{name}' is one of {shared.count} functions of that name"
+        labels = [(f.span, "one of them") for f in shared.functions[:3]]
         hint = f"the row has '{row.written}'"
         problems.warn("W1172", message, row.kernel.span, hint=hint, labels=labels)
     if name.template:
@@ -215,6 +232,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
             definition.tags,
             definition.is_inferred,
             definition.alias_analysis,
+            definition.fake_module,
         )
         return
     if entry.schema == definition.schema:

@@ -28,7 +28,8 @@ IN_PYTHON: Mapping[str, str] = MappingProxyType(
 )
 METHODS = frozenset({"define", "impl", "fallback", *IN_PYTHON})
 HELPER = "direct_register_custom_op"
-_ALL = METHODS | CUSTOM_OPS | {HELPER}
+# What `getattr` names may be any of them.
+_ALL = METHODS | CUSTOM_OPS | {HELPER, "getattr"}
 
 
 def may_register(node: ast.AST) -> bool:

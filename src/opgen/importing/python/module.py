@@ -62,19 +62,24 @@ class PythonModule(Struct, frozen=True, eq=False):
     def dotted(self, node: ast.AST, depth: int = _MAX_DEPTH) -> str:
         """Return the full name of a name with attributes, such as `torch.library.define`; "" for other nodes."""
         parts: list[str] = []
-        while True:
-            match node:
-                case ast.Attribute(value=owner, attr=name):
-                    parts.append(name)
-                case ast.Call(func=ast.Name(id="getattr"), args=[owner, attribute, *_]):
-                    name = self.find_string(attribute, ()) or ""
-                    parts.append(name)
-                case _:
-                    break
-            node = owner
+        while (found := self.attribute(node)) is not None:
+            node, name = found
+            parts.append(name)
         if not isinstance(node, ast.Name) or not all(parts):
             return ""
         return ".".join((self.full_name(node.id, depth), *reversed(parts)))
+
+    def attribute(self, node: ast.AST, around: Around = ()) -> tuple[ast.expr, str] | None:
+        """Return the parts of `owner.name` and of `getattr(owner, "name")`; None for other nodes.
+
+        A name that is known only at run time is empty.
+        """
+        match node:
+            case ast.Attribute(value=owner, attr=name):
+                return owner, name
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, attribute, *_]):
+                return owner, self.find_string(attribute, around) or ""
+        return None
 
     def full_name(self, name: str, depth: int = _MAX_DEPTH) -> str:
         """Return the full name for which a name of the module stands, by an import or as `name = torch.library`.

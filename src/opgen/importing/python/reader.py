@@ -102,12 +102,24 @@ class _ModuleReader(Struct):
         if any(isinstance(node, Function) and node.name == HELPER for node in call.around):
             # The body of the helper is skipped: its calls are read.
             return
-        if method == HELPER:
+        if name == "getattr":
+            self._unknown_attribute(call)
+        elif method == HELPER:
             self._helper(call)
         elif name.startswith(_MODULES) or self._is_like(call, method):
             self._torch_library(call, method)
         else:
             self._method(call)
+
+    def _unknown_attribute(self, call: _Call) -> None:
+        """Report a function of torch.library, or a method of a library, whose name is known only at run time."""
+        found = self.module.attribute(call.node, call.around)
+        if found is None or found[1]:
+            return
+        owner = found[0]
+        is_module = f"{self.module.dotted(owner)}." in _MODULES
+        if is_module or self._library(owner, call) is not None or self._may_be_library(owner, call):
+            self._report(call, "what registers is known only at run time")
 
     def _is_like(self, call: _Call, method: str) -> bool:
         """Return whether a function that is not known has the name and the operator of one of torch.library."""
@@ -157,11 +169,12 @@ class _ModuleReader(Struct):
 
     def _method(self, call: _Call) -> None:
         node = call.node.func if isinstance(call.node, ast.Call) else call.node
-        if not isinstance(node, ast.Attribute) or node.attr not in METHODS:
+        found = self.module.attribute(node, call.around)
+        if found is None or found[1] not in METHODS:
             return
-        method = node.attr
-        library = self._library(node.value, call)
-        owner = self._operator(node.value, call)
+        value, method = found
+        library = self._library(value, call)
+        owner = self._operator(value, call)
         if library is not None and method == "define":
             self._define(
                 library, call.argument(0, "schema"), call.argument(1, "alias_analysis"), call
@@ -177,7 +190,7 @@ class _ModuleReader(Struct):
             self._stays(call, IN_PYTHON[method], operator)
         elif owner is not None and method in IN_PYTHON:
             self._stays(call, IN_PYTHON[method], owner)
-        elif self._may_be_library(node.value, call) or method in IN_PYTHON:
+        elif self._may_be_library(value, call) or method in IN_PYTHON:
             self._report(call, "the library or the operator is known only at run time")
 
     def _define(
@@ -495,7 +508,7 @@ def _calls(module: PythonModule) -> Iterator[_Call]:
         elif isinstance(node, ast.Call) and id(node) not in decorators:
             # `register_fake("ns::f")(fn)`, and `custom_op("ns::f", mutates_args=())(fn)`.
             inner = node.func
-            if isinstance(inner, ast.Call):
+            if isinstance(inner, ast.Call) and module.attribute(inner) is None:
                 decorators.add(id(inner))
                 decorated = node.args[0] if node.args else None
                 name = decorated.id if isinstance(decorated, ast.Name) else ""

@@ -314,6 +314,7 @@ class Draft(Struct):
             self.spans,
             includes=self.context.header.include,
             shares_namespace=self.context.header.fragment,
+            fake_module=self.context.header.fake_module,
             has_ignored_rows=self.has_ignored_rows,
             **self.values,
         )

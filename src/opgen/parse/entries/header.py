@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import did_you_mean, only_near, shorten
 from opgen.model.backend import WrittenName
-from opgen.model.cpp_words import is_cpp_name
+from opgen.model.cpp_words import is_cpp_name, is_module_name
 from opgen.model.types import CppClass
 from opgen.parse.entries.keys import CLASS_KEYS, HEADER_KEYS
 from opgen.parse.schema.text import SchemaText, is_namespace
@@ -32,13 +32,15 @@ class FileHeader(Struct, frozen=True):
     """The defaults of all entries of a file.
 
     `namespace` is that of operators written without one, or a placeholder if it has an error, which was reported.
-    `include` lists headers of existing kernels, as written after `#include`. A `fragment` shares its namespaces with other libraries. `classes` maps TorchScript names of custom
-    classes (`ns.C`) to their C++ classes.
+    `include` lists headers of existing kernels, as written after `#include`. A `fragment` shares its namespaces with other libraries.
+    `fake_module` is the Python module that registers the fake kernels. `classes` maps TorchScript names of custom classes
+    (`ns.C`) to their C++ classes.
     """
 
     namespace: str | None = None
     include: tuple[str, ...] = ()
     fragment: bool = False
+    fake_module: str | None = None
     classes: Mapping[str, CppClass] = field(default_factory=dict)
 
 
@@ -82,8 +84,9 @@ def split_header(
             namespace = _namespace(reader)
             fragment = not of_formulas and reader.flag("fragment", False)
             includes = tuple(read_includes(reader))
+            module = None if of_formulas else _fake_module(reader)
             classes = {} if of_formulas else dict(_classes(reader))
-            header = FileHeader(namespace, includes, fragment, classes)
+            header = FileHeader(namespace, includes, fragment, module, classes)
     return SchemaFile(root, header, tuple(entries))
 
 
@@ -127,6 +130,16 @@ def _is_header_name(name: WrittenName, reader: ValueReader) -> bool:
     message = f"'{shorten(name.text)}' is not the name of a header"
     reader.diagnostics.error(reader.wrong_type, message, name.span)
     return False
+
+
+def _fake_module(reader: ValueReader) -> str | None:
+    name = reader.name("fake_module")
+    if name is None or is_module_name(name.text):
+        return None if name is None else name.text
+    message = f"'{shorten(name.text)}' cannot be the name of a Python module"
+    hint = "write identifiers with dots between them, but no keyword of Python"
+    reader.diagnostics.error("E0252", message, name.span, hint=hint)
+    return None
 
 
 def _quoted(header: str) -> str:

@@ -6,7 +6,6 @@ that is valid, or None.
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 
 from opgen.diagnostics import Diagnostics, Edit, Span, TooManyErrors
 from opgen.diagnostics.suggestions import meant, shorten
-from opgen.model.cpp_words import MAX_NAME, RESERVED_PREFIX, is_cpp_name, is_identifier
+from opgen.model.cpp_words import RESERVED_PREFIX, is_cpp_name, is_identifier, is_module_name
 from opgen.model.dispatch_key import (
     LIBRARY_DISPATCH_KEYS,
     SUPPORTED_DISPATCH_KEYS,
@@ -389,7 +388,7 @@ class _EntryReader:
     def _read_module(self, value: Node) -> str | None:
         node = self._optional_string(value)
         # torchgen accepts an empty name, too, for the library's own module.
-        if node is None or not node.value or _is_module_name(node.value):
+        if node is None or not node.value or is_module_name(node.value):
             return None if node is None else node.value
         message = f"'{shorten(node.value)}' cannot be the name of a Python module"
         hint = "write identifiers with dots between them, but no keyword of Python"
@@ -687,13 +686,6 @@ class _EntryReader:
         if not is_exact:
             self.draft.bad.add(self._key)
         return found
-
-
-def _is_module_name(text: str) -> bool:
-    """Return whether Python can import a module with this name, and a file can have it."""
-    return len(text) <= MAX_NAME and all(
-        is_identifier(part) and not keyword.iskeyword(part) for part in text.split(".")
-    )
 
 
 _READERS: Mapping[Kind, Callable[[_EntryReader, Node], Any]] = {

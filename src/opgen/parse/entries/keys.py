@@ -227,6 +227,8 @@ HEADER_KEYS: Mapping[str, str] = {
     "tables.",
     "fragment": "Whether other libraries may also define operators of the same namespace: `True` in "
     "each of them. For target `torch`.",
+    "fake_module": "The Python module whose import registers the fake kernels of this file's operators: PyTorch accepts "
+    "them from no other. For target `torch`.",
     "classes": "The C++ class of each custom class: `ns.C` is "
     "`__torch__.torch.classes.ns.C` in schemas. For target `torch`.",
 }

@@ -79,6 +79,7 @@ int64_t count(const at::Tensor& x) { return x.numel(); }
 }  // namespace ferry
 
 TORCH_LIBRARY(ferry, m) {
+  m.set_python_module("ferry_fakes");
   m.def("cube(Tensor x) -> Tensor", &ferry::cube);
   m.def("cube_and_sum(Tensor x, Tensor y) -> (Tensor, Tensor)", &ferry::cube_and_sum);
   m.def("cube_all(Tensor[] x) -> Tensor", &ferry::cube_all);

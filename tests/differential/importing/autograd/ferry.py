@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import warnings
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensorMode
 from torch.func import grad, jvp, vmap
 
 torch.ops.load_library(sys.argv[1])
@@ -32,7 +34,9 @@ def show(name: str, call: Callable[[], Any]) -> None:
         try:
             print(name, said(call()))
         except Exception as error:
-            print(name, type(error).__name__, str(error).split("\n")[0])
+            # The place of a registration is that of the block by hand, or of the YAML.
+            words = re.sub(r"registered at .*:\d+", "registered", str(error).split("\n")[0])
+            print(name, type(error).__name__, words)
     for warning in caught:
         if "ferry::" in str(warning.message):
             print("   ", str(warning.message).split("\n")[0][:120])
@@ -132,3 +136,16 @@ for name in sorted(dir(ops)):
         has = torch._C._dispatch_has_kernel_for_dispatch_key
         print(overload._schema, overload.tags, [key for key in keys if has(f"ferry::{name}", key)])
         print(re.findall("alias analysis kind: .*", torch._C._dispatch_dump(f"ferry::{name}")))
+
+
+def faked() -> Any:
+    with FakeTensorMode() as mode:
+        return tuple(ops.raw(mode.from_tensor(X)).shape)
+
+
+show("raw without a fake", faked)
+torch.library.register_fake("ferry::raw", lambda x: x.new_empty(x.shape))
+show("raw, a fake of another module", faked)
+importlib.import_module("ferry_fakes")
+show("raw, a fake of the library's module", faked)
+print([torch._C._dispatch_pystub(f"ferry::{name}", "") for name in ("raw", "add_into", "pure")])

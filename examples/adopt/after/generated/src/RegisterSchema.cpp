@@ -10,7 +10,9 @@
 static_assert(OPGEN_TORCH_ABI == 1,
               "generate this file again: it needs ABI 1 of opgen's torch headers");
 
+#line 6 "native_functions.yaml"
 OPGEN_LIBRARY(fuse, m) {
+#line 16 "RegisterSchema.cpp"
   m.def(fuse::_ops::muladd::schema_str, {});
   m.def(fuse::_ops::mul::schema_str, {});
   m.def(fuse::_ops::opgen_add_out::schema_str, {});

@@ -52,13 +52,16 @@ class __attribute__((visibility("hidden"))) Registrations {
   // Returns why nothing is registered; null if registration succeeded.
   const char* refusal() const noexcept { return refusal_.empty() ? nullptr : refusal_.c_str(); }
 
+  // Returns `what` of this library, for PyTorch's messages.
+  std::string place(std::string_view what) const { return path_ + ", " + std::string(what); }
+
   // Calls `fill`, which registers operators or kernels, unless an earlier registration failed.
   bool add(torch::Library::Kind kind, const char* name, std::optional<c10::DispatchKey> key,
            std::string_view file, std::uint32_t line, Fill fill) {
     if (!refusal_.empty()) return false;
     try {
       // PyTorch keeps the pointer. It reports this place if another library defines the same name.
-      places_.push_back(path_ + ", " + std::string(file.substr(file.find_last_of('/') + 1)));
+      places_.push_back(place(file.substr(file.find_last_of('/') + 1)));
       libraries_.emplace_back(kind, name, key, places_.back().c_str(), line);
       fill(libraries_.back());
       return true;
