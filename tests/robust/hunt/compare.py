@@ -267,4 +267,4 @@ def _shown(value: Any) -> str:
 
 
 def _line(text: str) -> str:
-    return text.split("\n")[0][:200]
+    return text.split("\n")[0][:400]
