@@ -848,13 +848,10 @@ Tensor norm_slope(const Tensor& self, double ord, const Tensor& norm, OptionalIn
     const Tensor mask = is_extreme(modulus, norm);
     return self.sgn() * mask / mask.sum(dims, true);
   }
-  if (ord < 1) {
-    const Tensor power = modulus.pow(ord - 1).masked_fill(modulus == 0, 0);
-    return self.sgn() * power * norm.pow(1 - ord);
-  }
-  const Tensor scale = norm.pow(ord - 1);
-  const Tensor power = ord < 2 ? self.sgn() * modulus.pow(ord - 1) : self * modulus.pow(ord - 2);
-  return (power / scale).masked_fill(norm == 0, 0);
+  // Powers of the ratio do not overflow, and an exponent that fits a float makes them 0 or 1. Where
+  // an element is 0, so is its sign.
+  const Tensor ratio = (modulus / norm).masked_fill(modulus == 0, 1);
+  return self.sgn() * ratio.pow(std::clamp(ord - 1, -1e30, 1e30));
 }
 
 }  // namespace

@@ -670,15 +670,15 @@ OPGEN_PRECOMPUTE_META_FUNC(index_add)
 OPGEN_IMPL_FUNC(index_add_cpu_out)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, const Scalar& alpha,
  const Tensor& result) {
-  if (given.numel() == 0) return start_scatter(self, result);
   const Tensor source = at_least_1d(given), out = at_least_1d(result);
   const Tensor places = opgen::contiguous(to_dtype(index, kLong));
-  check_plain_places(places, size_along(self, dim), dim);
-  start_scatter(self, result);
+  if (given.numel() != 0) check_plain_places(places, size_along(self, dim), dim);
   const int64_t* place = places.const_data_ptr<int64_t>();
   OPGEN_DISPATCH_ALL(self.scalar_type(), "index_add_", [&] {
     using wide = opgen::opmath_type<scalar_t>;  // so that a sum is rounded once
     const wide factor = alpha.to<wide>();
+    start_scatter(self, result);
+    if (given.numel() == 0) return;
     const scalar_t* from = source.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     opgen::for_each_sheet(

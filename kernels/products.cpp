@@ -95,6 +95,8 @@ void check_addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, cons
         "For integral input tensors, argument ", name, " must not be a floating point number.");
     OPGEN_CHECK(isComplexType(dtype) || !factor.isComplex(), "For real input tensors, argument ",
                 name, " must not be a complex number.");
+    OPGEN_DISPATCH_ALL(opgen::toOpMathType(dtype), "addr",
+                       [&] { static_cast<void>(factor.to<scalar_t>()); });
   };
   check(beta, "beta");
   check(alpha, "alpha");

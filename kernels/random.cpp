@@ -539,13 +539,13 @@ OPGEN_KERNEL(randperm_out)(int64_t n, std::optional<Generator> generator, Tensor
   OPGEN_CHECK(n >= 0, "n must be non-negative, got", n);
   OPGEN_CHECK(out.scalar_type() != kHalf || n <= 2049,
               "n is too large for result tensor type: 'Half'");
-  OPGEN_CHECK(out.scalar_type() != kByte || n <= 256,
-              "n is too large for result tensor type: 'Byte'");
-  OPGEN_CHECK(out.scalar_type() != kChar || n <= 128,
-              "n is too large for result tensor type: 'Char'");
+  const Scalar most(std::max<int64_t>(n, 1) - 1);
+  OPGEN_DISPATCH_REAL(out.scalar_type(), "randperm",
+                      [&] { static_cast<void>(most.to<scalar_t>()); });
   resize_factory_out(out, {n});
   if (out.is_meta()) return out;
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  const Tensor numbers = opgen::empty({n}, opgen::TensorOptions(kLong));
+  int64_t* order = numbers.mutable_data_ptr<int64_t>();
   for (int64_t i = 0; i < n; ++i) order[i] = i;
   Engine* engine = opgen::cpu_generator(generator);
   {

@@ -1114,6 +1114,13 @@ struct PowerOf {
   }
 };
 
+// Returns an infinite order for one whose norm is an element: that of a single element, and those
+// so high that any number of elements to the power of 1 / order rounds to 1. Powers may overflow.
+double without_powers(double order, bool of_one_element) {
+  if (order == 0 || !(of_one_element || std::abs(order) > 1e18)) return order;
+  return std::copysign(std::numeric_limits<double>::infinity(), order);
+}
+
 // Calls fold(identity, combine, map, project) with the functions of doubles for an order of a norm
 // of elements of type T.
 template <class T, class Fold>
@@ -1206,9 +1213,9 @@ OPGEN_META_FUNC(linalg_vector_norm)
 OPGEN_IMPL_FUNC(linalg_vector_norm_out)
 (const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool /*keepdim*/,
  std::optional<ScalarType> dtype, const Tensor& out) {
-  const double order = ord.toDouble();
   const Tensor input = to_dtype(self, dtype.value_or(self.scalar_type()));
   const DimMask mask = mask_of(dim, self.dim());
+  const double order = without_powers(ord.toDouble(), input.numel() == out.numel());
   TensorIterator iter = opgen::make_reduction(out, input, mask);
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(input.scalar_type(), "linalg_vector_norm", [&] {
     if constexpr (is_complex_v<scalar_t>) {

@@ -66,7 +66,9 @@ def difference(
             before = [place.sizes for place in plan.tensors]
             if any(before[n] != ours.tensors[n].sizes for n in plan.written_tensors):
                 return Difference("(an output whose elements share memory is resized)", "")
-        return Difference("accepted", f"PyTorch says {theirs.refused}: {_line(theirs.message)}")
+        # What is refused for another reason, too, is not accepted for its overlap.
+        other = theirs if apart is None or apart.refused is None else apart
+        return Difference("accepted", f"PyTorch says {other.refused}: {_line(other.message)}")
     found = _results(plan, ours, theirs) or _after(plan, ours, theirs)
     if found is None and plan.forward:
         return _tangents(plan, ours, theirs)
@@ -265,4 +267,4 @@ def _shown(value: Any) -> str:
 
 
 def _line(text: str) -> str:
-    return text.split("\n")[0][:200]
+    return text.split("\n")[0][:400]

@@ -207,8 +207,9 @@ class Machine(RuleBasedStateMachine):
             raise AssertionError(self._said(f"{type(refused).__name__}: {refused}"))
         elif isinstance(refused, MemoryError):
             return False
-        elif "scatter_(" in line or "index_fill_(" in line:
-            self.paired = False  # Elements before an index out of range are written, as in PyTorch.
+        elif "scatter_(" in line or "index_fill_(" in line or "out=" in line:
+            # As in PyTorch, elements before an index out of range are written, and `out` is resized.
+            self.paired = False
         if refused is None and self.paired and not alone:
             other = self.theirs.run(line)
             if other is not None:

@@ -495,7 +495,7 @@ def test_a_source_larger_than_its_index(m: ModuleType, reduce: str, include_self
 @pytest.mark.slow
 @pytest.mark.whole_library
 def test_tangents_beside_bools_and_integers(m: ModuleType) -> None:
-    """Protects forward mode: fmod and remainder of bools were errors ("subtraction with a bool tensor"), and so was a
+    """Protects forward mode: divisions of bools were errors ("subtraction with a bool tensor"), and so was a
     tensor with a tangent that is copied to integers, which have none."""
     f = m.autograd.forward_ad
     flags, x = m.tensor([True, False, True]), m.tensor([0.3, 0.7, -0.4])
@@ -505,6 +505,8 @@ def test_tangents_beside_bools_and_integers(m: ModuleType) -> None:
             tangent = f.unpack_dual(function(flags, dual)).tangent
             rounding = "trunc" if function is m.fmod else "floor"
             assert m.equal(tangent, -m.div(flags, x, rounding_mode=rounding))
+        tangent = f.unpack_dual(m.true_divide(flags, dual)).tangent
+        assert m.allclose(tangent, -(flags / x / x))
         numbers = m.zeros(3, dtype=m.int16)
         numbers.copy_(dual * 10)
         assert numbers.tolist() == [3, 7, -4]
@@ -598,3 +600,47 @@ def test_what_has_no_gradient_does_not_keep_an_old_one(m: ModuleType, call: str)
     if "out" in call:
         eval(f"m.{call}", {"m": m, "x": x.clone().requires_grad_(), "o": out})
         assert not out.requires_grad
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64"])
+def test_norms_that_need_no_powers(m: ModuleType, dtype: str) -> None:
+    """Protects norms of orders whose powers overflow: that of one element was 1, others were 0 or infinite, and their
+    gradients NaN.
+    """
+    x = m.tensor([-2.5, 0.5, 4.0]).to(getattr(m, dtype)).requires_grad_()
+    for order in (1e-40, -1e-40, 0.25, 300, -300, 1e39, -1e39, 2**62):
+        assert m.norm(x[0], order).item() == 2.5
+        assert m.linalg.linalg_vector_norm(x.reshape(3, 1), order, [1]).tolist() == [2.5, 0.5, 4.0]
+    assert m.norm(x[:1], 0).item() == 1
+    for order, expected in ((1e39, 4.0), (2**62, 4.0), (-1e39, 0.5), (-(2**62), 0.5)):
+        assert m.norm(x, order).item() == expected
+        assert m.norm(x.reshape(3, 1), order, [0]).tolist() == [expected]
+        assert m.dist(x, m.zeros_like(x), order).item() == expected
+        assert m.pairwise_distance(x, m.zeros_like(x), float(order), 0.0).item() == expected
+        x.grad = None
+        m.norm(x, order).backward()
+        assert x.grad.tolist() == [0, float(expected == 0.5), float(expected == 4)]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_numbers_that_do_not_wrap_around(m: ModuleType) -> None:
+    """Protects the factors of addr, those of index_add of nothing, the numbers of randperm, and the products of integers
+    and the width of trapezoids: one beyond the dtype wrapped around."""
+    small, none = m.ones(3, dtype=m.int8), m.zeros(0, dtype=m.int32)
+    for call in (
+        lambda: m.addr(m.ones(3, 3, dtype=m.int8), small, small, alpha=2**31),
+        lambda: m.addr(m.ones(3, 3, dtype=m.int8), small, small, beta=-129),
+        lambda: m.addr(m.ones(3, 3), m.ones(3), m.ones(3), beta=1e39),
+        lambda: none.index_add_(0, none.to(m.int64), none, alpha=2**31),
+        lambda: m.ones(3).index_add_(0, none.to(m.int64), m.zeros(0), alpha=1e39),
+        lambda: m.randperm(32769, dtype=m.int16),
+        lambda: m.randperm(129, dtype=m.int8),
+    ):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            call()
+    assert sorted(m.randperm(128, dtype=m.int8).tolist()) == list(range(128))
+    steps = m.cumulative_trapezoid(m.tensor([1, 1, 1], dtype=m.int16), dx=-(2**63))
+    assert steps.tolist() == [-(2.0**63), -(2.0**64)]

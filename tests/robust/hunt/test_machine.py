@@ -87,6 +87,9 @@ def test_a_call_that_only_one_accepts_is_a_difference() -> None:
     assert found is not None and found.kind == "accepted"
     found = difference(replace(apart, operator="cat"), refused, taken, None)
     assert found is not None and found.kind == "refused"
+    overlap = Outcome("RuntimeError", "a single memory location")
+    found = difference(replace(TWO, operator="cat"), taken, overlap, refused)
+    assert found is not None and found.text == "PyTorch says RuntimeError: no"
 
 
 def test_reports_of_sanitizers_are_distinguished() -> None:
