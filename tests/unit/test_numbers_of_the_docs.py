@@ -141,7 +141,7 @@ NUMBERS: list[tuple[str, str, Callable[[], int | str]]] = [
     (
         "guides/performance.md",
         "prefetch {} KiB ahead",
-        lambda: constant("include/opgen/cpu/reduce.h", "kFoldAhead") // 1024,
+        lambda: constant("include/opgen/cpu/vector_folds.h", "kFoldAhead") // 1024,
     ),
     (
         "guides/python.md",
