@@ -159,11 +159,11 @@ struct LogSigmoid {
 
 // In a source for one instruction set: the loops.
 #ifdef OPGEN_ROWS_TARGET
-#define KERNELS_ROW(name) OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, float, kernels::vectors::name);
+#define KERNELS_ROW(name) OPGEN_COMPILE_ROW(OPGEN_ROWS_BYTES, float, kernels::vectors::name);
 #define KERNELS_ROW_OF_DOUBLES(name) \
-  OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, double, kernels::vectors::name);
-#define KERNELS_ROW_WITH_NUMBER(name)            \
-  OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, float, \
+  OPGEN_COMPILE_ROW(OPGEN_ROWS_BYTES, double, kernels::vectors::name);
+#define KERNELS_ROW_WITH_NUMBER(name)        \
+  OPGEN_COMPILE_ROW(OPGEN_ROWS_BYTES, float, \
                     kernels::vectors::WithNumber<kernels::vectors::name, float>);
 KERNELS_VECTOR_FUNCTIONS(KERNELS_ROW)
 KERNELS_VECTOR_FUNCTIONS_OF_DOUBLES(KERNELS_ROW)
@@ -190,6 +190,6 @@ KERNELS_ROW_WITH_NUMBER(xlogy)
 KERNELS_ROW_WITH_NUMBER(fmod)
 KERNELS_ROW_WITH_NUMBER(divide_floor)
 KERNELS_ROW_WITH_NUMBER(pow)
-OPGEN_COMPILE_ROW(KERNELS_VECTOR_BYTES, double,
+OPGEN_COMPILE_ROW(OPGEN_ROWS_BYTES, double,
                   kernels::vectors::WithNumber<kernels::vectors::pow, double>);
 #endif

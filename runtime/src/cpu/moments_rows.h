@@ -112,9 +112,8 @@ OPGEN_ROWS void MomentsRows<T, bytes>::scale(T* to, const T* from, std::int64_t 
   for (; i < n; ++i) to[i] = (from[i] - high - low) * by + plus;
 }
 
-#define OPGEN_COMPILE_MOMENTS(bytes)         \
-  template struct MomentsRows<float, bytes>; \
-  template struct MomentsRows<double, bytes>
+template struct MomentsRows<float, OPGEN_ROWS_BYTES>;
+template struct MomentsRows<double, OPGEN_ROWS_BYTES>;
 #endif
 
 }  // namespace opgen::detail

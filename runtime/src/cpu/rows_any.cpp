@@ -1,7 +1,4 @@
 // rows_any.cpp: rows for any processor.
 #define OPGEN_ROWS_TARGET
+#define OPGEN_ROWS_BYTES kAnyVector
 #include "moments_rows.h"
-
-namespace opgen::detail {
-OPGEN_COMPILE_MOMENTS(kAnyVector);
-}  // namespace opgen::detail

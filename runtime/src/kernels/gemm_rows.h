@@ -122,16 +122,15 @@ OPGEN_ROWS void GemmRows<W, bytes>::add_columns(W* sums, const W* columns, std::
   }
 }
 
-#define OPGEN_COMPILE_GEMM(bytes)                               \
-  template struct GemmRows<float, bytes>;                       \
-  template struct GemmRows<double, bytes>;                      \
-  template struct GemmRows<std::uint32_t, bytes>;               \
-  template struct GemmRows<std::uint64_t, bytes>;               \
-  template struct DotRows<std::uint32_t, std::uint32_t, bytes>; \
-  template struct DotRows<std::uint64_t, std::uint64_t, bytes>; \
-  template struct DotRows<float, float, bytes>;                 \
-  template struct DotRows<double, double, bytes>;               \
-  template struct DotRows<BFloat16, float, bytes>
+template struct GemmRows<float, OPGEN_ROWS_BYTES>;
+template struct GemmRows<double, OPGEN_ROWS_BYTES>;
+template struct GemmRows<std::uint32_t, OPGEN_ROWS_BYTES>;
+template struct GemmRows<std::uint64_t, OPGEN_ROWS_BYTES>;
+template struct DotRows<std::uint32_t, std::uint32_t, OPGEN_ROWS_BYTES>;
+template struct DotRows<std::uint64_t, std::uint64_t, OPGEN_ROWS_BYTES>;
+template struct DotRows<float, float, OPGEN_ROWS_BYTES>;
+template struct DotRows<double, double, OPGEN_ROWS_BYTES>;
+template struct DotRows<BFloat16, float, OPGEN_ROWS_BYTES>;
 #endif
 
 }  // namespace opgen::detail

@@ -278,14 +278,13 @@ OPGEN_ROWS void SoftmaxGradient<T, M, bytes>::columns(char* to, const char* g, c
   }
 }
 
-#define OPGEN_COMPILE_SOFTMAX(bytes)                      \
-  template struct SoftmaxRows<float, false, bytes>;       \
-  template struct SoftmaxRows<float, true, bytes>;        \
-  template struct SoftmaxRows<double, false, bytes>;      \
-  template struct SoftmaxRows<double, true, bytes>;       \
-  template struct SoftmaxGradient<float, float, bytes>;   \
-  template struct SoftmaxGradient<double, double, bytes>; \
-  template struct SoftmaxGradient<BFloat16, float, bytes>
+template struct SoftmaxRows<float, false, OPGEN_ROWS_BYTES>;
+template struct SoftmaxRows<float, true, OPGEN_ROWS_BYTES>;
+template struct SoftmaxRows<double, false, OPGEN_ROWS_BYTES>;
+template struct SoftmaxRows<double, true, OPGEN_ROWS_BYTES>;
+template struct SoftmaxGradient<float, float, OPGEN_ROWS_BYTES>;
+template struct SoftmaxGradient<double, double, OPGEN_ROWS_BYTES>;
+template struct SoftmaxGradient<BFloat16, float, OPGEN_ROWS_BYTES>;
 #endif
 
 }  // namespace opgen::detail

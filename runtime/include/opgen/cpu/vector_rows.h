@@ -2,14 +2,14 @@
 //
 // g++ divides an operation on vectors that are longer than a register of the function in which the
 // operation stands, and only then inlines that function into another one: what a source for every
-// processor contains computes with halves of vectors, in loops for AVX2, too. A source that starts
-// with OPGEN_ROWS_TARGET and a pragma for g++, with no precompiled header before them, has whole
-// ones:
+// processor contains computes with halves of vectors, in loops for AVX2, too. A source for one
+// instruction set, with no precompiled header before it, has whole ones:
 //
-//   #define OPGEN_ROWS_TARGET __attribute__((target("avx2,fma,f16c")))
-//   #pragma GCC target("avx2,fma,f16c")  // not for clang
+//   #include <opgen/cpu/target_avx2.h>  // and another source with target_avx512.h
+//   #ifdef OPGEN_ROWS_TARGET
 //   (Include the functions here: a header that includes this file and vec_math.h, but no tensors.)
-//   OPGEN_COMPILE_ROW(32, float, Exp);   // 64 for avx512f,avx512vl,avx512bw,avx512dq,fma,f16c
+//   OPGEN_COMPILE_ROW(OPGEN_ROWS_BYTES, float, Exp);
+//   #endif
 //
 // cpu_kernel_vec and vector_loop (loops.h) call these rows if the function says so:
 //
