@@ -848,6 +848,11 @@ Tensor norm_slope(const Tensor& self, double ord, const Tensor& norm, OptionalIn
     const Tensor mask = is_extreme(modulus, norm);
     return self.sgn() * mask / mask.sum(dims, true);
   }
+  if (ord > 0 && ord < 1) {
+    // The ratio is small, and second gradients contain more negative powers.
+    const Tensor power = modulus.pow(ord - 1).masked_fill(modulus == 0, 0);
+    return self.sgn() * power * norm.pow(1 - ord);
+  }
   // Powers of the ratio do not overflow, and an exponent that fits a float makes them 0 or 1. Where
   // an element is 0, so is its sign.
   const Tensor ratio = (modulus / norm).masked_fill(modulus == 0, 1);
