@@ -8,7 +8,7 @@
 #include <opgen/core/parallel.h>
 #include <opgen/device/cpu_cache.h>
 #include <opgen/dispatch/dispatcher.h>
-#include <opgen/structured/prepared.h>
+#include <opgen/prepared.h>
 
 using at::Tensor;
 

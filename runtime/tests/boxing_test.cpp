@@ -6,8 +6,8 @@
 #include "check.h"
 #include "opgen/boxing.h"
 #include "opgen/cpu/cpu_generator.h"
-#include "opgen/dispatch/function_schema.h"
 #include "opgen/library.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/empty.h"
 
@@ -224,7 +224,7 @@ TEST(every_type_of_the_schema_language) {
   both_ways<const List<std::optional<Tensor>>&, List<std::optional<Tensor>>>(
       "Tensor?[]", List<std::optional<Tensor>>{std::nullopt, fresh()});
   // Custom classes are passed unchanged.
-  IValue object{Ref<HeapValue>::adopt(new ListValue({}))};
+  IValue object{Ref<HeapValue>::adopt(new HeapValue)};
   both_ways<IValue>("__torch__.torch.classes.my.Class", object);
   both_ways<IValue>("GraphModule", object);
   CHECK(checked_types > 90);

@@ -6,9 +6,9 @@
 
 #include "check.h"
 #include "opgen/boxing.h"
-#include "opgen/dispatch/function_schema.h"
 #include "opgen/library.h"
 #include "opgen/register.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/empty.h"
 

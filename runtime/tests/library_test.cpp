@@ -1,7 +1,7 @@
 // library_test.cpp: kernels with captures, schemas inferred from C++ types, and C++ types checked
 // against schemas.
 #include "opgen/library.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 #include <atomic>
 #include <memory>

@@ -14,7 +14,7 @@
 #include "opgen/cpu/parallel_reduce.h"
 #include "opgen/cpu/random.h"
 #include "opgen/device/blocking.h"
-#include "opgen/device/dispatch_stub.h"
+#include "opgen/registration/dispatch_stub.h"
 
 using namespace opgen;
 

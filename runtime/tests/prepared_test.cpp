@@ -1,6 +1,6 @@
 // prepared_test.cpp: a structured operator that is set up once and run many times returns the same
 // as separate calls.
-#include "opgen/structured/prepared.h"
+#include "opgen/prepared.h"
 #include "opgen/dispatch_macros.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // schema_test.cpp: parsing and printing schemas, defaults, conversion of arguments.
 #include "check.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 using namespace opgen;
 

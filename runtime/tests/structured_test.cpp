@@ -93,24 +93,6 @@ struct halves_out_op {
   using schema = std::tuple<Tensor&, Tensor&>(const Tensor&, Tensor&, Tensor&);
 };
 
-// -- in-place with another order of arguments: f(n, self) and f_(self, n)
-
-struct scale_meta : TensorIteratorBase {
-  static constexpr std::size_t opgen_outputs = 1;
-  void meta(std::int64_t, const Tensor& self) {
-    build_borrowing_unary_op(maybe_get_output(), self);
-  }
-};
-struct scale_cpu : scale_meta {
-  void impl(std::int64_t n, const Tensor&, const Tensor&) {
-    cpu_kernel(*this, [n](float x) { return x * static_cast<float>(n); });
-  }
-};
-struct scale_inplace_op {
-  static constexpr const char* name = "t::scale_inplace";
-  using schema = Tensor&(Tensor&, std::int64_t);
-};
-
 // -- exact strides for an in-place operator
 
 struct reverse_meta : MetaBase {
@@ -373,12 +355,6 @@ TEST(inplace) {
   CHECK_EQ(values(f), (std::vector<double>{0, 2, 4}));
   using row_ = Inplace<DispatchKey::CPU, row_cpu, row_op, 0>;
   CHECK_THROWS(Error, "cannot change the shape", row_::call(a));
-}
-
-TEST(inplace_with_another_order_of_arguments) {
-  Tensor a = arange({3});
-  Inplace<DispatchKey::CPU, scale_cpu, scale_inplace_op, 0, std::index_sequence<1, 0>>::call(a, 3);
-  CHECK_EQ(values(a), (std::vector<double>{0, 3, 6}));
 }
 
 TEST(several_outputs_and_precomputed_values) {

@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "opgen/cpu/loops.h"
-#include "opgen/device/dispatch_stub.h"
+#include "opgen/registration/dispatch_stub.h"
 #include "tensors.h"
 
 using namespace tensors;

@@ -1,5 +1,5 @@
 // view_geometry_test.cpp: views change sizes, strides and offset.
-#include "opgen/tensor/view_geometry.h"
+#include "opgen/view_geometry.h"
 
 #include "check.h"
 #include "opgen/tensor/empty.h"

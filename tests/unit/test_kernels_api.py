@@ -22,13 +22,10 @@ _HEADERS = {
         *_SHARED,
         _RUNTIME / "core/parallel.h",
         *(_RUNTIME / "cpu" / f"{name}.h" for name in ("cpu_generator", "compare")),
-        _RUNTIME / "tensor_functions.h",
+        *(_RUNTIME / name for name in ("tensor_functions.h", "symint_functions.h")),
         *(
             _RUNTIME / "tensor" / f"{name}.h"
-            for name in (
-                *("symint_functions", "copy", "resize", "shape_utils", "promotion"),
-                *("memory_overlap", "tensor"),
-            )
+            for name in ("copy", "resize", "shape_utils", "promotion", "memory_overlap", "tensor")
         ),
     ],
     "torch": [

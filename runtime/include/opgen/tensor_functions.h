@@ -15,7 +15,7 @@
 #include "opgen/tensor/promotion.h"
 #include "opgen/tensor/resize.h"
 #include "opgen/tensor/shape_utils.h"
-#include "opgen/tensor/view_geometry.h"
+#include "opgen/view_geometry.h"
 
 namespace opgen {
 
@@ -180,4 +180,4 @@ using namespace tensor_functions;  // NOLINT(google-build-using-namespace)
 
 }  // namespace opgen
 
-#include "opgen/tensor/symint_functions.h"  // needs the functions above
+#include "opgen/symint_functions.h"  // needs the functions above

@@ -5,7 +5,7 @@
 #include "library_operator.h"
 #include "objects.h"
 #include "opgen/dispatch/dispatcher.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "values.h"
 
 namespace opgen::python {

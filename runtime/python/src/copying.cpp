@@ -6,7 +6,7 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/shape_utils.h"
-#include "opgen/tensor/view_geometry.h"
+#include "opgen/view_geometry.h"
 
 namespace opgen::python {
 

@@ -11,7 +11,7 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"
-#include "opgen/tensor/view_geometry.h"
+#include "opgen/view_geometry.h"
 #include "values.h"
 
 namespace opgen::python {

@@ -8,8 +8,9 @@
 
 #include "objects.h"
 #include "opgen/autograd/forward.h"
+#include "opgen/cpu/element.h"
 #include "opgen/tensor/copy.h"
-#include "opgen/tensor/elements.h"
+#include "opgen/tensor/print.h"
 
 namespace opgen::python {
 
@@ -19,7 +20,7 @@ Scalar element(ScalarType type, const void* data) {
   switch (type) {
 #define OPGEN_CASE(cpp_type, name, number) \
   case ScalarType::name:                   \
-    return Scalar(opgen::detail::load_element(static_cast<const cpp_type*>(data)));
+    return Scalar(opgen::element_at(static_cast<const cpp_type*>(data)));
     OPGEN_FORALL_SCALAR_TYPES(OPGEN_CASE)
 #undef OPGEN_CASE
     case ScalarType::Undefined:

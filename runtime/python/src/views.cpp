@@ -6,7 +6,7 @@
 
 #include "library_operator.h"
 #include "objects.h"
-#include "opgen/tensor/view_geometry.h"
+#include "opgen/view_geometry.h"
 
 namespace opgen::python {
 

@@ -3,8 +3,8 @@
 
 #include "autograd/node_extras.h"
 #include "opgen/device/blocking.h"
-#include "opgen/dispatch/observer.h"
 #include "opgen/dispatch_macros.h"
+#include "opgen/schema/observer.h"
 #include "opgen/tensor/copy.h"
 
 namespace opgen::autograd {

@@ -6,7 +6,7 @@
 #include "opgen/autograd/grad_mode.h"
 #include "opgen/core/small_vector.h"
 #include "opgen/dispatch/dispatcher.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor/tensor_parts.h"
 #include "schema/alias_plan.h"
 

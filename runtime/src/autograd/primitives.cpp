@@ -13,7 +13,7 @@
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/tensor/shape_utils.h"
-#include "opgen/tensor/view_geometry.h"
+#include "opgen/view_geometry.h"
 #include "schema/boxed_kernel.h"
 
 namespace opgen::primitive {

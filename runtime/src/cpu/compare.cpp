@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "opgen/core/dispatch.h"
+#include "opgen/cpu/element.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
-#include "opgen/tensor/elements.h"
 #include "opgen/tensor/shape_utils.h"
 
 namespace opgen {
@@ -72,7 +72,7 @@ template <class T>
 OPGEN_NOINLINE bool all_close(const TensorBase& a, const TensorBase& b, std::size_t dim, const T* x,
                               const T* y, const Tolerance* tolerance) {
   if (dim == a.sizes().size()) {
-    return is_close(detail::load_element(x), detail::load_element(y), tolerance);
+    return is_close(element_at(x), element_at(y), tolerance);
   }
   for (std::int64_t i = 0; i < a.sizes()[dim]; ++i) {
     const T* p = x + i * a.strides()[dim];

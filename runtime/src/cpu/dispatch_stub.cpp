@@ -1,5 +1,5 @@
 // dispatch_stub.cpp: detects the processor's instruction sets, and chooses the function for them.
-#include "opgen/device/dispatch_stub.h"
+#include "opgen/registration/dispatch_stub.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -2,7 +2,7 @@
 // processor has it, up to ten times as fast as element by element.
 #include "cpu/transpose_tile.h"
 
-#include "opgen/device/dispatch_stub.h"
+#include "opgen/registration/dispatch_stub.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -24,6 +24,12 @@ struct StringValue final : HeapValue {
   std::string text;
 };
 
+// The elements of a List, a Tuple or a Dict.
+struct ListValue final : HeapValue {
+  explicit ListValue(std::vector<IValue> values) : items(std::move(values)) {}
+  std::vector<IValue> items;
+};
+
 bool is_same_key(const IValue& a, const IValue& b) {
   if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
   if (a.isScalar() && b.isScalar()) {  // as in Python, 1 equals 1.0, and True equals both

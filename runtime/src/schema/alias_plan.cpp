@@ -5,7 +5,7 @@
 #include <set>
 
 #include "dispatch/schema_functions.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 namespace opgen::detail {
 

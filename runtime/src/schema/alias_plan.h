@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 namespace opgen::detail {
 

@@ -1,5 +1,5 @@
 // function_schema.cpp: prints and compares FunctionSchemas.
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // library.cpp: the class behind the registration macros.
 #include "opgen/schema/library.h"
 
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 namespace opgen {
 

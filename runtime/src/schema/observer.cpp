@@ -1,5 +1,5 @@
 // observer.cpp: the fallback that tells observers about calls.
-#include "opgen/dispatch/observer.h"
+#include "opgen/schema/observer.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // schema_conversion.cpp: converts boxed values to the types that a schema declares.
 #include <vector>
 
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor/factories.h"
 
 namespace opgen {

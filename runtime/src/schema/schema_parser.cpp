@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "schema/type_names.h"
 
 namespace opgen {

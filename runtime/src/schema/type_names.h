@@ -1,7 +1,7 @@
 // type_names.h: the names of types in a schema. Internal.
 #pragma once
 
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 namespace opgen {
 

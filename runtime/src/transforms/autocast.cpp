@@ -8,7 +8,7 @@
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/inplace_or_view.h"
 #include "opgen/autograd/primitives.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/transforms/weak_tensor.h"
 
 namespace opgen::autocast {

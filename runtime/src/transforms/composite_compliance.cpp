@@ -12,7 +12,7 @@
 #include "dispatch/tensors_of.h"
 #include "opgen/device/blocking.h"
 #include "opgen/dispatch/dispatcher.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor/tensor.h"
 #include "opgen/tensor/tensor_parts.h"
 

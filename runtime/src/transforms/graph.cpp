@@ -1,6 +1,6 @@
 // graph.cpp: prints graphs of recorded calls, and runs them again.
 #include "core/text.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor/empty.h"
 #include "opgen/tensor/factories.h"
 #include "opgen/transforms/tracer.h"

@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 #include "core/thread_value.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 
 namespace opgen {
 

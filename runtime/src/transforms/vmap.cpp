@@ -6,7 +6,7 @@
 #include "dispatch/tensors_of.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/primitives.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor/tensor_parts.h"
 #include "schema/alias_plan.h"
 #include "schema/boxed_kernel.h"

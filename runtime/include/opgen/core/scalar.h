@@ -44,17 +44,8 @@ class Scalar {
 
   // Returns Bool, Long, Double or ComplexDouble.
   [[nodiscard]] constexpr ScalarType type() const noexcept {
-    switch (tag_) {
-      case Tag::Bool:
-        return kBool;
-      case Tag::Integer:
-        return kLong;
-      case Tag::Double:
-        return kDouble;
-      case Tag::Complex:
-        return kComplexDouble;
-    }
-    return kLong;
+    constexpr ScalarType types[] = {kBool, kLong, kDouble, kComplexDouble};
+    return types[static_cast<int>(tag_)];
   }
 
   // Returns the value as T. Throws Error if T cannot represent it: out of range, or complex to

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "opgen/core/bfloat16.h"
 #include "opgen/core/complex.h"
@@ -138,18 +139,7 @@ inline void append_message(Message& message, ScalarType t) {
 
 // The same for C++ types.
 template <class T>
-struct OpMathType {
-  using type = T;
-};
-template <>
-struct OpMathType<Half> {
-  using type = float;
-};
-template <>
-struct OpMathType<BFloat16> {
-  using type = float;
-};
-template <class T>
-using opmath_type = typename OpMathType<T>::type;
+using opmath_type =
+    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 }  // namespace opgen

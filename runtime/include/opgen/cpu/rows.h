@@ -7,8 +7,8 @@
 
 #include "opgen/core/parallel.h"
 #include "opgen/cpu/element.h"
-#include "opgen/device/dispatch_stub.h"
 #include "opgen/iterator/tensor_iterator.h"
+#include "opgen/registration/dispatch_stub.h"
 
 namespace opgen::detail {
 

@@ -1,6 +1,5 @@
 // boxing.h: boxing<Signature>, which calls an unboxed kernel from a stack, and a boxed kernel with
-// C++ arguments. Include after the generated TensorBody.h: Tensor must be complete where boxing<…>
-// is used.
+// C++ arguments.
 #pragma once
 
 #include <array>
@@ -18,17 +17,12 @@
 namespace opgen::detail {
 
 template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-template <class T>
 struct IsTuple : std::false_type {};
 template <class... T>
 struct IsTuple<std::tuple<T...>> : std::true_type {};
 
 // Passes a tensor on the stack to a kernel as a const reference, without a new share: the stack
 // owns the tensor until the kernel returns.
-template <class T>
 class BorrowedTensor {
  public:
   explicit BorrowedTensor(const IValue& value)
@@ -39,10 +33,10 @@ class BorrowedTensor {
   BorrowedTensor(BorrowedTensor&&) noexcept = default;
   BorrowedTensor& operator=(BorrowedTensor&&) = delete;
   ~BorrowedTensor() { static_cast<void>(tensor_.unsafeReleaseTensorImpl()); }
-  [[nodiscard]] const T& get() const noexcept { return tensor_; }
+  [[nodiscard]] const Tensor& get() const noexcept { return tensor_; }
 
  private:
-  T tensor_;
+  Tensor tensor_;
 };
 
 // The type that owns an argument during the call: the type itself, or an owning type for types that
@@ -55,7 +49,7 @@ template <class P>
 struct OwnerOfParameter : OwnerOf<std::remove_cvref_t<P>> {};
 template <>
 struct OwnerOfParameter<const Tensor&> {
-  using type = BorrowedTensor<Tensor>;
+  using type = BorrowedTensor;
 };
 template <class T>
 struct OwnerOf<ArrayRef<T>> {
@@ -115,27 +109,23 @@ struct Unbox<std::optional<T>> {
     return Unbox<T>::from(value);
   }
 };
-template <class T, std::size_t N>
-struct Unbox<SmallVector<T, N>> {
-  static SmallVector<T, N> from(const IValue& value) {
-    SmallVector<T, N> result;
-    for (const IValue& item : value.toList()) result.push_back(Unbox<T>::from(item));
-    return result;
-  }
-};
-template <class T>
-struct Unbox<std::vector<T>> {
-  static std::vector<T> from(const IValue& value) {
-    std::vector<T> result;
+template <class Items>
+struct UnboxItems {
+  static Items from(const IValue& value) {
+    Items result;
     result.reserve(value.toList().size());
-    for (const IValue& item : value.toList()) result.push_back(Unbox<T>::from(item));
+    for (const IValue& item : value.toList()) {
+      result.push_back(Unbox<typename Items::value_type>::from(item));
+    }
     return result;
   }
 };
+template <class T, std::size_t N>
+struct Unbox<SmallVector<T, N>> : UnboxItems<SmallVector<T, N>> {};
 template <class T>
-struct Unbox<List<T>> {
-  static List<T> from(const IValue& value) { return List<T>(Unbox<std::vector<T>>::from(value)); }
-};
+struct Unbox<std::vector<T>> : UnboxItems<std::vector<T>> {};
+template <class T>
+struct Unbox<List<T>> : UnboxItems<List<T>> {};
 template <class T, std::size_t N>
 struct Unbox<std::array<T, N>> {
   static std::array<T, N> from(const IValue& value) {
@@ -154,13 +144,10 @@ struct Unbox<std::tuple<T...>> {
   static std::tuple<T...> from(const IValue& value) {
     const std::vector<IValue>& items = value.toTuple();
     if (items.size() != sizeof...(T)) throw_tuple_size(sizeof...(T), items.size());
-    return from(items.data(), std::index_sequence_for<T...>());
-  }
-
- private:
-  template <std::size_t... I>
-  static std::tuple<T...> from([[maybe_unused]] const IValue* items, std::index_sequence<I...>) {
-    return std::tuple<T...>(Unbox<T>::from(items[I])...);
+    const auto unbox = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<T...>(Unbox<T>::from(items[I])...);
+    };
+    return unbox(std::index_sequence_for<T...>());
   }
 };
 template <class K, class V>
@@ -176,9 +163,9 @@ struct Unbox<Dict<K, V>> {
   }
 };
 
-template <class T>
-struct Unbox<BorrowedTensor<T>> {
-  static BorrowedTensor<T> from(const IValue& value) { return BorrowedTensor<T>(value); }
+template <>
+struct Unbox<BorrowedTensor> {
+  static BorrowedTensor from(const IValue& value) { return BorrowedTensor(value); }
 };
 
 // Converts a T to a boxed value.
@@ -231,7 +218,7 @@ requires std::is_base_of_v<TensorBase, T> IValue box(T&& value) {
 template <class P, class Owner>
 decltype(auto) as_parameter(Owner& owner) {
   using T = std::remove_cvref_t<P>;
-  if constexpr (std::is_same_v<Owner, BorrowedTensor<Tensor>>) {
+  if constexpr (std::is_same_v<Owner, BorrowedTensor>) {
     return owner.get();
   } else if constexpr (std::is_same_v<T, Owner>) {
     if constexpr (std::is_lvalue_reference_v<P>) {
@@ -239,33 +226,34 @@ decltype(auto) as_parameter(Owner& owner) {
     } else {
       return static_cast<T&&>(owner);
     }
-  } else if constexpr (IsOptional<T>::value) {
-    return owner.has_value() ? T(typename T::value_type(*owner)) : T();
   } else {
     return T(owner);
   }
 }
 
-// Converts the last `count` values of the stack to R. Returned references are looked up among the
-// arguments.
-template <class R>
-struct Results;
-template <>
-struct Results<void> {
-  static constexpr std::size_t count = 0;
-};
+// Converts result `i`. A reference is looked up among the arguments.
+template <class R, class Find>
+R take_result(const IValue& value, const Find& find, std::size_t i) {
+  if constexpr (std::is_lvalue_reference_v<R>) {
+    return *find(value, i);
+  } else {
+    return Unbox<R>::from(value);
+  }
+}
+
+// Converts the last `count` values of the stack to R.
 template <class R>
 struct Results {
   static constexpr std::size_t count = 1;
   template <class Find>
   static R take(IValue* values, const Find& find) {
-    if constexpr (std::is_lvalue_reference_v<R>) {
-      return *find(values[0], 0);
-    } else {
-      return Unbox<R>::from(values[0]);
-    }
+    return take_result<R>(values[0], find, 0);
   }
   static void put(Stack& stack, R&& result) { stack.add(box(std::forward<R>(result))); }
+};
+template <>
+struct Results<void> {
+  static constexpr std::size_t count = 0;
 };
 template <class... T>
 struct Results<std::tuple<T...>> {
@@ -281,15 +269,7 @@ struct Results<std::tuple<T...>> {
  private:
   template <class Find, std::size_t... I>
   static std::tuple<T...> take_each(IValue* values, const Find& find, std::index_sequence<I...>) {
-    return std::tuple<T...>(take_one<T>(values[I], find, I)...);
-  }
-  template <class U, class Find>
-  static U take_one(IValue& value, const Find& find, std::size_t i) {
-    if constexpr (std::is_lvalue_reference_v<U>) {
-      return *find(value, i);
-    } else {
-      return Unbox<U>::from(value);
-    }
+    return std::tuple<T...>(take_result<T>(values[I], find, I)...);
   }
 };
 
@@ -324,19 +304,22 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
   }
 
  private:
-  OPGEN_NOINLINE static R search(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
-    const KernelFunction& kernel = find_kernel(slot, keys);
+  OPGEN_ALWAYS_INLINE static R call_unboxed(const KernelFunction& kernel, DispatchKeySet keys,
+                                            A&&... arguments) {
     if (kernel.kind == KernelFunction::Kind::UnboxedWithKeys) {
       return reinterpret_cast<R (*)(DispatchKeySet, A...)>(kernel.function)(
           keys, std::forward<A>(arguments)...);
-    }
-    if (kernel.kind == KernelFunction::Kind::Unboxed) {
-      return reinterpret_cast<R (*)(A...)>(kernel.function)(std::forward<A>(arguments)...);
     }
     if (kernel.kind == KernelFunction::Kind::Functor) {
       return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
           kernel.context, keys, std::forward<A>(arguments)...);
     }
+    return reinterpret_cast<R (*)(A...)>(kernel.function)(std::forward<A>(arguments)...);
+  }
+
+  OPGEN_NOINLINE static R search(const OperatorSlot& slot, DispatchKeySet keys, A... arguments) {
+    const KernelFunction& kernel = find_kernel(slot, keys);
+    if (kernel.is_unboxed()) return call_unboxed(kernel, keys, std::forward<A>(arguments)...);
     if constexpr ((false || ... || HoldsTensors<std::remove_cvref_t<A>>::value)) {
       if (OPGEN_UNLIKELY(kernel.only_tracked)) {
         const TensorSpan spans[] = {tensors_in(arguments)...};
@@ -383,23 +366,11 @@ struct OPGEN_HIDDEN BoxingOf<R(A...)> {
     // Braces ensure the order from the first argument to the last.
     std::tuple<typename OwnerOfParameter<A>::type...> owners{
         Unbox<typename OwnerOfParameter<A>::type>::from(first[I])...};
-    auto run = [&]() -> R {
-      if (kernel.kind == KernelFunction::Kind::Functor) {
-        return reinterpret_cast<R (*)(void*, DispatchKeySet, A...)>(kernel.function)(
-            kernel.context, keys, as_parameter<A>(std::get<I>(owners))...);
-      }
-      if (kernel.kind == KernelFunction::Kind::UnboxedWithKeys) {
-        return reinterpret_cast<R (*)(DispatchKeySet, A...)>(kernel.function)(
-            keys, as_parameter<A>(std::get<I>(owners))...);
-      }
-      return reinterpret_cast<R (*)(A...)>(kernel.function)(
-          as_parameter<A>(std::get<I>(owners))...);
-    };
     if constexpr (std::is_void_v<R>) {
-      run();
+      call_unboxed(kernel, keys, as_parameter<A>(std::get<I>(owners))...);
       stack.drop(sizeof...(A));
     } else {
-      R result = run();
+      R result = call_unboxed(kernel, keys, as_parameter<A>(std::get<I>(owners))...);
       stack.drop(sizeof...(A));
       Results<R>::put(stack, std::forward<R>(result));
     }

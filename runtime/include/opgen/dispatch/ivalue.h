@@ -20,7 +20,6 @@ class OPGEN_API HeapValue : public RefCounted {
   virtual ~HeapValue();
   static void destroy(HeapValue* value) noexcept;
 };
-struct ListValue;
 
 // ScalarType, Layout, MemoryFormat and QScheme are stored as Int; Scalar as Bool, Int, Double or
 // Complex. A List, a Tuple and a Dict have elements; those of a Dict are its keys, each followed by
@@ -188,12 +187,6 @@ class OPGEN_API IValue {
   Payload payload_;
   Tag tag_ = Tag::None;
   bool borrowed_ = false;  // true only for a Tensor
-};
-
-// The shared object of a List, a Tuple or a Dict.
-struct ListValue final : HeapValue {
-  explicit ListValue(std::vector<IValue> values) : items(std::move(values)) {}
-  std::vector<IValue> items;
 };
 
 [[nodiscard]] OPGEN_API const char* toString(IValue::Tag tag) noexcept;

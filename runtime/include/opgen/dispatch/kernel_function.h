@@ -36,6 +36,9 @@ struct KernelFunction {
   BoxedFunction boxed = nullptr;
   void* context = nullptr;  // outlives the registration; for a Functor, its captures
 
+  [[nodiscard]] bool is_unboxed() const noexcept {
+    return kind >= Kind::Unboxed && kind <= Kind::Functor;
+  }
   [[nodiscard]] static KernelFunction fallthrough() noexcept {
     KernelFunction kernel;
     kernel.kind = Kind::Fallthrough;

@@ -25,7 +25,6 @@ struct OperandInfo {
   [[nodiscard]] bool is_type_defined() const noexcept {
     return target_dtype != ScalarType::Undefined;
   }
-  [[nodiscard]] bool is_device_defined() const noexcept { return has_device; }
 
   // The distance in bytes from one element to the next, for each dimension of the iteration. 0 in
   // dimensions that are broadcast or reduced.

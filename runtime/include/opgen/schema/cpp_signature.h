@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "opgen/core/list.h"
-#include "opgen/dispatch/function_schema.h"
+#include "opgen/schema/function_schema.h"
 #include "opgen/tensor/types.h"
 
 namespace opgen {

@@ -136,21 +136,14 @@ template <class Impl>
 inline constexpr OutputSink::Kind kInplaceKind =
     kIsChecked<Impl> ? OutputSink::Kind::CheckedInplace : OutputSink::Kind::Inplace;
 
-template <class Impl, class Op, std::size_t inputs, class Outputs, class Arguments>
-void set_out_call(Outputs& outputs, const Arguments& arguments) noexcept {
+// Of the first `visited` arguments, all are inputs but the one at `skipped`.
+template <class Impl, class Op, std::size_t visited, std::size_t first_out, std::size_t skipped,
+          class Outputs, class Arguments>
+void set_call(Outputs& outputs, const Arguments& arguments) noexcept {
   if constexpr (kIsChecked<Impl>) {
-    static constexpr WrittenCall call{
-        schema_of<Op>(), &TensorsAmong<Arguments, std::make_index_sequence<inputs>>::visit, inputs,
-        kNoPosition, Impl::opgen_aliasing};
-    outputs.set_call(call, &arguments);
-  }
-}
-template <class Impl, class Op, std::size_t self, class Outputs, class Arguments>
-void set_inplace_call(Outputs& outputs, const Arguments& arguments) noexcept {
-  if constexpr (kIsChecked<Impl>) {
-    using All = std::make_index_sequence<std::tuple_size_v<Arguments>>;
-    static constexpr WrittenCall call{schema_of<Op>(), &TensorsAmong<Arguments, All>::visit, self,
-                                      self, Impl::opgen_aliasing};
+    using Visited = TensorsAmong<Arguments, std::make_index_sequence<visited>>;
+    static constexpr WrittenCall call{schema_of<Op>(), &Visited::visit, first_out, skipped,
+                                      Impl::opgen_aliasing};
     outputs.set_call(call, &arguments);
   }
 }
@@ -183,22 +176,13 @@ inline void check_input_devices(const A&... arguments) {
   }
 }
 
-// Called after meta: throws Error unless every output is set. (A template, so that
-// TensorIteratorBase may be incomplete if it is not used.)
-template <class Op, class Impl, class Outputs>
-inline void check_outputs([[maybe_unused]] const Impl& op, const Outputs& outputs,
-                          std::size_t count) {
-  if constexpr (requires { op.opgen_has_its_output(); }) {
-    if (count == 1 && OPGEN_LIKELY(op.opgen_has_its_output())) return;
-  }
-  outputs.check_set(count, Op::name);
-}
-// Does the same, and checks that an iterator was built.
-template <class Op, class Impl, class Outputs>
-inline void check_meta(const Impl& op, const Outputs& outputs, std::size_t count) {
+// Called after meta: throws Error unless every output is set and, if impl runs, an iterator is
+// built. (A template, so that TensorIteratorBase may be incomplete if it is not used.)
+template <class Op, bool runs_impl, class Impl, class Outputs>
+inline void check_meta([[maybe_unused]] const Impl& op, const Outputs& outputs, std::size_t count) {
   if constexpr (requires { op.opgen_is_built(); }) {
     if (count == 1 && OPGEN_LIKELY(op.opgen_has_its_output())) return;
-    if (OPGEN_UNLIKELY(!op.opgen_is_built())) throw_not_built(Op::name);
+    if (runs_impl && OPGEN_UNLIKELY(!op.opgen_is_built())) throw_not_built(Op::name);
   }
   outputs.check_set(count, Op::name);
 }
@@ -210,15 +194,15 @@ inline void run_structured(Impl& op, Outputs& outputs, std::index_sequence<O...>
   op.opgen_bind(outputs);
   if constexpr (K == DispatchKey::Meta) {
     static_cast<void>(op.meta(passed<T>(concrete(arguments))...));
-    check_outputs<Op>(op, outputs, sizeof...(O));
+    check_meta<Op, false>(op, outputs, sizeof...(O));
   } else if constexpr (requires { typename Impl::meta_return_ty; }) {
     auto precomputed = op.meta(passed<T>(concrete(arguments))...);
-    check_meta<Op>(op, outputs, sizeof...(O));
+    check_meta<Op, true>(op, outputs, sizeof...(O));
     op.opgen_impl(precomputed, passed<T>(concrete(arguments))..., passed<T>(outputs.tensor(O))...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   } else {
     op.meta(passed<T>(concrete(arguments))...);
-    check_meta<Op>(op, outputs, sizeof...(O));
+    check_meta<Op, true>(op, outputs, sizeof...(O));
     op.impl(passed<T>(concrete(arguments))..., passed<T>(outputs.tensor(O))...);
     if constexpr (std::is_base_of_v<TensorIteratorBase, Impl>) op.cast_outputs();
   }
@@ -228,15 +212,6 @@ template <class R, class Outputs, std::size_t... O>
 inline R take_outputs(Outputs& outputs, std::index_sequence<O...>) {
   return R(std::move(outputs.tensor(O))...);
 }
-
-template <class Signature>
-struct OrderOfSignature;
-template <class R, class... A>
-struct OrderOfSignature<R(A...)> {
-  using type = std::index_sequence_for<A...>;
-};
-template <class Signature>
-using OrderOf = typename OrderOfSignature<Signature>::type;
 
 // Returns what an out= operator returns: its out arguments, or nothing.
 template <class R, class... T>
@@ -285,7 +260,7 @@ struct Out<K, Impl, Op, R(A...)> {
     constexpr std::size_t first = sizeof...(I);
     detail::WrittenOutputs<sizeof...(O), detail::WrittenSink<Impl>> outputs(
         K, detail::kOutKind<Impl>, std::get<first + O>(arguments)...);
-    detail::set_out_call<Impl, Op, first>(outputs, arguments);
+    detail::set_call<Impl, Op, first, first, detail::kNoPosition>(outputs, arguments);
     Impl op;
     detail::run_structured<K, Op>(op, outputs, all, std::get<I>(arguments)...);
     outputs.finish();
@@ -293,22 +268,20 @@ struct Out<K, Impl, Op, R(A...)> {
   }
 };
 
-// `Order` are the positions of the arguments of Op in the order in which meta takes them.
 template <DispatchKey K, class Impl, class Op, std::size_t SelfPos,
-          class Order = detail::OrderOf<typename Op::schema>, class Signature = typename Op::schema>
+          class Signature = typename Op::schema>
 struct Inplace;
-template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, std::size_t... I, class R,
-          class... A>
-struct Inplace<K, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
+template <DispatchKey K, class Impl, class Op, std::size_t SelfPos, class R, class... A>
+struct Inplace<K, Impl, Op, SelfPos, R(A...)> {
   static R call(A... arguments) {
     detail::check_input_devices<K, Impl, Op>(arguments...);
     const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
     detail::WrittenOutputs<Impl::opgen_outputs, detail::WrittenSink<Impl>> outputs(
         K, detail::kInplaceKind<Impl>, self);
-    detail::set_inplace_call<Impl, Op, SelfPos>(outputs, all);
+    detail::set_call<Impl, Op, sizeof...(A), SelfPos, SelfPos>(outputs, all);
     Impl op;
-    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, std::get<I>(all)...);
+    detail::run_structured<K, Op>(op, outputs, std::index_sequence<0>{}, arguments...);
     outputs.finish();
     return detail::return_outputs<R>(self);
   }
@@ -354,37 +327,34 @@ struct CompositeFunctional;
 template <class Meta, class Op, class OutOp, class R, class... A>
 struct CompositeFunctional<Meta, Op, OutOp, R(A...)> {
   static R call(A... arguments) {
-    return run(std::make_index_sequence<Meta::opgen_outputs>{}, arguments...);
-  }
-
- private:
-  template <std::size_t... O>
-  static R run(std::index_sequence<O...> all, A... arguments) {
-    detail::FunctionalOutputs<sizeof...(O)> outputs(
+    constexpr std::make_index_sequence<Meta::opgen_outputs> all{};
+    detail::FunctionalOutputs<Meta::opgen_outputs> outputs(
         DispatchKey::CompositeExplicitAutogradNonFunctional);
     Meta op;
     detail::run_structured<DispatchKey::Meta, Op>(op, outputs, all, arguments...);
-    OutOp::call(arguments..., outputs.tensor(O)...);
+    const auto fill = [&]<std::size_t... O>(std::index_sequence<O...>) {
+      OutOp::call(arguments..., outputs.tensor(O)...);
+    };
+    fill(all);
     return detail::take_outputs<R>(outputs, all);
   }
 };
 
 template <class Meta, class Op, class OutOp, std::size_t SelfPos,
-          class Order = detail::OrderOf<typename Op::schema>, class Signature = typename Op::schema>
+          class Signature = typename Op::schema>
 struct CompositeInplace;
-template <class Meta, class Op, class OutOp, std::size_t SelfPos, std::size_t... I, class R,
-          class... A>
-struct CompositeInplace<Meta, Op, OutOp, SelfPos, std::index_sequence<I...>, R(A...)> {
+template <class Meta, class Op, class OutOp, std::size_t SelfPos, class R, class... A>
+struct CompositeInplace<Meta, Op, OutOp, SelfPos, R(A...)> {
   static R call(A... arguments) {
     const std::tuple<A&...> all(arguments...);
     auto& self = std::get<SelfPos>(all);
     detail::WrittenOutputs<Meta::opgen_outputs, detail::WrittenSink<Meta>> outputs(
         DispatchKey::CompositeExplicitAutogradNonFunctional, detail::kInplaceKind<Meta>, self);
-    detail::set_inplace_call<Meta, Op, SelfPos>(outputs, all);
+    detail::set_call<Meta, Op, sizeof...(A), SelfPos, SelfPos>(outputs, all);
     Meta op;
     detail::run_structured<DispatchKey::Meta, Op>(op, outputs, std::index_sequence<0>{},
-                                                  std::get<I>(all)...);
-    OutOp::call(std::get<I>(all)..., outputs.tensor(0));
+                                                  arguments...);
+    OutOp::call(arguments..., outputs.tensor(0));
     outputs.finish();
     return detail::return_outputs<R>(self);
   }

@@ -1,4 +1,4 @@
-// optional_ref.h: borrowed arguments that may be absent: OptionalTensorRef and OptionalScalarRef.
+// optional_ref.h: OptionalTensorRef and OptionalScalarRef, borrowed arguments that may be absent.
 #pragma once
 
 #include <optional>
@@ -10,52 +10,38 @@ namespace opgen {
 class Tensor;
 class Scalar;
 
-// A tensor or nothing. An undefined tensor counts as nothing.
+// A tensor or a number, or nothing. An undefined tensor counts as nothing.
 template <class T>
-class BasicOptionalTensorRef {
+class OptionalRef {
  public:
-  constexpr BasicOptionalTensorRef() noexcept = default;
-  constexpr BasicOptionalTensorRef(std::nullopt_t) noexcept {}                      // NOLINT
-  constexpr BasicOptionalTensorRef(const T& tensor) noexcept : tensor_(&tensor) {}  // NOLINT
-  constexpr BasicOptionalTensorRef(const std::optional<T>& tensor) noexcept         // NOLINT
-      : tensor_(tensor.has_value() ? &*tensor : nullptr) {}
+  constexpr OptionalRef() noexcept = default;
+  constexpr OptionalRef(std::nullopt_t) noexcept {}                   // NOLINT
+  constexpr OptionalRef(const T& value) noexcept : value_(&value) {}  // NOLINT
+  constexpr OptionalRef(const std::optional<T>& value) noexcept       // NOLINT
+      : value_(value.has_value() ? &*value : nullptr) {}
 
-  [[nodiscard]] bool has_value() const noexcept { return tensor_ != nullptr && tensor_->defined(); }
-  explicit operator bool() const noexcept { return has_value(); }
-  [[nodiscard]] const T& operator*() const noexcept { return *tensor_; }
-  [[nodiscard]] const T* operator->() const noexcept { return tensor_; }
-  [[nodiscard]] const T& value() const {
-    OPGEN_CHECK(has_value(), "value() of an absent tensor");
-    return *tensor_;
+  [[nodiscard]] constexpr bool has_value() const noexcept {
+    if constexpr (requires { value_->defined(); }) {
+      return value_ != nullptr && value_->defined();
+    } else {
+      return value_ != nullptr;
+    }
   }
+  constexpr explicit operator bool() const noexcept { return has_value(); }
+  [[nodiscard]] constexpr const T& operator*() const noexcept { return *value_; }
+  [[nodiscard]] constexpr const T* operator->() const noexcept { return value_; }
+  [[nodiscard]] constexpr const T& value() const {
+    OPGEN_CHECK(has_value(), "value() of an absent argument");
+    return *value_;
+  }
+  // The same functions under ATen's names.
   [[nodiscard]] const T& getTensorRef() const { return value(); }
+  [[nodiscard]] constexpr const T& get() const { return value(); }
 
  private:
-  const T* tensor_ = nullptr;
+  const T* value_ = nullptr;
 };
-using OptionalTensorRef = BasicOptionalTensorRef<Tensor>;
-
-template <class T>
-class BasicOptionalScalarRef {
- public:
-  constexpr BasicOptionalScalarRef() noexcept = default;
-  constexpr BasicOptionalScalarRef(std::nullopt_t) noexcept {}                      // NOLINT
-  constexpr BasicOptionalScalarRef(const T& scalar) noexcept : scalar_(&scalar) {}  // NOLINT
-  constexpr BasicOptionalScalarRef(const std::optional<T>& scalar) noexcept         // NOLINT
-      : scalar_(scalar.has_value() ? &*scalar : nullptr) {}
-
-  [[nodiscard]] constexpr bool has_value() const noexcept { return scalar_ != nullptr; }
-  constexpr explicit operator bool() const noexcept { return scalar_ != nullptr; }
-  [[nodiscard]] constexpr const T& operator*() const noexcept { return *scalar_; }
-  [[nodiscard]] constexpr const T* operator->() const noexcept { return scalar_; }
-  [[nodiscard]] constexpr const T& get() const {
-    OPGEN_CHECK(scalar_ != nullptr, "get() of an absent number");
-    return *scalar_;
-  }
-
- private:
-  const T* scalar_ = nullptr;
-};
-using OptionalScalarRef = BasicOptionalScalarRef<Scalar>;
+using OptionalTensorRef = OptionalRef<Tensor>;
+using OptionalScalarRef = OptionalRef<Scalar>;
 
 }  // namespace opgen

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "opgen/dispatch/observer.h"
+#include "opgen/schema/observer.h"
 
 namespace opgen {
 

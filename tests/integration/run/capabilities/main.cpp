@@ -1,6 +1,6 @@
 // main.cpp: prints which of the kernels runs, and its exact result.
-#include <opgen/device/dispatch_stub.h>
 #include <opgen/kernel.h>
+#include <opgen/registration/dispatch_stub.h>
 #include <wide/Functions.h>
 
 #include <cstdio>

@@ -6,7 +6,7 @@
 #include <aten/ops/ends_ops.h>
 #include <aten/ops/scaled_native.h>
 #include <aten/ops/scaled_ops.h>
-#include <opgen/structured/prepared.h>
+#include <opgen/prepared.h>
 
 int main() {
   say::warnings();

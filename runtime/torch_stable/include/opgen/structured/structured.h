@@ -51,16 +51,15 @@ struct Out<DispatchKey::Meta, Impl, Op, R(A...)> {
   }
 };
 
-template <class Impl, class Op, std::size_t SelfPos, std::size_t... I, class R, class... A>
+template <class Impl, class Op, std::size_t SelfPos, class R, class... A>
 requires requires {
   typename Impl::opgen_symbolic;
 }
-struct Inplace<DispatchKey::Meta, Impl, Op, SelfPos, std::index_sequence<I...>, R(A...)> {
+struct Inplace<DispatchKey::Meta, Impl, Op, SelfPos, R(A...)> {
   static R call(A... arguments) {
-    const std::tuple<A&...> all(arguments...);
-    auto& self = std::get<SelfPos>(all);
+    auto& self = std::get<SelfPos>(std::tuple<A&...>(arguments...));
     detail::SymbolicGivenOutputs<typename Impl::opgen_symbolic, true> op(self);
-    static_cast<void>(op.meta(detail::symbolic(std::get<I>(all))...));
+    static_cast<void>(op.meta(detail::symbolic(arguments)...));
     op.set.check(Op::name);
     return detail::return_outputs<R>(self);
   }

@@ -1,9 +1,8 @@
-// elements.h: reads single elements, and chooses those that are printed. For code that prints
-// tensors.
+// print.h: which elements of a tensor are printed. For code that prints tensors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "opgen/tensor/tensor.h"
 
@@ -15,17 +14,6 @@ struct Shown {
   std::int64_t most = 1000;
   std::int64_t edge = 3;
 };
-
-template <class T>
-[[nodiscard]] T load_element(const T* element) noexcept {
-  // Memory that is uninitialised, or was written by other libraries, may contain bytes that are not
-  // valid bools.
-  if constexpr (std::is_same_v<T, bool>) {
-    return *reinterpret_cast<const unsigned char*>(element) != 0;
-  } else {
-    return *element;
-  }
-}
 
 // Calls `visit` with each index of a dimension that is printed, and `skip` once for all others.
 template <class Visit, class Skip>

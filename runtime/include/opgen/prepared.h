@@ -41,7 +41,8 @@ class Prepared<Impl, OutOp, R(A...)> {
  public:
   explicit Prepared(const std::remove_cvref_t<A>&... arguments)
       : arguments_(Owner<A>(arguments)...), outputs_(make_outputs(kOuts)) {
-    detail::set_out_call<Impl, OutOp, sizeof...(A) - kOutputs>(outputs_, arguments_);
+    constexpr std::size_t first = sizeof...(A) - kOutputs;
+    detail::set_call<Impl, OutOp, first, first, detail::kNoPosition>(outputs_, arguments_);
     set_up(kInputs);
   }
   Prepared(const Prepared&) = delete;
@@ -92,7 +93,7 @@ class Prepared<Impl, OutOp, R(A...)> {
     } else {
       impl_->meta(argument<I>()...);
     }
-    detail::check_meta<OutOp>(*impl_, outputs_, kOutputs);
+    detail::check_meta<OutOp, true>(*impl_, outputs_, kOutputs);
     if constexpr (kIterates) {
       operands_ = impl_->ntensors();
       once_ = impl_->has_replaced_operands();

@@ -7,9 +7,10 @@
 
 #include "core/text.h"
 #include "opgen/core/dispatch.h"
+#include "opgen/cpu/element.h"
 #include "opgen/tensor.h"
 #include "opgen/tensor/copy.h"
-#include "opgen/tensor/elements.h"
+#include "opgen/tensor/print.h"
 
 namespace opgen {
 
@@ -44,7 +45,7 @@ template <class T>
 OPGEN_NOINLINE void append_texts(std::vector<std::string>& texts, const TensorBase& tensor,
                                  std::size_t dim, const T* data, int digits) {
   if (dim == tensor.sizes().size()) {
-    texts.push_back(number_text(detail::load_element(data), digits));
+    texts.push_back(number_text(element_at(data), digits));
     return;
   }
   detail::for_each_shown(
