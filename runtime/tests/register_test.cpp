@@ -64,8 +64,15 @@ const KernelStub stubs[] = {
 }  // namespace
 
 namespace generated {
-OPERATOR(guarded, "t::guarded", "",
-         Tensor(const Tensor&, const std::optional<Tensor>&, TensorList, std::optional<Device>));
+struct guarded : Operator<guarded, Tensor(const Tensor&, const std::optional<Tensor>&, TensorList,
+                                          std::optional<Device>)> {
+  static constexpr const char* name = "t::guarded";
+  static constexpr const char* overload_name = "";
+  static constexpr const char* schema_str =
+      "guarded(Tensor a, Tensor? b, Tensor[] c, Device? d) -> Tensor";
+  static OperatorSlot slot;
+};
+OperatorSlot guarded::slot{guarded::name, guarded::overload_name, &boxing<guarded::schema>};
 OPERATOR(written_optional, "t::written_optional", "", Tensor&(Tensor&, Tensor&));
 OPERATOR(meta_inplace, "t::meta_inplace_", "", Tensor&(Tensor&, std::int64_t));
 }  // namespace generated
@@ -131,17 +138,17 @@ TEST(device_guarded_adapters) {
       Tensor (*)(const Tensor&, OptionalTensorRef, ITensorListRef, std::optional<Device>);
   using Checked =
       DeviceGuarded<guarded, Kernel, &guarded_kernel, true, std::index_sequence<0, 1, 2>, 0>;
-  const SchemaRow schemas[] = {
-      {&guarded::slot, "guarded(Tensor a, Tensor? b, Tensor[] c, Device? d) -> Tensor", ""}};
+  const SchemaRow schemas[] = {{&guarded::slot, guarded::schema_str, ""}};
   const SchemaTable schema_table("t", "lib", schemas, 1);
   const KernelRow rows[] = {kernel<guarded>(&Checked::call)};
   const KernelTable table("lib", DispatchKey::PrivateUse1, rows, 1);
   Tensor two = on(2), three = on(3);
   guarded::call(two, std::nullopt, {}, std::nullopt);
   CHECK(seen == "2" && fake_guard.current == 0);
-  CHECK_THROWS(Error, "found privateuseone:2 and privateuseone:3 (argument 1)",
+  CHECK_THROWS(Error,
+               "got b is on privateuseone:3, different from other tensors on privateuseone:2",
                guarded::call(two, three, {}, std::nullopt));
-  CHECK_THROWS(Error, "(argument 2)",
+  CHECK_THROWS(Error, "got c is on privateuseone:3",
                guarded::call(two, Tensor(), TensorList(three), std::nullopt));
   using Unchecked =
       DeviceGuarded<guarded, Kernel, &guarded_kernel, false, std::index_sequence<>, 3>;

@@ -274,6 +274,8 @@ struct pick_impl : MetaBase {
 };
 struct pick_op {
   static constexpr const char* name = "t::pick";
+  static constexpr const char* schema_str =
+      "t::pick(Tensor self, Tensor other, Tensor? third, Tensor[] rest) -> Tensor";
   using schema = Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&, TensorList);
 };
 
@@ -424,10 +426,11 @@ TEST(inputs_share_a_device) {
   Tensor a = arange({2}), b = meta({2});
   CHECK_EQ(values(first::call(a, a, std::nullopt, {})), (std::vector<double>{0, 1}));
   CHECK_THROWS(Error,
-               "t::pick: expected all tensors on the same device, found cpu and meta (argument 1)",
+               "Expected all tensors to be on the same device, but got other is on meta, different "
+               "from other tensors on cpu (when checking argument in method t::pick)",
                first::call(a, b, std::nullopt, {}));
-  CHECK_THROWS(Error, "(argument 2)", first::call(a, a, b, {}));
-  CHECK_THROWS(Error, "(argument 3)", first::call(a, a, std::nullopt, TensorList(b)));
+  CHECK_THROWS(Error, "got third is on meta", first::call(a, a, b, {}));
+  CHECK_THROWS(Error, "got rest is on meta", first::call(a, a, std::nullopt, TensorList(b)));
 }
 
 TEST(composite) {

@@ -62,6 +62,28 @@ def test_sources_use_later_folders_only_where_listed() -> None:
     assert upward == _LATER
 
 
+def test_kernels_link_the_upper_library_if_they_include_its_headers() -> None:
+    """Protects authors from undefined symbols: `opgen_needs_runtime` in opgenConfig.cmake reads only the kernels."""
+    rule = re.search(r'set\(above "(.*)"\)\n', (_RUNTIME / "cmake/opgenConfig.cmake").read_text())
+    assert rule is not None
+    above = re.compile(rule[1].replace('\\"', '"'))
+    root = _RUNTIME / "include/opgen"
+    wholes = {path.stem for path in (_RUNTIME / "src/kernels").glob("*.cpp")}
+    upper = {"c_api.h"}
+    included = {}
+    for path in root.rglob("*.h"):
+        name = path.relative_to(root).as_posix()
+        included[name] = set(re.findall(r'#include "opgen/([\w/]+\.h)"', path.read_text()))
+        if name.split("/")[0] in _ROOMS[_ROOMS.index("schema") :]:
+            upper.add(name)
+        elif name.startswith("cpu/") and path.stem in wholes:
+            upper.add(name)
+    assert len(upper) > 20
+    while more := {name for name, others in included.items() if others & upper} - upper:
+        upper |= more
+    assert [name for name in sorted(upper) if not above.match(f"#include <opgen/{name}>")] == []
+
+
 def test_entrances_are_short() -> None:
     """Protects the top folder: each header there includes a header that users need, or is only for users."""
     whole = {

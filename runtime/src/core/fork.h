@@ -9,12 +9,13 @@
 namespace opgen {
 
 // Holds the mutex while the process is copied. A mutex that is locked while another is held must be
-// registered before that one. Call it once or often.
+// registered before that one. Call it before another thread can lock the mutex: a fork that has
+// begun calls no new handlers.
 template <std::mutex& (*mutex)()>
-void hold_during_fork() {
+bool hold_during_fork() {
   static const int registered =
       pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); }, [] { mutex().unlock(); });
-  static_cast<void>(registered);
+  return registered == 0;
 }
 
 }  // namespace opgen

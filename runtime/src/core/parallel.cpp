@@ -202,14 +202,12 @@ void after_fork_in_child() {
   pool = nullptr;
   pool_mutex.unlock();
 }
+[[maybe_unused]] const int pool_is_held =
+    pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
 
 Pool& get_pool() {
   std::lock_guard<std::mutex> lock(pool_mutex);
-  if (pool == nullptr) {
-    static const int registered = pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
-    static_cast<void>(registered);
-    pool = new Pool;
-  }
+  if (pool == nullptr) pool = new Pool;
   return *pool;
 }
 

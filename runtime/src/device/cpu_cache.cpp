@@ -41,7 +41,6 @@ std::size_t limit_at_start() {
 
 class Cache {
  public:
-  Cache();
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_.load_relaxed(); }
   void set_limit(std::size_t bytes) {
@@ -116,9 +115,7 @@ Cache& cache() {
 std::mutex& mutex_of_cache() {
   return cache().mutex();
 }
-Cache::Cache() {
-  hold_during_fork<&mutex_of_cache>();
-}
+[[maybe_unused]] const bool cache_is_held = hold_during_fork<&mutex_of_cache>();
 
 void free_block(void* context) {
   cache().give(static_cast<Block*>(context));

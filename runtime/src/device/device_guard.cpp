@@ -106,12 +106,4 @@ void OptionalDeviceGuard::restore() noexcept {
   impl_->exchange_device(original_);
 }
 
-namespace detail {
-void throw_different_devices(const char* op, std::size_t argument, Device common, Device device) {
-  OPGEN_CHECK(false, op, ": expected all tensors on the same device, found ", common, " and ",
-              device, " (argument ", argument, ")");
-  __builtin_unreachable();
-}
-}  // namespace detail
-
 }  // namespace opgen

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "core/fork.h"
 #include "opgen/iterator/tensor_iterator.h"
 
 namespace opgen {
@@ -57,9 +58,18 @@ void IteratorState::write_general(unsigned owned) {
 
 }  // namespace detail
 
-void TensorIteratorBase::materialize_once() {
+namespace {
+
+std::mutex& mutex_of_forms() {
   static std::mutex mutex;
-  std::lock_guard<std::mutex> lock(mutex);
+  return mutex;
+}
+[[maybe_unused]] const bool forms_are_held = hold_during_fork<&mutex_of_forms>();
+
+}  // namespace
+
+void TensorIteratorBase::materialize_once() {
+  std::lock_guard<std::mutex> lock(mutex_of_forms());
   if (state_.load_form() == Form::General) return;
   if (state_.is_quick()) {
     if (opgen_sink_ != nullptr) opgen_sink_->note_set(0);

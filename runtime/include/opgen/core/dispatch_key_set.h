@@ -56,9 +56,6 @@ class DispatchKeySet {
     return functionalities != 0 &&
            ((common & backend_bits()) != 0 || (other.bits_ & backend_bits()) == 0);
   }
-  [[nodiscard]] constexpr bool isSupersetOf(DispatchKeySet other) const noexcept {
-    return has_all(other);
-  }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr std::uint64_t raw_repr() const noexcept { return bits_; }
 

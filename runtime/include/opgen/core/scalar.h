@@ -57,7 +57,6 @@ class Scalar {
   [[nodiscard]] std::int64_t toLong() const { return to<std::int64_t>(); }
   [[nodiscard]] double toDouble() const { return to<double>(); }
   [[nodiscard]] float toFloat() const { return to<float>(); }
-  [[nodiscard]] std::int64_t toSymInt() const { return toLong(); }
   [[nodiscard]] complex<double> toComplexDouble() const { return to<complex<double>>(); }
 
   [[nodiscard]] constexpr Scalar operator-() const {

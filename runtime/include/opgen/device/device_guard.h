@@ -2,7 +2,6 @@
 // and the current stream of a device, and the interface that backends implement.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 
 #include "opgen/core/error.h"
@@ -94,32 +93,5 @@ class OPGEN_API StreamGuard {
   Stream current_;
   Stream original_;
 };
-
-namespace detail {
-
-[[noreturn]] OPGEN_API OPGEN_COLD void throw_different_devices(const char* op, std::size_t argument,
-                                                               Device common, Device device);
-
-// Ignores undefined and absent tensors.
-template <class Op, class T>
-void check_common_device(std::optional<Device>& common, const T& argument, std::size_t position) {
-  if constexpr (requires {
-                  argument.defined();
-                  argument.device();
-                }) {
-    if (!argument.defined()) return;
-    if (!common.has_value()) {
-      common = argument.device();
-    } else if (*common != argument.device()) {
-      throw_different_devices(Op::name, position, *common, argument.device());
-    }
-  } else if constexpr (requires { argument.has_value(); }) {
-    if (argument.has_value()) check_common_device<Op>(common, *argument, position);
-  } else {
-    for (const auto& element : argument) check_common_device<Op>(common, element, position);
-  }
-}
-
-}  // namespace detail
 
 }  // namespace opgen

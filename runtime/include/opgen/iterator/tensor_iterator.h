@@ -39,7 +39,6 @@ class IteratorBuilder;
 struct OPGEN_API TensorIteratorBase : MetaBase {
   static constexpr Aliasing opgen_aliasing = Aliasing::Checked;
   using TensorIteratorConfig = opgen::TensorIteratorConfig;  // as in MetaBase
-  using StrideVector = SmallVector<std::int64_t, 5>;
   using PtrVector = SmallVector<char*, 4>;
   // A loop over one dimension of n elements. data[k] is the address of the first element of operand
   // k, and strides[k] the distance in bytes from one element of operand k to the next.
@@ -182,10 +181,6 @@ struct OPGEN_API TensorIteratorBase : MetaBase {
   // Removes an operand, for example one that the kernel received by value. Call it only before the
   // first loop.
   void remove_operand(int i);
-  void unsafe_replace_operand(int i, void* data) {
-    materialize();
-    state_.general->operands[std::size_t(i)].data = data;
-  }
 
   // ---- Run a loop ----
 

@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "opgen/device/device_guard.h"
+#include "opgen/dispatch/common_device.h"
 #include "opgen/dispatch/operator.h"
 #include "opgen/dispatch/own_tensor.h"
 #include "opgen/structured/concrete.h"

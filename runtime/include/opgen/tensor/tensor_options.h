@@ -74,9 +74,6 @@ class TensorOptions {
   [[nodiscard]] constexpr std::optional<bool> pinned_memory_opt() const noexcept {
     return get(kPinned, pinned_memory_);
   }
-  [[nodiscard]] constexpr std::optional<bool> requires_grad_opt() const noexcept {
-    return get(kRequiresGrad, requires_grad_);
-  }
   [[nodiscard]] constexpr bool has_dtype() const noexcept { return (present_ & kDtype) != 0; }
   [[nodiscard]] constexpr bool has_layout() const noexcept { return (present_ & kLayout) != 0; }
   [[nodiscard]] constexpr bool has_device() const noexcept { return (present_ & kDevice) != 0; }

@@ -9,7 +9,6 @@
 #include "opgen/device/device_guard.h"
 #include "opgen/dispatch/call_operator.h"
 #include "opgen/dispatch/registration_tables.h"
-#include "opgen/dispatch/schema_text.h"
 #include "opgen/registration/backend_select.h"
 #include "opgen/symbolic/fake_tensor.h"
 #include "opgen/tensor/empty.h"
@@ -44,15 +43,6 @@ void OptionalDeviceGuard::enter(Device device) {
 }
 void OptionalDeviceGuard::restore() noexcept {
   aoti_torch_delete_device_guard(static_cast<DeviceGuardHandle>(guard_));
-}
-
-void detail::throw_different_devices(const char* op, const char* schema, std::size_t argument,
-                                     Device common, Device device) {
-  OPGEN_CHECK(false, "Expected all tensors to be on the same device, but got ",
-              schema_argument(schema, argument).name, " is on ", device,
-              ", different from other tensors on ", common, " (when checking argument in method ",
-              op, ")");
-  __builtin_unreachable();
 }
 
 void* detail::find_factory(const char* name, const char* overload, Device device) {
