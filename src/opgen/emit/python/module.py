@@ -278,6 +278,6 @@ def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
 
 def _operation(context: Context, f: NativeFunction, slots: dict[str, int]) -> tuple[str, ...]:
     """Return a thunk, which operators of one signature share, with the operator that it calls."""
-    order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments())
+    order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments)
     thunk = ", ".join([f"{operator_struct(f)}::schema", *map(str, order)])
     return f"&thunk<{thunk}>", f"&{operator_struct(f)}::slot"
