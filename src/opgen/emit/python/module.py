@@ -88,8 +88,6 @@ class PythonTables(Record, frozen=True):
 
 def build_python(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>: the package, and the source of its extension module."""
-    if not context.library.python:
-        return
     name = context.library.name
     calls = python_calls(context)
     yield from _module_files(context, calls)
