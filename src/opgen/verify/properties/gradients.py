@@ -443,10 +443,8 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         with contextlib.suppress(Exception):
             later.outputs(*others)
     found = _weighted(case, kept, inputs, wanted)
-    for place, wrong in _differences(function.chosen, found, expected):
-        yield case.finding(
-            f"later calls change the gradient of {place}: {wrong}", Run("call", call)
-        )
+    for name, wrong in _differences(function.chosen, found, expected):
+        yield case.finding(f"later calls change the gradient of {name}: {wrong}", Run("call", call))
         return
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
         alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
