@@ -13,7 +13,7 @@ from opgen.autograd.formula_checks import called_functions, called_members
 from opgen.autograd.kernels import SUFFIXES
 from opgen.cpp.cpp_types import type_of_return
 from opgen.cpp.names import cpp_name
-from opgen.cpp.signatures import DispatcherSignature
+from opgen.cpp.signatures import Signatures
 from opgen.cpp.type_values import TypeContext, TypeSpelling, spell
 from opgen.diagnostics import Diagnostics, Span
 from opgen.diagnostics.suggestions import Vocabulary
@@ -326,7 +326,7 @@ def _declaration(call: Call, spelling: TypeSpelling) -> str:
     """Return a declaration of the function, with the types of what the formula passes as far as they are known."""
     info, row = call.info, call.row
     context = TypeContext.of(info.func)
-    arguments = DispatcherSignature(info.func).arguments()
+    arguments = Signatures().dispatcher(info.func).arguments
     types = {b.name: spell(b.type, spelling) for b in arguments}
     for (name, _), value in zip(_outputs(info.func), info.func.func.returns):
         types[name] = f"const {spell(type_of_return(info.func, value, context), spelling)}&"

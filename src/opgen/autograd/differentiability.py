@@ -209,7 +209,7 @@ class _Builder(Struct):
             return None
         func = self._canonical(named, match["name"])
         plain = [s for s in self.signatures.cpp(func, method=False) if not s.faithful]
-        parameters = plain[-1].arguments()
+        parameters = plain[-1].arguments
         if not self._check_names(func, parameters, entry):
             return None
         context = TypeContext.of(func)

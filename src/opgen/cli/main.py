@@ -6,6 +6,7 @@ modules import late, each for its own reason:
 * `cli/generate.py` imports `cli/generating.py` if there is work to do, and `cli/lint.py` `cli/build.py` if it checks kernels.
 * `cli/help.py` imports the suggestions for a wrong command line.
 * `opgen/__init__.py` imports `opgen.api`, and with it all stages, when one of the public names is first used.
+* `targets/base.py` and `templating/environment.py` import `importlib.metadata` to ask for a version: it takes 10 ms.
 * `cli/editors.py` imports the language server after it has checked that pygls, which is optional, is installed.
 * `importing/list_operators.py` runs in the process of another Python, and imports torch and the user's modules.
 

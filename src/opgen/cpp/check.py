@@ -71,7 +71,7 @@ def _check_overloads(
                 operator_namespace(f.namespace),
                 method,
                 signature.name,
-                tuple(b.type for b in signature.arguments()),
+                tuple(b.type for b in signature.arguments),
             )
             other = first.setdefault(key, f)
             if other is not f:
@@ -275,7 +275,7 @@ def _check_defaults(f: NativeFunction, checker: _Checker) -> None:
 def _check_default_order(f: NativeFunction, checker: _Checker) -> None:
     """Report a parameter without a default after one with a default. Out arguments come first in C++."""
     last: Binding | None = None
-    for binding in checker.signatures.cpp(f, method=False)[0].arguments():
+    for binding in checker.signatures.cpp(f, method=False)[0].arguments:
         if last is not None and binding.default is None:
             message = f"'{binding.name}' of '{f.func.name}' has no default, but one before it has"
             span = f.argument_span(binding.name)
@@ -374,13 +374,13 @@ def _translations(
     f: NativeFunction, signatures: Signatures
 ) -> Iterator[tuple[Sequence[Binding], Sequence[Binding], bool]]:
     """Yield each conversion in generated code for `f`: the source, the goal, and whether it is in a method."""
-    dispatcher = signatures.dispatcher(f).arguments()
+    dispatcher = signatures.dispatcher(f).arguments
     for method in (False, True):
         if not method or Variant.method in f.variants:
             for signature in signatures.cpp(f, method=method):
-                yield signature.arguments(), dispatcher, method
+                yield signature.arguments, dispatcher, method
     for symint in {k.supports_symint for _, k in f.dispatch if k.is_declared}:
-        yield dispatcher, signatures.native(f, symint=symint).arguments(), False
+        yield dispatcher, signatures.native(f, symint=symint).arguments, False
 
 
 def _check_group(group: StructuredGroup, checker: _Checker) -> None:
@@ -398,7 +398,7 @@ def _check_group(group: StructuredGroup, checker: _Checker) -> None:
         return
     _check_structured_types(group, checker)
     if len(checker.diagnostics) == before:
-        have = checker.signatures.native(group.functional, symint=False).arguments()
+        have = checker.signatures.native(group.functional, symint=False).arguments
         want = signatures.meta_arguments(group)
         _check_translation(group.functional, have, want, checker)
 
@@ -549,13 +549,13 @@ def _declarations(
     for kernel in reversed(by_overload.values()):
         signature = _signature(kernel)
         returns = spell(signature.returns, spelling)
-        listed = parameters(signature.arguments(), spelling, defaults=False)
+        listed = parameters(signature.arguments, spelling, defaults=False)
         yield f"{returns} {backend.class_name}::{kernel.name}({listed})"
 
 
 def _signature(kernel: BackendKernel) -> DispatcherSignature:
-    return DispatcherSignature(kernel.function, symint=kernel.symint)
+    return Signatures().dispatcher(kernel.function, symint=kernel.symint)
 
 
 def _overload(kernel: BackendKernel, spelling: TypeSpelling) -> _Overload:
-    return kernel.name, tuple(spell(b.type, spelling) for b in _signature(kernel).arguments())
+    return kernel.name, tuple(spell(b.type, spelling) for b in _signature(kernel).arguments)

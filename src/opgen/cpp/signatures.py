@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -67,51 +66,6 @@ class Binding(Struct, frozen=True, cache_hash=True):
         return f"{text}{spelling.assign}{self.default.spelled(spelling)}"
 
 
-_Signature = TypeVar("_Signature")
-# Translates the type of an argument: `argument_type` or `native_argument_type`.
-_TypeOf: TypeAlias = Callable[..., CType]
-
-
-class Bindings(Struct, frozen=True):
-    """A cache of C++ parameters: most operators of a file have arguments in common."""
-
-    _single: dict[tuple[_TypeOf, Argument, TypeContext, bool, bool], Binding] = field(
-        default_factory=dict
-    )
-    _lists: dict[Hashable, tuple[Binding, ...]] = field(default_factory=dict)
-
-    def parameter_list(
-        self, key: Hashable, build: Callable[[], Iterable[Binding]]
-    ) -> tuple[Binding, ...]:
-        """Return the result of `build`, which must depend only on `key`.
-
-        Half of the operators have the same parameters as another operator.
-        """
-        cached = self._lists.get(key)
-        if cached is None:
-            cached = self._lists[key] = tuple(build())
-        return cached
-
-    def parameter(
-        self,
-        type_of: _TypeOf,
-        argument: Argument,
-        context: TypeContext,
-        *,
-        symint: bool,
-        default: bool,
-    ) -> Binding:
-        """Return the parameter of an argument, with the type that `type_of` returns for it.
-
-        `default` is whether the parameter has the argument's default.
-        """
-        key = (type_of, argument, context, symint, default)
-        cached = self._single.get(key)
-        if cached is None:
-            cached = self._single[key] = _binding(*key)
-        return cached
-
-
 def parameters(
     bindings: Sequence[Binding], spelling: TypeSpelling, *, defaults: bool = True
 ) -> str:
@@ -119,191 +73,181 @@ def parameters(
     return ", ".join(b.declaration(spelling, defaults=defaults) for b in bindings)
 
 
-class CppSignature(Struct, frozen=True, dict=True):
+class Signature(Struct, frozen=True):
+    """A C++ function of an operator, with SymInt or with int64_t where the schema has SymInt."""
+
+    function: NativeFunction
+    symint: bool
+    returns: CType
+    arguments: tuple[Binding, ...]
+
+    @property
+    def name(self) -> str:
+        return cpp_name(self.function.func)
+
+    def decl(self, spelling: TypeSpelling, *, scope: str = "", name: str | None = None) -> str:
+        """Return the declaration, with defaults. `scope`, such as `Tensor::`, is put before the name."""
+        given = parameters(self.arguments, spelling)
+        return f"{spell(self.returns, spelling)} {scope}{name or self.name}({given})"
+
+
+class CppSignature(Signature, frozen=True):
     """A function of the public C++ API.
 
     The plain form gathers TensorOptions, and takes out arguments first. The faithful form has the arguments of the
     schema in its order. A method has no parameter for `self`.
     """
 
-    function: NativeFunction
-    method: bool
     faithful: bool
-    symint: bool
-    bindings: Bindings = field(default_factory=Bindings)
 
     @property
     def name(self) -> str:
         name = cpp_name(self.function.func, faithful=self.faithful, symint=self.symint)
         return f"__dispatch_{name}" if self.function.manual_cpp_binding else name
 
-    @property
-    def returns(self) -> CType:
-        return returns_type(self.function)
 
-    def arguments(self) -> tuple[Binding, ...]:
-        return self._arguments
-
-    @cached_property
-    def _arguments(self) -> tuple[Binding, ...]:
-        f = self.function
-        context = TypeContext.of(f)
-        form = (CppSignature, self.method, self.faithful, self.symint, f.cpp_no_default_args)
-        key = (f.func.arguments, context, form)
-        return self.bindings.parameter_list(key, lambda: self._build(f.func.arguments, context))
-
-    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
-        if self.faithful:
-            ordered = (*arguments.non_out, *arguments.out)
-        else:
-            ordered = (*arguments.out, *arguments.non_out)
-        built = [b for a in ordered for b in self._bindings(a, context)]
-        return _with_defaults_last(built) if self.function.is_library else built
-
-    def decl(self, spelling: TypeSpelling, *, scope: str = "") -> str:
-        """Return the declaration, with defaults. `scope`, such as `Tensor::`, is put before the name."""
-        return _declaration(self.returns, scope + self.name, self.arguments(), spelling)
-
-    def _bindings(
-        self, argument: Argument | SelfArgument | TensorOptionsArguments, context: TypeContext
-    ) -> tuple[Binding, ...]:
-        match argument:
-            case Argument():
-                return (self._binding(argument, context),)
-            case SelfArgument(own):
-                return () if self.method else (self._binding(own, context),)
-            case TensorOptionsArguments():
-                if self.faithful:
-                    return tuple(self._binding(a, context) for a in argument.all())
-                return (Binding("options", TENSOR_OPTIONS, _options_default(argument)),)
-
-    def _binding(self, argument: Argument, context: TypeContext) -> Binding:
-        default = not self.faithful and argument.name not in self.function.cpp_no_default_args
-        return self.bindings.parameter(
-            argument_type, argument, context, symint=self.symint, default=default
-        )
-
-
-def cpp_signatures(
-    f: NativeFunction, *, method: bool, bindings: Bindings | None = None
-) -> tuple[CppSignature, ...]:
-    """Return the public C++ signatures of one operator: plain, faithful, and the same with SymInt.
-
-    A faithful form exists if there are TensorOptions or out arguments. Forms with SymInt exist if an argument that is
-    not an out argument has that type.
-    """
-    shared = Bindings() if bindings is None else bindings
-    has_faithful = f.func.arguments.tensor_options is not None or bool(f.func.arguments.out)
-    return tuple(
-        CppSignature(f, method, faithful, symint, shared)
-        for symint in (False, True)[: 1 + f.func.has_symint()]
-        for faithful in (False, True)[: 1 + has_faithful]
-    )
-
-
-class SchemaSignature(Struct, frozen=True, dict=True):
-    """The base of signatures that have the arguments of the schema, with or without SymInt."""
-
-    function: NativeFunction
-    symint: bool = True
-    bindings: Bindings = field(default_factory=Bindings)
-
-    @property
-    def returns(self) -> CType:
-        return returns_type(self.function)
-
-    def arguments(self) -> tuple[Binding, ...]:
-        return self._arguments
-
-    @cached_property
-    def _arguments(self) -> tuple[Binding, ...]:
-        arguments, context = self.function.func.arguments, TypeContext.of(self.function)
-        key = (arguments, context, type(self), self.symint)
-        return self.bindings.parameter_list(key, lambda: self._build(arguments, context))
-
-    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
-        raise NotImplementedError
-
-
-class DispatcherSignature(SchemaSignature, frozen=True, dict=True):
+class DispatcherSignature(Signature, frozen=True):
     """The signature by which the dispatcher calls: the arguments of the schema, in its order."""
 
-    @property
-    def name(self) -> str:
-        return cpp_name(self.function.func)
 
-    def decl(self, spelling: TypeSpelling) -> str:
-        return _declaration(self.returns, self.name, self.arguments(), spelling)
-
-    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
-        return [
-            self.bindings.parameter(argument_type, a, context, symint=self.symint, default=False)
-            for a in arguments.flat_all
-        ]
-
-
-class NativeSignature(SchemaSignature, frozen=True, dict=True):
+class NativeSignature(Signature, frozen=True):
     """The signature of an unstructured kernel: TensorOptions as four optional parameters, out arguments last."""
 
     @property
     def name(self) -> str:
         return native_name(self.function.func)
 
-    def decl(self, spelling: TypeSpelling, *, name: str | None = None) -> str:
-        return _declaration(self.returns, name or self.name, self.arguments(), spelling)
 
-    def _build(self, arguments: Arguments, context: TypeContext) -> list[Binding]:
-        ordered = (*arguments.non_out, *arguments.out)
-        return [b for a in ordered for b in self._bindings(a, context)]
-
-    def _bindings(
-        self, argument: Argument | SelfArgument | TensorOptionsArguments, context: TypeContext
-    ) -> tuple[Binding, ...]:
-        match argument:
-            case Argument():
-                return (self._binding(argument, context),)
-            case SelfArgument(own):
-                return (self._binding(own, context),)
-            case TensorOptionsArguments():
-                default = None if self.function.func.is_out_fn() else Default("{}", None, False)
-                return tuple(_optional_option(a, default) for a in argument.all())
-
-    def _binding(self, argument: Argument, context: TypeContext) -> Binding:
-        default = not self.function.func.is_out_fn()
-        return self.bindings.parameter(
-            native_argument_type, argument, context, symint=self.symint, default=default
-        )
+_Made = TypeVar("_Made")
+# Translates the type of an argument: `argument_type` or `native_argument_type`.
+_TypeOf: TypeAlias = Callable[..., CType]
+# Returns the parameter of an argument, with its default or without.
+_Bind: TypeAlias = Callable[[_TypeOf, Argument, bool], Binding]
 
 
 class Signatures(Struct, frozen=True):
-    """A cache of signatures by the full name of the operator.
+    """Makes each signature once, by the full name of the operator: checks, and the files of each backend, use the same.
 
-    Checks, and the generated files of each backend, use the same signatures.
+    All methods raise NoCppType.
     """
 
     _made: dict[Hashable, Any] = field(default_factory=dict)
-    _bindings: Bindings = field(default_factory=Bindings)
 
     def cpp(self, f: NativeFunction, *, method: bool) -> tuple[CppSignature, ...]:
-        """Return the public signatures, of the function or of the method."""
-        key = (CppSignature, f.full_name, method)
-        return self._once(key, lambda: cpp_signatures(f, method=method, bindings=self._bindings))
+        """Return the public signatures, of the function or of the method: plain, faithful, and the same with SymInt.
 
-    def dispatcher(self, f: NativeFunction) -> DispatcherSignature:
-        """Return the dispatcher's signature, with SymInt."""
-        key = (DispatcherSignature, f.full_name)
-        return self._once(key, lambda: DispatcherSignature(f, True, self._bindings))
+        A faithful form exists if there are TensorOptions or out arguments. Forms with SymInt exist if an argument that is
+        not an out argument has that type.
+        """
+        return self._once((CppSignature, f.full_name, method), lambda: self._cpp(f, method))
+
+    def _cpp(self, f: NativeFunction, method: bool) -> tuple[CppSignature, ...]:
+        has_faithful = f.func.arguments.tensor_options is not None or bool(f.func.arguments.out)
+        returns = returns_type(f)
+        return tuple(
+            CppSignature(
+                f,
+                symint,
+                returns,
+                self._list(
+                    _public, f, symint, method, faithful, f.is_library, f.cpp_no_default_args
+                ),
+                faithful,
+            )
+            for symint in (False, True)[: 1 + f.func.has_symint()]
+            for faithful in (False, True)[: 1 + has_faithful]
+        )
+
+    def dispatcher(self, f: NativeFunction, *, symint: bool = True) -> DispatcherSignature:
+        """Return the dispatcher's signature."""
+        return self._once(
+            (DispatcherSignature, f.full_name, symint),
+            lambda: DispatcherSignature(
+                f, symint, returns_type(f), self._list(_dispatched, f, symint)
+            ),
+        )
 
     def native(self, f: NativeFunction, *, symint: bool) -> NativeSignature:
         """Return the signature of an unstructured kernel."""
-        key = (NativeSignature, f.full_name, symint)
-        return self._once(key, lambda: NativeSignature(f, symint, self._bindings))
+        return self._once(
+            (NativeSignature, f.full_name, symint),
+            lambda: NativeSignature(f, symint, returns_type(f), self._list(_native, f, symint)),
+        )
 
-    def _once(self, key: Hashable, make: Callable[[], _Signature]) -> _Signature:
-        found: _Signature | None = self._made.get(key)
+    def _list(
+        self,
+        order: Callable[..., Iterable[Binding]],
+        f: NativeFunction,
+        symint: bool,
+        *form: Hashable,
+    ) -> tuple[Binding, ...]:
+        """Return the parameters in an order. Half of the operators have the same as another, and most have some."""
+        arguments, context = f.func.arguments, TypeContext.of(f)
+
+        def bind(type_of: _TypeOf, argument: Argument, default: bool) -> Binding:
+            key = (type_of, argument, context, symint, default)
+            return self._once(key, lambda: _binding(*key))
+
+        key = (order, arguments, context, symint, form)
+        return self._once(key, lambda: tuple(order(arguments, bind, *form)))
+
+    def _once(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        found: _Made | None = self._made.get(key)
         if found is None:
             found = self._made[key] = make()
         return found
+
+
+def _public(
+    arguments: Arguments,
+    bind: _Bind,
+    method: bool,
+    faithful: bool,
+    is_library: bool,
+    without_default: Collection[str],
+) -> list[Binding]:
+    if faithful:
+        ordered = (*arguments.non_out, *arguments.out)
+    else:
+        ordered = (*arguments.out, *arguments.non_out)
+    found = []
+    for argument in ordered:
+        match argument:
+            case TensorOptionsArguments() if not faithful:
+                found.append(Binding("options", TENSOR_OPTIONS, _options_default(argument)))
+            case SelfArgument() if method:
+                pass
+            case _:
+                for a in _flat(argument):
+                    default = not faithful and a.name not in without_default
+                    found.append(bind(argument_type, a, default))
+    return _with_defaults_last(found) if is_library else found
+
+
+def _dispatched(arguments: Arguments, bind: _Bind) -> Iterator[Binding]:
+    return (bind(argument_type, a, False) for a in arguments.flat_all)
+
+
+def _native(arguments: Arguments, bind: _Bind) -> Iterator[Binding]:
+    is_out = bool(arguments.out)
+    for argument in (*arguments.non_out, *arguments.out):
+        for a in _flat(argument):
+            if isinstance(argument, TensorOptionsArguments):
+                yield _optional_option(a, None if is_out else Default("{}", None, False))
+            else:
+                yield bind(native_argument_type, a, not is_out)
+
+
+def _flat(
+    argument: Argument | SelfArgument | TensorOptionsArguments,
+) -> tuple[Argument, ...]:
+    match argument:
+        case Argument():
+            return (argument,)
+        case SelfArgument(own):
+            return (own,)
+        case TensorOptionsArguments():
+            return tuple(argument.all())
 
 
 def _binding(
@@ -336,12 +280,6 @@ def _options_default(options: TensorOptionsArguments) -> Default | None:
     if all(a.default == "None" for a in options.all()):
         return Default("{}", None, False)
     return Default("long", None, False) if options.dtype.default == "long" else None
-
-
-def _declaration(
-    returns: CType, name: str, bindings: Sequence[Binding], spelling: TypeSpelling
-) -> str:
-    return f"{spell(returns, spelling)} {name}({parameters(bindings, spelling)})"
 
 
 def struct_name(group: StructuredGroup) -> str:

@@ -152,8 +152,6 @@ class RegisteredNamespace(Record, frozen=True):
 
 def build_python_registrations(context: Context) -> Iterator[GeneratedFile]:
     """python/<library>/_operators.py, and the formulas that it uses."""
-    if not context.library.python:
-        return
     folder = f"python/{context.library.name}"
     functions = [f for f in context.registry.functions if context.keeps(f)]
     several = context.target.dispatch.replaces_several_views

@@ -85,13 +85,17 @@ _KINDS: tuple[tuple[FileKind, _Build, bool], ...] = (
     (FileKind.PYTHON_FUNCTIONS, build_python_functions, False),
     (FileKind.PYTHON_REGISTRATIONS, build_python_registrations, False),
 )
+# What only a library that is a Python package has.
+_OF_PACKAGES = (FileKind.PYTHON, FileKind.PYTHON_FUNCTIONS, FileKind.PYTHON_REGISTRATIONS)
 
 
 def build_files(context: Context) -> Iterator[GeneratedFile]:
     """Yield every file in the target's plan: each can be rendered before the next is built."""
     paths: list[str] = []
     for kind, build, for_backend in _KINDS:
-        if kind not in context.target.plan.kinds:
+        if kind not in context.target.plan.kinds or (
+            kind in _OF_PACKAGES and not context.library.python
+        ):
             continue
         if for_backend or not context.library.backend_only:
             for file in build(context):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -20,7 +21,7 @@ _KEYWORD_ARGUMENTS = data.read_exempt("V115")
 _NO_VIEWS = frozenset(row[0] for row in data.read_exempt("V116"))
 
 
-class Entries(Struct, frozen=True):
+class Entries(Struct, frozen=True, dict=True):
     """All written operators, with the look-ups that rules need, by scoped names (NativeFunction.scope).
 
     A missing operator may be among the `invalid` entries, whose errors have been reported.
@@ -30,8 +31,11 @@ class Entries(Struct, frozen=True):
     by_name: Mapping[str, NativeFunction]
     base_names: frozenset[tuple[str, BaseOperatorName]]
     invalid: InvalidEntries
-    # The names of operators that may be a delegate.
-    structured: Vocabulary
+
+    @cached_property
+    def structured(self) -> Vocabulary:
+        """The names of operators that may be a delegate."""
+        return Vocabulary(str(f.func.name) for f in self.functions if f.structured)
 
     @staticmethod
     def of(functions: tuple[NativeFunction, ...], invalid: InvalidEntries) -> Entries:
@@ -39,8 +43,7 @@ class Entries(Struct, frozen=True):
         for f in functions:
             by_name.setdefault(f.scoped_name, f)
         base_names = frozenset((f.scope, f.func.name.name) for f in functions)
-        structured = Vocabulary(str(f.func.name) for f in by_name.values() if f.structured)
-        return Entries(tuple(by_name.values()), by_name, base_names, invalid, structured)
+        return Entries(tuple(by_name.values()), by_name, base_names, invalid)
 
     def delegators(self, out: NativeFunction) -> tuple[NativeFunction, ...]:
         """Return the operators that name `out` as their structured delegate."""

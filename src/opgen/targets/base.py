@@ -10,7 +10,7 @@ what is generated; tests/RESULTS.md has what they found.
 
 from __future__ import annotations
 
-import importlib.metadata
+import importlib
 import importlib.util
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -69,9 +69,10 @@ def report_required_package(
 
 
 def _installed(package: str) -> tuple[str, Release | None]:
+    metadata = importlib.import_module("importlib.metadata")
     try:
-        version = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        version = str(metadata.version(package))
+    except metadata.PackageNotFoundError:
         return "", None
     found = re.match(r"(\d+)\.(\d+)", version)
     return version, None if found is None else (int(found[1]), int(found[2]))

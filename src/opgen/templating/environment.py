@@ -9,7 +9,7 @@ read-only.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
+import importlib
 import importlib.util
 import os
 import sys
@@ -69,8 +69,9 @@ def _module_folder(folder: Path) -> str:
 
 
 def jinja_version() -> str:
-    # Jinja 3.1 has a constant, which is 10 ms faster than the metadata of the installed package.
-    return str(vars(jinja2).get("__version__") or importlib.metadata.version("jinja2"))
+    # Jinja 3.1 has a constant.
+    found = vars(jinja2).get("__version__")
+    return str(found or importlib.import_module("importlib.metadata").version("jinja2"))
 
 
 class _BytecodeCache(jinja2.BytecodeCache):

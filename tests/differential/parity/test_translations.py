@@ -11,7 +11,7 @@ from typing import Any
 from compare import differences, report
 from loading import load_registry
 
-from opgen.cpp.signatures import DispatcherSignature, NativeSignature, cpp_signatures
+from opgen.cpp.signatures import Signatures
 from opgen.cpp.translate import translate
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.targets import TARGETS
@@ -20,20 +20,20 @@ _TORCH = TARGETS["torch"]
 
 
 def _public(f: NativeFunction, *, method: bool) -> list[list[str]]:
-    wanted = DispatcherSignature(f).arguments()
+    wanted = Signatures().dispatcher(f).arguments
     return [
-        list(translate(s.arguments(), wanted, _TORCH.cpp.conversions, method=method))
-        for s in cpp_signatures(f, method=method)
+        list(translate(s.arguments, wanted, _TORCH.cpp.conversions, method=method))
+        for s in Signatures().cpp(f, method=method)
     ]
 
 
 def _kernels(f: NativeFunction) -> dict[str, list[str]]:
-    have = DispatcherSignature(f).arguments()
+    have = Signatures().dispatcher(f).arguments
     return {
         str(key): list(
             translate(
                 have,
-                NativeSignature(f, symint=kernel.supports_symint).arguments(),
+                Signatures().native(f, symint=kernel.supports_symint).arguments,
                 _TORCH.cpp.conversions,
             )
         )

@@ -7,10 +7,7 @@ from operators import OPTIONS, SPELLING, operator
 from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace, meta_namespace, return_names
 from opgen.cpp.signatures import (
-    DispatcherSignature,
-    NativeSignature,
     Signatures,
-    cpp_signatures,
     parameters,
 )
 from opgen.model.native_function import NativeFunction
@@ -20,7 +17,7 @@ from support.inputs import registry_of
 
 
 def public(f: NativeFunction, *, method: bool = False) -> list[str]:
-    return [s.decl(SPELLING) for s in cpp_signatures(f, method=method)]
+    return [s.decl(SPELLING) for s in Signatures().cpp(f, method=method)]
 
 
 def test_outs_come_first_in_the_plain_form_and_last_in_the_faithful_one() -> None:
@@ -65,7 +62,7 @@ def test_a_method_has_no_self() -> None:
 def test_defaults_that_would_make_overloads_ambiguous_are_left_out_for_callers_only() -> None:
     f = operator("foo(Tensor self, int n=1, int m=2) -> Tensor", "cpp_no_default_args: ['n']")
     assert public(f) == ["at::Tensor foo(const at::Tensor& self, int64_t n, int64_t m = 2)"]
-    native = NativeSignature(f, symint=False).decl(SPELLING, name="k")
+    native = Signatures().native(f, symint=False).decl(SPELLING, name="k")
     assert native == "at::Tensor k(const at::Tensor& self, int64_t n = 1, int64_t m = 2)"
 
 
@@ -86,12 +83,12 @@ def test_operators_that_share_their_arguments_have_the_signatures_that_they_have
         for method in (False, True):
             shared = together.cpp(f, method=method)
             assert [s.decl(SPELLING) for s in shared] == public(f, method=method)
-        alone = DispatcherSignature(f).decl(SPELLING)
+        alone = Signatures().dispatcher(f).decl(SPELLING)
         assert together.dispatcher(f).decl(SPELLING) == alone
         for symint in (False, True):
-            kernel = NativeSignature(f, symint=symint).decl(SPELLING)
+            kernel = Signatures().native(f, symint=symint).decl(SPELLING)
             assert together.native(f, symint=symint).decl(SPELLING) == kernel
-    assert len({together.cpp(f, method=False)[0].arguments() for f in operators}) == 5
+    assert len({together.cpp(f, method=False)[0].arguments for f in operators}) == 5
 
 
 def test_manual_bindings_get_a_prefix() -> None:
@@ -101,7 +98,7 @@ def test_manual_bindings_get_a_prefix() -> None:
 
 def test_the_dispatcher_takes_the_schema_order_without_defaults() -> None:
     f = operator("foo.out(Tensor self, SymInt n=1, *, Tensor(a!) out) -> Tensor(a!)")
-    assert DispatcherSignature(f).decl(SPELLING) == (
+    assert Signatures().dispatcher(f).decl(SPELLING) == (
         "at::Tensor& foo_out(const at::Tensor& self, c10::SymInt n, at::Tensor& out)"
     )
 
@@ -111,7 +108,7 @@ def test_kernels_always_take_optional_tensor_options() -> None:
         "foo(int n, *, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor",
         *("dispatch:", "  CPU: foo"),
     )
-    assert NativeSignature(f, symint=False).decl(SPELLING, name="k") == (
+    assert Signatures().native(f, symint=False).decl(SPELLING, name="k") == (
         "at::Tensor k(int64_t n, ::std::optional<at::ScalarType> dtype = {},"
         " ::std::optional<at::Layout> layout = {}, ::std::optional<at::Device> device = {},"
         " ::std::optional<bool> pin_memory = {})"
@@ -120,7 +117,7 @@ def test_kernels_always_take_optional_tensor_options() -> None:
 
 def test_kernels_of_out_variants_have_no_defaults() -> None:
     f = operator("foo.out(Tensor self, int n=1, *, Tensor(a!) out) -> Tensor(a!)")
-    assert NativeSignature(f, symint=False).decl(SPELLING) == (
+    assert Signatures().native(f, symint=False).decl(SPELLING) == (
         "at::Tensor& foo_out_out(const at::Tensor& self, int64_t n, at::Tensor& out)"
     )
 

@@ -8,9 +8,7 @@ from operators import CONVERSIONS, OPTIONS, operator
 from opgen.cpp.cpp_types import structured_argument_type
 from opgen.cpp.signatures import (
     Binding,
-    DispatcherSignature,
-    NativeSignature,
-    cpp_signatures,
+    Signatures,
 )
 from opgen.cpp.translate import NoConversion, translate
 from opgen.cpp.type_values import (
@@ -28,17 +26,17 @@ from opgen.model.native_function import NativeFunction
 
 def call(f: NativeFunction, *, method: bool = False) -> list[tuple[str, ...]]:
     """Return the call of the dispatcher in the public functions of `f`."""
-    want = DispatcherSignature(f).arguments()
+    want = Signatures().dispatcher(f).arguments
     return [
-        translate(s.arguments(), want, CONVERSIONS, method=method)
-        for s in cpp_signatures(f, method=method)
+        translate(s.arguments, want, CONVERSIONS, method=method)
+        for s in Signatures().cpp(f, method=method)
     ]
 
 
 def kernel_call(f: NativeFunction) -> tuple[str, ...]:
     """Return the call of a kernel without SymInt, from the dispatcher's arguments."""
-    have = DispatcherSignature(f).arguments()
-    want = NativeSignature(f, symint=False).arguments()
+    have = Signatures().dispatcher(f).arguments
+    want = Signatures().native(f, symint=False).arguments
     return translate(have, want, CONVERSIONS)
 
 
@@ -119,7 +117,7 @@ def test_const_is_cast_away_only_for_tensors() -> None:
 
 def test_structured_kernels_borrow_optional_arguments() -> None:
     f = operator("foo(Tensor? t, Scalar? s, Tensor?[] l) -> Tensor")
-    have = DispatcherSignature(f).arguments()
+    have = Signatures().dispatcher(f).arguments
     want = [Binding(a.name, structured_argument_type(a.type)) for a in f.func.arguments.flat_all]
     t, s, tensors = translate(have, want, CONVERSIONS)
     assert "at::OptionalTensorRef(*t)" in t

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from itertools import accumulate, repeat
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -16,14 +16,8 @@ from opgen.data import runtime_dir
 WIDTH = 100
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _COMMENT = re.compile(r" *//+ *")
-# A comment whose line ends with a backslash or its trigraph continues on the next line.
-_BLANK_OF_COMMENT = re.compile(r"(?<![\\/ ]) (?! )")
-_SKIPPED = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|//.*|->"""
-# Each alternative begins with a character, so that `re` can skip others quickly: `[(){}<>]` takes twice the time.
-_BRACKETS = r"\(|\)|\{|\}|<|>"
-_COMMAS = re.compile(rf"({_SKIPPED}|{_BRACKETS}|, | = )")
-_BLANKS = re.compile(rf"({_SKIPPED}|{_BRACKETS}|, | = | (?! |//))")
-_DEPTHS = {"(": 1, "{": 1, "<": 2, ")": -1, "}": -1, ">": -2}
+# Literals, which are not broken, so that one can search for their text.
+_LITERAL = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'""")
 
 
 def break_long_lines(text: str) -> str:
@@ -32,13 +26,10 @@ def break_long_lines(text: str) -> str:
     The lines between two `#line` directives are an author's, and stay as they are.
     """
     lines = text.split("\n")
-    if max(map(len, lines)) <= WIDTH:
-        return text
-    is_authors = False
-    for i, line in enumerate(lines):
-        if line.startswith("#line"):
-            is_authors = not is_authors
-        elif len(line) > WIDTH and not is_authors:
+    has_authors = "\n#line" in text
+    marks = accumulate(line.startswith("#line") for line in lines) if has_authors else repeat(0)
+    for i, (line, mark) in enumerate(zip(lines, marks)):
+        if len(line) > WIDTH and not mark % 2:
             lines[i] = _broken(line, lines[i - 1].endswith("\\"))
     return "\n".join(lines)
 
@@ -51,59 +42,81 @@ def number_lines(text: str) -> str:
     return "\n".join(re.sub("^#line 0 ", f"#line {following} ", line) for following, line in lines)
 
 
-@lru_cache(maxsize=10_000)
 def _broken(line: str, in_macro: bool) -> str:
+    """Break `line` at the last of the best blanks that fit, or else at the next blank."""
+    text, end, find = line, "", _find_in_comment
     if comment := _COMMENT.match(line):
-        blanks = _BLANK_OF_COMMENT.finditer(line, comment.end())
-        return _fill(line, [(blank.start(), 0) for blank in blanks], comment[0])
-    in_macro = in_macro or line.startswith("#define")
-    if line.startswith("#") and not in_macro:
-        return line
-    margin, end = " " * (len(line) - len(line.lstrip()) + 4), " \\" if in_macro else ""
-    text = line.removesuffix(end)
-    found = _fill(text, _places(text, _COMMAS), margin, end)
-    if max(map(len, found.split("\n"))) > WIDTH:
-        found = _fill(text, _places(text, _BLANKS), margin, end)
-    return found + line[len(text) :]
+        margin, start = comment[0], comment.end()
+    else:
+        in_macro = in_macro or line.startswith("#define")
+        if line.startswith("#") and not in_macro:
+            return line
+        start, find = len(line) - len(line.lstrip()), _find_in_code
+        margin, end = " " * (start + 4), " \\" if in_macro else ""
+        # The bracket of an arrow closes nothing.
+        text = line.replace("->", "-x")
+        if '"' in text or "'" in text:
+            text = _LITERAL.sub(lambda found: "x" * len(found[0]), text)
+        text = text.partition("//")[0].rstrip()
+    parts, begin, room = [], 0, WIDTH - len(end)
+    length = len(line.removesuffix(end))
+    while length - begin > room:
+        stop = begin + room + 1
+        while (place := find(text, start, stop)) < 0 and stop < len(text):
+            stop = text.find(" ", stop) + 1 or len(text)
+        if place < 0:
+            break
+        parts.append(line[begin:place])
+        begin = start = place + 1
+        room = WIDTH - len(end) - len(margin)
+    return f"{end}\n{margin}".join([*parts, line[begin:]])
 
 
-def _places(line: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Return the blanks at which C++ may be broken, with costs: commas cost least, and those outside of other lists.
+def _find_in_comment(text: str, start: int, stop: int) -> int:
+    """Return the last single blank of a range; -1 if there is none.
 
-    A literal is not split, so that one can search for its text.
+    A comment whose line ends with a backslash or its trigraph would continue on the next line.
     """
-    found, depth, place = [], 0, len(line) - len(line.lstrip())
-    parts = pattern.split(line.lstrip())
-    for before, sign in zip(parts[::2], parts[1::2]):
-        place += len(before)
-        if before == " ":
-            found.append((place - 1, 100 + depth))
-        place += len(sign)
-        if sign == ", ":
-            found.append((place - 1, 2 * depth))
-        elif sign == " = ":
-            found.append((place - 1, 3 if depth == 0 else 100 + depth))
-        elif sign == " " and not before.endswith(("return", "throw")):
-            found.append((place - 1, 100 + depth))
-        else:
-            depth += _DEPTHS.get(sign, 0)
-    return found
+    place = text.rfind(" ", start, stop)
+    while place >= 0 and (text[place - 1] in "\\/ " or text.startswith(" ", place + 1)):
+        place = text.rfind(" ", start, place)
+    return place
 
 
-def _fill(line: str, places: list[tuple[int, int]], margin: str, end: str = "") -> str:
-    """Break `line` at the last of the cheapest places that fit; further lines begin with `margin`."""
-    parts, start, room = [], 0, WIDTH - len(end)
-    while places and len(line) - start > room:
-        place, least = places[0]
-        for other, cost in places:
-            if other > start + room:
-                break
-            if cost <= least:
-                place, least = other, cost
-        parts.append(line[start:place])
-        start, room = place + 1, WIDTH - len(end) - len(margin)
-        places = [one for one in places if one[0] > start]
-    return f"{end}\n{margin}".join([*parts, line[start:]])
+def _find_in_code(text: str, start: int, stop: int) -> int:
+    """Return the best blank of a range of C++; -1 if there is none.
+
+    That is the last one in the fewest brackets: after a comma, after an assignment, before the return type of a lambda, or
+    else any. An assignment outside of brackets is better than commas in lists of template arguments.
+    """
+    comma, depth = _outermost(text, ", ", start, stop)
+    if depth > 1:
+        place, outside = _outermost(text, " = ", start, stop)
+        if place >= 0 and (outside == 0 or comma < 0):
+            return place + 2
+    if comma >= 0:
+        return comma + 1
+    places = (_outermost(text, sign, start, stop)[0] for sign in (" -x ", " "))
+    return next((place for place in places if place >= 0), -1)
+
+
+def _outermost(text: str, sign: str, start: int, stop: int) -> tuple[int, int]:
+    """Return the place of the last `sign` in the fewest brackets, and their number; -1 if there is none."""
+    found, least = -1, 99
+    place = text.rfind(sign, start, stop)
+    while place >= 0 and least > (sign == ", "):
+        before = text[:place]
+        opened = before.count("(") + before.count("{") - before.count(")") - before.count("}")
+        depth = opened + 2 * (before.count("<") - before.count(">"))
+        if depth < least and (sign != " " or _is_between_words(text, place)):
+            found, least = place, depth
+        place = text.rfind(sign, start, place + len(sign) - 1)
+    return found, least
+
+
+def _is_between_words(text: str, blank: int) -> bool:
+    after_word = not text.endswith(("return", "throw"), 0, blank)
+    return after_word and not text.startswith((" ", "= "), blank + 1)
 
 
 def sorted_includes(*headers: str) -> tuple[str, ...]:

@@ -215,7 +215,7 @@ def _external(context: Context, row: Registration, f: NativeFunction) -> str:
     kernel = None if index is None else index.find_kernel(f)
     assert kernel is not None
     function = f"{backend.cpp_namespace}::{backend.class_name}::{kernel.name}"
-    signature = DispatcherSignature(f, symint=kernel.symint)
+    signature = context.signatures.dispatcher(f, symint=kernel.symint)
     return _adapted(context, f, row, signature, function)
 
 
@@ -277,7 +277,7 @@ def _adapted(
 
 def _has_the_types_of(context: Context, one: _Signature, other: _Signature) -> bool:
     """Return whether two signatures of one operator are the same in C++, but for the class Tensor: those of most kernels are."""
-    types = [[s.returns, *(b.type for b in s.arguments())] for s in (one, other)]
+    types = [[s.returns, *(b.type for b in s.arguments)] for s in (one, other)]
     return types[0] == types[1] or [*map(context.spell.type, types[0])] == [
         *map(context.spell.type, types[1])
     ]

@@ -101,7 +101,7 @@ class Speller(Record, frozen=True, dict=True):
             dispatched = isinstance(signature, DispatcherSignature)
             spelling = self._of_runtime if dispatched else self.target.cpp.spelling
             returns = spell(signature.returns, spelling)
-            found = self._spelled[key] = self.signature(returns, signature.arguments(), spelling)
+            found = self._spelled[key] = self.signature(returns, signature.arguments, spelling)
         return found
 
     def expressions(
@@ -142,10 +142,10 @@ class Speller(Record, frozen=True, dict=True):
         return found
 
     def _spell_functions(self, f: NativeFunction, method: bool) -> Iterator[PublicFunction]:
-        wanted = self.signatures.dispatcher(f).arguments()
+        wanted = self.signatures.dispatcher(f).arguments
         spelling = self._of_runtime
         for signature in self.cpp_signatures(f, method=method):
-            given = signature.arguments()
+            given = signature.arguments
             yield PublicFunction(
                 text=_difference(signature) or self.schema(f),
                 returns=self.type(signature.returns),

@@ -435,7 +435,7 @@ class _NodeBuilder(Struct, dict=True):
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments, as the dispatcher passes them."""
         dispatcher = self.context.signatures.dispatcher(self.info.func)
-        return tuple(b.name for b in dispatcher.arguments())
+        return tuple(b.name for b in dispatcher.arguments)
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:

@@ -238,5 +238,5 @@ def _bodies(context: Context, functions: Iterable[NativeFunction]) -> tuple[Publ
 def _left_out(context: Context, f: NativeFunction) -> Iterator[PublicFunction]:
     functions = context.spell.functions(f, "opgen::throw_not_selected", method=True)
     for function, signature in zip(functions, context.spell.cpp_signatures(f, method=True)):
-        names = (b.name for b in signature.arguments())
+        names = (b.name for b in signature.arguments)
         yield replace(function, arguments=(f'"{f.full_name}"', *names))

@@ -518,12 +518,12 @@ def _plain_results(context: Context, functional: NativeFunction) -> list[str]:
 
 
 def _wanted(context: Context, source: NativeFunction) -> tuple[Binding, ...]:
-    return context.signatures.dispatcher(source).arguments()
+    return context.signatures.dispatcher(source).arguments
 
 
 def _arguments(context: Context, kernel: CompositeKernel) -> list[str]:
     """Return the arguments of the sibling, as expressions over those of the kernel."""
-    have = _native(context, kernel).arguments()
+    have = _native(context, kernel).arguments
     return context.spell.expressions(have, _wanted(context, kernel.source))
 
 

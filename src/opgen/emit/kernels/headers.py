@@ -10,7 +10,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from opgen.cpp import signatures
 from opgen.cpp.names import kernel_namespace
-from opgen.cpp.signatures import DispatcherSignature
 from opgen.emit.common.base import (
     GeneratedFile,
     Record,
@@ -392,7 +391,7 @@ def backend_members(context: Context) -> tuple[KernelOverload, ...]:
 
 
 def _signature(context: Context, kernel: BackendKernel) -> SpelledSignature:
-    signature = DispatcherSignature(kernel.function, symint=kernel.symint)
+    signature = context.signatures.dispatcher(kernel.function, symint=kernel.symint)
     return context.spell.spelled(signature)
 
 

@@ -52,8 +52,6 @@ class DescribedObject(Record, frozen=True):
 
 def build_python_functions(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>: __init__.py, a stub, py.typed, and the modules that every package has, as _loading.py."""
-    if not context.library.python:
-        return
     library = context.library.name
     kept = [f for f in context.registry.functions if context.keeps(f)]
     namespaces = sorted({f.namespace for f in kept})

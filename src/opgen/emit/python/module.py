@@ -88,8 +88,6 @@ class PythonTables(Record, frozen=True):
 
 def build_python(context: Context) -> Iterator[GeneratedFile]:
     """Build python/<library>: the package, and the source of its extension module."""
-    if not context.library.python:
-        return
     name = context.library.name
     calls = python_calls(context)
     yield from _module_files(context, calls)
@@ -278,6 +276,6 @@ def _slots(arguments: Sequence[PythonArgument]) -> dict[str, int]:
 
 def _operation(context: Context, f: NativeFunction, slots: dict[str, int]) -> tuple[str, ...]:
     """Return a thunk, which operators of one signature share, with the operator that it calls."""
-    order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments())
+    order = (slots[b.name] for b in context.signatures.dispatcher(f).arguments)
     thunk = ", ".join([f"{operator_struct(f)}::schema", *map(str, order)])
     return f"&thunk<{thunk}>", f"&{operator_struct(f)}::slot"

@@ -25,6 +25,7 @@ from opgen.python.layout import (
     with_docstring,
     without_docstrings,
 )
+from opgen.python.operator_calls import OperatorCall, Parameter
 from opgen.python.signatures import PythonArgument, PythonFunction, PythonOverload, PythonSignature
 
 # Tags for compilers and tests, without information for callers.
@@ -154,12 +155,13 @@ def _overloads(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
     """Yield the declarations of the overloads of `f`, except those that are never reached because an earlier overload
     accepts all their calls.
     """
-    before: list[PythonSignature] = []
+    before: list[OperatorCall] = []
     for o in f.overloads:
         signature = calls.signature(o, method=f.method)
-        if any(_takes_all_of(one, signature, calls) for one in before):
+        call = _as_call(signature, calls)
+        if any(one.includes(call) for one in before):
             continue
-        before.append(signature)
+        before.append(call)
         doc = documentation(o)
         yield with_docstring(signature.signature_str_pyi(calls.spellings), doc)
         vararg = signature.signature_str_pyi_vararg(calls.spellings)
@@ -167,24 +169,16 @@ def _overloads(f: PythonFunction, calls: PythonCalls) -> Iterator[str]:
             yield with_docstring(vararg, doc)
 
 
-def _takes_all_of(one: PythonSignature, other: PythonSignature, calls: PythonCalls) -> bool:
-    """Return whether `one` accepts every call of `other`, judged by names and annotations."""
-    positions = [a.name for a in one.input_args]
-    if [a.name for a in other.input_args] != positions[: len(other.input_args)]:
-        return False
-    theirs = {a.name: a for a in other.arguments()}
-    for a in one.arguments():
-        given = theirs.pop(a.name, None)
-        if a.default is None and (given is None or given.default is not None):
-            return False
-        if given is not None and not _words(given, calls) <= _words(a, calls):
-            return False
-    return not theirs
+def _as_call(signature: PythonSignature, calls: PythonCalls) -> OperatorCall:
+    parameters = [
+        Parameter(a.name, _annotation(a, calls), a.default) for a in signature.arguments()
+    ]
+    positional = len(signature.input_args)
+    return OperatorCall("", tuple(parameters[:positional]), tuple(parameters[positional:]), 0, "")
 
 
-def _words(a: PythonArgument, calls: PythonCalls) -> set[str]:
-    """Return the types that may be passed for `a`."""
-    return set((a.annotation or calls.spellings.python.argument_annotation(a.type)).split(" | "))
+def _annotation(a: PythonArgument, calls: PythonCalls) -> str:
+    return a.annotation or calls.spellings.python.argument_annotation(a.type)
 
 
 def _dunder_declarations(methods: Iterable[PythonFunction], calls: PythonCalls) -> Iterator[str]:
@@ -215,7 +209,7 @@ def _operands(f: PythonFunction, calls: PythonCalls) -> tuple[str, ...]:
         signature = calls.signature(o, method=True)
         required = [a for a in signature.arguments() if a.default is None]
         if len(required) == 1 and required == list(signature.input_args[:1]):
-            found.update(_words(required[0], calls))
+            found.update(_annotation(required[0], calls).split(" | "))
     return tuple(word for word in ("Tensor", _NUMBER) if word in found)
 
 

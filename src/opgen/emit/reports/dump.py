@@ -25,12 +25,7 @@ from opgen.autograd.kernels import autograd_kernel, differentiable_outputs, inpl
 from opgen.cpp import signatures
 from opgen.cpp.literals import BadDefault
 from opgen.cpp.names import kernel_namespace, return_names
-from opgen.cpp.signatures import (
-    DispatcherSignature,
-    NativeSignature,
-    cpp_signatures,
-    parameters,
-)
+from opgen.cpp.signatures import Signatures, parameters
 from opgen.cpp.type_values import NoCppType, TypeSpelling, spell
 from opgen.emit.common.base import ValuesFile
 from opgen.emit.common.callables import structured_class
@@ -347,7 +342,7 @@ def cpp_row(f: NativeFunction, spelling: TypeSpelling) -> Row:
 def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) -> Row:
     found = {
         (s.faithful, s.symint): _guarded(partial(s.decl, spelling))
-        for s in cpp_signatures(f, method=method)
+        for s in Signatures().cpp(f, method=method)
     }
     return {
         "plain": found[False, False],
@@ -358,13 +353,13 @@ def _cpp_signatures(f: NativeFunction, spelling: TypeSpelling, *, method: bool) 
 
 
 def _dispatcher(f: NativeFunction, spelling: TypeSpelling, *, symint: bool) -> Json:
-    return _guarded(lambda: DispatcherSignature(f, symint=symint).decl(spelling))
+    return _guarded(lambda: Signatures().dispatcher(f, symint=symint).decl(spelling))
 
 
 def _native(
     f: NativeFunction, spelling: TypeSpelling, *, symint: bool, name: str | None = None
 ) -> Json:
-    return _guarded(lambda: NativeSignature(f, symint=symint).decl(spelling, name=name))
+    return _guarded(lambda: Signatures().native(f, symint=symint).decl(spelling, name=name))
 
 
 _NOT_STRUCTURED: Row = {

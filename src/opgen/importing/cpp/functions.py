@@ -414,13 +414,13 @@ def _declared_function(piece: Piece, node: Node, base: str, template: str) -> _D
     if name is None or signature is None:
         return None
     written = "".join(piece.code(name).split())
-    match = re.fullmatch(rf"(?:::)?((?:\w+(?:<.*>)?::)*){re.escape(base)}(<.*>)?", written)
-    if match is None:
+    match = _FULL_NAME.fullmatch(written)
+    if match is None or match[2] != base:
         return None
     qualifiers = tuple(_without_arguments(part) for part in match[1].split("::") if part)
     storage = {piece.code(c) for c in node.children if c.type == "storage_class_specifier"}
     is_instance = node.type == "template_instantiation"
-    instance = (match[2] or "") if is_instance else ""
+    instance = (match[3] or "") if is_instance else ""
     return _Declaration(signature, qualifiers, "static" in storage, template, instance)
 
 
@@ -429,14 +429,20 @@ def _is_local(function: CppFunction) -> bool:
     return bool(function.local) and not function.in_header
 
 
+# After the name of a function, and before it if it is a part of another name.
+_OPENING = re.compile(r"\s*(?:<[^;{}()]*>\s*)?\(")
+_IN_NAME = re.compile(r"[\w.]")
+_FULL_NAME = re.compile(r"(?:::)?((?:\w+(?:<.*>)?::)*)(.+?)(<.*>)?")
+
+
 def _places(text: CppText, base: str) -> Iterator[tuple[CppText, int, int]]:
     """Yield each occurrence of a name before a bracket: the file, and the offsets of the name and the bracket."""
-    if base not in text.masked:
-        return
-    for match in re.finditer(
-        rf"(?<![\w.])({re.escape(base)})\s*(?:<[^;{{}}()]*>\s*)?\(", text.masked
-    ):
-        yield text, match.start(1), match.end() - 1
+    start = text.masked.find(base)
+    while start >= 0:
+        opening = _OPENING.match(text.masked, start + len(base))
+        if opening is not None and not _IN_NAME.match(text.masked, start - 1, start):
+            yield text, start, opening.end() - 1
+        start = text.masked.find(base, start + len(base))
 
 
 def _head_start(text: CppText, start: int) -> int:

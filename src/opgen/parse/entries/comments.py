@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.diagnostics import Source, Span
 from opgen.model.profile import Profile
-from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, compose, value_end
+from opgen.parse.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode, composed, value_end
 
 # Line ends of YAML 1.1 besides "\n".
 _RARE_BREAKS = "\r\x85\u2028\u2029"
@@ -174,7 +174,7 @@ def read_allows(source: Source) -> tuple[Allow, ...]:
     """Return every code of every such comment. A file that is not a YAML list has none."""
     if _MARK not in source.text.replace("opgen:allow", _MARK):
         return ()
-    root = compose(source, Diagnostics())
+    root = composed(source)
     if not isinstance(root, SequenceNode):
         return ()
     return tuple(_allows(source, root))

@@ -491,7 +491,7 @@ class _EntryReader:
             # In a row of an unknown key, an empty value is part of the same mistake.
             is_known = all(key.value[slice(*part)] in DispatchKey.__members__ for part in parts)
             skipped = not is_known and kernel.kind == "null"
-            what = f"dispatch key '{shorten(key.value)}'"
+            what = None if kernel.kind == "str" else f"dispatch key '{shorten(key.value)}'"
             if kernel.kind == "null" and not skipped:
                 hint = f"write the name of a kernel, as in '{shorten(key.value)}: my_kernel'"
                 self._wrong_type(kernel, "a string", what, hint)

@@ -170,6 +170,10 @@ def _first_line(source: Source, start: int, end: int) -> Span:
     return Span(source, start, start + len(line))
 
 
+# The key of a source's document among the attributes of the source.
+_ROOT = "root"
+
+
 def compose(
     source: Source, diagnostics: Diagnostics, *, strict_torchgen: bool = False
 ) -> Node | None:
@@ -177,7 +181,14 @@ def compose(
 
     With `strict_torchgen`, merge keys (`<<`) are errors: torchgen's loader does not accept them.
     """
-    return _Composer(source, diagnostics, strict_torchgen).compose()
+    root = _Composer(source, diagnostics, strict_torchgen).compose()
+    vars(source)[_ROOT] = root
+    return root
+
+
+def composed(source: Source) -> Node | None:
+    """Return the document that `compose` returned for `source`, or else parse it."""
+    return vars(source)[_ROOT] if _ROOT in vars(source) else compose(source, Diagnostics())
 
 
 class _TooLarge(Exception):

@@ -324,18 +324,6 @@ def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
 
 
 PROPERTIES = (
-    Property(
-        "V0140",
-        _promotion,
-        _claims_promotion,
-        quickly=1,
-        enough=3,
-    ),
-    Property(
-        "V0141",
-        _precision,
-        _is_functional,
-        quickly=2,
-        enough=6,
-    ),
+    Property("V0140", _promotion, _claims_promotion, quickly=1, enough=3),
+    Property("V0141", _precision, _is_functional, quickly=2, enough=6),
 )

@@ -238,10 +238,6 @@ def _dtypes(case: Case) -> tuple[str, ...]:
     return ("float64", "complex128")
 
 
-def _requires(case: Case, outputs: Sequence[Any]) -> bool:
-    return any(case.backend.requires_grad(value) for value in outputs)
-
-
 def _checked(
     case: Case, check: Callable[[_Function, list[Any]], None], what: str
 ) -> Iterator[Finding]:
@@ -253,7 +249,7 @@ def _checked(
         except (NotTested, NotApplicable) as reason:
             why = why or reason
             continue
-        if not _requires(case, outputs):
+        if not any(map(case.backend.requires_grad, outputs)):
             why = why or NotApplicable("no result requires a gradient")
             continue
         try:
@@ -446,27 +442,29 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         others = [case.backend.leaf(_moved(case, value, factor)) for value in inputs]
         with contextlib.suppress(Exception):
             later.outputs(*others)
-    for place, one, other in zip(function.chosen, _weighted(case, kept, inputs, wanted), expected):
-        wrong = one and other and differ([one], [other])
-        if wrong:
-            yield case.finding(
-                f"later calls change the gradient of {place_text(place)}: {wrong}",
-                Run("call", call),
-            )
-            return
+    found = _weighted(case, kept, inputs, wanted)
+    for name, wrong in _differences(function.chosen, found, expected):
+        yield case.finding(f"later calls change the gradient of {name}: {wrong}", Run("call", call))
+        return
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
         alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
         outputs = function.outputs(*alone)
         if not all(case.backend.requires_grad(outputs[i]) for i in wanted):
             continue
-        (one,) = _weighted(case, outputs, [inputs[index]], wanted)
-        other = expected[index]
+        found = _weighted(case, outputs, [inputs[index]], wanted)
+        for name, wrong in _differences([place], found, expected[index:]):
+            yield case.finding(f"if only {name} requires a gradient: {wrong}", Run("call", call))
+            return
+
+
+def _differences(
+    chosen: Sequence[Place], found: Sequence[Result | None], expected: Sequence[Result | None]
+) -> Iterator[tuple[str, str]]:
+    """Yield the places whose gradients differ, and how."""
+    for place, one, other in zip(chosen, found, expected):
         wrong = one and other and differ([one], [other])
         if wrong:
-            yield case.finding(
-                f"if only {place_text(place)} requires a gradient: {wrong}", Run("call", call)
-            )
-            return
+            yield place_text(place), wrong
 
 
 def _weighted(
@@ -505,10 +503,7 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
     function, inputs, _, call = _prepared(case, "float64")
     for index, place in enumerate(function.chosen):
         # One input at a time requires a gradient.
-        given = [
-            value if i == index else _without_gradient(case, value)
-            for i, value in enumerate(inputs)
-        ]
+        given = [value if i == index else value.detach() for i, value in enumerate(inputs)]
         try:
             with _quiet() as caught:
                 outputs = function.outputs(*given)
@@ -533,10 +528,6 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
                 Run("call", call),
             )
             return
-
-
-def _without_gradient(case: Case, tensor: Any) -> Any:
-    return tensor.detach()
 
 
 def _weights(case: Case, tensor: Any) -> Any:
@@ -708,15 +699,12 @@ def _noticed(case: Case) -> Iterator[Finding]:
             found = _weighted(case, outputs, leaves_, wanted)
         except Exception:
             continue
-        for place, one, other in zip(function.chosen, found, expected):
-            wrong = one and other and differ([one], [other])
-            if wrong:
-                yield case.finding(
-                    f"a write to {what} before the backward pass goes unnoticed: the gradient of "
-                    f"{place_text(place)} changes, {wrong}",
-                    Run("call", call),
-                )
-                return
+        for place, wrong in _differences(function.chosen, found, expected):
+            yield case.finding(
+                f"a write to {what} before the backward pass goes unnoticed: the gradient of {place} changes, {wrong}",
+                Run("call", call),
+            )
+            return
 
 
 def _counted(case: Case) -> Iterator[Finding]:
@@ -752,70 +740,16 @@ def _counted(case: Case) -> Iterator[Finding]:
         raise NotApplicable("it changes no element")
 
 
+_of_gradients = partial(
+    Property, needs=_differentiable, about=has_differentiable, imports=GRADIENTS
+)
 PROPERTIES = (
-    Property(
-        "V0160",
-        _backward,
-        _differentiable,
-        quickly=2,
-        enough=8,
-        about=has_differentiable,
-        cost=2,
-        imports=GRADIENTS,
-    ),
-    Property(
-        "V0161",
-        _forward,
-        _differentiable,
-        quickly=1,
-        enough=6,
-        about=has_differentiable,
-        cost=2,
-        imports=TANGENTS,
-    ),
-    Property(
-        "V0162",
-        _second,
-        _differentiable,
-        quickly=1,
-        enough=4,
-        about=has_differentiable,
-        cost=3,
-        imports=GRADIENTS,
-    ),
-    Property(
-        "V0163",
-        _silent_zero,
-        # Without a formula, the backward pass is an error.
-        _takes_gradients,
-        quickly=2,
-        enough=6,
-        about=has_differentiable,
-        imports=GRADIENTS,
-    ),
-    Property(
-        "V0164",
-        _integer_gradient,
-        _differentiable,
-        quickly=1,
-        enough=4,
-        about=has_differentiable,
-    ),
-    Property(
-        "V0165",
-        _gradient_strides,
-        _differentiable,
-        quickly=3,
-        enough=6,
-        about=has_differentiable,
-        imports=GRADIENTS,
-    ),
-    Property(
-        "V0166",
-        _version_counter,
-        _writes_or_saves,
-        quickly=2,
-        enough=6,
-        imports=GRADIENTS,
-    ),
+    _of_gradients("V0160", _backward, quickly=2, enough=8, cost=2),
+    _of_gradients("V0161", _forward, quickly=1, enough=6, cost=2, imports=TANGENTS),
+    _of_gradients("V0162", _second, quickly=1, enough=4, cost=3),
+    # Without a formula, the backward pass is an error.
+    _of_gradients("V0163", _silent_zero, needs=_takes_gradients, quickly=2, enough=6),
+    _of_gradients("V0164", _integer_gradient, quickly=1, enough=4, imports=()),
+    _of_gradients("V0165", _gradient_strides, quickly=3, enough=6),
+    Property("V0166", _version_counter, _writes_or_saves, quickly=2, enough=6, imports=GRADIENTS),
 )

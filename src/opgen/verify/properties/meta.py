@@ -681,30 +681,9 @@ __all__ = ["PROPERTIES", "at", "is_about_meta"]
 
 _META = 'm.impl("f", f_meta);  // for the key Meta'
 PROPERTIES = (
-    Property(
-        "V0130",
-        _meta_shape,
-        _returns_with_meta,
-        quickly=5,
-        enough=20,
-        imports=META,
-    ),
-    Property(
-        "V0131",
-        _meta_strides,
-        _returns_with_meta,
-        quickly=4,
-        enough=16,
-        imports=META,
-    ),
-    Property(
-        "V0132",
-        _meta_dtype,
-        _returns_with_meta,
-        quickly=5,
-        enough=20,
-        imports=META,
-    ),
+    Property("V0130", _meta_shape, _returns_with_meta, quickly=5, enough=20, imports=META),
+    Property("V0131", _meta_strides, _returns_with_meta, quickly=4, enough=16, imports=META),
+    Property("V0132", _meta_dtype, _returns_with_meta, quickly=5, enough=20, imports=META),
     Property(
         "V0133",
         _meta_refuses,
@@ -734,13 +713,5 @@ PROPERTIES = (
         cost=10,
         imports=TRACING,
     ),
-    Property(
-        "V0136",
-        _fake,
-        _is_traceable,
-        quickly=2,
-        enough=8,
-        kinds=("torch",),
-        imports=META,
-    ),
+    Property("V0136", _fake, _is_traceable, quickly=2, enough=8, kinds=("torch",), imports=META),
 )

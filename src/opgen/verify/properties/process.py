@@ -282,49 +282,10 @@ CRASH, HANG = "crash", "hang"
 
 
 PROPERTIES = (
-    Property(
-        "V0180",
-        _copying,
-        _returns_tensors,
-        quickly=2,
-        enough=6,
-    ),
-    Property(
-        "V0181",
-        _gil,
-        _functional,
-        quickly=1,
-        enough=1,
-        mode="default",
-        cost=50,
-    ),
-    Property(
-        "V0182",
-        _memory,
-        _functional,
-        quickly=1,
-        enough=2,
-        cost=3,
-    ),
-    Property(
-        "V0190",
-        _nothing,
-        quickly=4,
-        enough=40,
-        refused="also",
-    ),
-    Property(
-        "V0191",
-        _nothing,
-        quickly=4,
-        enough=40,
-        refused="also",
-    ),
-    Property(
-        "V0192",
-        _internal_error,
-        quickly=40,
-        enough=100,
-        refused="also",
-    ),
+    Property("V0180", _copying, _returns_tensors, quickly=2, enough=6),
+    Property("V0181", _gil, _functional, quickly=1, enough=1, mode="default", cost=50),
+    Property("V0182", _memory, _functional, quickly=1, enough=2, cost=3),
+    Property("V0190", _nothing, quickly=4, enough=40, refused="also"),
+    Property("V0191", _nothing, quickly=4, enough=40, refused="also"),
+    Property("V0192", _internal_error, quickly=40, enough=100, refused="also"),
 )

@@ -394,44 +394,9 @@ def _concurrent(case: Case) -> Iterator[Finding]:
 
 
 PROPERTIES = (
-    Property(
-        "V0150",
-        _threads,
-        _specified,
-        quickly=3,
-        enough=2,
-        cost=5,
-        is_ordered=True,
-    ),
-    Property(
-        "V0151",
-        _repeatable,
-        _deterministic,
-        quickly=3,
-        enough=10,
-        is_ordered=True,
-    ),
-    Property(
-        "V0152",
-        _undeclared_random,
-        _deterministic,
-        quickly=2,
-        enough=6,
-    ),
-    Property(
-        "V0153",
-        _generator,
-        _random,
-        quickly=3,
-        enough=8,
-    ),
-    Property(
-        "V0154",
-        _concurrent,
-        _deterministic,
-        quickly=1,
-        enough=4,
-        cost=5,
-        is_ordered=True,
-    ),
+    Property("V0150", _threads, _specified, quickly=3, enough=2, cost=5, is_ordered=True),
+    Property("V0151", _repeatable, _deterministic, quickly=3, enough=10, is_ordered=True),
+    Property("V0152", _undeclared_random, _deterministic, quickly=2, enough=6),
+    Property("V0153", _generator, _random, quickly=3, enough=8),
+    Property("V0154", _concurrent, _deterministic, quickly=1, enough=4, cost=5, is_ordered=True),
 )

@@ -375,14 +375,7 @@ def _in_float32(case: Case) -> Call:
 
 
 PROPERTIES = (
-    Property(
-        "V0170",
-        _vmap,
-        _vmappable,
-        quickly=4,
-        enough=8,
-        is_ordered=True,
-    ),
+    Property("V0170", _vmap, _vmappable, quickly=4, enough=8, is_ordered=True),
     Property(
         "V0171",
         _functionalized,

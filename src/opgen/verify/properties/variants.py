@@ -434,52 +434,12 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
 
 PROPERTIES = (
     Property(
-        "V0101",
-        _inplace_agrees,
-        _inplace,
-        enough=12,
-        quickly=4,
-        is_ordered=True,
-        is_swept=True,
+        "V0101", _inplace_agrees, _inplace, enough=12, quickly=4, is_ordered=True, is_swept=True
     ),
-    Property(
-        "V0102",
-        _out_agrees,
-        _out,
-        enough=12,
-        quickly=3,
-        is_ordered=True,
-        is_swept=True,
-    ),
-    Property(
-        "V0103",
-        _out_resizes,
-        _out,
-        quickly=2,
-    ),
-    Property(
-        "V0104",
-        _out_warns,
-        _resizes_out,
-        quickly=1,
-        enough=4,
-    ),
-    Property(
-        "V0105",
-        _out_refuses,
-        _casts_to_out,
-        quickly=2,
-    ),
-    Property(
-        "V0106",
-        _out_keeps,
-        _out,
-        quickly=2,
-    ),
-    Property(
-        "V0107",
-        _inplace_keeps,
-        _writes_tensors,
-        quickly=2,
-    ),
+    Property("V0102", _out_agrees, _out, enough=12, quickly=3, is_ordered=True, is_swept=True),
+    Property("V0103", _out_resizes, _out, quickly=2),
+    Property("V0104", _out_warns, _resizes_out, quickly=1, enough=4),
+    Property("V0105", _out_refuses, _casts_to_out, quickly=2),
+    Property("V0106", _out_keeps, _out, quickly=2),
+    Property("V0107", _inplace_keeps, _writes_tensors, quickly=2),
 )

@@ -8,10 +8,10 @@ import pickle
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from opgen.verify.caller import (
@@ -85,6 +85,23 @@ _OF_RACES = ("V0150", "V0154")
 _UNSTEADY = "the same call, made again, returns something else"
 # Families of properties whose checks make plain calls, of which none may end the process.
 _OF_PLAIN_CALLS = ("V0128", "V015", "V018")
+
+
+class _Calls(Struct):
+    """The calls of one overload: what was learned, and those that are checked. `accepted` are drawn ones."""
+
+    subject: Subject
+    learned: Learned = field(default_factory=Learned)
+    accepted: list[Case] = field(default_factory=list)
+    refused: list[Case] = field(default_factory=list)
+    swept: list[Case] = field(default_factory=list)
+
+    def about(self, property_: Property) -> list[Case]:
+        """Return the calls that a property is about, but for swept ones."""
+        if property_.refused == "only":
+            return self.refused
+        few, others = self.accepted[:2], self.accepted[2:]
+        return [*few, *self.refused, *others] if property_.refused else self.accepted
 
 
 class Position:
@@ -166,34 +183,30 @@ class Examination:
         if of_calls >= _MOST_CRASHES_OF_CALLS or len(mine) >= most or hangs >= _MOST_HANGS:
             self._give_up(subject, report, done, mine)
             return
-        swept: list[Case] = []
+        calls = _Calls(subject)
         if self.request.replayed:
-            learned, accepted = Learned(), self._replayed(subject)
-            refused = accepted
+            calls.accepted = calls.refused = self._replayed(subject)
         else:
-            learned = self._learn(subject, mine)
-            accepted, refused = self._cases(subject, learned, mine)
-            swept = self._swept(subject, learned, accepted, mine)
+            calls.learned = self._learn(subject, mine)
+            calls.accepted, calls.refused = self._cases(subject, calls.learned, mine)
+            calls.swept = self._swept(subject, calls.learned, calls.accepted, mine)
+        learned = calls.learned
         report.drawn, report.accepted = learned.drawn, learned.accepted
         report.plans = len(learned.plans)
         report.refusals = learned.reasons.most_common(5)
         report.narrowings = learned.narrowings
         report.takes_tensors = subject.schema.arguments.has_tensor_arg()
-        if not self.request.replayed and _has_no_function(subject, accepted):
+        if not self.request.replayed and _has_no_function(subject, calls.accepted):
             self._leave_out(report, done, "the package has no function for this overload")
             return
         why = learned.undrawable or "no call is accepted"
         if learned.reasons and not learned.plans and not learned.undrawable:
             why += f": {learned.reasons.most_common(1)[0][0]}"
         self.send(report)
-        ended = self._crash_findings(subject, mine, learned, accepted, refused, swept)
-        for place, property_ in enumerate(self.properties):
-            if property_.name in done:
-                continue
-            verdict = self._verdict(
-                subject, place, property_, accepted, refused, why, ended, learned, swept
-            )
-            self._tell(verdict)
+        ended = self._crash_findings(calls, mine)
+        for property_ in self.properties:
+            if property_.name not in done:
+                self._tell(self._verdict(property_, calls, why, ended))
         report.reached = {**self.caller.reached, OF_DTYPES: len(self.caller.dtypes)}
         report.seconds = time.process_time() - started
         self.send(report)
@@ -207,15 +220,11 @@ class Examination:
     ) -> None:
         """Report what has ended the processes, and that nothing else was tested."""
         learned = Learned() if self.request.replayed else self._learn(subject, crashes)
-        found: dict[str, Shown] = {}
-        for crash in crashes:
-            _, names = _what_ended(crash)
-            for name in names:
-                found[name] = self._shown_crash(subject, name, crash, learned, [], [], [])
+        found = self._crash_findings(_Calls(subject, learned), crashes)
         self.send(report)
         for name, shown in found.items():
             if name not in done:
-                self._tell(Verdict(name, FAILED, 1, findings=(shown,)))
+                self._tell(Verdict(name, FAILED, 1, findings=(shown[-1],)))
         why = "the operator ends its process too often"
         self._say_of_all(report, [*done, *found], NOT_TESTED, why)
 
@@ -262,51 +271,57 @@ class Examination:
             return self._learned.get(id(subject.functional))
         return None
 
+    def _made(
+        self,
+        subject: Subject,
+        stage: str,
+        calls: Sequence[Call],
+        crashes: Sequence[Crash],
+        *,
+        first: int = 0,
+        refused: bool = False,
+    ) -> Iterator[tuple[Case, BaseException | None]]:
+        """Yield the calls with what they throw, but for those that have ended a process before. `first` is their first number."""
+        skip = {crash.number for crash in crashes if crash.stage == stage}
+        for number, call in enumerate(calls, first):
+            if number in skip:
+                continue
+            self.position.at(subject.name, stage, number)
+            try:
+                is_whole = refused and all(n in call for n in subject.outs)
+                made = call if is_whole else with_outs(self.caller, subject, call)
+                case = Case(
+                    self.caller, subject, made, refused=refused, number=number, mode=self.mode
+                )
+                error = case.base.error
+            except (NotTested, MemoryError):
+                continue
+            yield case, error
+
     def _cases(
         self, subject: Subject, learned: Learned, crashes: Sequence[Crash]
     ) -> tuple[list[Case], list[Case]]:
-        skip = {crash.number for crash in crashes if crash.stage == "base"}
         accepted: list[Case] = []
         refused: list[Case] = []
         calls = self._drawn(subject, learned)
-        for number, call in enumerate(calls):
-            if number in skip:
-                continue
-            self.position.at(subject.name, "base", number)
-            try:
-                made = with_outs(self.caller, subject, call)
-                case = Case(self.caller, subject, made, number=number, mode=self.mode)
-                error = case.base.error
-            except (NotTested, MemoryError):
-                continue
-            if error is None or (subject.is_out and subject.functional is not None):
+        for case, error in self._made(subject, "base", calls, crashes):
+            if error is None or _is_of_functional(subject):
                 accepted.append(case)
             else:
-                refused.append(Case(self.caller, subject, made, refused=True, mode=self.mode))
+                refused.append(Case(self.caller, subject, case.call, refused=True, mode=self.mode))
         accepted = _in_turn(sorted(accepted, key=lambda case: -_richness(case.call)))
-        number = len(calls)
-        mistakes = self._mistakes(subject, learned, accepted)
-        if sum(crash > number for crash in skip) >= _MOST_FATAL_MISTAKES:
+        fatal = {c.number for c in crashes if c.stage == "base" and c.number > len(calls)}
+        mistakes = self._mistakes(subject, learned, accepted)[: 3 * self.plan.refused]
+        if len(fatal) >= _MOST_FATAL_MISTAKES or len(refused) >= self.plan.refused:
             mistakes = []
-        for call in mistakes[: 3 * self.plan.refused]:
-            number += 1
-            if len(refused) >= self.plan.refused:
-                break
-            if number in skip:
-                continue
-            self.position.at(subject.name, "base", number)
-            try:
-                made = (
-                    call
-                    if all(n in call for n in subject.outs)
-                    else with_outs(self.caller, subject, call)
-                )
-                case = Case(self.caller, subject, made, refused=True, number=number, mode=self.mode)
-                error = case.base.error
-            except (NotTested, MemoryError):
-                continue
+        first = len(calls) + 1
+        for case, error in self._made(
+            subject, "base", mistakes, crashes, first=first, refused=True
+        ):
             if error is not None:
                 refused.append(case)
+            if len(refused) >= self.plan.refused:
+                break
         return accepted, refused
 
     def _swept(
@@ -317,8 +332,7 @@ class Examination:
         crashes: Sequence[Crash],
     ) -> list[Case]:
         """Return calls that were changed systematically, and that the operator accepts."""
-        skip = {crash.number for crash in crashes if crash.stage == "sweep"}
-        if len(skip) >= _MOST_FATAL_MISTAKES:
+        if len({c.number for c in crashes if c.stage == "sweep"}) >= _MOST_FATAL_MISTAKES:
             return []
         calls = list(learned.combined)
         if accepted:
@@ -332,19 +346,8 @@ class Examination:
             )
             accepts = self.caller.run(subject.functional or subject, line).error is None
             calls += swept_sizes(subject, line if accepts else least)
-        found = []
-        for number, call in enumerate(calls):
-            if number in skip:
-                continue
-            self.position.at(subject.name, "sweep", number)
-            try:
-                made = with_outs(self.caller, subject, call)
-                case = Case(self.caller, subject, made, number=number, mode=self.mode)
-                if case.base.error is None or (subject.is_out and subject.functional is not None):
-                    found.append(case)
-            except (NotTested, MemoryError):
-                continue
-        return found
+        made = self._made(subject, "sweep", calls, crashes)
+        return [case for case, error in made if error is None or _is_of_functional(subject)]
 
     def _drawn(self, subject: Subject, learned: Learned) -> list[Call]:
         calls = drawn_calls(subject, learned.plans, self.plan.cases, self.seed)
@@ -362,18 +365,9 @@ class Examination:
     # Verdicts.
 
     def _verdict(
-        self,
-        subject: Subject,
-        place: int,
-        property_: Property,
-        accepted: list[Case],
-        refused: list[Case],
-        why: str,
-        ended: dict[str, list[Shown]],
-        learned: Learned,
-        swept: list[Case],
+        self, property_: Property, calls: _Calls, why: str, ended: dict[str, list[Shown]]
     ) -> Verdict:
-        name = property_.name
+        name, subject = property_.name, calls.subject
         if name in subject.domain.skip:
             return Verdict(name, EXCLUDED, reason=subject.domain.skip[name])
         reason = property_.needs(subject)
@@ -381,8 +375,8 @@ class Examination:
             return Verdict(name, NOT_APPLICABLE, reason=reason)
         if name in ended:
             return Verdict(name, FAILED, len(ended[name]), findings=tuple(ended[name][:3]))
-        cases = _cases_for(property_, accepted, refused)
-        if not cases and property_.refused == "only" and accepted:
+        cases = calls.about(property_)
+        if not cases and property_.refused == "only" and calls.accepted:
             return Verdict(name, NOT_APPLICABLE, reason="it refuses no call")
         if not cases:
             return Verdict(name, NOT_TESTED, reason=why)
@@ -390,19 +384,16 @@ class Examination:
             return Verdict(
                 name, NOT_APPLICABLE, reason="it does not apply to the calls that are accepted"
             )
-        return self._checked(
-            subject, property_, cases, learned, swept if property_.is_swept else [], ended
-        )
+        return self._checked(property_, calls, cases, ended)
 
     def _checked(
         self,
-        subject: Subject,
         property_: Property,
+        calls: _Calls,
         cases: list[Case],
-        learned: Learned,
-        swept: list[Case],
         ended: dict[str, list[Shown]],
     ) -> Verdict:
+        subject = calls.subject
         enough = {"quick": property_.quickly, "thorough": 4 * property_.enough}.get(
             self.mode, property_.enough
         )
@@ -412,7 +403,7 @@ class Examination:
         left = max(3 * enough, 6)
         inapplicable: Counter[str] = Counter()
         untested: Counter[str] = Counter()
-        for index, case in enumerate([*cases, *swept]):
+        for index, case in enumerate([*cases, *(calls.swept if property_.is_swept else ())]):
             if (count >= enough or left <= 0) and index < len(cases):
                 continue
             if not property_.about(case.call):
@@ -441,7 +432,7 @@ class Examination:
                 continue
             count += 1
             if finding is not None:
-                return self._failed(subject, property_, case, finding, learned, count)
+                return self._failed(calls, property_, case, finding, count)
         if count:
             return Verdict(property_.name, PASSED, count)
         if inapplicable:
@@ -482,14 +473,9 @@ class Examination:
         return False
 
     def _failed(
-        self,
-        subject: Subject,
-        property_: Property,
-        case: Case,
-        finding: Finding,
-        learned: Learned,
-        count: int,
+        self, calls: _Calls, property_: Property, case: Case, finding: Finding, count: int
     ) -> Verdict:
+        subject, learned = calls.subject, calls.learned
         best, call, is_shrunk, name = finding, case.call, False, property_.name
 
         def shown() -> Shown:
@@ -552,65 +538,41 @@ class Examination:
 
     # Processes that ended.
 
-    def _crash_findings(
-        self,
-        subject: Subject,
-        crashes: Sequence[Crash],
-        learned: Learned,
-        accepted: list[Case],
-        refused: list[Case],
-        swept: list[Case],
-    ) -> dict[str, list[Shown]]:
+    def _crash_findings(self, calls: _Calls, crashes: Sequence[Crash]) -> dict[str, list[Shown]]:
         """Return findings for what ended the processes before this one, by the properties that they violate."""
         found: dict[str, list[Shown]] = {}
         for crash in crashes:
-            for name in _what_ended(crash)[1]:
-                shown = self._shown_crash(subject, name, crash, learned, accepted, refused, swept)
-                found.setdefault(name, []).append(shown)
+            message, names = _what_ended(crash)
+            for name in names:
+                found.setdefault(name, []).append(self._shown_crash(calls, name, message, crash))
         return found
 
-    def _shown_crash(
-        self,
-        subject: Subject,
-        name: str,
-        crash: Crash,
-        learned: Learned,
-        accepted: list[Case],
-        refused: list[Case],
-        swept: list[Case],
-    ) -> Shown:
-        message = _what_ended(crash)[0]
-        last = self._call_of(subject, crash, learned, accepted)
+    def _shown_crash(self, calls: _Calls, name: str, message: str, crash: Crash) -> Shown:
+        last = self._call_of(calls, crash)
         call, checked = last, CRASH
         if crash.stage == "check" and crash.property in BY_NAME:
             # The last call may be one that the check has made of the one that was drawn.
             checked = crash.property
-            cases = [*_cases_for(BY_NAME[checked], accepted, refused), *swept]
+            cases = [*calls.about(BY_NAME[checked]), *calls.swept]
             call = cases[crash.number].call if crash.number < len(cases) else last
         last = call if last is None else last
         if call is None or last is None:
             return Shown(message, "", "")
         finding = Finding(message, (Run("the call", last),))
-        return self._shown(subject, finding, False, tuple({name, checked}), call, crash.number)
+        return self._shown(
+            calls.subject, finding, False, tuple({name, checked}), call, crash.number
+        )
 
-    def _call_of(
-        self,
-        subject: Subject,
-        crash: Crash,
-        learned: Learned,
-        accepted: list[Case],
-    ) -> Call | None:
+    def _call_of(self, calls: _Calls, crash: Crash) -> Call | None:
         if crash.call is not None:
             return crash.call
         if crash.stage == "learn":
-            return learned.crashed.get(crash.number)
+            return calls.learned.crashed.get(crash.number)
         if crash.stage == "base":
-            calls = self._drawn(subject, learned)
-            if crash.number < len(calls):
-                return calls[crash.number]
-            mistakes = self._mistakes(subject, learned, accepted)
-            place = crash.number - len(calls) - 1
-            return mistakes[place] if 0 <= place < len(mistakes) else None
+            drawn = self._drawn(calls.subject, calls.learned)
+            mistakes = self._mistakes(calls.subject, calls.learned, calls.accepted)
+            # The first mistake has the number after next.
+            return dict(enumerate([*drawn, None, *mistakes])).get(crash.number)
         return None
 
 
@@ -632,11 +594,9 @@ def _find_violation(property_: Property, case: Case) -> Finding | None:
     raise NotTested(REPEATED)
 
 
-def _cases_for(property_: Property, accepted: list[Case], refused: list[Case]) -> list[Case]:
-    """Return the calls that a property is about."""
-    if property_.refused == "only":
-        return refused
-    return [*accepted[:2], *refused, *accepted[2:]] if property_.refused else accepted
+def _is_of_functional(subject: Subject) -> bool:
+    """Whether an overload with out= accepts the calls of its functional variant."""
+    return subject.is_out and subject.functional is not None
 
 
 def _has_no_function(subject: Subject, accepted: Sequence[Case]) -> bool:
