@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by, unique
@@ -134,15 +135,15 @@ def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
         if c.declaration is not None and c.declaration.snippet
     )
     for snippet, some in group_by(called, lambda one: one.snippet).items():
-        function = some[0].function
-        assert function is not None
+        text = some[0].text
+        assert text is not None
         yield Snippet(
             path=posixpath.join(folder, snippet),
             template="kernels.inc.j2",
-            source=function.text.source.path,
+            source=text.source.path,
             name=snippet,
             namespace=some[0].namespace,
-            functions=tuple(_snippet_function(one) for one in some),
+            functions=tuple(unique(map(_snippet_function, some))),
         )
 
 
@@ -170,8 +171,8 @@ def build_imported(
     `traced_by_python` names the operators whose fake kernel is in Python. `is_fragment` says that other libraries may
     share its namespaces.
     """
-    modules = {entry.fake_module for entry in entries if not entry.left_out}
-    shared = modules.pop() if len(modules) == 1 else None
+    modules = Counter(entry.fake_module for entry in entries if not entry.left_out)
+    shared = None if None in modules else next(iter(modules.most_common(1)), (None,))[0]
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
     return ImportedFile(

@@ -100,6 +100,11 @@ FAKES = 'm.set_python_module("demo.fakes");'
             ["fake_module: demo.fakes", "fake_module: own.fakes"],
             [],
         ),
+        (
+            library(FAKES, F, G, FAKES.replace("demo", "own"), 'm.def("h() -> ()");'),
+            ["fake_module: demo.fakes", "fake_module: own.fakes"],
+            [],
+        ),
     ],
 )
 def test_the_module_of_the_fakes_is_kept(

@@ -281,7 +281,7 @@ def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
 def _is_same(one: Kernel, other: Kernel) -> bool:
     if one.kind is KernelKind.unnamed:
         return one.span == other.span
-    return (one.kind, one.name, one.code) == (other.kind, other.name, other.code)
+    return (one.kind, one.code, one.signature) == (other.kind, other.code, other.signature)
 
 
 def _report_undefined(
