@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -300,6 +300,10 @@ class Functions:
                     # Explicit instantiations are in the file that defines the template.
                     return (*functions, *(f for f in candidates if f.instance and f.path == path))
         return ()
+
+    def reached(self, texts: Iterable[CppText]) -> frozenset[CppText]:
+        """Return some files and all that they include, directly or indirectly."""
+        return frozenset().union(*map(self._includes.reached, texts))
 
     def named(self, base: str) -> tuple[CppFunction, ...]:
         """Return the declarations and definitions of all functions of a name, in any namespace or class."""

@@ -225,6 +225,17 @@ class Callables(Struct, frozen=True):
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     # Which definition of a function its first row means, and the file and key of that row, by the function's full name.
     meanings: dict[str, tuple[CppFunction | None, tuple[int, str]]] = field(default_factory=dict)
+    # The files whose overloads a row could mean: those with registrations, and what rows include.
+    seen: set[CppText] = field(default_factory=set)
+
+    def note_files(self, kernels: Iterable[Kernel]) -> None:
+        """Note the files of all rows, before `find` is called for one."""
+        for kernel in kernels:
+            text = self.texts.get(id(kernel.span.source))
+            if text is not None and kernel.name is not None:
+                functions = self._of_kernel(kernel, kernel.name, text)
+                headers = [f.text for f in functions if f.text.source.path.endswith(CPP_HEADERS)]
+                self.seen.update((text, *self.functions.reached(headers[:1])))
 
     def find(self, kernel: Kernel, key: str) -> CallableFunction | None:
         """Return how other files call the kernel of a row, a function; None, and a report, if they cannot."""
@@ -386,7 +397,9 @@ class Callables(Struct, frozen=True):
             return [function]
         found = []
         for one in self.functions.named(name.base):
-            is_seen = one.text is function.text or one.in_header or not one.local
+            is_seen = one.text is function.text or (
+                one.text in self.seen and (one.in_header or not one.local)
+            )
             is_hidden = one.local == "unnamed" != function.local
             if one.path == function.path and is_seen and not is_hidden:
                 found.append(one)

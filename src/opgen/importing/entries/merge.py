@@ -107,6 +107,8 @@ def write_rows(
     Kernels that a row cannot express are reported.
     """
     shared = {} if callables is None or as_they_are else _shared_names(entries, callables)
+    if callables is not None and as_they_are:
+        callables.note_files(row.kernel for entry in entries for row in entry.rows.values())
     for entry in entries:
         for row in entry.rows.values():
             kernel = row.kernel
