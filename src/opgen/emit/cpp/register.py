@@ -344,7 +344,8 @@ def _row(context: Context, row: Registration) -> KernelRow:
         argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
     else:
         argument = kernel_expression(context, row)
-    existing, guard, others = "", _guard(context, row), ()
+    existing, guard = "", _guard(context, row)
+    others: tuple[str, ...] = ()
     if row.kind is RegistrationKind.existing:
         assert row.kernel is not None
         existing = row.kernel.cpp_name

@@ -271,7 +271,7 @@ class Callables(Struct, frozen=True):
     ) -> Sequence[CppFunction]:
         """Return all declarations of the function that a kernel names; of its overloads, those that its cast chooses."""
         functions = self.functions.find(name, text, kernel.span.start)
-        if kernel.signature is None:
+        if kernel.signature is None or name.template:
             return functions
         types = self._types(kernel.signature, text)
         return [f for f in functions if self._types_of(f) == types] or functions
