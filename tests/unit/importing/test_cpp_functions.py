@@ -26,6 +26,7 @@ def inferred(folder: Path, declarations: str, kernel: str = "&f") -> Found:
             "(float _0) -> (Tensor _0, bool _1)",
         ),
         ("void f(void);", "() -> ()"),
+        ("void f(bool b [[maybe_unused]], [[gnu::unused]] int64_t n);", "(bool _0, int _1) -> ()"),
         ('extern "C" void f(at::Tensor x);', "(Tensor _0) -> ()"),
         ("DEMO_API at::Tensor f(at::ArrayRef<at::Tensor>);", "(Tensor[] _0) -> Tensor _0"),
         ("__global__ __host__ at::Tensor f(at::Tensor);", "(Tensor _0) -> Tensor _0"),
@@ -148,6 +149,13 @@ def called(folder: Path, declarations: str, kernel: str) -> Found:
             "template <class T> T f(T x) { }\ntemplate at::Tensor f<at::Tensor>(at::Tensor);",
             "&f<at::Tensor>",
             "::f<at::Tensor>",
+        ),
+        # A brace that only some builds open and close.
+        (
+            "namespace a {\nvoid g() {\n#ifdef R\nfor (;;) {\n#else\nint i;\n#endif\n#ifdef R\n}\n#endif\n}\n"
+            "at::Tensor f(at::Tensor x) { } }",
+            "&a::f",
+            "::a::f",
         ),
         # A qualified name does not mean what is in an unnamed namespace, if there is another.
         (
@@ -374,6 +382,13 @@ def test_overloads_in_two_files_are_two_functions(tmp_path: Path) -> None:
     rows = [*found.rows("demo::op").values(), *found.rows("demo::other").values()]
     assert rows == ["::opgen_kernels::a_cpp::f", "::opgen_kernels::b_cpp::f"]
     assert found.codes == ["W1171"] * 2
+
+
+def test_a_using_declaration_is_relative_to_its_namespace(tmp_path: Path) -> None:
+    ops = library('m.def("op(Tensor x) -> Tensor", &f);')
+    text = f"namespace a {{ namespace b {{ at::Tensor f(at::Tensor x); }}\nusing b::f;\n{ops}}}\n"
+    found = read(tmp_path, text, as_they_are=True)
+    assert (list(found.rows("demo::op").values()), found.codes) == (["::a::b::f"], [])
 
 
 def test_a_header_uses_the_types_of_others(tmp_path: Path) -> None:

@@ -335,11 +335,11 @@ class Functions:
             yield (*around[:count], *last)
         if name.is_absolute:
             return
-        if not name.qualifiers and name.base in names.imported:
-            yield names.imported[name.base]
-        for opened in names.aliases.opened:
+        imported = None if name.qualifiers else names.imported.get(name.base)
+        opened = [(*one.split("::"), *last) for one in names.aliases.opened]
+        for path in (*([imported] if imported else []), *opened):
             for count in range(len(around), -1, -1):
-                yield (*around[:count], *opened.split("::"), *last)
+                yield (*around[:count], *path)
 
     # Declarations
 
