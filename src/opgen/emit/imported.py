@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from opgen.emit.common.base import Block, GeneratedFile, Record, blocks, group_by, unique
@@ -32,6 +33,7 @@ class ImportedEntry(Record, frozen=True):
     rows: tuple[str, ...]
     has_rows: bool
     tags: str
+    fake_module: str
     alias_analysis: str
     left_out: bool
 
@@ -44,6 +46,8 @@ class ImportedEntry(Record, frozen=True):
         if self.has_rows:
             yield "  dispatch:"
         yield from (f"    {row}" if self.has_rows else f"  {row}" for row in self.rows)
+        if self.fake_module:
+            yield f"  fake_module: {yaml_text(self.fake_module)}"
         if self.alias_analysis:
             yield f"  alias_analysis: {self.alias_analysis}"
         if self.tags:
@@ -68,8 +72,8 @@ class HeaderKey(Record, frozen=True):
 class ImportedFile(GeneratedFile, frozen=True):
     includes: str
     is_fragment: bool
-    fake_module: str
     classes: tuple[ImportedClass, ...]
+    fake_module: str
     entries: tuple[ImportedEntry, ...]
 
     @property
@@ -79,10 +83,10 @@ class ImportedFile(GeneratedFile, frozen=True):
             keys.append(HeaderKey(f"include: [{self.includes}]"))
         if self.is_fragment:
             keys.append(HeaderKey("fragment: True"))
-        if self.fake_module:
-            keys.append(HeaderKey(f"fake_module: {self.fake_module}"))
         if self.classes:
             keys.append(HeaderKey("classes:", self.classes))
+        if self.fake_module:
+            keys.append(HeaderKey(f"fake_module: {yaml_text(self.fake_module)}"))
         return tuple(
             HeaderKey(f"{'  ' if n else '- '}{key.line}", key.classes) for n, key in enumerate(keys)
         )
@@ -131,15 +135,15 @@ def build_snippets(folder: str, entries: Sequence[Entry]) -> Iterator[Snippet]:
         if c.declaration is not None and c.declaration.snippet
     )
     for snippet, some in group_by(called, lambda one: one.snippet).items():
-        function = some[0].function
-        assert function is not None
+        text = some[0].text
+        assert text is not None
         yield Snippet(
             path=posixpath.join(folder, snippet),
             template="kernels.inc.j2",
-            source=function.text.source.path,
+            source=text.source.path,
             name=snippet,
             namespace=some[0].namespace,
-            functions=tuple(_snippet_function(one) for one in some),
+            functions=tuple(unique(map(_snippet_function, some))),
         )
 
 
@@ -161,13 +165,14 @@ def build_imported(
     traced_by_python: Collection[str],
     *,
     is_fragment: bool,
-    fake_module: str,
 ) -> ImportedFile:
     """Return the YAML file. `own_header` is the header that `build_kernels_header` builds; empty if there is none.
 
     `traced_by_python` names the operators whose fake kernel is in Python. `is_fragment` says that other libraries may
-    share its namespaces, and `fake_module` names the Python module that registers the fake kernels; empty if none does.
+    share its namespaces.
     """
+    modules = Counter(entry.fake_module for entry in entries if not entry.left_out)
+    shared = None if None in modules else next(iter(modules.most_common(1)), (None,))[0]
     includes = [called.include for called in _called(entries) if called.include]
     listed = list(unique([*sorted(includes), *([own_header] if own_header else [])]))
     return ImportedFile(
@@ -175,9 +180,9 @@ def build_imported(
         template="imported.yaml.j2",
         includes=", ".join(map(_in_list, listed)),
         is_fragment=is_fragment,
-        fake_module=yaml_text(fake_module) if fake_module else "",
         classes=tuple(_class(one) for one in classes.values() if _is_named(one, entries)),
-        entries=tuple(_entry(entry, entry.name in traced_by_python) for entry in entries),
+        fake_module=shared or "",
+        entries=tuple(_entry(entry, shared, entry.name in traced_by_python) for entry in entries),
     )
 
 
@@ -250,7 +255,7 @@ def _is_named(one: CustomClass, entries: Iterable[Entry]) -> bool:
 # Entries
 
 
-def _entry(entry: Entry, traced_by_python: bool) -> ImportedEntry:
+def _entry(entry: Entry, shared_module: str | None, traced_by_python: bool) -> ImportedEntry:
     lines = [line for row in entry.rows.values() for line in _row(row, entry)]
     tags = ", ".join(entry.tags)
     return ImportedEntry(
@@ -259,6 +264,7 @@ def _entry(entry: Entry, traced_by_python: bool) -> ImportedEntry:
         rows=tuple(lines),
         has_rows=any(row.written for row in entry.rows.values()),
         tags=f"[{tags}]" if len(entry.tags) > 1 else tags,
+        fake_module="" if entry.fake_module == shared_module else entry.fake_module or "",
         alias_analysis=entry.alias_analysis.name if entry.alias_analysis else "",
         left_out=bool(entry.left_out),
     )

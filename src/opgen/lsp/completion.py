@@ -313,7 +313,7 @@ def _values(place: CursorContext, name: str, value: str) -> Iterator[Suggestion]
             texts = ("True", "False")
         case Kind.variants:
             texts = (*Variant.__members__, ", ".join(Variant.__members__))
-        case Kind.module:
+        case Kind.module if name == "python_module":
             texts = _MODULES
         case Kind.choice if key.choice is not None:
             texts = key.choice.words.__members__

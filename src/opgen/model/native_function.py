@@ -335,6 +335,8 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     category_override: str | None = None
     # A Python expression over its arguments for the result where tensors have no data.
     fake: str | None = None
+    # The Python module that registers its fake kernel, if the author says so.
+    fake_module: str | None = None
     effects: EffectType | None = None
     # None stands for `from_schema`.
     alias_analysis: AliasAnalysisKind | None = None
@@ -347,8 +349,6 @@ class NativeFunction(Located, Struct, frozen=True, dict=True):
     includes: tuple[str, ...] = ()
     # Whether other libraries may also define operators of its namespace.
     shares_namespace: bool = False
-    # The Python module that registers its fake kernel, if the author says so.
-    fake_module: str | None = None
     # Whether its dispatch table has rows for ignored keys, which are not in `dispatch`.
     has_ignored_rows: bool = False
 

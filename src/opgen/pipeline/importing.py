@@ -192,8 +192,6 @@ def import_operators(imports: Imports, diagnostics: Diagnostics) -> Imported | N
     written = [entry for entry in collected.entries if not entry.left_out]
     rows = sum(1 for entry in written for row in entry.rows.values() if row.written)
     texts = _render(collected, imports.output)
-    for own in _groups(collected, imports.output).values():
-        _report_fake_modules(own, problems)
     edited = _edited(edits, diagnostics)
     return Imported(texts, len(written), rows, found.files, _by_source(written), edited)
 
@@ -380,28 +378,10 @@ def _groups(collected: Collected, output: str) -> Mapping[str, Sequence[Entry]]:
     return {f"{output}{namespace}.yaml": own for namespace, own in groups.items()}
 
 
-def _fake_modules(entries: Iterable[Entry]) -> Mapping[str, Entry]:
-    """Return the Python modules that have the fake kernels of the operators of a file, empty for none, with the first of
-    each."""
-    written = [entry for entry in entries if not entry.left_out]
-    return {entry.fake_module or "": entry for entry in reversed(written)}
-
-
-def _report_fake_modules(entries: Sequence[Entry], problems: Problems) -> None:
-    """Report the modules with fake kernels of a file that says of none: not all its operators have the same."""
-    modules = _fake_modules(entries)
-    for module, entry in modules.items() if len(modules) > 1 else ():
-        if module:
-            message = f"the Python module '{module}' has the fake kernels of only some operators of the file"
-            hint = "import the sources with other modules into another file"
-            problems.warn("W1176", message, entry.span, hint=hint)
-
-
 def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[GeneratedFile]:
     folder, name = posixpath.split(path)
     header_name = f"{posixpath.splitext(name)[0]}_kernels.h"
     header = build_kernels_header(posixpath.join(folder, header_name), name, entries)
-    modules = _fake_modules(entries)
     yaml = build_imported(
         path,
         entries,
@@ -411,6 +391,5 @@ def _files(path: str, entries: Sequence[Entry], collected: Collected) -> list[Ge
         is_fragment=any(
             entry.namespace in collected.found.fragments for entry in entries if not entry.left_out
         ),
-        fake_module=next(iter(modules)) if len(modules) == 1 else "",
     )
     return [yaml] if header is None else [header, yaml]

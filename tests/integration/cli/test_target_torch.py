@@ -177,9 +177,14 @@ def test_the_module_of_fakes_is_registered(opgen: Opgen) -> None:
     Path("part.yaml").write_text(
         f"{header}- func: part(Tensor self) -> Tensor\n  dispatch:\n    CPU: part_cpu\n"
         "- func: faked(Tensor self) -> Tensor\n  dispatch:\n    CPU: faked_cpu\n  fake: self\n"
+        "- func: other(Tensor self) -> Tensor\n  dispatch:\n    CPU: other_cpu\n  fake_module: more.fakes\n"
     )
-    own, of_package = '"custom.fakes", ""', '"custom", "it registers the fake"'
-    for more, modules in (((), [own]), (("--python",), [own, of_package])):
+    own, of_entry, of_package = (
+        '"custom.fakes", ""',
+        '"more.fakes", ""',
+        '"custom", "it registers the fake"',
+    )
+    for more, modules in (((), [own, of_entry]), (("--python",), [own, of_package, of_entry])):
         tree = f"tree{len(more)}"
         assert opgen("generate", "part.yaml", "--target", "torch", "-o", tree, *more).exit_code == 0
         text = Path(tree, "src/RegisterSchema.cpp").read_text()

@@ -26,6 +26,7 @@ def inferred(folder: Path, declarations: str, kernel: str = "&f") -> Found:
             "(float _0) -> (Tensor _0, bool _1)",
         ),
         ("void f(void);", "() -> ()"),
+        ("void f(bool b [[maybe_unused]], [[gnu::unused]] int64_t n);", "(bool _0, int _1) -> ()"),
         ('extern "C" void f(at::Tensor x);', "(Tensor _0) -> ()"),
         ("DEMO_API at::Tensor f(at::ArrayRef<at::Tensor>);", "(Tensor[] _0) -> Tensor _0"),
         ("__global__ __host__ at::Tensor f(at::Tensor);", "(Tensor _0) -> Tensor _0"),
@@ -149,6 +150,19 @@ def called(folder: Path, declarations: str, kernel: str) -> Found:
             "&f<at::Tensor>",
             "::f<at::Tensor>",
         ),
+        # A brace that only some builds open and close.
+        (
+            "namespace a {\nvoid g() {\n#ifdef R\nfor (;;) {\n#else\nint i;\n#endif\n#ifdef R\n}\n#endif\n}\n"
+            "at::Tensor f(at::Tensor x) { } }",
+            "&a::f",
+            "::a::f",
+        ),
+        # A qualified name does not mean what is in an unnamed namespace, if there is another.
+        (
+            "namespace a { namespace { void f(float x); } at::Tensor f(at::Tensor x); }",
+            "a::f",
+            "::a::f",
+        ),
     ],
 )
 def test_full_names(declaration: str, kernel: str, row: str, tmp_path: Path) -> None:
@@ -191,6 +205,13 @@ def test_functions_that_other_files_cannot_call(
         ),
         ("struct S { static T f(const T& x); };", "&S::f", "S_f", "::S::f"),
         ("namespace { struct S { static T f(const T& x) { } }; }", "S::f", "S_f", "::S::f"),
+        # Of overloads, the cast chooses one.
+        (
+            "T f(const T& x) { }\nT f(int64_t n) { }\ntemplate <class S> T f(S x) { }",
+            "static_cast<at::Tensor (*)(const at::Tensor&)>(f)",
+            "f",
+            "static_cast<at::Tensor (*)(const at::Tensor&)>(&::f)",
+        ),
         # `std::tuple` alone is no type.
         ("static std::tuple<> f(const T& x) { }", "f", "f", "::f"),
     ],
@@ -347,6 +368,51 @@ def test_rows_of_two_functions_that_would_be_one_are_an_error(tmp_path: Path) ->
     found = read(tmp_path, {**files, "b.cu": local}, as_they_are=True)
     assert found.codes == ["W1171"]
     assert len(set(found.rows("demo::op").values())) == 2
+
+
+def test_overloads_in_two_files_are_two_functions(tmp_path: Path) -> None:
+    """Protects from a false E1165, and from a header that declares both, where a row's `&f` would be ambiguous."""
+    files = {
+        "def.cpp": library(SCHEMAS, SCHEMAS.replace('"op', '"other')),
+        "a.cpp": DEFINITION + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("op", &f); }',
+        "b.cpp": DEFINITION.replace("at::Tensor x", "const at::Tensor& x")
+        + 'TORCH_LIBRARY_IMPL(demo, CPU, m) { m.impl("other", &f); }',
+    }
+    found = read(tmp_path, files, as_they_are=True)
+    rows = [*found.rows("demo::op").values(), *found.rows("demo::other").values()]
+    assert rows == ["::opgen_kernels::a_cpp::f", "::opgen_kernels::b_cpp::f"]
+    assert found.codes == ["W1171"] * 2
+
+
+def test_a_using_declaration_is_relative_to_its_namespace(tmp_path: Path) -> None:
+    ops = library('m.def("op(Tensor x) -> Tensor", &f);')
+    text = f"namespace a {{ namespace b {{ at::Tensor f(at::Tensor x); }}\nusing b::f;\n{ops}}}\n"
+    found = read(tmp_path, text, as_they_are=True)
+    assert (list(found.rows("demo::op").values()), found.codes) == (["::a::b::f"], [])
+
+
+def test_a_header_uses_the_types_of_others(tmp_path: Path) -> None:
+    """Protects from overloads that are none: a declaration in a header, and a definition beside the same types."""
+    files = {
+        "types.h": "typedef std::string mode;",
+        "ops.h": '#include "types.h"\nat::Tensor f(at::Tensor x, const mode& m);',
+        "def.cpp": '#include "ops.h"\nat::Tensor f(at::Tensor x, const mode& m) { return x; }\n'
+        + library('m.def("op(Tensor x, str m) -> Tensor", &f);'),
+    }
+    found = read(tmp_path, files, as_they_are=True)
+    assert (list(found.rows("demo::op").values()), found.codes) == (["::f"], [])
+
+
+def test_a_header_with_overloads(tmp_path: Path) -> None:
+    """No row can name one of them: the file that registers it gets the snippet."""
+    files = {
+        "ops.h": "inline at::Tensor f(at::Tensor x) { return x; }\ninline at::Tensor f(int64_t x) { }",
+        "def.cpp": '#include "ops.h"\n'
+        + library(SCHEMAS[:-2] + ", (at::Tensor (*)(at::Tensor))&f);"),
+    }
+    found = read(tmp_path, files, as_they_are=True)
+    rows = list(found.rows("demo::op").values())
+    assert (rows, found.codes) == (["::opgen_kernels::def_cpp::f"], ["W1171"])
 
 
 @pytest.mark.parametrize(

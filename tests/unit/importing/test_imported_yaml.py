@@ -93,8 +93,18 @@ FAKES = 'm.set_python_module("demo.fakes");'
         (library(f'{FAKES[:-2]}, "//demo");', F), ["fake_module: demo.fakes"], ["W1176"]),
         (library("m.set_python_module(of_the_build());", F), [], ["W1176"]),
         (library('m.set_python_module("demo/fakes.py");', F), [], ["W1176"]),
-        (library(F, FAKES, G), [], ["W1176"]),
-        (library(FAKES, F) + f"TORCH_LIBRARY_FRAGMENT(other, m) {{ {G} }}\n", [], ["W1176"]),
+        (library(F, FAKES, G), ["fake_module: demo.fakes"], []),
+        (
+            library(FAKES, F)
+            + f'TORCH_LIBRARY_FRAGMENT(other, m) {{ {FAKES.replace("demo", "own")} {G} }}\n',
+            ["fake_module: demo.fakes", "fake_module: own.fakes"],
+            [],
+        ),
+        (
+            library(FAKES, F, G, FAKES.replace("demo", "own"), 'm.def("h() -> ()");'),
+            ["fake_module: demo.fakes", "fake_module: own.fakes"],
+            [],
+        ),
     ],
 )
 def test_the_module_of_the_fakes_is_kept(

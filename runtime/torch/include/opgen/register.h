@@ -6,7 +6,9 @@
 #include <torch/library.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -36,9 +38,19 @@ template <class Op>
 torch::CppFunction fallthrough() {
   return torch::CppFunction::makeFallthrough();
 }
-// Has PyTorch's messages name an existing function in place of the generated source.
+// Whether the functions of a row for another device are part of the build.
+struct OtherDevice {
+  bool is_built;
+  const char* name;
+};
+// Has PyTorch's messages name an existing function in place of the generated source, and the
+// devices for which its operator has rows that are left out.
 template <class Function>
-torch::CppFunction named(Function* function, const char* name) {
+torch::CppFunction named(Function* function, std::string name,
+                         std::initializer_list<OtherDevice> others = {}) {
+  for (const OtherDevice& other : others) {
+    if (!other.is_built) name.append("; built without ").append(other.name);
+  }
   const auto& library = detail::Registrations::of_this_library();
   return torch::CppFunction(function).debug("registered at " + library.place(name));
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <map>
 #include <stdexcept>
@@ -79,6 +80,9 @@ class Registrations {
       if (name == nullptr || known == name) set_autograd(known, entry, is_registered);
     }
   }
+
+  // PyTorch keeps the pointer to the name of a file.
+  const char* keep(std::string file) { return files_.emplace_back(std::move(file)).c_str(); }
 
   std::vector<RegisteredRows> rows;
 
@@ -163,6 +167,7 @@ class Registrations {
   }
 
   std::string path_;
+  std::deque<std::string> files_;
   std::string refusal_;
   std::vector<TorchLibraryHandle> libraries_;
   std::map<std::string, AutogradEntry> autograd_;
@@ -219,13 +224,15 @@ BoxedFunction boxed_for(const char* key, const KernelRow& row) noexcept {
 
 }  // namespace
 
-SchemaTable::SchemaTable(const char* ns, bool is_fragment, const SchemaRow* rows,
-                         std::size_t count) {
-  Registrations::of_this_library().add(
+SchemaTable::SchemaTable(const char* ns, bool is_fragment, const char* yaml, std::uint32_t line,
+                         const SchemaRow* rows, std::size_t count) {
+  Registrations& all = Registrations::of_this_library();
+  all.add(
       ns,
       [&](const char* path, TorchLibraryHandle* library) {
-        return is_fragment ? aoti_torch_library_init_fragment(ns, path, 1, library)
-                           : aoti_torch_library_init_def(ns, path, 1, library);
+        const char* file = all.keep(std::string(path) + ", " + yaml);
+        return is_fragment ? aoti_torch_library_init_fragment(ns, file, line, library)
+                           : aoti_torch_library_init_def(ns, file, line, library);
       },
       [&](TorchLibraryHandle library) {
         for (std::size_t i = 0; i < count; ++i) define(library, rows[i]);

@@ -28,7 +28,7 @@ from opgen.emit.common.text import operator_struct
 from opgen.emit.kernels.headers import meta_roots
 from opgen.model.dispatch_key import DispatchKey
 from opgen.model.function_schema import SchemaKind
-from opgen.model.native_function import NativeFunction
+from opgen.model.native_function import KernelSource, NativeFunction
 from opgen.model.profile import operator_namespace
 from opgen.resolve.dispatch_tables import Registration, RegistrationKind
 from opgen.targets.base import FileKind
@@ -191,7 +191,8 @@ class KernelDefinition(Record, frozen=True):
 
 class KernelRow(Record, frozen=True):
     """One row of a table of kernels: `function(argument)` returns it. `struct` is that of its operator, `existing` the name of
-    an existing function, which is left out if the macro `guard` is 0."""
+    an existing function, which is left out if the macro `guard` is 0. `others` are the devices of other rows that may be
+    left out."""
 
     operator: str
     struct: str
@@ -199,6 +200,7 @@ class KernelRow(Record, frozen=True):
     argument: str
     existing: str = ""
     guard: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def kernel(self) -> str:
@@ -207,7 +209,11 @@ class KernelRow(Record, frozen=True):
     @property
     def named_kernel(self) -> str:
         """The kernel for target torch, with the name of an existing function for PyTorch's messages."""
-        return f'opgen::named({self.kernel}, "{self.existing}")' if self.existing else self.kernel
+        if not self.existing:
+            return self.kernel
+        listed = ", ".join(f'{{{_macro(device)}, "{device}"}}' for device in self.others)
+        more = f", {{{listed}}}" if listed else ""
+        return f'opgen::named({self.kernel}, "{self.existing}"{more})'
 
     @property
     def constant_kernel(self) -> str:
@@ -297,7 +303,11 @@ def _guard(context: Context, row: Registration) -> str:
     device = (
         OPTIONAL_DEVICES.get(row.key) if is_existing and context.target.required_package else None
     )
-    return f"OPGEN_HAS_{device}" if device else ""
+    return _macro(device) if device else ""
+
+
+def _macro(device: str) -> str:
+    return f"OPGEN_HAS_{device}"
 
 
 def _tables(
@@ -334,12 +344,19 @@ def _row(context: Context, row: Registration) -> KernelRow:
         argument = f"{direct_namespace(f, row.key)}::{direct_kernel(f)}"
     else:
         argument = kernel_expression(context, row)
-    existing = ""
+    existing, guard = "", _guard(context, row)
+    others: tuple[str, ...] = ()
     if row.kind is RegistrationKind.existing:
         assert row.kernel is not None
         existing = row.kernel.cpp_name
-    guard = _guard(context, row)
-    return KernelRow(str(f.func.name), struct, function, argument, existing, guard)
+        others = () if guard else tuple(sorted(_optional_devices(f)))
+    return KernelRow(str(f.func.name), struct, function, argument, existing, guard, others)
+
+
+def _optional_devices(f: NativeFunction) -> set[str]:
+    """Return the devices of those rows of existing functions that a build may leave out."""
+    rows = (key for key, kernel in f.dispatch if kernel.source is KernelSource.existing)
+    return {OPTIONAL_DEVICES[key] for key in rows if key in OPTIONAL_DEVICES}
 
 
 def _stem(key: DispatchKey) -> str:

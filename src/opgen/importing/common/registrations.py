@@ -219,7 +219,8 @@ class FunctionName(Struct, frozen=True):
 
 
 class Kernel(Located, Struct, frozen=True):
-    """A registered kernel. Only functions have a `name`, and only lambdas a `signature`. `code` is shown in messages."""
+    """A registered kernel. Only functions have a `name`. `signature` is that of a lambda, or the type to which a function is
+    cast, which chooses among overloads. `code` is shown in messages."""
 
     kind: KernelKind
     code: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
@@ -60,13 +60,20 @@ def read_lambda(piece: Piece, node: Node) -> CppSignature | None:
     return None if read is None else CppSignature(returns, read)
 
 
+def read_cast(piece: Piece, node: Node) -> CppSignature | None:
+    """Return the signature of `R (*)(A, B)`, the type of a cast; None for other types, such as aliases."""
+    function = find_function(node)
+    return None if function is None else _read_signature(piece, node, function)
+
+
 def find_function(node: Node) -> Node | None:
-    """Return the function declarator of a declaration, inside `&` and `*` of its return type; None if it has none."""
+    """Return the function declarator of a declaration or type, inside `&` and `*` of its return type; None if it has none."""
     declarator = node.child_by_field_name("declarator")
     for _ in range(_MAX_DEPTH):
-        if declarator is None or declarator.type == "function_declarator":
+        kind = "" if declarator is None else declarator.type.removeprefix("abstract_")
+        if declarator is None or kind == "function_declarator":
             return declarator
-        if declarator.type not in _MARKS:
+        if kind not in _MARKS:
             return None
         inner = declarator.child_by_field_name("declarator")
         named = [child for child in declarator.children if child.is_named]
@@ -279,17 +286,24 @@ class Functions:
         """Return all declarations of the functions that `name` refers to at `offset` of `text`.
 
         These are in the nearest namespace that has the name. Declarations in the file or its headers have priority.
-        Functions that only another file can call are left out.
+        Functions that only another file can call are left out, and those that a qualified name does not find: C++ looks
+        into an unnamed namespace only if the one around it lacks the name.
         """
         candidates = [f for f in self._of_name(name.base) if f.text is text or not _is_local(f)]
         reached = self._includes.reached(text)
         for visible in ([f for f in candidates if f.text in reached], candidates):
             for path in self._paths(name, text, offset):
                 functions = tuple(f for f in visible if f.path == path)
+                if name.qualifiers:
+                    functions = tuple(f for f in functions if f.local != "unnamed") or functions
                 if functions:
                     # Explicit instantiations are in the file that defines the template.
                     return (*functions, *(f for f in candidates if f.instance and f.path == path))
         return ()
+
+    def reached(self, texts: Iterable[CppText]) -> frozenset[CppText]:
+        """Return some files and all that they include, directly or indirectly."""
+        return frozenset().union(*map(self._includes.reached, texts))
 
     def named(self, base: str) -> tuple[CppFunction, ...]:
         """Return the declarations and definitions of all functions of a name, in any namespace or class."""
@@ -298,16 +312,14 @@ class Functions:
     def names_of(self, text: CppText) -> Names:
         """Return the `using` declarations of a file, and the aliases of types in all headers."""
         if text not in self._names:
-            is_header = text.source.path.endswith(HEADERS)
-            others = {} if is_header else self._header_types()
-            self._names[text] = _read_names(text, self._grammar, others)
+            self._names[text] = _read_names(text, self._grammar, self._header_types())
         return self._names[text]
 
     def _header_types(self) -> Mapping[str, CppType]:
         if self._types is None:
             headers = [text for text in self._texts if text.source.path.endswith(HEADERS)]
-            named = (self.names_of(text).aliases.types.items() for text in headers)
-            self._types = dict(chain.from_iterable(named))
+            read = (_read_names(text, self._grammar, {}) for text in headers)
+            self._types = dict(chain.from_iterable(names.aliases.types.items() for names in read))
         return self._types
 
     # Where a name may be
@@ -323,11 +335,11 @@ class Functions:
             yield (*around[:count], *last)
         if name.is_absolute:
             return
-        if not name.qualifiers and name.base in names.imported:
-            yield names.imported[name.base]
-        for opened in names.aliases.opened:
+        imported = None if name.qualifiers else names.imported.get(name.base)
+        opened = [(*one.split("::"), *last) for one in names.aliases.opened]
+        for path in (*([imported] if imported else []), *opened):
             for count in range(len(around), -1, -1):
-                yield (*around[:count], *opened.split("::"), *last)
+                yield (*around[:count], *path)
 
     # Declarations
 

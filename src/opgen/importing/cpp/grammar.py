@@ -27,7 +27,7 @@ _CHUNK = 65536
 _LAUNCH = re.compile(r"<<<(?:[^;<>]|<(?!<<)|>(?!>>))*>>>")
 # Attributes of a declaration that do not change its type.
 _ATTRIBUTE = re.compile(
-    r"\b(?:__(?:global|device|host|forceinline|noinline|restrict|shared|constant|grid_constant)__"
+    r"\[\[[\w\s:,]*\]\]|\b(?:__(?:global|device|host|forceinline|noinline|restrict|shared|constant|grid_constant)__"
     r"|__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)"
     r"|__(?:inline|restrict)\b"
     r"|C10_(?:ALWAYS_INLINE|NOINLINE|UNUSED|HOST|DEVICE|HOST_DEVICE|ALWAYS_INLINE_UNLESS_MOBILE)\b"

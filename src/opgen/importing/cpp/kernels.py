@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from opgen.importing.common.registrations import CppType, FunctionName, Kernel, KernelKind
 from opgen.importing.cpp.constants import Argument, Constants, callee, named_children
-from opgen.importing.cpp.functions import Functions, read_lambda
+from opgen.importing.cpp.functions import Functions, read_cast, read_lambda
 from opgen.importing.cpp.grammar import Node, Piece
 from opgen.model.native_function import FALLTHROUGH
 
@@ -55,7 +55,8 @@ class KernelReader(Struct, frozen=True):
         if depth <= 0:
             return _unknown(whole)
         if inner is not None:
-            return self._read(piece, inner, whole, depth - 1)
+            read = self._read(piece, inner, whole, depth - 1)
+            return _cast(read, piece, node.child_by_field_name("type"))
         if node.type == "lambda_expression":
             signature = read_lambda(piece, node)
             if signature is not None and signature.returns is None:
@@ -122,7 +123,8 @@ class KernelReader(Struct, frozen=True):
             return RegisteredKernel(Kernel(KernelKind.boxed, _shown(whole), whole.span))
         inner = owner if name == "debug" else next(iter(arguments), None)
         if inner is not None and name in _KERNEL_CALLS:
-            return self._read(piece, inner, whole, depth - 1)
+            read = self._read(piece, inner, whole, depth - 1)
+            return _cast(read, piece, _type_argument(node) if name == "static_cast" else None)
         # A macro with arguments.
         value = self.constants.expand(_as_argument(piece, node))
         if value is None or value.piece is None or value.node is None:
@@ -171,6 +173,21 @@ def _inner(node: Node) -> Node | None:
             return right if is_cast and is_address else None
         case _:
             return None
+
+
+def _type_argument(node: Node) -> Node | None:
+    """Return the `T` of `static_cast<T>(f)`."""
+    function = node.child_by_field_name("function")
+    arguments = None if function is None else function.child_by_field_name("arguments")
+    return None if arguments is None else next(iter(named_children(arguments)), None)
+
+
+def _cast(registered: RegisteredKernel, piece: Piece, type_: Node | None) -> RegisteredKernel:
+    """Return a kernel that is cast to `type_`, if it is a function that is not cast yet."""
+    kernel = registered.kernel
+    if type_ is None or kernel.kind is not KernelKind.function or kernel.signature is not None:
+        return registered
+    return replace(registered, kernel=replace(kernel, signature=read_cast(piece, type_)))
 
 
 def _at(registered: RegisteredKernel, whole: Argument) -> RegisteredKernel:

@@ -227,12 +227,13 @@ def _is_guard(directive: Directive, following: tuple[Directive, ...]) -> bool:
 
 
 class _OpenBracket(Struct, frozen=True, eq=False):
-    """An open bracket, the one around it, and the scope inside it."""
+    """An open bracket, the one around it, the scope inside it, and the number of `#if`s around it."""
 
     bracket: str
     offset: int
     around: _OpenBracket | None
     scope: Scope | None
+    depth: int
 
 
 class _Brackets(Struct):
@@ -266,13 +267,15 @@ class _Brackets(Struct):
                 self._open_scope(offset, start)
             else:
                 scope = None if self.current is None else self.current.scope
-                self.current = _OpenBracket(bracket, offset, self.current, scope)
+                depth = len(self.open)
+                self.current = _OpenBracket(bracket, offset, self.current, scope, depth)
 
     def _open_scope(self, offset: int, start: int) -> None:
         kind, name = _kind_and_name(self.masked, max(start, offset - _HEAD), offset)
         around = None if self.current is None else self.current.scope
         scope = Scope(offset, len(self.masked), kind, name, around)
-        self._enter(offset + 1, _OpenBracket("{", offset, self.current, scope))
+        opened = _OpenBracket("{", offset, self.current, scope, len(self.open))
+        self._enter(offset + 1, opened)
 
     def _close(self, bracket: str, offset: int) -> None:
         """Close the innermost open `bracket`, and drop unclosed brackets inside it.
@@ -310,9 +313,20 @@ class _Brackets(Struct):
             ends.append(self.current)
             self._enter(directive.end, before)
         elif self.open and directive.word == "endif":
-            _, ends = self.open.pop()
+            before, ends = self.open.pop()
             for end in ends:
                 self._pair(end, self.current)
+            if not ends and self._is_open_without(before):
+                self._enter(directive.end, before)
+
+    def _is_open_without(self, before: _OpenBracket | None) -> bool:
+        """Return whether an `#if` without `#else` closed a bracket that another build leaves open: one of no other `#if`."""
+        kept = 0 if self.current is None else self.current.offset + 1
+        while before is not None and before.offset >= kept:
+            if before.depth <= len(self.open):
+                return True
+            before = before.around
+        return False
 
     def _pair(self, earlier: _OpenBracket | None, last: _OpenBracket | None) -> None:
         """Pair the scopes that are open at the ends of two branches: the brace that closes one closes both."""

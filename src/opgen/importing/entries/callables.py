@@ -21,7 +21,7 @@ from opgen.importing.common.registrations import (
     Kernel,
     Problems,
 )
-from opgen.importing.cpp.functions import CppFunction, Functions, Names
+from opgen.importing.cpp.functions import HEADERS, CppFunction, Functions, Names
 from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.inference import instantiate
@@ -134,6 +134,12 @@ class _Speller(Struct, frozen=True):
             name = "std::tuple<>"
         return replace(resolved, name=name, arguments=arguments)
 
+    def spell_if_known(self, type_: CppType) -> CppType:
+        try:
+            return self.spell(type_)
+        except UnknownName:
+            return type_
+
     def _name(self, name: str) -> str:
         name = name.removeprefix("::")
         root, _, rest = name.partition("::")
@@ -177,8 +183,8 @@ class CallableFunction(Struct, frozen=True):
 class Declaration(Struct, frozen=True):
     """The declaration to generate for a function that no header declares.
 
-    If `function` is set, this one does not exist either: it calls `function` by the name `calls`, which only that one's
-    source can do, and `snippet` is the file to include there.
+    If `text` is set, this one does not exist either: it calls the function that is written `calls`, which only that source
+    can do, and `snippet` is the file to include there, after `start`.
     """
 
     namespace: str
@@ -186,7 +192,8 @@ class Declaration(Struct, frozen=True):
     declared: Declared
     template: str = ""
     calls: str = ""
-    function: CppFunction | None = None
+    text: CppText | None = None
+    start: int = 0
     snippet: str = ""
 
 
@@ -218,6 +225,17 @@ class Callables(Struct, frozen=True):
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     # Which definition of a function its first row means, and the file and key of that row, by the function's full name.
     meanings: dict[str, tuple[CppFunction | None, tuple[int, str]]] = field(default_factory=dict)
+    # The files whose overloads a row could mean: those with registrations, and what rows include.
+    seen: set[CppText] = field(default_factory=set)
+
+    def note_files(self, kernels: Iterable[Kernel]) -> None:
+        """Note the files of all rows, before `find` is called for one."""
+        for kernel in kernels:
+            text = self.texts.get(id(kernel.span.source))
+            if text is not None and kernel.name is not None:
+                functions = self._of_kernel(kernel, kernel.name, text)
+                headers = [f.text for f in functions if f.text.source.path.endswith(CPP_HEADERS)]
+                self.seen.update((text, *self.functions.reached(headers[:1])))
 
     def find(self, kernel: Kernel, key: str) -> CallableFunction | None:
         """Return how other files call the kernel of a row, a function; None, and a report, if they cannot."""
@@ -245,21 +263,36 @@ class Callables(Struct, frozen=True):
         text = self.texts.get(id(kernel.span.source))
         if text is None or kernel.name is None:
             return ()
-        functions = self.functions.find(kernel.name, text, kernel.span.start)
+        functions = self._of_kernel(kernel, kernel.name, text)
         return [f for f in functions if f.is_definition] or functions
+
+    def _of_kernel(
+        self, kernel: Kernel, name: FunctionName, text: CppText
+    ) -> Sequence[CppFunction]:
+        """Return all declarations of the function that a kernel names; of its overloads, those that its cast chooses."""
+        functions = self.functions.find(name, text, kernel.span.start)
+        if kernel.signature is None or name.template:
+            return functions
+        types = self._types(kernel.signature, text)
+        return [f for f in functions if self._types_of(f) == types] or functions
 
     def _find(
         self, name: FunctionName, kernel: Kernel, key: str, text: CppText
     ) -> CallableFunction:
-        functions = self.functions.find(name, text, kernel.span.start)
+        functions = self._of_kernel(kernel, name, text)
         if not functions:
             message = f"no given source declares '{name}'"
             raise _Uncallable("W1173", message, "also pass the header that does")
         plain = [f for f in functions if not f.instance and f.template != "<>"]
         problem = _find_local(name, functions) or _find_template(name, functions, plain)
+        overloads = self._overloads(name, functions[0])
+        if problem is None and len(overloads) > 1:
+            message = (
+                f"'{name}' is one of {len(overloads)} functions of that name: no row can tell which"
+            )
+            problem = _Uncallable("W1171", message, "give it a unique name", overloads)
         if problem is not None:
             return self._called_in_its_file(name, plain or functions, kernel, problem)
-        self._check_overloads(name, plain)
         self._check_definitions(name, key, text, functions[0])
         full_name = f"::{functions[0].full_name}{name.template}"
         header = next((f for f in plain if f.text.source.path.endswith(CPP_HEADERS)), None)
@@ -283,10 +316,13 @@ class Callables(Struct, frozen=True):
         kernel: Kernel,
         problem: _Uncallable,
     ) -> CallableFunction:
-        """Return the function of a snippet for the file that alone can call `functions`, and tell where to include it."""
+        """Return the function of a snippet for a file that can call one of `functions`, and tell where to include it."""
         first = next((f for f in functions if f.is_definition), functions[0])
+        text, start = first.text, first.span.start
+        if first.in_header:
+            text, start = self.texts[id(kernel.span.source)], kernel.span.start
         is_named = bool(name.template) or not first.template
-        if first.in_header or not is_named:
+        if text.source.path.endswith(HEADERS) or not is_named:
             raise problem
         self._check_overloads(name, functions)
         try:
@@ -294,19 +330,23 @@ class Callables(Struct, frozen=True):
             declared = spell_signature(signature, self.functions.names_of(first.text))
         except UnknownName:
             raise problem from None
-        stem = self._stem(first.text.source.path)
-        called = f"{'::'.join(first.path)}{name.template}"
-        wanted = _identifier(re.sub(r"\W+$", "", called))
+        stem = self._stem(text.source.path)
+        calls = f"::{first.full_name}{name.template}"
+        wanted = _identifier(re.sub(r"\W+$", "", calls))
+        if len(self._overloads(name, first)) > 1:
+            calls = f"static_cast<{_pointer(declared.signature)}>(&{calls})"
         declaration = Declaration(
             namespace=f"opgen_kernels::{stem}",
-            name=self._unused(stem, wanted, called),
+            name=self._unused(stem, wanted, calls),
             declared=declared,
-            calls=f"::{called}",
-            function=first,
+            calls=calls,
+            text=text,
+            start=start,
             snippet=f"{stem}.inc",
         )
-        if not self.edits and f'"{declaration.snippet}"' not in first.text.source.text:
-            hint = f'write #include "{declaration.snippet}" at the end of its file'
+        if not self.edits and f'"{declaration.snippet}"' not in text.source.text:
+            file = posixpath.basename(text.source.path)
+            hint = f'write #include "{declaration.snippet}" at the end of {file}'
             self.problems.warn(
                 problem.code, str(problem), kernel.span, hint=hint, labels=problem.labels
             )
@@ -343,14 +383,33 @@ class Callables(Struct, frozen=True):
 
     def _check_overloads(self, name: FunctionName, functions: Sequence[CppFunction]) -> None:
         """Raise if there is more than one function with this name."""
-        candidates = [f for f in functions if bool(f.template) == bool(name.template)]
-        overloads: dict[str, CppFunction] = {}
-        for function in candidates:
-            overloads.setdefault(self._types(function), function)
-        if len(overloads) > 1:
-            message = f"'{name}' is one of {len(overloads)} functions of that name"
-            hint = "give the kernel a unique name"
-            raise _Uncallable("W1172", message, hint, list(overloads.values()))
+        found = self._of_each_type(
+            [f for f in functions if bool(f.template) == bool(name.template)]
+        )
+        if len(found) > 1:
+            message = f"'{name}' is one of {len(found)} functions of that name"
+            hint = "cast it to the type of the one that is meant, or give it a unique name"
+            raise _Uncallable("W1172", message, hint, found)
+
+    def _overloads(self, name: FunctionName, function: CppFunction) -> Sequence[CppFunction]:
+        """Return a declaration of each function with the full name of `function` that generated code may include."""
+        if name.template:
+            return [function]
+        found = []
+        for one in self.functions.named(name.base):
+            is_seen = one.text is function.text or (
+                one.text in self.seen and (one.in_header or not one.local)
+            )
+            is_hidden = one.local == "unnamed" != function.local
+            if one.path == function.path and is_seen and not is_hidden:
+                found.append(one)
+        return self._of_each_type(found)
+
+    def _of_each_type(self, functions: Sequence[CppFunction]) -> Sequence[CppFunction]:
+        found: dict[tuple[bool, str], CppFunction] = {}
+        for function in functions:
+            found.setdefault((bool(function.template), self._types_of(function)), function)
+        return list(found.values())
 
     def _check_definitions(
         self, name: FunctionName, key: str, text: CppText, function: CppFunction
@@ -372,17 +431,19 @@ class Callables(Struct, frozen=True):
             hint = "put them into unnamed namespaces, or import the sources of one library alone"
             raise _Uncallable("E1165", message, hint, list(files.values()))
 
-    def _types(self, function: CppFunction) -> str:
+    def _types_of(self, function: CppFunction) -> str:
+        return self._types(function.signature, function.text, _template_names(function))
+
+    def _types(self, signature: CppSignature, text: CppText, own: Sequence[str] = ()) -> str:
         """Return the types of the parameters with full names, so that all declarations of a function agree."""
-        try:
-            names = self.functions.names_of(function.text)
-            signature = spell_signature(
-                function.signature, names, _template_names(function)
-            ).signature
-        except UnknownName:
-            signature = function.signature
-        types = (parameter.type for parameter in signature.parameters)
+        speller = _Speller(self.functions.names_of(text), frozenset(own), {})
+        types = [speller.spell_if_known(parameter.type) for parameter in signature.parameters]
         return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
+
+
+def _pointer(signature: CppSignature) -> str:
+    """Return the type of a pointer to a function, `R (*)(A, B)`."""
+    return f"{signature.returns} (*)({', '.join(str(p.type) for p in signature.parameters)})"
 
 
 def _find_local(name: FunctionName, functions: Sequence[CppFunction]) -> _Uncallable | None:

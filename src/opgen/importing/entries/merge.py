@@ -107,6 +107,8 @@ def write_rows(
     Kernels that a row cannot express are reported.
     """
     shared = {} if callables is None or as_they_are else _shared_names(entries, callables)
+    if callables is not None and as_they_are:
+        callables.note_files(row.kernel for entry in entries for row in entry.rows.values())
     for entry in entries:
         for row in entry.rows.values():
             kernel = row.kernel
@@ -281,7 +283,7 @@ def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
 def _is_same(one: Kernel, other: Kernel) -> bool:
     if one.kind is KernelKind.unnamed:
         return one.span == other.span
-    return (one.kind, one.name, one.code) == (other.kind, other.name, other.code)
+    return (one.kind, one.code, one.signature) == (other.kind, other.code, other.signature)
 
 
 def _report_undefined(

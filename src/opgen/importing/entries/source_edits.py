@@ -112,9 +112,9 @@ def _snippets(entries: Iterable[Entry]) -> Iterator[Edit]:
     declared = (None if function is None else function.declaration for function in called)
     sources: dict[str, tuple[CppText, set[int]]] = {}
     for one in declared:
-        if one is not None and one.function is not None:
-            text = one.function.text
-            around = text.branch_chain(one.function.span.start)
+        if one is not None and one.text is not None:
+            text = one.text
+            around = text.branch_chain(one.start)
             end = around[0].end if around else len(text.source.text)
             sources.setdefault(one.snippet, (text, set()))[1].add(end)
     for snippet, (text, ends) in sources.items():

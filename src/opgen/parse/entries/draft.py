@@ -308,15 +308,15 @@ class Draft(Struct):
 
     def function(self, func: FunctionSchema) -> NativeFunction:
         """Return the operator with the values that were written."""
+        header = self.context.header
         return NativeFunction(
             self.namespace,
             func,
             self.spans,
-            includes=self.context.header.include,
-            shares_namespace=self.context.header.fragment,
-            fake_module=self.context.header.fake_module,
+            includes=header.include,
+            shares_namespace=header.fragment,
             has_ignored_rows=self.has_ignored_rows,
-            **self.values,
+            **{"fake_module": header.fake_module, **self.values},
         )
 
 

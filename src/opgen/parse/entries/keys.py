@@ -135,11 +135,11 @@ KEYS: Mapping[str, Key] = {
     ),
     "autogen": Key(
         Kind.operator_names,
-        22,
+        23,
         "Variants to generate: functional or out= operators without an entry. On a structured functional operator "
         "outside of `aten`: `f.out`, or `f.out, f_`, which its kernels serve, too (opgen only).",
     ),
-    "tags": Key(Kind.tags, 19, "Properties of the operator: one tag of tags.yaml, or a list."),
+    "tags": Key(Kind.tags, 20, "Properties of the operator: one tag of tags.yaml, or a list."),
     "device_check": Key(
         Kind.choice,
         3,
@@ -170,11 +170,11 @@ KEYS: Mapping[str, Key] = {
         Kind.flag, 2, "Whether written tensors are passed as `const Tensor&`, not `Tensor&`."
     ),
     "manual_kernel_registration": Key(
-        Kind.flag, 21, "Whether only the schema is registered, and kernels are registered by hand."
+        Kind.flag, 22, "Whether only the schema is registered, and kernels are registered by hand."
     ),
     "manual_cpp_binding": Key(
         Kind.flag,
-        20,
+        21,
         "Whether the C++ function or method is written by hand. The operator is generated.",
     ),
     "fake": Key(
@@ -185,9 +185,16 @@ KEYS: Mapping[str, Key] = {
         "target `torch` with `--python`).",
         of=Users.libraries,
     ),
+    "fake_module": Key(
+        Kind.module,
+        16,
+        "The Python module whose import registers the fake kernel of this operator: PyTorch accepts it from no other (opgen "
+        "only, for target `torch`).",
+        of=Users.libraries,
+    ),
     "effects": Key(
         Kind.choice,
-        16,
+        17,
         "`ordered`: calls do something outside of tensors (write a log, communicate), so compilers keep every call, in "
         "the order of the program (opgen only, for target `torch` with `--python`).",
         of=Users.libraries,
@@ -195,7 +202,7 @@ KEYS: Mapping[str, Key] = {
     ),
     "alias_analysis": Key(
         Kind.choice,
-        17,
+        18,
         "What TorchScript assumes of the operator: `from_schema` (the default), `conservative` (it may write each "
         "argument, as PyTorch assumes where it infers a schema from a C++ function), `pure_function` (opgen only, for "
         "target `torch`).",
@@ -206,7 +213,7 @@ KEYS: Mapping[str, Key] = {
     ),
     "strict_autograd": Key(
         Kind.flag,
-        18,
+        19,
         "Whether an operator whose functions all exist already (`::ns::fn`) has opgen's rules for autograd, not those of "
         "PyTorch: a gradient without a formula is an error, and writes are counted. Other operators always have them "
         "(opgen only, for target `torch`).",
@@ -227,12 +234,14 @@ HEADER_KEYS: Mapping[str, str] = {
     "tables.",
     "fragment": "Whether other libraries may also define operators of the same namespace: `True` in "
     "each of them. For target `torch`.",
-    "fake_module": "The Python module whose import registers the fake kernels of this file's operators: PyTorch accepts "
-    "them from no other. For target `torch`.",
     "classes": "The C++ class of each custom class: `ns.C` is "
     "`__torch__.torch.classes.ns.C` in schemas. For target `torch`.",
+    "fake_module": "The `fake_module` of the entries in this file that name none.",
 }
-KEY_ORDER = (*HEADER_KEYS, *sorted(KEYS, key=lambda name: KEYS[name].rank))
+KEY_ORDER = (
+    *(name for name in HEADER_KEYS if name not in KEYS),
+    *sorted(KEYS, key=lambda name: KEYS[name].rank),
+)
 CLASS_KEYS: Mapping[str, str] = {
     "type": "The C++ class, a `torch::CustomClassHolder`, with its namespaces.",
     "header": "The header that declares the class.",

@@ -76,6 +76,11 @@ at::Tensor first(const at::Tensor& x) { return x.select(0, 0); }
 
 int64_t count(const at::Tensor& x) { return x.numel(); }
 
+// Overloads: each registration casts to the type of the one that it means.
+at::Tensor scaled(at::Tensor x, int64_t factor) { return x * factor; }
+at::Tensor scaled(at::Tensor x, double factor) { return x * factor + 1; }
+static at::Tensor scaled(const at::Tensor& x, bool negate) { return negate ? -x : x; }
+
 }  // namespace ferry
 
 TORCH_LIBRARY(ferry, m) {
@@ -97,6 +102,12 @@ TORCH_LIBRARY(ferry, m) {
   m.def("add_into", &ferry::add_into);
   m.def(torch::schema("pure(Tensor x) -> Tensor", c10::AliasAnalysisKind::PURE_FUNCTION),
         &ferry::halved, {at::Tag::pointwise});
+  m.set_python_module("ferry_more_fakes");
+  m.def("scaled_int(Tensor x, int n) -> Tensor",
+        static_cast<at::Tensor (*)(at::Tensor, int64_t)>(&ferry::scaled));
+  m.def("scaled_float", (at::Tensor(*)(at::Tensor, double))ferry::scaled);
+  m.def("scaled_bool(Tensor x, bool negate) -> Tensor",
+        torch::CppFunction(static_cast<at::Tensor (*)(const at::Tensor&, bool)>(ferry::scaled)));
 }
 
 TORCH_LIBRARY_IMPL(ferry, CompositeExplicitAutograd, m) { m.impl("halved", &ferry::halved); }

@@ -78,6 +78,9 @@ FUNCTIONAL: dict[str, Callable[[torch.Tensor], Any]] = {
     "doubled": ops.doubled,
     "raw": ops.raw,
     "first": ops.first,
+    "scaled_int": lambda x: ops.scaled_int(x, 3),
+    "scaled_float": lambda x: ops.scaled_float(x, 3.0),
+    "scaled_bool": lambda x: ops.scaled_bool(x, True),
 }
 WRITING: dict[str, Callable[[torch.Tensor], Any]] = {
     "cube_": ops.cube_,
@@ -148,4 +151,6 @@ torch.library.register_fake("ferry::raw", lambda x: x.new_empty(x.shape))
 show("raw, a fake of another module", faked)
 importlib.import_module("ferry_fakes")
 show("raw, a fake of the library's module", faked)
-print([torch._C._dispatch_pystub(f"ferry::{name}", "") for name in ("raw", "add_into", "pure")])
+print(
+    [torch._C._dispatch_pystub(f"ferry::{name}", "") for name in ("raw", "add_into", "scaled_int")]
+)

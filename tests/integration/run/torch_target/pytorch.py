@@ -10,6 +10,8 @@ from torch.library import opcheck
 
 torch.ops.load_library(sys.argv[1])
 ops = torch.ops.both
+# PyTorch's messages name the library, and the entry of the YAML that is registered first.
+assert f"registered at {sys.argv[1]}, operators.yaml:" in torch._C._dispatch_dump("both::plus")
 
 
 def cases():

@@ -21,12 +21,16 @@ struct SchemaRow {
   const char* context;  // what PyTorch then says about the module
 };
 
+// The operators of a namespace. PyTorch's messages name the library, `yaml` and `line`: those of
+// the first operator.
 class OPGEN_API SchemaTable {
  public:
-  SchemaTable(const char* ns, bool is_fragment, const SchemaRow* rows, std::size_t count);
+  SchemaTable(const char* ns, bool is_fragment, const char* yaml, std::uint32_t line,
+              const SchemaRow* rows, std::size_t count);
   template <std::size_t N>
-  SchemaTable(const char* ns, bool is_fragment, const SchemaRow (&rows)[N])
-      : SchemaTable(ns, is_fragment, rows, N) {}
+  SchemaTable(const char* ns, bool is_fragment, const char* yaml, std::uint32_t line,
+              const SchemaRow (&rows)[N])
+      : SchemaTable(ns, is_fragment, yaml, line, rows, N) {}
   SchemaTable(const SchemaTable&) = delete;
   SchemaTable& operator=(const SchemaTable&) = delete;
 };

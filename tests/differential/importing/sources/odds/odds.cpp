@@ -97,6 +97,7 @@ TORCH_LIBRARY(odds, the_library) {
   the_library.def("wild(Tensor(a|b) x, Tensor(c -> *) y) -> Tensor(a|b)");
 
   // Kernels that are not &f.
+  the_library.set_python_module("odds.more_fakes");
   the_library.def("chained(Tensor x) -> Tensor")
       .def("chained.two(Tensor x, Tensor y) -> Tensor")
       .impl("chained", c10::DispatchKey::CPU, TORCH_FN(hidden_away))
