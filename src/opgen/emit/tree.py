@@ -52,6 +52,7 @@ def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[Generat
         sources=tuple(path for path in sources if not path.startswith("python/")),
         python=context.library.python,
         python_sources=tuple(path for path in sources if path.startswith("python/")),
+        frameworks=" ".join(context.library.frameworks),
     )
 
 

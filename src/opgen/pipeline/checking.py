@@ -23,6 +23,7 @@ from opgen.pipeline.derivatives import Gradients, check_called_functions, check_
 from opgen.pipeline.inputs import Inputs, is_backend_only
 from opgen.pipeline.loading import read_registry, read_source
 from opgen.python.check import check_python as check_python_bindings
+from opgen.python.frameworks import report_frameworks
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.resolve.backend import resolve_backend
@@ -119,6 +120,17 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     if diagnostics.has_errors:
         registry = without_reported(registry, diagnostics.error_spans())
     check_python_bindings(registry.functions, spellings, diagnostics)
+
+
+def check_frameworks(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
+    """Report frameworks that the library cannot serve, and operators that one of them cannot call."""
+    report_frameworks(
+        registry.functions,
+        inputs.frameworks,
+        diagnostics,
+        is_runtime=TARGETS[inputs.target].call_words is None,
+        python=inputs.python,
+    )
 
 
 class Stage(IntEnum):

@@ -28,6 +28,7 @@ from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     Additions,
     allow_comments,
+    check_frameworks,
     check_python,
     check_target,
     check_unsupported,
@@ -95,6 +96,7 @@ def library_context(
         extends_python=extended is not None and extended.python,
         extended_tensor="" if extended is None else extended.tensor,
         torch=torch,
+        frameworks=inputs.frameworks,
     )
     return Context(
         registry,
@@ -212,6 +214,7 @@ def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
     signatures = check_target(registry, inputs, diagnostics)
     if inputs.python:
         check_python(registry, inputs, diagnostics)
+    check_frameworks(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
     gradients = Gradients()
     if whole is None:

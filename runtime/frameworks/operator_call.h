@@ -1,0 +1,51 @@
+// operator_call.h: OperatorCall, a boxed call whose results are written into memory that a
+// framework has allocated. All frameworks share it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "opgen/dispatch/dispatcher.h"
+#include "opgen/dispatch/function_schema.h"
+
+namespace opgen::frameworks {
+
+// Returns a tensor on row-major memory of the framework, which must outlive it. The storage cannot
+// grow, so a kernel that resizes it gets an error.
+[[nodiscard]] TensorBase borrow(void* data, IntArrayRef sizes, ScalarType dtype);
+
+class OperatorCall {
+ public:
+  // `name` is that of an operator, "mylib::add.out" for example. Throws NotImplementedError if
+  // there is none.
+  explicit OperatorCall(std::string_view name);
+
+  [[nodiscard]] const FunctionSchema& schema() const { return op_.schema(); }
+  // The schema's next argument, whose value is the next to be added.
+  [[nodiscard]] const SchemaArgument& next_argument() const;
+  void add(IValue value) { stack_.add(std::move(value)); }
+  void add_default();
+  // Adds a tensor that the operator writes. Its shape must be the same after the call.
+  void add_written(const TensorBase& tensor);
+
+  // Calls the operator, and returns its results, except those that are arguments. Lists of tensors
+  // are flattened. Throws Error if a written tensor was resized.
+  [[nodiscard]] std::vector<TensorBase> run();
+
+ private:
+  struct Written {
+    TensorBase tensor;
+    void* data;
+    DimVector sizes;
+  };
+
+  OperatorHandle op_;
+  Stack stack_;
+  std::vector<Written> written_;
+};
+
+// Copies a result to the framework's tensor, and converts its elements. Throws ValueError if the
+// shape is not the one that the Meta kernel has promised.
+void deliver(const TensorBase& result, const TensorBase& destination, const FunctionSchema& schema);
+
+}  // namespace opgen::frameworks
