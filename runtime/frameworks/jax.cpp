@@ -7,7 +7,8 @@
 //   t     the next buffer                     [..]  a list of t and n
 //   n     None                                d     the default
 //   a     the next attribute                  c     the next attribute, the two parts of a complex
-//   e     an empty list                       w     the next buffer, which the operator writes
+//   e     an empty list                       b     the next attribute, bools as integers
+//   w     the next buffer, which the operator writes
 //   o     the next result, which the operator writes
 //
 // All other attributes are values of arguments, whose names sort before these and in their order.
@@ -55,10 +56,12 @@ TensorBase tensor_of(const void* buffer) {
                 dtype_of(one.dtype));
 }
 
-template <class T>
+template <class T, class Element = T>
 IValue list_of(const XLA_FFI_Array& array) {
   const T* first = static_cast<const T*>(array.data);
-  return IValue(std::vector<IValue>(first, first + array.size));
+  std::vector<IValue> list;
+  for (std::size_t i = 0; i < array.size; ++i) list.emplace_back(static_cast<Element>(first[i]));
+  return IValue(std::move(list));
 }
 
 // Reads one call: its attributes, its buffers and its results, each of them in turn.
@@ -101,8 +104,9 @@ class Frame {
           call.add(IValue(std::vector<IValue>()));
           break;
         case 'a':
+        case 'b':
         case 'c':
-          call.add(attribute(plan_[i] == 'c'));
+          call.add(attribute(plan_[i]));
           break;
         case 'o':
           call.add_written(next_result());
@@ -134,7 +138,7 @@ class Frame {
     return to;
   }
 
-  IValue attribute(bool is_complex) {
+  IValue attribute(char letter) {
     OPGEN_CHECK_VALUE(attributes_ < frame_.attrs.size, "JAX has passed too few attributes");
     const XLA_FFI_AttrType type = frame_.attrs.types[attributes_];
     const void* value = frame_.attrs.attrs[attributes_++];
@@ -152,13 +156,14 @@ class Frame {
     }
     if (type == XLA_FFI_AttrType_ARRAY) {
       const auto& array = *static_cast<const XLA_FFI_Array*>(value);
-      if (is_complex && array.dtype == XLA_FFI_DataType_F64 && array.size == 2) {
+      if (letter == 'c' && array.dtype == XLA_FFI_DataType_F64 && array.size == 2) {
         const double* parts = static_cast<const double*>(array.data);
         return IValue(complex<double>(parts[0], parts[1]));
       }
-      if (array.dtype == XLA_FFI_DataType_PRED) return list_of<bool>(array);
-      if (array.dtype == XLA_FFI_DataType_S64) return list_of<std::int64_t>(array);
       if (array.dtype == XLA_FFI_DataType_F64) return list_of<double>(array);
+      if (array.dtype == XLA_FFI_DataType_S64) {
+        return letter == 'b' ? list_of<std::int64_t, bool>(array) : list_of<std::int64_t>(array);
+      }
     }
     OPGEN_CHECK_TYPE(false, "an attribute has a type that no argument has");
   }

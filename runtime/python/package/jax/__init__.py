@@ -23,4 +23,4 @@ def __getattr__(name: str) -> Operator:
 
 def __dir__() -> list[str]:
     names = (name for name, value in vars(_C).items() if type(value).__name__ == "Function")
-    return sorted({*globals(), *names})
+    return sorted({*__all__, *names})

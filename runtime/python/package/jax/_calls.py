@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -92,25 +92,23 @@ class Call(NamedTuple):
             rank = max(len(shape) for shape, _ in forms)
             arrays = [jnp.reshape(a, (1,) * (rank - a.ndim) + a.shape) for a in arrays]
             method = "expand_dims"
-        function = _function("call", results, method, aliases)
-        return tuple(function(*arrays, **_attributes(operator, plan, self.values)))
+        attributes = _attributes(operator, plan, self.values)
+        return _run("call", arrays, results, attributes, method=method, aliases=aliases)
 
     def gradients(
         self, arrays: Sequence[_Array], cotangents: Sequence[_Array]
     ) -> tuple[_Array, ...]:
         """Return the gradient of each array of a floating dtype."""
         results = [_canonical(form) for form in _forms(arrays) if _is_inexact(form)]
-        function = _function("gradient", results, "sequential", {})
         attributes = _attributes(self.operator, self.plan, self.values)
-        return tuple(function(*arrays, *cotangents, **attributes))
+        return _run("gradient", (*arrays, *cotangents), results, attributes)
 
     def tangents(self, arrays: Sequence[_Array], tangents: Sequence[_Array]) -> tuple[_Array, ...]:
         """Return the tangent of each result of a floating dtype; `tangents` are those of such arrays."""
         forms = _result_forms(self, _forms(arrays))
         results = [_canonical(form) for form in forms if _is_inexact(form)]
-        function = _function("tangent", results, "sequential", {})
         attributes = _attributes(self.operator, self.plan, self.values)
-        return tuple(function(*arrays, *tangents, **attributes))
+        return _run("tangent", (*arrays, *tangents), results, attributes)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -129,7 +127,8 @@ def _apply_jvp(
         )
     results = apply(call, *arrays)
     given = [t for a, t in zip(arrays, tangents, strict=True) if _is_inexact(a)]
-    found = iter(_tangents.bind(*arrays, *given, call=call))
+    forms = tuple(jax.typeof(r) for r in results if _is_inexact(r))
+    found = iter(_tangents.bind(*arrays, *given, call=call, forms=forms))
     return results, tuple(
         next(found) if _is_inexact(r) else np.zeros(r.shape, jax.dtypes.float0) for r in results
     )
@@ -154,17 +153,16 @@ def _count(call: Call) -> int:
     return sum(letter in "tw" for letter in call.plan)
 
 
-def _run_tangents(*args: _Array, call: Call) -> tuple[_Array, ...]:
+def _run_tangents(*args: _Array, call: Call, forms: Any) -> tuple[_Array, ...]:
     count = _count(call)
     return call.tangents(args[:count], args[count:])
 
 
-def _tangent_forms(*args: Any, call: Call) -> list[Any]:
-    forms = _result_forms(call, _forms(args[: _count(call)]))
-    return [jax.core.ShapedArray(*form) for form in forms if _is_inexact(form)]
+def _tangent_forms(*args: Any, call: Call, forms: Any) -> list[Any]:
+    return list(forms)
 
 
-def _transpose_tangents(cotangents: Sequence[Any], *args: Any, call: Call) -> list[Any]:
+def _transpose_tangents(cotangents: Sequence[Any], *args: Any, call: Call, forms: Any) -> list[Any]:
     count = _count(call)
     given = [ad.instantiate_zeros(one) for one in cotangents]
     gradients = _gradients(call, count, *args[:count], *given)
@@ -172,7 +170,7 @@ def _transpose_tangents(cotangents: Sequence[Any], *args: Any, call: Call) -> li
     return [None] * count + [g if ad.is_undefined_primal(a) else None for a, g in wanted]
 
 
-def _batch_tangents(args: Sequence[_Array], dims: Sequence[Any], *, call: Call) -> Any:
+def _batch_tangents(args: Sequence[_Array], dims: Sequence[Any], *, call: Call, forms: Any) -> Any:
     is_batched = [dim is not None for dim in dims]
     moved = [
         jnp.moveaxis(a, dim, 0) for a, dim, has in zip(args, dims, is_batched, strict=True) if has
@@ -181,7 +179,8 @@ def _batch_tangents(args: Sequence[_Array], dims: Sequence[Any], *, call: Call) 
     def one(batched: list[_Array]) -> list[_Array]:
         rest = iter(batched)
         pairs = zip(args, is_batched, strict=True)
-        return list(_tangents.bind(*(next(rest) if has else a for a, has in pairs), call=call))
+        whole = (next(rest) if has else a for a, has in pairs)
+        return list(_tangents.bind(*whole, call=call, forms=forms))
 
     results = jax.lax.map(one, moved)
     return results, [0] * len(results)
@@ -199,13 +198,38 @@ ad.primitive_jvps[_tangents] = _refuse_second
 batching.primitive_batchers[_tangents] = _batch_tangents
 
 
-def _function(target: str, results: list[Any], method: str, aliases: dict[int, int]) -> Any:
-    return jax.ffi.ffi_call(
+def _run(
+    target: str,
+    arrays: Sequence[_Array],
+    results: Sequence[jax.ShapeDtypeStruct],
+    attributes: dict[str, Any],
+    *,
+    method: str = "sequential",
+    aliases: dict[int, int] | None = None,
+) -> tuple[_Array, ...]:
+    function = jax.ffi.ffi_call(
         f"{_C.__package__}_{target}",
-        results,
+        tuple(results),
         vmap_method=method,
         input_output_aliases=aliases,
     )
+    found = function(*arrays, **attributes)
+    # In shard_map, JAX takes the results of a foreign function for equal on all devices.
+    axes = tuple({axis for a in arrays for axis in _varying_axes(jax.typeof(a))})
+    return tuple(_as_varying(one, axes) if axes else one for one in found)
+
+
+def _as_varying(array: _Array, axes: tuple[Any, ...]) -> _Array:
+    lax: Any = jax.lax
+    # JAX before 0.8.2 has the first.
+    return lax.pvary(array, axes) if hasattr(lax, "pvary") else lax.pcast(array, axes, to="varying")
+
+
+def _varying_axes(form: Any) -> Collection[Any]:
+    """Return the axes of shard_map along which an array may differ between devices."""
+    kept = getattr(form, "mat", None)
+    found: Collection[Any] = getattr(form, "vma", ()) if kept is None else kept.varying
+    return found
 
 
 def _attributes(operator: str, plan: str, values: Sequence[Value]) -> dict[str, Any]:
@@ -217,8 +241,7 @@ def _attribute(value: Value) -> Any:
     if isinstance(value, complex):
         return np.array([value.real, value.imag], np.float64)
     if isinstance(value, tuple):
-        if all(isinstance(one, bool) for one in value):
-            return np.array(value, np.bool_)
+        # XLA has no lists of bools.
         return np.array(
             value, np.float64 if any(isinstance(one, float) for one in value) else np.int64
         )
@@ -256,7 +279,7 @@ def _result_forms(call: Call, forms: tuple[_Form, ...]) -> tuple[_Form, ...]:
             arguments[name] = [_meta(next(arrays)) if one == "t" else None for one in listed]
         elif letter in "tw":
             arguments[name] = _meta(next(arrays))
-        elif letter in "ac":
+        elif letter in "abc":
             arguments[name] = next(values)
         elif letter == "n":
             arguments[name] = None

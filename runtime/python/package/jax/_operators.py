@@ -151,6 +151,7 @@ class _Plan:
     """The plan of a call, and its arrays, while they are put together (see runtime/frameworks/jax.cpp)."""
 
     def __init__(self, schema: _Schema, *, takes_numbers: bool) -> None:
+        # `takes_numbers`: a number stands for an array, and an array of one element for a number.
         self._schema = schema
         self._takes_numbers = takes_numbers
         self._letters: list[str] = []
@@ -159,7 +160,8 @@ class _Plan:
 
     def add(self, a: _Argument, value: Any) -> None:
         if (
-            a.base != "Tensor"
+            self._takes_numbers
+            and a.base != "Tensor"
             and getattr(value, "shape", None) == ()
             and not isinstance(value, Tracer)
         ):
@@ -218,7 +220,7 @@ class _Plan:
         if not values:
             self._letters.append("e")
             return
-        self._letters.append("a")
+        self._letters.append("b" if isinstance(values[0], bool) else "a")
         self._values.append(values)
 
     def _add_value(self, value: Value) -> None:
@@ -236,12 +238,12 @@ class Operator:
         self._outs = [
             next((out for out in outs if out.is_out_of(one)), None) for one in self._schemas
         ]
-        self.__doc__ = "\n".join(map(str, self._schemas))
+        self.__doc__ = "\n\n".join(map(_documentation, self._schemas))
 
     def __repr__(self) -> str:
         return f"<operator {self.__name__} for JAX>"
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         reasons = []
         for takes_numbers in (False, True):
             for schema, out in zip(self._schemas, self._outs, strict=True):
@@ -259,6 +261,18 @@ class Operator:
                 results = apply(call, *arrays)
                 return results[0] if len(results) == 1 and not _returns_list(schema) else results
         raise TypeError("\n".join(dict.fromkeys(reasons)))
+
+
+def _documentation(schema: _Schema) -> str:
+    if schema.full_name in LEFT_OUT:
+        return f"{schema}\n\nJAX cannot call it: {LEFT_OUT[schema.full_name]}."
+    if "pointwise" in schema.tags:
+        batch = "adds a leading dimension to its arguments, or calls it for each element if their dtypes differ"
+    else:
+        batch = (
+            "calls it for each element of the batch; with the tag pointwise it would be one call"
+        )
+    return f"{schema}\n\njax.vmap {batch}."
 
 
 def _returns_list(schema: _Schema) -> bool:
