@@ -82,6 +82,14 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     elif inputs.torch is not None:
         message = f"a library for target {target.name} works with one release of PyTorch at most"
         diagnostics.error("E0910", message, None, hint="leave out --torch, or use torch-stable")
+    is_runtime = target.call_words is None
+    report_frameworks(
+        registry.functions,
+        inputs.frameworks,
+        diagnostics,
+        is_runtime=is_runtime,
+        python=inputs.python,
+    )
     return signatures
 
 
@@ -120,17 +128,6 @@ def check_python(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     if diagnostics.has_errors:
         registry = without_reported(registry, diagnostics.error_spans())
     check_python_bindings(registry.functions, spellings, diagnostics)
-
-
-def check_frameworks(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -> None:
-    """Report frameworks that the library cannot serve, and operators that one of them cannot call."""
-    report_frameworks(
-        registry.functions,
-        inputs.frameworks,
-        diagnostics,
-        is_runtime=TARGETS[inputs.target].call_words is None,
-        python=inputs.python,
-    )
 
 
 class Stage(IntEnum):

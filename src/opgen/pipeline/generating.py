@@ -28,7 +28,6 @@ from opgen.model.registry import Registry
 from opgen.pipeline.checking import (
     Additions,
     allow_comments,
-    check_frameworks,
     check_python,
     check_target,
     check_unsupported,
@@ -214,7 +213,6 @@ def checked_context(inputs: Inputs, diagnostics: Diagnostics) -> Context | None:
     signatures = check_target(registry, inputs, diagnostics)
     if inputs.python:
         check_python(registry, inputs, diagnostics)
-    check_frameworks(registry, inputs, diagnostics)
     additions = read_additions(whole, inputs, diagnostics)
     gradients = Gradients()
     if whole is None:

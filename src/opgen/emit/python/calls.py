@@ -360,8 +360,9 @@ def build_parts(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]
             yield generated(
                 path=f"{folder}/{part.name}/_left_out.py",
                 template="left_out.py.j2",
-                reasons=tuple(
-                    (f.full_name, why) for f, why in reasons_against_jax(context.registry.functions)
+                rows=tuple(
+                    f'"{f.full_name}": "{reason}"'
+                    for f, reason in reasons_against_jax(context.registry.functions)
                 ),
             )
     if parts:
