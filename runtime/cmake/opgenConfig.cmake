@@ -11,13 +11,13 @@
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch|torch-stable]
 #                       [TAGS tags.yaml] [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
 #                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
-#                       [SHARDS n] [PYTHON] [FRAMEWORKS jax] [OPTIONS option of opgen generate ...])
+#                       [SHARDS n] [PYTHON] [FRAMEWORKS jax tvm-ffi] [OPTIONS option of opgen generate ...])
 #
 # makes the shared library target mylib from the YAML files and the kernels. After an edit of a YAML file, the
 # next build runs opgen again and compiles only what changed (docs/guides/builds.md). EXTENDS names another target
 # made by this function, whose class Tensor and operators mylib uses. SELECT leaves out operators that none of
 # its files selects. PYTHON also makes the Python package mylib, in python/ of the build folder, and FRAMEWORKS what
-# others load of it. OPGEN_TARGET
+# others load. OPGEN_TARGET
 # torch makes an extension of PyTorch (opgen_torchConfig.cmake), torch-stable one that is compiled once for many
 # releases (opgen_torch_stableConfig.cmake).
 #
@@ -182,7 +182,7 @@ endfunction()
 
 # Compile the Python package of the library `target` into python/ of the build folder.
 function(opgen_add_python_module target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME" "SOURCES;FRAMEWORKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TREE;NAME" "SOURCES")
   if(NOT arg_NAME)
     set(arg_NAME ${target})
   endif()
@@ -216,9 +216,6 @@ function(opgen_add_python_module target)
   target_link_libraries(${target}_python PRIVATE ${target} opgen::python)
   # Each operator has one or two thunks, which run once per call. At -O1 they compile in half the time.
   target_compile_options(${target}_python PRIVATE -O1)
-  foreach(framework IN LISTS arg_FRAMEWORKS)
-    opgen_add_framework(${target} FRAMEWORK ${framework} PACKAGE "${package}")
-  endforeach()
 endfunction()
 
 # Install the Python package of the library `target`: its Python files, its module and the shared libraries

@@ -33,7 +33,9 @@ void append_tensors(const IValue& value, std::vector<TensorBase>& tensors) {
 
 }  // namespace
 
-OperatorCall::OperatorCall(std::string_view name) : op_(find(name)) {
+OperatorCall::OperatorCall(std::string_view name) : OperatorCall(find(name)) {}
+
+OperatorCall::OperatorCall(OperatorHandle op) : op_(op) {
   stack_.reserve(schema().arguments.size());
 }
 
@@ -55,7 +57,7 @@ void OperatorCall::add_written(const TensorBase& tensor) {
   add(IValue(tensor));
 }
 
-std::vector<TensorBase> OperatorCall::run() {
+const Stack& OperatorCall::call() {
   op_.call_boxed(stack_);
   for (const Written& one : written_) {
     OPGEN_CHECK_VALUE(
@@ -63,6 +65,11 @@ std::vector<TensorBase> OperatorCall::run() {
         schema().full_name(), ": the kernel has changed a result of shape ", IntArrayRef(one.sizes),
         " to ", one.tensor.sizes());
   }
+  return stack_;
+}
+
+std::vector<TensorBase> OperatorCall::run() {
+  (void)call();
   std::vector<TensorBase> results;
   for (std::size_t i = 0; i < stack_.size(); ++i) {
     if (schema().returns[i].aliases.empty()) append_tensors(stack_[i], results);

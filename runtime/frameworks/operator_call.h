@@ -19,6 +19,7 @@ class OperatorCall {
   // `name` is that of an operator, "mylib::add.out" for example. Throws NotImplementedError if
   // there is none.
   explicit OperatorCall(std::string_view name);
+  explicit OperatorCall(OperatorHandle op);
 
   [[nodiscard]] const FunctionSchema& schema() const { return op_.schema(); }
   // The schema's next argument, whose value is the next to be added.
@@ -28,8 +29,11 @@ class OperatorCall {
   // Adds a tensor that the operator writes. Its shape must be the same after the call.
   void add_written(const TensorBase& tensor);
 
-  // Calls the operator, and returns its results, except those that are arguments. Lists of tensors
-  // are flattened. Throws Error if a written tensor was resized.
+  // Calls the operator, and returns one value for each return of its schema. Throws ValueError if a
+  // written tensor was resized.
+  [[nodiscard]] const Stack& call();
+  // Does the same, and returns the results, except those that are arguments. Lists of tensors are
+  // flattened.
   [[nodiscard]] std::vector<TensorBase> run();
 
  private:

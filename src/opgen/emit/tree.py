@@ -19,6 +19,7 @@ from opgen.emit.cpp.operators import (
     build_operators_sources,
     build_register_schema,
 )
+from opgen.emit.cpp.tvm_ffi import build_tvm_ffi
 from opgen.emit.cpp.register import (
     build_composite_kernels,
     build_dispatch_headers,
@@ -49,7 +50,7 @@ def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[Generat
         library=context.library.name,
         torch=context.library.torch,
         extends=context.library.extends or "",
-        sources=tuple(path for path in sources if not path.startswith("python/")),
+        sources=tuple(path for path in sources if not path.startswith(("python/", "frameworks/"))),
         python=context.library.python,
         python_sources=tuple(path for path in sources if path.startswith("python/")),
         frameworks=" ".join(context.library.frameworks),
@@ -85,6 +86,7 @@ _KINDS: tuple[tuple[FileKind, _Build, bool], ...] = (
     (FileKind.PYTHON, build_python, False),
     (FileKind.PYTHON_FUNCTIONS, build_python_functions, False),
     (FileKind.PYTHON_REGISTRATIONS, build_python_registrations, False),
+    (FileKind.TVM_FFI, build_tvm_ffi, False),
 )
 
 

@@ -194,7 +194,7 @@ class Options(_Schemas[_Paths], Generic[_Path, _Paths, _Names], frozen=True, kw_
     ] = 1
     python: Annotated[bool, Option(None, "Also make the library a Python package.")] = False
     frameworks: Annotated[
-        _Names, Option("NAMES", "Other frameworks that call the operators, too: jax.")
+        _Names, Option("NAMES", "Other frameworks that call the operators, too: jax, tvm-ffi.")
     ] = _NONE
 
 

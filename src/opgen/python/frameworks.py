@@ -10,7 +10,7 @@ from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
-FRAMEWORKS = ("jax",)
+FRAMEWORKS = ("jax", "tvm-ffi")
 
 # Tags of operators the shapes of whose results are not known before the call.
 _SHAPED_BY_VALUES = ("dynamic_output_shape", "data_dependent_output")
@@ -21,7 +21,9 @@ _ATTRIBUTES = frozenset(
         *(BaseTy.str, BaseTy.Scalar, BaseTy.ScalarType),
     }
 )
-# Those of which it passes lists.
+# The types that TVM-FFI has counterparts of.
+_IN_TVM_FFI = _ATTRIBUTES | {BaseTy.Tensor, BaseTy.Device}
+# Those of which JAX passes lists.
 _LISTED = _ATTRIBUTES - {BaseTy.str, BaseTy.Scalar, BaseTy.ScalarType}
 
 
@@ -41,17 +43,17 @@ def report_frameworks(
         elif not is_runtime:
             message = f"{name} calls libraries for target runtime"
             hint = "leave out --target; for PyTorch, build the same files for target torch-stable"
-        elif not python:
+        elif name == "jax" and not python:
             message = f"the functions for {name} are a module of the Python package"
             hint = "add --python"
         else:
             continue
         diagnostics.error("E0910", message, None, hint=hint)
         return
-    if "jax" in frameworks:
-        for f, reason in reasons_against_jax(functions):
-            message = f"JAX cannot call '{f.func.name}': {reason}"
-            diagnostics.warning("W1040", message, f.span)
+    for framework, words, reasons in _REASONS:
+        if framework in frameworks:
+            for f, reason in reasons(functions):
+                diagnostics.warning("W1040", f"{words} cannot call '{f.func.name}': {reason}", f.span)
 
 
 def reasons_against_jax(
@@ -92,3 +94,47 @@ def _is_attribute(type: Type) -> bool:
     if isinstance(type, ListType):
         return isinstance(type.elem, BaseType) and type.elem.name in _LISTED
     return isinstance(type, BaseType) and type.name in _ATTRIBUTES
+
+
+def tvm_ffi_name(f: NativeFunction) -> str:
+    """Return the name of the function that TVM-FFI calls: the operator's, and `_out` after it for out variants."""
+    return f"{f.func.name.name}_out" if f.func.is_out_fn() else str(f.func.name.name)
+
+
+def reasons_against_tvm_ffi(
+    functions: Iterable[NativeFunction],
+) -> Iterator[tuple[NativeFunction, str]]:
+    """Yield each operator that TVM-FFI cannot call, and why."""
+    namespaces: dict[str, str] = {}
+    for f in functions:
+        owner = namespaces.setdefault(tvm_ffi_name(f), f.namespace)
+        if owner != f.namespace:
+            reason = f"an operator of namespace '{owner}' has the same name, and functions have no namespace"
+        else:
+            reason = _why_not_tvm_ffi(f)
+        if reason:
+            yield f, reason
+
+
+def _why_not_tvm_ffi(f: NativeFunction) -> str:
+    for a in f.func.arguments.flat_all:
+        optional = a.default is not None or isinstance(a.type, OptionalType)
+        if not optional and not _is_in_tvm_ffi(a.type):
+            return f"it needs an argument of type {a.type}"
+    for r in f.func.returns:
+        if not _is_in_tvm_ffi(r.type):
+            return f"it returns a value of type {r.type}"
+    return ""
+
+
+def _is_in_tvm_ffi(type: Type) -> bool:
+    if isinstance(type, (ListType, OptionalType)):
+        return _is_in_tvm_ffi(type.elem)
+    return isinstance(type, BaseType) and type.name in _IN_TVM_FFI
+
+
+# Each framework, its name in messages, and the operators that it cannot call.
+_REASONS = (
+    ("jax", "JAX", reasons_against_jax),
+    ("tvm-ffi", "TVM-FFI", reasons_against_tvm_ffi),
+)
