@@ -35,8 +35,9 @@ void append_tensors(const IValue& value, std::vector<TensorBase>& tensors) {
 
 OperatorCall::OperatorCall(std::string_view name) : OperatorCall(find(name)) {}
 
-OperatorCall::OperatorCall(OperatorHandle op) : op_(op) {
-  stack_.reserve(schema().arguments.size());
+OperatorCall::OperatorCall(OperatorHandle op, const FunctionSchema& schema)
+    : op_(op), schema_(&schema) {
+  stack_.reserve(schema.arguments.size());
 }
 
 const SchemaArgument& OperatorCall::next_argument() const {
@@ -49,12 +50,12 @@ void OperatorCall::add_default() {
   const SchemaArgument& argument = next_argument();
   OPGEN_CHECK_TYPE(argument.default_value.has_value(), schema().full_name(), ": argument ",
                    argument.name, " is missing");
-  add(*argument.default_value);
+  add(IValue(*argument.default_value));
 }
 
-void OperatorCall::add_written(const TensorBase& tensor) {
+void OperatorCall::add_written(TensorBase tensor) {
   written_.push_back({tensor, tensor.data_ptr(), DimVector(tensor.sizes())});
-  add(IValue(tensor));
+  add(IValue(std::move(tensor)));
 }
 
 const Stack& OperatorCall::call() {

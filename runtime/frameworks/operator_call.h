@@ -19,15 +19,16 @@ class OperatorCall {
   // `name` is that of an operator, "mylib::add.out" for example. Throws NotImplementedError if
   // there is none.
   explicit OperatorCall(std::string_view name);
-  explicit OperatorCall(OperatorHandle op);
+  // `schema` is that of `op`. Takes no lock.
+  OperatorCall(OperatorHandle op, const FunctionSchema& schema);
 
-  [[nodiscard]] const FunctionSchema& schema() const { return op_.schema(); }
+  [[nodiscard]] const FunctionSchema& schema() const { return *schema_; }
   // The schema's next argument, whose value is the next to be added.
   [[nodiscard]] const SchemaArgument& next_argument() const;
-  void add(IValue value) { stack_.add(std::move(value)); }
+  void add(IValue&& value) { stack_.push_back(std::move(value)); }
   void add_default();
   // Adds a tensor that the operator writes. Its shape must be the same after the call.
-  void add_written(const TensorBase& tensor);
+  void add_written(TensorBase tensor);
 
   // Calls the operator, and returns one value for each return of its schema. Throws ValueError if a
   // written tensor was resized.
@@ -37,6 +38,8 @@ class OperatorCall {
   [[nodiscard]] std::vector<TensorBase> run();
 
  private:
+  explicit OperatorCall(OperatorHandle op) : OperatorCall(op, op.schema()) {}
+
   struct Written {
     TensorBase tensor;
     void* data;
@@ -44,8 +47,9 @@ class OperatorCall {
   };
 
   OperatorHandle op_;
+  const FunctionSchema* schema_;
   Stack stack_;
-  std::vector<Written> written_;
+  SmallVector<Written, 3> written_;
 };
 
 // Copies a result to the framework's tensor, and converts its elements. Throws ValueError if the

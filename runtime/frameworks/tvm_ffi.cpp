@@ -113,6 +113,10 @@ bool is_list(std::int32_t index) {
 bool is_tensor(std::int32_t index) {
   return index == kTVMFFITensor || index == kTVMFFIDLTensorPtr;
 }
+bool is_tensor(const SchemaType& type) {
+  const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
+  return plain.kind == TypeKind::Tensor;
+}
 
 const TVMFFISeqCell& elements_of(const TVMFFIAny& list) {
   return *reinterpret_cast<const TVMFFISeqCell*>(list.v_obj + 1);
@@ -287,11 +291,12 @@ struct Values : std::vector<TVMFFIAny> {
 
 class Call {
  public:
-  explicit Call(const OperatorHandle& op) : call_(op) {}
+  explicit Call(const TvmFunction::Overload& overload)
+      : call_(overload.op, *overload.schema), out_(overload.out) {}
 
-  void run(const TVMFFIAny* arguments, std::int32_t count, std::int32_t out, TVMFFIAny* result) {
+  void run(const TVMFFIAny* arguments, std::int32_t count, TVMFFIAny* result) {
     const TVMFFIAny* next = arguments;
-    const TVMFFIAny* next_out = arguments + (count - out);
+    const TVMFFIAny* next_out = arguments + (count - out_);
     const TVMFFIAny* const end = next_out;
     for (const SchemaArgument& argument : call_.schema().arguments) {
       if (argument.is_out) {
@@ -326,11 +331,17 @@ class Call {
  private:
   void add(const TVMFFIAny& value, const SchemaArgument& argument, std::ptrdiff_t index) {
     try {
-      IValue converted = value_of(value, argument.type);
-      if (argument.is_written() && converted.isTensor()) {
-        call_.add_written(converted.toTensor());
+      if (is_tensor(value.type_index) && is_tensor(argument.type)) {
+        TensorBase tensor = tensor_of(value);
+        if (argument.is_written()) {
+          call_.add_written(std::move(tensor));
+        } else {
+          call_.add(IValue(std::move(tensor)));
+        }
+      } else if (value.type_index == kTVMFFIFloat && argument.type.kind == TypeKind::Float) {
+        call_.add(IValue(value.v_float64));
       } else {
-        call_.add(std::move(converted));
+        call_.add(value_of(value, argument.type));
       }
     } catch (const TypeError& error) {
       OPGEN_CHECK_TYPE(false, call_.schema().full_name(), "(): argument ", index + 1, " (",
@@ -345,11 +356,9 @@ class Call {
     const SchemaType& plain = type.kind == TypeKind::Optional ? *type.element : type;
     switch (value.type_index) {
       case kTVMFFITensor:
-        OPGEN_CHECK_TYPE(plain.kind == TypeKind::Tensor, "expected ", type.str(), ", got a tensor");
-        return IValue(tensor_of(*TVMFFITensorGetDLTensorPtr(value.v_obj), value.v_obj));
       case kTVMFFIDLTensorPtr:
-        OPGEN_CHECK_TYPE(plain.kind == TypeKind::Tensor, "expected ", type.str(), ", got a tensor");
-        return IValue(tensor_of(*static_cast<const DLTensor*>(value.v_ptr), nullptr));
+        OPGEN_CHECK_TYPE(is_tensor(type), "expected ", type.str(), ", got a tensor");
+        return IValue(tensor_of(value));
       case kTVMFFINone:
         return convert_to_type(IValue(), type);
       case kTVMFFIInt:
@@ -404,6 +413,13 @@ class Call {
     }
   }
 
+  TensorBase tensor_of(const TVMFFIAny& value) {
+    if (value.type_index == kTVMFFITensor) {
+      return tensor_of(*TVMFFITensorGetDLTensorPtr(value.v_obj), value.v_obj);
+    }
+    return tensor_of(*static_cast<const DLTensor*>(value.v_ptr), nullptr);
+  }
+
   // Returns a tensor on the same memory. If `owner` is null, the memory is the caller's, and valid
   // during the call.
   TensorBase tensor_of(const DLTensor& from, TVMFFIObject* owner) {
@@ -411,11 +427,8 @@ class Call {
     const Device device = device_of(from.device);
     const IntArrayRef sizes(from.shape, static_cast<std::size_t>(from.ndim));
     IntArrayRef strides(from.strides, sizes.size());
-    DimVector row_major;
-    if (from.strides == nullptr) {
-      row_major = contiguous_strides(sizes);
-      strides = row_major;
-    }
+    std::optional<DimVector> row_major;
+    if (from.strides == nullptr) strides = row_major.emplace(contiguous_strides(sizes));
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       OPGEN_CHECK_VALUE(strides[i] >= 0 || sizes[i] <= 1,
                         "a tensor cannot have negative strides, as array[::-1] has: copy the array "
@@ -514,6 +527,7 @@ class Call {
 
   CallersMemory memory_;
   OperatorCall call_;
+  std::int32_t out_;
   Device device_ = kCPU;
   bool borrows_ = false;
 };
@@ -529,7 +543,7 @@ int cost_of(const TvmFunction::Overload& overload, const TVMFFIAny* arguments, s
   const TVMFFIAny* next_out = arguments + (count - overload.out);
   const TVMFFIAny* const end = next_out;
   int sum = 0;
-  for (const SchemaArgument& argument : overload.op.schema().arguments) {
+  for (const SchemaArgument& argument : overload.schema->arguments) {
     if (!argument.is_out && next == end) continue;
     const int cost = cost_of(argument.is_out ? *next_out++ : *next++, argument.type);
     if (cost < 0) return -1;
@@ -576,9 +590,9 @@ const TvmFunction::Overload& choose(const std::vector<TvmFunction::Overload>& ov
 }
 
 TvmFunction::Overload overload_of(const OperatorHandle& op) {
-  TvmFunction::Overload overload{op, 0, 0, 0};
+  TvmFunction::Overload overload{op, &op.schema(), 0, 0, 0};
   std::int32_t position = 0;
-  for (const SchemaArgument& argument : op.schema().arguments) {
+  for (const SchemaArgument& argument : overload.schema->arguments) {
     if (argument.is_out) {
       ++overload.out;
     } else {
@@ -684,7 +698,7 @@ int TvmFunction::call(const TVMFFIAny* arguments, std::int32_t count,
                       TVMFFIAny* result) const noexcept {
   return guarded([&] {
     const Overload& overload = choose(overloads(), name_, arguments, count);
-    Call(overload.op).run(arguments, count, overload.out, result);
+    Call(overload).run(arguments, count, result);
   });
 }
 

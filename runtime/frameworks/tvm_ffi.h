@@ -8,6 +8,7 @@
 
 #include "opgen/core/atomic.h"
 #include "opgen/dispatch/dispatcher.h"
+#include "opgen/dispatch/function_schema.h"
 
 namespace opgen::frameworks {
 
@@ -27,6 +28,7 @@ class TvmFunction {
   // An operator, and the numbers of arguments that it takes.
   struct Overload {
     OperatorHandle op;
+    const FunctionSchema* schema;
     std::int32_t least, most, out;
   };
 
