@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -50,7 +49,12 @@ def build(folder: Path) -> None:
     run(
         ["g++", "-O2", "-DNDEBUG", "-fPIC", "-shared", HERE / "frameworks/tvm_ffi_by_hand.cpp"]
         + ["-o", folder / "by_hand.so", *(f"-I{one}" for one in headers), *shlex.split(flags)]
-        + ["-std=c++20", *(f"-L{one}" for one in libraries), "-leverywhere", "-l:libopgen_core.so.2"]
+        + [
+            "-std=c++20",
+            *(f"-L{one}" for one in libraries),
+            "-leverywhere",
+            "-l:libopgen_core.so.2",
+        ]
         + [f"-Wl,-rpath,{one}" for one in libraries]
     )
 

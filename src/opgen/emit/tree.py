@@ -19,13 +19,13 @@ from opgen.emit.cpp.operators import (
     build_operators_sources,
     build_register_schema,
 )
-from opgen.emit.cpp.tvm_ffi import build_tvm_ffi
 from opgen.emit.cpp.register import (
     build_composite_kernels,
     build_dispatch_headers,
     build_register_keys,
     build_umbrellas,
 )
+from opgen.emit.cpp.tvm_ffi import build_tvm_ffi
 from opgen.emit.kernels.headers import (
     build_backend,
     build_meta_headers,

@@ -53,7 +53,9 @@ def report_frameworks(
     for framework, words, reasons in _REASONS:
         if framework in frameworks:
             for f, reason in reasons(functions):
-                diagnostics.warning("W1040", f"{words} cannot call '{f.func.name}': {reason}", f.span)
+                diagnostics.warning(
+                    "W1040", f"{words} cannot call '{f.func.name}': {reason}", f.span
+                )
 
 
 def reasons_against_jax(
