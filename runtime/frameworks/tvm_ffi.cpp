@@ -681,7 +681,7 @@ const std::vector<TvmFunction::Overload>& TvmFunction::overloads() const {
   check_version();
   auto made = std::make_unique<std::vector<Overload>>();
   std::string_view rest = operators_;
-  OPGEN_CHECK_NOT_IMPLEMENTED(!rest.empty(), "TVM-FFI cannot call '", name_, "': ", doc_);
+  OPGEN_CHECK_TYPE(!rest.empty(), "TVM-FFI cannot call '", name_, "': ", doc_);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     const auto [name, overload] = split_operator_name(rest.substr(0, end));
