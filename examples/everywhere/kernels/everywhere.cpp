@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
 using namespace opgen::types;
 
@@ -31,7 +30,7 @@ OPGEN_META_FUNC(min_max)(const Tensor& self, std::int64_t dim) {
   OPGEN_CHECK(self.dim() >= 1, "min_max: self has no dimension");
   dim = opgen::maybe_wrap_dim(dim, self.dim());
   OPGEN_CHECK(self.size(dim) > 0, "min_max: nothing to compare in dimension ", dim);
-  std::vector<std::int64_t> sizes(self.sizes().begin(), self.sizes().end());
+  DimVector sizes(self.sizes());
   sizes.erase(sizes.begin() + dim);
   set_output_contiguous(0, sizes, self.options());
   set_output_contiguous(1, sizes, self.options());
