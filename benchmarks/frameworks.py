@@ -5,7 +5,8 @@
 Builds examples/everywhere and benchmarks/frameworks, and prints a Markdown table. valgrind counts the instructions of 40 calls
 minus those of 20, divided by 20, from Python: the whole call, with the conversion of the caller's tensors and of the result.
 "Same kernel" is a function that calls the library's C++ functions, "loop" one without opgen, for contiguous float arrays of one
-shape. Needs g++, valgrind and its headers, torch and apache-tvm-ffi.
+shape. For JAX, it counts calls of the handlers that XLA calls (benchmarks/frameworks/jax_calls.cpp), without XLA. Needs g++,
+valgrind and its headers, torch, apache-tvm-ffi and jax.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ FORMS: tuple[tuple[str, str, Callable[[Any, Any, Any], tuple[Any, ...]]], ...] =
 )
 SIDES = ("opgen", "call", "loop")
 FRAMEWORKS = ("torch", "numpy")
+JAX = "jax"
 
 
 def build(folder: Path) -> None:
@@ -40,22 +42,24 @@ def build(folder: Path) -> None:
     opgen = Path(sys.executable).with_name("opgen")
     run(
         [opgen, "build", EXAMPLE / "native_functions.yaml", "--kernels", EXAMPLE / "kernels"]
-        + ["-o", folder, "--frameworks", "tvm-ffi"]
+        + ["-o", folder, "--python", "--frameworks", "tvm-ffi,jax"]
     )
     asked = "from opgen.data import runtime_dir; print(runtime_dir())"
     headers = [folder / "include", run([sys.executable, "-c", asked]).strip() + "/include"]
     flags = run([sys.executable, "-m", "tvm_ffi.config", "--cxxflags", "--ldflags", "--libs"])
     libraries = [folder / "cmake-build", folder / "cmake-build/opgen-runtime"]
+    common = ["-O2", "-DNDEBUG", *(f"-I{one}" for one in headers)]
+    linked = [*(f"-L{one}" for one in libraries), "-leverywhere", "-l:libopgen_core.so.2"]
+    linked += [*(f"-Wl,-rpath,{one}" for one in libraries), "-std=c++20"]
     run(
-        ["g++", "-O2", "-DNDEBUG", "-fPIC", "-shared", HERE / "frameworks/tvm_ffi_by_hand.cpp"]
-        + ["-o", folder / "by_hand.so", *(f"-I{one}" for one in headers), *shlex.split(flags)]
-        + [
-            "-std=c++20",
-            *(f"-L{one}" for one in libraries),
-            "-leverywhere",
-            "-l:libopgen_core.so.2",
-        ]
-        + [f"-Wl,-rpath,{one}" for one in libraries]
+        ["g++", *common, "-fPIC", "-shared", HERE / "frameworks/tvm_ffi_by_hand.cpp"]
+        + ["-o", folder / "by_hand.so", *shlex.split(flags), *linked]
+    )
+    asked = "import jax.ffi; print(jax.ffi.include_dir())"
+    jax = run([sys.executable, "-c", asked]).strip()
+    run(
+        ["g++", *common, "-isystem", jax, HERE / "frameworks/jax_calls.cpp"]
+        + ["-o", folder / "jax_calls", *linked, "-ldl"]
     )
 
 
@@ -88,6 +92,9 @@ def counted(folder: Path, framework: str) -> dict[tuple[int, str, str], float]:
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--separate-threads=no"]
         valgrind.append(f"--callgrind-out-file={reports}/out")
         command = [sys.executable, __file__, "--build", folder, "--calls", framework]
+        if framework == JAX:
+            (library,) = folder.glob("cmake-build/python/everywhere/libopgen_jax.so")
+            command = [folder / "jax_calls", library]
         run([*valgrind, *command], PYTHONHASHSEED="0", OMP_NUM_THREADS="1")
         for report in Path(reports).iterdir():
             text = report.read_text()
@@ -102,21 +109,27 @@ def counted(folder: Path, framework: str) -> dict[tuple[int, str, str], float]:
         )
         / (many - few)
         for size in SIZES
-        for name, _, _ in FORMS
+        for name in names(framework)
         for side in SIDES
     }
+
+
+def names(framework: str) -> list[str]:
+    """Return the functions that are measured."""
+    return ["blend", "momentum_step_"] if framework == JAX else [name for name, _, _ in FORMS]
 
 
 def table(folder: Path) -> Iterator[str]:
     yield "| framework | call | elements | opgen | same kernel | ratio | loop | ratio |"
     yield "|---|---|---:|---:|---:|---:|---:|---:|"
-    for framework in FRAMEWORKS:
+    for framework in (*FRAMEWORKS, JAX):
         found = counted(folder, framework)
+        title = "JAX, the handler" if framework == JAX else f"TVM-FFI, {framework}"
         for size in SIZES:
-            for name, _, _ in FORMS:
+            for name in names(framework):
                 ours, call, loop = (found[size, name, side] for side in SIDES)
                 yield (
-                    f"| TVM-FFI, {framework} | `{name}` | {size:,} | {ours:,.0f} | {call:,.0f} | {ours / call:.2f} "
+                    f"| {title} | `{name}` | {size:,} | {ours:,.0f} | {call:,.0f} | {ours / call:.2f} "
                     f"| {loop:,.0f} | {ours / loop:.2f} |"
                 )
 

@@ -15,7 +15,9 @@
 #include <xla/ffi/api/c_api.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
 #include "opgen/core/error.h"
+#include "opgen/core/local_keys.h"
 #include "opgen/tensor/copy.h"
 
 namespace opgen::frameworks {
@@ -183,8 +186,28 @@ class Frame {
   std::int64_t buffers_ = 0, results_ = 0, attributes_ = 0;
 };
 
+struct Operator {
+  explicit Operator(std::string_view name) : op(find_operator(name)), schema(&op.schema()) {}
+  OperatorHandle op;
+  const FunctionSchema* schema;
+};
+
+// Finds an operator without the dispatcher's lock, if this thread has called it lately. Operators
+// are not unloaded while Python has imported their package.
+OperatorCall begin(std::string_view name) {
+  struct Found {
+    std::string name;
+    std::optional<Operator> op;
+  };
+  thread_local std::array<Found, 32> recent;
+  Found& found = recent[(reinterpret_cast<std::uintptr_t>(name.data()) >> 4) % recent.size()];
+  if (!found.op || found.name != name) found = {std::string(name), Operator(name)};
+  return OperatorCall(found.op->op, *found.op->schema);
+}
+
 void call(Frame& frame) {
-  OperatorCall call(frame.operator_name());
+  const AutoDispatchBelowADInplaceOrView untracked;
+  OperatorCall call = begin(frame.operator_name());
   frame.add_arguments(call, [](TensorBase tensor) { return tensor; });
   for (const TensorBase& result : call.run()) deliver(result, frame.next_result(), call.schema());
 }
@@ -192,7 +215,7 @@ void call(Frame& frame) {
 // Buffers: the arguments, then the gradient of each result that can have one. Results: the gradient
 // of each argument that can have one.
 void gradient(Frame& frame) {
-  OperatorCall call(frame.operator_name());
+  OperatorCall call = begin(frame.operator_name());
   std::vector<TensorBase> inputs;
   frame.add_arguments(call, [&](TensorBase tensor) {
     if (!has_gradient(tensor.scalar_type())) return tensor;
@@ -224,7 +247,7 @@ void gradient(Frame& frame) {
 // of each result that can have one.
 void tangent(Frame& frame) {
   const autograd::ForwardLevel level;
-  OperatorCall call(frame.operator_name());
+  OperatorCall call = begin(frame.operator_name());
   std::vector<TensorBase> inputs;
   frame.add_arguments(call, [&](TensorBase tensor) {
     return has_gradient(tensor.scalar_type()) ? inputs.emplace_back(std::move(tensor)) : tensor;

@@ -6,20 +6,26 @@
 #include "opgen/core/error.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
-#include "opgen/tensor/shape_utils.h"
 
 namespace opgen::frameworks {
 
 TensorBase borrow(void* data, IntArrayRef sizes, ScalarType dtype) {
-  return detail::from_blob(data, sizes, contiguous_strides(sizes), TensorOptions(dtype));
+  std::size_t bytes = elementSize(dtype);
+  for (std::int64_t size : sizes) bytes *= static_cast<std::size_t>(size);
+  const Device device(kCPU);
+  TensorBase tensor = TensorBase::adopt(
+      TensorImpl::create(Storage({data, nullptr, nullptr, device}, bytes),
+                         detail::default_key_set(DispatchKey::CPU), dtype, device));
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return tensor;
 }
 
-namespace {
-
-OperatorHandle find(std::string_view text) {
+OperatorHandle find_operator(std::string_view text) {
   const auto [name, overload] = split_operator_name(text);
   return Dispatcher::singleton().findSchemaOrThrow(name, overload);
 }
+
+namespace {
 
 void append_tensors(const IValue& value, std::vector<TensorBase>& tensors) {
   if (value.isTensor()) {
@@ -32,8 +38,6 @@ void append_tensors(const IValue& value, std::vector<TensorBase>& tensors) {
 }
 
 }  // namespace
-
-OperatorCall::OperatorCall(std::string_view name) : OperatorCall(find(name)) {}
 
 OperatorCall::OperatorCall(OperatorHandle op, const FunctionSchema& schema)
     : op_(op), schema_(&schema) {

@@ -14,11 +14,12 @@ namespace opgen::frameworks {
 // grow, so a kernel that resizes it gets an error.
 [[nodiscard]] TensorBase borrow(void* data, IntArrayRef sizes, ScalarType dtype);
 
+// Returns an operator by its full name, "mylib::add.out" for example. Throws Error if there is
+// none.
+[[nodiscard]] OperatorHandle find_operator(std::string_view name);
+
 class OperatorCall {
  public:
-  // `name` is that of an operator, "mylib::add.out" for example. Throws NotImplementedError if
-  // there is none.
-  explicit OperatorCall(std::string_view name);
   // `schema` is that of `op`. Takes no lock.
   OperatorCall(OperatorHandle op, const FunctionSchema& schema);
 
@@ -38,8 +39,6 @@ class OperatorCall {
   [[nodiscard]] std::vector<TensorBase> run();
 
  private:
-  explicit OperatorCall(OperatorHandle op) : OperatorCall(op, op.schema()) {}
-
   struct Written {
     TensorBase tensor;
     void* data;
