@@ -35,6 +35,7 @@ FORMS: tuple[tuple[str, str, Callable[[Any, Any, Any], tuple[Any, ...]]], ...] =
 SIDES = ("opgen", "call", "loop")
 FRAMEWORKS = ("torch", "numpy")
 JAX = "jax"
+PACKAGE = "cmake-build/python/everywhere"
 
 
 def build(folder: Path) -> None:
@@ -67,7 +68,7 @@ def calls(folder: Path, framework: str) -> None:
     """Make all calls; valgrind writes a file for each loop."""
     import tvm_ffi
 
-    ours = tvm_ffi.load_module(folder / "cmake-build/libeverywhere_tvm_ffi.so")
+    ours = tvm_ffi.load_module(folder / PACKAGE / "libeverywhere_tvm_ffi.so")
     by_hand = tvm_ffi.load_module(folder / "by_hand.so")
     module = __import__(framework)
     if framework == "torch":
@@ -93,8 +94,7 @@ def counted(folder: Path, framework: str) -> dict[tuple[int, str, str], float]:
         valgrind.append(f"--callgrind-out-file={reports}/out")
         command = [sys.executable, __file__, "--build", folder, "--calls", framework]
         if framework == JAX:
-            (library,) = folder.glob("cmake-build/python/everywhere/libopgen_jax.so")
-            command = [folder / "jax_calls", library]
+            command = [folder / "jax_calls", folder / PACKAGE / "libopgen_jax.so"]
         run([*valgrind, *command], PYTHONHASHSEED="0", OMP_NUM_THREADS="1")
         for report in Path(reports).iterdir():
             text = report.read_text()
