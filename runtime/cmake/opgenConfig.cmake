@@ -11,12 +11,13 @@
 #   opgen_add_operators(mylib YAML native_functions.yaml ... [OPGEN_TARGET runtime|torch|torch-stable]
 #                       [TAGS tags.yaml] [DERIVATIVES derivatives.yaml ...] [BACKEND_YAML backend.yaml]
 #                       [KERNELS a.cpp ...] [SELECT selected.yaml ...] [EXTENDS base] [NAME name]
-#                       [SHARDS n] [PYTHON] [OPTIONS option of opgen generate ...])
+#                       [SHARDS n] [PYTHON] [FRAMEWORKS jax tvm-ffi] [OPTIONS option of opgen generate ...])
 #
 # makes the shared library target mylib from the YAML files and the kernels. After an edit of a YAML file, the
 # next build runs opgen again and compiles only what changed (docs/guides/builds.md). EXTENDS names another target
 # made by this function, whose class Tensor and operators mylib uses. SELECT leaves out operators that none of
-# its files selects. PYTHON also makes the Python package mylib, in python/ of the build folder. OPGEN_TARGET
+# its files selects. PYTHON also makes the Python package mylib, in python/ of the build folder, and FRAMEWORKS what
+# others load. OPGEN_TARGET
 # torch makes an extension of PyTorch (opgen_torchConfig.cmake), torch-stable one that is compiled once for many
 # releases (opgen_torch_stableConfig.cmake).
 #
@@ -85,6 +86,7 @@ endif()
 set(OPGEN_UNITY_BYTES 65536 CACHE STRING
   "If the generated sources have at most this many bytes in total, each shard is compiled as one unit; 0 means never")
 include("${CMAKE_CURRENT_LIST_DIR}/opgenOperators.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/opgenFrameworks.cmake")
 
 # Set `answer` to whether one of the sources of a library may call functions of opgen::runtime that are not in opgen::core:
 # formulas of derivatives.yaml do, and kernels may that include its headers, or a header of the author's, which is not read.
@@ -233,7 +235,11 @@ function(opgen_install_runtime_package target destination)
   if(APPLE)
     list(TRANSFORM paths REPLACE "^.ORIGIN" "@loader_path")
   endif()
-  foreach(library ${target}_python ${libraries})
+  get_target_property(parts ${target} OPGEN_FRAMEWORK_PARTS)
+  if(NOT parts)
+    set(parts "")
+  endif()
+  foreach(library ${target}_python ${parts} ${libraries})
     get_target_property(aliased ${library} ALIASED_TARGET)
     if(aliased)
       set(library ${aliased})

@@ -188,6 +188,7 @@ def inputs_of(read: Read, content: bytes) -> Inputs:
         "target": read.target,
         "namespace": None if "no namespace" in words else "aten",
         "strict_torchgen": "--strict-torchgen" in words,
+        "frameworks": ("jax",) if "--frameworks jax" in words else (),
     }
     python = "--python" in words
     match read.file:

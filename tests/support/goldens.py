@@ -69,6 +69,7 @@ class Golden:
             select=tuple(self.folder / name for name in self.options.get("select", ())),
             backend_yaml=None if backend is None else self.folder / backend,
             target=self.options.get("target", "runtime"),
+            frameworks=tuple(self.options.get("frameworks", ())),
         )
 
     def tree(self) -> Tree:

@@ -79,3 +79,22 @@ def gradients_package() -> Path:
     with locked(folder.name):
         cmake_build(_CALLS.parent / "gradients", folder, *definitions)
     return folder / "python"
+
+
+@functools.cache
+def jax_packages() -> tuple[Path, ...]:
+    """Build the packages `forms` (tests/integration/run/jax) and `everywhere` (examples/everywhere), which JAX calls;
+    return the folders to import them from.
+    """
+    require_headers()
+    folder = cache_folder() / "jax"
+    definitions = (
+        *DEBUG,
+        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wshadow -Werror",
+        f"-DPython_EXECUTABLE={sys.executable}",
+        f"-DEVERYWHERE={REPOSITORY / 'examples' / 'everywhere'}",
+        *project_definitions(),
+    )
+    with locked(folder.name):
+        cmake_build(_CALLS.parent / "jax", folder, *definitions)
+    return (folder / "python",)

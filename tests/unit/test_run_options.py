@@ -36,6 +36,7 @@ VALUES: dict[str, Any] = {
     "namespace": "leaky",
     "shards": 4,
     "python": True,
+    "frameworks": ("jax",),
     "torch": "2.12",
 }
 # Options that only change what is checked or read, or whose effect the manifest records in another way. A folder of

@@ -1,11 +1,13 @@
 // boxed_call.cpp: _call_operator, which calls any operator of a loaded library by its name, also
 // those that the package has no function for.
+#include <string>
 #include <vector>
 
 #include "library_operator.h"
 #include "objects.h"
 #include "opgen/dispatch/dispatcher.h"
 #include "opgen/schema/function_schema.h"
+#include "opgen/tensor/empty.h"
 #include "values.h"
 
 namespace opgen::python {
@@ -126,9 +128,71 @@ PyObject* call_operator(PyObject*, PyObject* args) {
   });
 }
 
+PyObject* object_of(const std::string& text) {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+// Returns (name, type, is_written, is_alias, is_keyword_only, has_default) for each of them.
+Owned rows_of(const std::vector<SchemaArgument>& arguments) {
+  Owned rows(PyTuple_New(static_cast<Py_ssize_t>(arguments.size())));
+  for (std::size_t i = 0; rows && i < arguments.size(); ++i) {
+    const SchemaArgument& one = arguments[i];
+    PyObject* row = Py_BuildValue(
+        "(NNNNNN)", object_of(one.name), object_of(one.type.str()),
+        PyBool_FromLong(one.is_written()), PyBool_FromLong(!one.aliases.empty()),
+        PyBool_FromLong(one.kwarg_only), PyBool_FromLong(one.default_value.has_value()));
+    if (row == nullptr) return {};
+    PyTuple_SET_ITEM(rows.get(), static_cast<Py_ssize_t>(i), row);
+  }
+  return rows;
+}
+
+// _schemas(name): returns (operator, overload, arguments, returns, tags) for each operator of this
+// name in any namespace.
+PyObject* schemas(PyObject*, PyObject* arg) {
+  return guarded([&]() -> PyObject* {
+    const std::string name = std::string("::").append(text_of(arg));
+    Owned found(PyList_New(0));
+    for (const OperatorHandle& op : Dispatcher::singleton().operators()) {
+      const FunctionSchema& schema = op.schema();
+      if (!found || !schema.name.ends_with(name)) continue;
+      Owned arguments = rows_of(schema.arguments), returns = rows_of(schema.returns);
+      Owned tags(PyList_New(0));
+      for (const std::string& tag : op.tags()) {
+        const Owned text(object_of(tag));
+        if (!tags || !text || PyList_Append(tags.get(), text.get()) != 0) return nullptr;
+      }
+      if (!arguments || !returns || !tags) return nullptr;
+      const Owned row(Py_BuildValue("(NNNNN)", object_of(schema.name),
+                                    object_of(schema.overload_name), arguments.release(),
+                                    returns.release(), tags.release()));
+      if (!row || PyList_Append(found.get(), row.get()) != 0) return nullptr;
+    }
+    return found.release();
+  });
+}
+
+// _meta(sizes, dtype): returns a tensor without bytes, on the device "meta".
+PyObject* make_meta(PyObject*, PyObject* args) {
+  PyObject *sizes = nullptr, *type = nullptr;
+  if (!PyArg_ParseTuple(args, "O!O:_meta", &PyTuple_Type, &sizes, &type)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    ScalarType dtype{};
+    OPGEN_CHECK_TYPE(find_dtype(type, dtype), "_meta() takes a dtype");
+    DimVector shape;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); ++i) {
+      shape.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i)));
+      if (PyErr_Occurred() != nullptr) return nullptr;
+    }
+    return new_tensor(opgen::detail::empty_contiguous(shape, dtype, Device(kMeta)));
+  });
+}
+
 }  // namespace
 
 PyMethodDef boxed_call_functions[] = {{"_call_operator", call_operator, METH_VARARGS, nullptr},
+                                      {"_schemas", schemas, METH_O, nullptr},
+                                      {"_meta", make_meta, METH_VARARGS, nullptr},
                                       {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace opgen::python

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from opgen.cli.help import Command, ProjectOption
 from opgen.cli.options import (
+    frameworks_option,
     jobs_option,
     output_option,
     path_option,
@@ -78,6 +79,7 @@ _NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\] (.*)$")
 @jobs_option("The number of parallel compilers.  [default: Ninja's]")
 @shards_option
 @python_option
+@frameworks_option
 @path_option(
     "--python-folder",
     cls=ProjectOption,

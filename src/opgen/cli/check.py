@@ -13,7 +13,14 @@ from msgspec.structs import replace
 
 from opgen.cli.help import Command
 from opgen.cli.lint import unified_diff
-from opgen.cli.options import is_given, output_option, python_option, schema_options, shards_option
+from opgen.cli.options import (
+    frameworks_option,
+    is_given,
+    output_option,
+    python_option,
+    schema_options,
+    shards_option,
+)
 from opgen.cli.report import Reporting
 from opgen.diagnostics import Diagnostics
 from opgen.io.manifest import MANIFEST, manifest_text, read_manifest
@@ -85,6 +92,7 @@ def compare(tree: Tree, directory: Path, diagnostics: Diagnostics) -> Comparison
 @output_option("The folder that holds the tree.")
 @shards_option
 @python_option
+@frameworks_option
 def check(inputs: Inputs, output: Path, reporting: Reporting) -> None:
     """Report generated files that are not up to date.
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from opgen.cli.help import Command
 from opgen.cli.options import (
+    frameworks_option,
     output_option,
     path_option,
     python_option,
@@ -35,6 +36,7 @@ _ARGUMENTS = {
     "derivatives": "DERIVATIVES",
     "python": "PYTHON",
     "python_folder": "PYTHON_FOLDER",
+    "frameworks": "FRAMEWORKS",
 }
 
 
@@ -74,6 +76,7 @@ class Generation(Struct, frozen=True):
 @output_option("The folder that receives the tree.")
 @shards_option
 @python_option
+@frameworks_option
 @path_option("--depfile", help="Write a Makefile with the files that were read.")
 @path_option(
     "--output-list",

@@ -67,7 +67,7 @@ _TYPES: Mapping[Form, Any] = {
     Form.number: click.IntRange(1, MAX_SHARDS),
 }
 # Options of the commands that generate a tree.
-_OF_TREES = ("shards", "python")
+_OF_TREES = ("shards", "python", "frameworks")
 _READ = "Shared options: what is read"
 
 
@@ -93,6 +93,7 @@ shards_option = _option("shards", click.Option)
 python_option = click.option(
     "--python/--no-python", cls=ProjectOption, default=False, help=OPTIONS["python"].help
 )
+frameworks_option = _option("frameworks", ProjectOption)
 
 
 def output_option(help: str) -> _Decorator:

@@ -25,6 +25,7 @@ from opgen.emit.cpp.register import (
     build_register_keys,
     build_umbrellas,
 )
+from opgen.emit.cpp.tvm_ffi import build_tvm_ffi
 from opgen.emit.kernels.headers import (
     build_backend,
     build_meta_headers,
@@ -49,9 +50,10 @@ def build_build_file(context: Context, paths: Iterable[str]) -> Iterator[Generat
         library=context.library.name,
         torch=context.library.torch,
         extends=context.library.extends or "",
-        sources=tuple(path for path in sources if not path.startswith("python/")),
+        sources=tuple(path for path in sources if not path.startswith(("python/", "frameworks/"))),
         python=context.library.python,
         python_sources=tuple(path for path in sources if path.startswith("python/")),
+        frameworks=" ".join(context.library.frameworks),
     )
 
 
@@ -84,6 +86,7 @@ _KINDS: tuple[tuple[FileKind, _Build, bool], ...] = (
     (FileKind.PYTHON, build_python, False),
     (FileKind.PYTHON_FUNCTIONS, build_python_functions, False),
     (FileKind.PYTHON_REGISTRATIONS, build_python_registrations, False),
+    (FileKind.TVM_FFI, build_tvm_ffi, False),
 )
 # What only a library that is a Python package has.
 _OF_PACKAGES = (FileKind.PYTHON, FileKind.PYTHON_FUNCTIONS, FileKind.PYTHON_REGISTRATIONS)

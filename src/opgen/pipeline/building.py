@@ -169,7 +169,7 @@ _SKELETON = "opgen stub wrote"
 _MOST_ROWS = 10
 _MOST_OPERATORS = 5
 # Options that `opgen stub` does not have.
-_OF_TREES = frozenset({"--shards", "--python"})
+_OF_TREES = frozenset({"--shards", "--python", "--frameworks"})
 
 
 def describe_omissions(

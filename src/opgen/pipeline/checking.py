@@ -23,6 +23,7 @@ from opgen.pipeline.derivatives import Gradients, check_called_functions, check_
 from opgen.pipeline.inputs import Inputs, is_backend_only
 from opgen.pipeline.loading import read_registry, read_source
 from opgen.python.check import check_python as check_python_bindings
+from opgen.python.frameworks import report_frameworks
 from opgen.python.signatures import Spellings
 from opgen.resolve import without_reported
 from opgen.resolve.backend import resolve_backend
@@ -81,6 +82,14 @@ def check_target(registry: Registry, inputs: Inputs, diagnostics: Diagnostics) -
     elif inputs.torch is not None:
         message = f"a library for target {target.name} works with one release of PyTorch at most"
         diagnostics.error("E0910", message, None, hint="leave out --torch, or use torch-stable")
+    is_runtime = target.call_words is None
+    report_frameworks(
+        registry.functions,
+        inputs.frameworks,
+        diagnostics,
+        is_runtime=is_runtime,
+        python=inputs.python,
+    )
     return signatures
 
 

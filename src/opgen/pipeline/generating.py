@@ -95,6 +95,7 @@ def library_context(
         extends_python=extended is not None and extended.python,
         extended_tensor="" if extended is None else extended.tensor,
         torch=torch,
+        frameworks=inputs.frameworks,
     )
     return Context(
         registry,

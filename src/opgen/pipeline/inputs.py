@@ -193,6 +193,9 @@ class Options(_Schemas[_Paths], Generic[_Path, _Paths, _Names], frozen=True, kw_
         int, Option("N", "The number of files that large sources are split into.")
     ] = 1
     python: Annotated[bool, Option(None, "Also make the library a Python package.")] = False
+    frameworks: Annotated[
+        _Names, Option("NAMES", "Other frameworks that call the operators, too: jax, tvm-ffi.")
+    ] = _NONE
 
 
 class Inputs(Options[Path, tuple[Path, ...], tuple[str, ...]], frozen=True, kw_only=True):

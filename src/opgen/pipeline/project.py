@@ -42,6 +42,7 @@ SETTINGS: Mapping[str, str] = {
     "output": "The folder of the generated tree: `-o` of `build`, `generate` and `check`, and what `verify` loads.",
     "python": "Whether the library is a Python package, too.",
     "python-folder": "A folder of your own Python files in the package (torch, torch-stable).",
+    "frameworks": "Other frameworks that call the operators, too: `jax`, for the Python package, and `tvm-ffi`.",
     "deny-warnings": "Whether a warning is also a failure.",
 }
 _FORMS: Mapping[str, Form] = {

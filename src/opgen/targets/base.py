@@ -187,6 +187,7 @@ class FileKind(Enum):
     PYTHON = auto()
     PYTHON_FUNCTIONS = auto()
     PYTHON_REGISTRATIONS = auto()
+    TVM_FFI = auto()
     BUILD_FILE = auto()
 
 

@@ -165,6 +165,7 @@ class Library(Struct, frozen=True):
     A library that is `backend_only` has the kernels of an external backend for the operators of the
     library that it extends. `python` is whether it is also a Python package, and `extends_python` whether the extended
     library is one. `extended_tensor` is the extended library's class Tensor, if it has one. `torch` is the oldest release of PyTorch that the library works with, if it works with several.
+    `frameworks` are others that call the operators of its package.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Library(Struct, frozen=True):
     extends_python: bool = False
     extended_tensor: str = ""
     torch: str = ""
+    frameworks: tuple[str, ...] = ()
 
     def header(self, name: str) -> str:
         """Return the header `name` as a kernel author includes it."""

@@ -12,12 +12,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from opgen import data
-from opgen.emit.common.base import GeneratedFile, Record, copied_modules
+from opgen.emit.common.base import GeneratedFile, Record, copied_modules, generated
 from opgen.emit.common.context import Context
 from opgen.model.native_function import NativeFunction, Variant
 from opgen.model.profile import ATEN
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 from opgen.python.check import is_bound
+from opgen.python.frameworks import reasons_against_jax
 from opgen.python.python_types import or_none, python_default
 from opgen.python.signatures import (
     REQUIRES_GRAD,
@@ -319,25 +320,29 @@ def _options(context: Context, o: PythonOverload) -> Iterator[PythonArgument]:
 
 
 class Part(Record, frozen=True):
-    """A folder `name` of modules. `exports` are names of it that the package has, too.
+    """A folder `name` of modules. `exports` are names of it that the package has, too. A framework's is made on request.
 
     An operator with the name of the part, or of an export, takes precedence.
     """
 
     name: str
-    exports: tuple[str, ...]
+    exports: tuple[str, ...] = ()
+    is_framework: bool = False
 
 
 PARTS = (
     Part("autograd", ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled")),
     Part("array_api", ("e", "finfo", "iinfo", "inf", "nan", "newaxis", "pi")),
+    Part("jax", is_framework=True),
 )
 
 
 def parts_of(calls: PythonCalls) -> tuple[Part, ...]:
     """Return the parts that the package has: those whose names no function or module of operators has."""
     taken = {(f.module or f.name).split(".")[0] for f in calls.functions if not f.method}
-    return tuple(part for part in PARTS if part.name not in taken)
+    wanted = calls.context.library.frameworks
+    parts = (part for part in PARTS if part.name in wanted or not part.is_framework)
+    return tuple(part for part in parts if part.name not in taken)
 
 
 def free_exports(part: Part, taken: Collection[str]) -> tuple[str, ...]:
@@ -351,5 +356,14 @@ def build_parts(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]
     folder = f"python/{context.library.name}"
     for part in parts:
         yield from copied_modules(f"python/package/{part.name}", f"{folder}/{part.name}")
+        if part.is_framework:
+            yield generated(
+                path=f"{folder}/{part.name}/_left_out.py",
+                template="left_out.py.j2",
+                rows=tuple(
+                    f'"{f.full_name}": "{reason}"'
+                    for f, reason in reasons_against_jax(context.registry.functions)
+                ),
+            )
     if parts:
         yield GeneratedFile(f"{folder}/_C.pyi", "python/package/_C.pyi")

@@ -1,0 +1,313 @@
+// jax.cpp: the functions that XLA calls for the operators of a package, all of them for every
+// operator. package/jax/_calls.py writes the attributes that they read.
+//
+// The attribute "operator" is the operator's full name; "plan" has a letter for each argument of
+// its schema:
+//
+//   t     the next buffer                     [..]  a list of t and n
+//   n     None                                d     the default
+//   a     the next attribute                  c     the next attribute, the two parts of a complex
+//   e     an empty list                       b     the next attribute, bools as integers
+//   w     the next buffer, which the operator writes
+//   o     the next result, which the operator writes
+//
+// All other attributes are values of arguments, whose names sort before these and in their order.
+#include <xla/ffi/api/c_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "operator_call.h"
+#include "opgen/autograd/autograd.h"
+#include "opgen/autograd/forward.h"
+#include "opgen/core/error.h"
+#include "opgen/core/local_keys.h"
+#include "opgen/tensor/copy.h"
+
+namespace opgen::frameworks {
+
+namespace {
+
+constexpr std::pair<XLA_FFI_DataType, ScalarType> kDtypes[] = {
+    {XLA_FFI_DataType_F32, kFloat},        {XLA_FFI_DataType_F64, kDouble},
+    {XLA_FFI_DataType_S32, kInt},          {XLA_FFI_DataType_S64, kLong},
+    {XLA_FFI_DataType_PRED, kBool},        {XLA_FFI_DataType_U8, kByte},
+    {XLA_FFI_DataType_S8, kChar},          {XLA_FFI_DataType_S16, kShort},
+    {XLA_FFI_DataType_F16, kHalf},         {XLA_FFI_DataType_BF16, kBFloat16},
+    {XLA_FFI_DataType_C64, kComplexFloat}, {XLA_FFI_DataType_C128, kComplexDouble},
+};
+
+ScalarType dtype_of(XLA_FFI_DataType type) {
+  for (const auto& [theirs, ours] : kDtypes) {
+    if (theirs == type) return ours;
+  }
+  OPGEN_CHECK_TYPE(false, "the runtime has no dtype for XLA's type ", static_cast<int>(type));
+}
+
+bool has_gradient(ScalarType type) {
+  return isFloatingType(type) || isComplexType(type);
+}
+
+TensorBase tensor_of(const void* buffer) {
+  const auto& one = *static_cast<const XLA_FFI_Buffer*>(buffer);
+  return borrow(one.data, IntArrayRef(one.dims, static_cast<std::size_t>(one.rank)),
+                dtype_of(one.dtype));
+}
+
+template <class T, class Element = T>
+IValue list_of(const XLA_FFI_Array& array) {
+  const T* first = static_cast<const T*>(array.data);
+  std::vector<IValue> list;
+  for (std::size_t i = 0; i < array.size; ++i) list.emplace_back(static_cast<Element>(first[i]));
+  return IValue(std::move(list));
+}
+
+// Reads one call: its attributes, its buffers and its results, each of them in turn.
+class Frame {
+ public:
+  explicit Frame(const XLA_FFI_CallFrame& frame) : frame_(frame) { plan_ = text("plan"); }
+
+  [[nodiscard]] std::string_view operator_name() const { return text("operator"); }
+  [[nodiscard]] std::size_t buffers_left() const {
+    return static_cast<std::size_t>(frame_.args.size - buffers_);
+  }
+
+  [[nodiscard]] TensorBase next_buffer() {
+    OPGEN_CHECK_VALUE(buffers_ < frame_.args.size, "JAX has passed too few buffers");
+    return tensor_of(frame_.args.args[buffers_++]);
+  }
+  [[nodiscard]] TensorBase next_result() {
+    OPGEN_CHECK_VALUE(results_ < frame_.rets.size, "JAX has passed too few results");
+    return tensor_of(frame_.rets.rets[results_++]);
+  }
+  [[nodiscard]] bool has_results() const { return results_ < frame_.rets.size; }
+
+  // Adds all arguments. `input` makes the value of each tensor that is only read.
+  template <class F>
+  void add_arguments(OperatorCall& call, F&& input) {
+    const std::int64_t fresh = frame_.rets.size - std::count(plan_.begin(), plan_.end(), 'w');
+    std::int64_t written = fresh;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      switch (plan_[i]) {
+        case 't':
+          call.add(IValue(input(next_buffer())));
+          break;
+        case 'n':
+          call.add(IValue());
+          break;
+        case 'd':
+          call.add_default();
+          break;
+        case 'e':
+          call.add(IValue(std::vector<IValue>()));
+          break;
+        case 'a':
+        case 'b':
+        case 'c':
+          call.add(attribute(plan_[i]));
+          break;
+        case 'o':
+          call.add_written(next_result());
+          break;
+        case 'w':
+          call.add_written(written_buffer(written++));
+          break;
+        case '[': {
+          std::vector<IValue> list;
+          for (++i; plan_.at(i) != ']'; ++i) {
+            list.push_back(plan_[i] == 't' ? IValue(input(next_buffer())) : IValue());
+          }
+          call.add(IValue(std::move(list)));
+          break;
+        }
+        default:
+          OPGEN_CHECK_VALUE(false, "the plan '", plan_, "' has an unknown letter");
+      }
+    }
+  }
+
+ private:
+  // The operator writes to the result, which is the memory of the buffer if XLA could donate it.
+  TensorBase written_buffer(std::int64_t index) {
+    OPGEN_CHECK_VALUE(0 <= index && index < frame_.rets.size, "JAX has passed too few results");
+    const TensorBase from = next_buffer();
+    TensorBase to = tensor_of(frame_.rets.rets[index]);
+    if (to.data_ptr() != from.data_ptr()) copy_(to, from);
+    return to;
+  }
+
+  IValue attribute(char letter) {
+    OPGEN_CHECK_VALUE(attributes_ < frame_.attrs.size, "JAX has passed too few attributes");
+    const XLA_FFI_AttrType type = frame_.attrs.types[attributes_];
+    const void* value = frame_.attrs.attrs[attributes_++];
+    if (type == XLA_FFI_AttrType_STRING) {
+      const auto& span = *static_cast<const XLA_FFI_ByteSpan*>(value);
+      return IValue(std::string_view(span.ptr, span.len));
+    }
+    if (type == XLA_FFI_AttrType_SCALAR) {
+      const auto& scalar = *static_cast<const XLA_FFI_Scalar*>(value);
+      if (scalar.dtype == XLA_FFI_DataType_PRED) return IValue(*static_cast<bool*>(scalar.value));
+      if (scalar.dtype == XLA_FFI_DataType_S64) {
+        return IValue(*static_cast<std::int64_t*>(scalar.value));
+      }
+      if (scalar.dtype == XLA_FFI_DataType_F64) return IValue(*static_cast<double*>(scalar.value));
+    }
+    if (type == XLA_FFI_AttrType_ARRAY) {
+      const auto& array = *static_cast<const XLA_FFI_Array*>(value);
+      if (letter == 'c' && array.dtype == XLA_FFI_DataType_F64 && array.size == 2) {
+        const double* parts = static_cast<const double*>(array.data);
+        return IValue(complex<double>(parts[0], parts[1]));
+      }
+      if (array.dtype == XLA_FFI_DataType_F64) return list_of<double>(array);
+      if (array.dtype == XLA_FFI_DataType_S64) {
+        return letter == 'b' ? list_of<std::int64_t, bool>(array) : list_of<std::int64_t>(array);
+      }
+    }
+    OPGEN_CHECK_TYPE(false, "an attribute has a type that no argument has");
+  }
+
+  [[nodiscard]] std::string_view text(std::string_view name) const {
+    for (std::int64_t i = frame_.attrs.size; i-- > 0;) {
+      const XLA_FFI_ByteSpan& found = *frame_.attrs.names[i];
+      if (std::string_view(found.ptr, found.len) != name) continue;
+      const auto& value = *static_cast<const XLA_FFI_ByteSpan*>(frame_.attrs.attrs[i]);
+      return {value.ptr, value.len};
+    }
+    OPGEN_CHECK_VALUE(false, "the attribute '", name, "' is missing");
+  }
+
+  const XLA_FFI_CallFrame& frame_;
+  std::string_view plan_;
+  std::int64_t buffers_ = 0, results_ = 0, attributes_ = 0;
+};
+
+struct Operator {
+  explicit Operator(std::string_view name) : op(find_operator(name)), schema(&op.schema()) {}
+  OperatorHandle op;
+  const FunctionSchema* schema;
+};
+
+// Finds an operator without the dispatcher's lock, if this thread has called it lately. Operators
+// are not unloaded while Python has imported their package.
+OperatorCall begin(std::string_view name) {
+  struct Found {
+    std::string name;
+    std::optional<Operator> op;
+  };
+  thread_local std::array<Found, 32> recent;
+  Found& found = recent[(reinterpret_cast<std::uintptr_t>(name.data()) >> 4) % recent.size()];
+  if (!found.op || found.name != name) found = {std::string(name), Operator(name)};
+  return OperatorCall(found.op->op, *found.op->schema);
+}
+
+void call(Frame& frame) {
+  const AutoDispatchBelowADInplaceOrView untracked;
+  OperatorCall call = begin(frame.operator_name());
+  frame.add_arguments(call, [](TensorBase tensor) { return tensor; });
+  for (const TensorBase& result : call.run()) deliver(result, frame.next_result(), call.schema());
+}
+
+// Buffers: the arguments, then the gradient of each result that can have one. Results: the gradient
+// of each argument that can have one.
+void gradient(Frame& frame) {
+  OperatorCall call = begin(frame.operator_name());
+  std::vector<TensorBase> inputs;
+  frame.add_arguments(call, [&](TensorBase tensor) {
+    if (!has_gradient(tensor.scalar_type())) return tensor;
+    autograd::set_requires_grad(tensor, true);
+    return inputs.emplace_back(std::move(tensor));
+  });
+  std::vector<TensorBase> outputs;
+  autograd::Gradients given;
+  for (TensorBase& result : call.run()) {
+    if (!has_gradient(result.scalar_type())) continue;
+    TensorBase gradient = frame.next_buffer();
+    if (!autograd::requires_grad(result)) continue;
+    outputs.push_back(std::move(result));
+    given.push_back(std::move(gradient));
+  }
+  autograd::Gradients found(inputs.size());
+  if (!outputs.empty()) found = autograd::grad(outputs, inputs, given, false, false, true);
+  for (const TensorBase& one : found) {
+    const TensorBase to = frame.next_result();
+    if (one.defined()) {
+      deliver(one, to, call.schema());
+    } else {
+      zero_(to);
+    }
+  }
+}
+
+// Buffers: the arguments, then the tangent of each argument that can have one. Results: the tangent
+// of each result that can have one.
+void tangent(Frame& frame) {
+  const autograd::ForwardLevel level;
+  OperatorCall call = begin(frame.operator_name());
+  std::vector<TensorBase> inputs;
+  frame.add_arguments(call, [&](TensorBase tensor) {
+    return has_gradient(tensor.scalar_type()) ? inputs.emplace_back(std::move(tensor)) : tensor;
+  });
+  for (const TensorBase& input : inputs) autograd::set_tangent(input, frame.next_buffer());
+  for (const TensorBase& result : call.run()) {
+    if (!has_gradient(result.scalar_type())) continue;
+    const TensorBase found = autograd::tangent_of(result), to = frame.next_result();
+    if (found.defined()) {
+      deliver(found, to, call.schema());
+    } else {
+      zero_(to);
+    }
+  }
+}
+
+XLA_FFI_Error* failure(const XLA_FFI_Api* api, XLA_FFI_Error_Code code, const char* text) {
+  XLA_FFI_Error_Create_Args args{};
+  args.struct_size = XLA_FFI_Error_Create_Args_STRUCT_SIZE;
+  args.message = text;
+  args.errc = code;
+  return api->XLA_FFI_Error_Create(&args);
+}
+
+// XLA asks for the version of the headers, and later calls the operator. No exception leaves it.
+XLA_FFI_Error* handle(XLA_FFI_CallFrame* frame, void (*execute)(Frame&)) noexcept {
+  const XLA_FFI_Extension_Base* extension = frame->extension_start;
+  if (extension != nullptr && extension->type == XLA_FFI_Extension_Metadata) {
+    XLA_FFI_Metadata* metadata =
+        reinterpret_cast<const XLA_FFI_Metadata_Extension*>(extension)->metadata;
+    metadata->api_version.major_version = XLA_FFI_API_MAJOR;
+    metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+    metadata->traits = 0;
+    return nullptr;
+  }
+  try {
+    Frame call(*frame);
+    execute(call);
+    return nullptr;
+  } catch (const OutOfMemoryError& error) {
+    return failure(frame->api, XLA_FFI_Error_Code_RESOURCE_EXHAUSTED, error.what());
+  } catch (const NotImplementedError& error) {
+    return failure(frame->api, XLA_FFI_Error_Code_UNIMPLEMENTED, error.what());
+  } catch (const Error& error) {
+    return failure(frame->api, XLA_FFI_Error_Code_INVALID_ARGUMENT, error.what());
+  } catch (const std::exception& error) {
+    return failure(frame->api, XLA_FFI_Error_Code_INTERNAL, error.what());
+  } catch (...) {
+    return failure(frame->api, XLA_FFI_Error_Code_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+}  // namespace
+}  // namespace opgen::frameworks
+
+#define OPGEN_JAX_HANDLER(NAME)                                        \
+  extern "C" __attribute__((visibility("default")))                    \
+  XLA_FFI_Error* opgen_jax_##NAME(XLA_FFI_CallFrame* frame) {          \
+    return opgen::frameworks::handle(frame, &opgen::frameworks::NAME); \
+  }
+OPGEN_JAX_HANDLER(call)
+OPGEN_JAX_HANDLER(gradient)
+OPGEN_JAX_HANDLER(tangent)

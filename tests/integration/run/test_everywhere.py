@@ -1,0 +1,110 @@
+"""examples/everywhere: one YAML and one file of kernels, with the same values and gradients in each framework."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.build import REPOSITORY
+from support.python_package import jax_packages, run_python
+from support.torch_extension import require_torch
+
+pytestmark = pytest.mark.slow
+
+EXAMPLE = REPOSITORY / "examples" / "everywhere"
+
+# Each program sets `array`, `ops`, `values` and `gradient`; the rest is the same for all.
+_COMMON = """
+import json, numpy as np
+x = array((np.arange(12).reshape(3, 4) - 5) / 4)
+w = array(np.arange(4) - 1.5)
+found = {
+    "blend": [ops.blend(x, w, 0.25)],
+    "blend of two dtypes": [ops.blend(x, array(np.arange(4), "int32"))],
+    "min_max": list(ops.min_max(x, 0)),
+    "rms_norm": [ops.rms_norm(x), ops.rms_norm(x, w, 1e-5)],
+    "step": stepped(x, w),
+    "gradient of blend": gradient(lambda a, b: ops.blend(a, b, 0.25) * a, x, w),
+    "gradient of rms_norm": gradient(lambda a, b: ops.rms_norm(a, b) * a, x, w),
+}
+print(json.dumps({name: [np.asarray(one, np.float64).tolist() for one in some] for name, some in found.items()}))
+"""
+_JAX = """
+import jax, jax.numpy as jnp
+import everywhere.jax as ops
+array = lambda values, dtype="float32": jnp.asarray(values, dtype)
+gradient = lambda f, *args: jax.jit(jax.grad(lambda *a: f(*a).sum(), (0, 1)))(*args)
+stepped = lambda x, w: jax.jit(lambda *a: ops.momentum_step_(*a, lr=0.5))(x, 0 * x, x * w)
+"""
+_TORCH = """
+import torch, everywhere as ops
+array = lambda values, dtype="float32": torch.tensor(values, dtype=getattr(torch, dtype))
+def gradient(f, *args):
+    return torch.autograd.grad(f(*(a.requires_grad_() for a in args)).sum(), args)
+def stepped(x, w):
+    p, v = x.clone(), torch.zeros_like(x)
+    ops.momentum_step_(p, v, x * w, lr=0.5)
+    return p, v
+"""
+
+
+def _rms_norm(x: Any, w: Any = 1.0, eps: float = 1e-6) -> Any:
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * w
+
+
+@functools.cache
+def expected() -> dict[str, list[Any]]:
+    """Return the values and gradients in double precision."""
+    x, w = (np.arange(12).reshape(3, 4) - 5) / 4, np.arange(4) - 1.5
+    r = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6)
+    # d/dx of the sum of x r w x, where r depends on the row.
+    squares = (w * x * x).sum(-1, keepdims=True)
+    dx = 2 * w * x * r - x * r**3 * squares / 4
+    return {
+        "blend": [0.75 * x + 0.25 * w],
+        "blend of two dtypes": [0.5 * x + 0.5 * np.arange(4)],
+        "min_max": [x.min(0), x.max(0)],
+        "rms_norm": [_rms_norm(x), _rms_norm(x, w, 1e-5)],
+        "step": [x - 0.5 * x * w, x * w],
+        "gradient of blend": [1.5 * x + 0.25 * w, (0.25 * x).sum(0)],
+        "gradient of rms_norm": [dx, (x * x * r).sum(0)],
+    }
+
+
+def check(printed: str) -> None:
+    found = json.loads(printed)
+    assert found.keys() == expected().keys()
+    for name, values in expected().items():
+        assert len(found[name]) == len(values)
+        for one, other in zip(found[name], values, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6, err_msg=name)
+
+
+def test_jax() -> None:
+    pytest.importorskip("jax")
+    check(run_python(_JAX + _COMMON, *jax_packages()))
+
+
+def test_torch_stable(tmp_path: Path) -> None:
+    """Protects that the kernels compile for PyTorch, unchanged."""
+    require_torch()
+    words = [
+        "build",
+        EXAMPLE / "native_functions.yaml",
+        "-o",
+        tmp_path,
+        "--kernels",
+        EXAMPLE / "kernels",
+    ]
+    words += ["--target", "torch-stable", "--python"]
+    subprocess.run([sys.executable, "-m", "opgen", *map(str, words)], check=True)
+    program = "import warnings; warnings.simplefilter('ignore')" + _TORCH + _COMMON
+    program = program.replace("np.asarray(one,", "np.asarray(one.detach(),")
+    check(run_python(program, tmp_path / "cmake-build" / "python"))
