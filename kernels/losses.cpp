@@ -472,16 +472,11 @@ OPGEN_KERNEL(pairwise_distance)
 
 namespace {
 
-// Divides vectors along `dim` by their lengths, which are at least `eps`. The gradient is that of
-// lengths without a limit.
+// Divides vectors along `dim` by their lengths, which are at least `eps`.
 Tensor of_length_one(const Tensor& self, int64_t dim, double eps) {
   const Tensor length =
       at::linalg_vector_norm(self, 2, IntArrayRef{dim}, /*keepdim=*/true, std::nullopt);
-  const Tensor fixed = length.detach();
-  // Nothing is added to an infinite length.
-  const Tensor added =
-      fixed.clamp_min(Scalar(eps)).sub(fixed).masked_fill(fixed.ge(Scalar(eps)), Scalar(0));
-  return self.div(length.add(added));
+  return self.div(length.clamp_min(Scalar(eps)));
 }
 
 }  // namespace

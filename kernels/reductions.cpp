@@ -543,7 +543,13 @@ void extreme_of_all(const Tensor& self, Tensor& out) {
   const bool casts = out.scalar_type() != self.scalar_type();
   const Tensor value = casts ? Tensor(opgen::empty({}, self.options())) : out;
   extreme_into<greatest>(self, mask_of(std::nullopt, self.dim()), value);
-  if (casts) out.fill_(value.item());
+  if (!casts) return;
+  // A number beyond a half type is infinite; beyond another dtype, it is an error.
+  if (opgen::isReducedFloatingType(out.scalar_type())) {
+    opgen::copy_(out, value);
+  } else {
+    out.fill_(value.item());
+  }
 }
 
 template <bool greatest>
@@ -766,7 +772,9 @@ void accumulate_into(const char* name, const Tensor& self, int64_t dim, const Te
   const int64_t count = self.size(dim);
   OPGEN_DISPATCH_ALL_BUT_BOOL(out.scalar_type(), name, [&] {
     // A running result cannot be computed pairwise; it is kept in the next wider type instead.
-    using total = std::conditional_t<std::is_same_v<scalar_t, float>, double, sum_t<scalar_t>>;
+    using wider = std::conditional_t<is_complex_v<scalar_t>, complex<double>, double>;
+    constexpr bool is_single = std::is_same_v<real_t<scalar_t>, float>;
+    using total = std::conditional_t<is_single, wider, sum_t<scalar_t>>;
     const scalar_t* from = input.const_data_ptr<scalar_t>();
     scalar_t* to = out.mutable_data_ptr<scalar_t>();
     const auto loop = [&](const opgen::Sheet& sheet) {

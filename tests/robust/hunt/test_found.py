@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import warnings
 from types import ModuleType
 
@@ -644,3 +645,48 @@ def test_numbers_that_do_not_wrap_around(m: ModuleType) -> None:
     assert sorted(m.randperm(128, dtype=m.int8).tolist()) == list(range(128))
     steps = m.cumulative_trapezoid(m.tensor([1, 1, 1], dtype=m.int16), dx=-(2**63))
     assert steps.tolist() == [-(2.0**63), -(2.0**64)]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_polygamma_of_distant_negative_numbers(m: ModuleType) -> None:
+    """Protects polygamma, which visited every integer between a number and 0: at -1e14, for days."""
+    x = m.tensor([-(2.0**45) - 0.25, -(2.0**45) - 0.75], dtype=m.float64)
+    assert m.polygamma(2, x).tolist() == pytest.approx([4 * math.pi**3, -4 * math.pi**3], rel=1e-12)
+    assert m.polygamma(3, x).tolist() == pytest.approx([16 * math.pi**4] * 2, rel=1e-12)
+    assert m.polygamma(2**63 - 1, x).tolist() == [math.inf, math.inf]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_an_extreme_beyond_another_dtype(m: ModuleType) -> None:
+    """Protects max and min, which refused an out argument of a half type."""
+    x = m.tensor([-70000, 70000], dtype=m.int32)
+    assert m.max(x, out=m.zeros((), dtype=m.float16)).item() == math.inf
+    assert m.min(x, out=m.zeros((), dtype=m.float16)).item() == -math.inf
+    with pytest.raises(RuntimeError, match="without overflow"):
+        m.max(x, out=m.zeros((), dtype=m.int16))
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_the_gradient_of_a_cosine_of_short_vectors(m: ModuleType) -> None:
+    """Protects cosine_similarity: a length below eps is eps, and has no gradient."""
+    x, y = m.tensor([0.25], requires_grad=True), m.tensor([-4.0], requires_grad=True)
+    cosine = m.cosine_similarity(x, y, 0, eps=0.5)
+    cosine.backward()
+    assert (cosine.item(), x.grad.item(), y.grad.item()) == (-0.5, -2, 0)
+    with m.autograd.forward_ad.dual_level():
+        dual = m.autograd.forward_ad.make_dual(x.detach(), m.ones(1))
+        result = m.cosine_similarity(dual, y.detach(), 0, eps=0.5)
+        assert m.autograd.forward_ad.unpack_dual(result).tangent.item() == -2
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_running_results_are_kept_in_a_wider_type(m: ModuleType, dtype: str) -> None:
+    """Protects cumsum and cumprod of complex64, which rounded and overflowed in each step."""
+    x = m.tensor([2.0**100, 2.0**100, 2.0**-100, 2.0**-100]).to(getattr(m, dtype))
+    assert m.cumprod(x, 0).tolist()[2:] == [2.0**100, 1]
+    assert m.cumsum(m.tensor([2.0**24, 1, 1]).to(x.dtype), 0).tolist()[2] == 2**24 + 2
