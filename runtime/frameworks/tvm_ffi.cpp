@@ -440,6 +440,8 @@ class Call {
       OPGEN_CHECK_VALUE(reinterpret_cast<std::uintptr_t>(data) % alignment_of(dtype) == 0,
                         "the elements are not aligned to their size: copy the array first");
     } else {
+      OPGEN_CHECK_VALUE(find_allocator(device.type()) != nullptr, "the tensor is on ", device,
+                        ", and no library that is loaded has kernels for this type of device");
       device_ = device;
     }
     if (owner == nullptr) {
@@ -662,11 +664,11 @@ TvmFunction::TvmFunction(const char* name, const char* operators, const char* me
     TVMFFIObjectDecRef(function);
     return;
   }
-  const TVMFFISafeCallType call = [](void* self, const TVMFFIAny* arguments, std::int32_t count,
-                                     TVMFFIAny* result) {
+  const TVMFFISafeCallType safe_call = [](void* self, const TVMFFIAny* arguments,
+                                          std::int32_t count, TVMFFIAny* result) {
     return static_cast<const TvmFunction*>(self)->call(arguments, count, result);
   };
-  if (TVMFFIFunctionCreate(this, call, nullptr, &function) != 0) return;
+  if (TVMFFIFunctionCreate(this, safe_call, nullptr, &function) != 0) return;
   TVMFFIMethodInfo info{};
   info.name = key;
   info.doc = {doc, std::strlen(doc)};

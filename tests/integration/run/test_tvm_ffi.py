@@ -22,7 +22,7 @@ HERE = Path(__file__).parent / "tvm_ffi"
 Run = Callable[[str], None]
 
 _BEFORE = """
-import gc, threading
+import gc, os, threading
 import numpy as np, torch, tvm_ffi
 from pathlib import Path
 folder = Path({folder!r})
@@ -138,10 +138,10 @@ def test_outputs_and_arguments_are_written(python: Run) -> None:
         fixed = np.zeros((3, 4), np.float32)
         fixed.flags.writeable = False
         fails(BufferError, lambda: e.blend_out(x.numpy(), w.numpy(), fixed), "readonly")
-        small = torch.zeros(2, 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the runtime warns that it resizes
         fails(ValueError, lambda: f.outgrown_out(x, torch.zeros(2000)), "has changed a result of shape [2000] to [1000]")
         fails(RuntimeError, lambda: f.outgrown_out(x, torch.zeros(2)), "does not own cannot be resized")
-        assert not small.any() and not fixed.any()
+        assert not fixed.any()
         """)
 
 
@@ -298,7 +298,9 @@ def test_calls_from_cpp(tmp_path: Path) -> None:
     assert shown[1].startswith(
         "TypeError: everywhere::blend(): argument 2 (other): expected Tensor, got"
     )
-    assert "everywhere::blend" in shown[2] and "cuda:1" in shown[2].lower()
+    assert shown[2].startswith(
+        "ValueError: everywhere::min_max(): argument 1 (self): the tensor is on cuda:1, and no library"
+    )
 
 
 def test_size_of_the_layer() -> None:
