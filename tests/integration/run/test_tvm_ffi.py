@@ -205,17 +205,15 @@ def test_no_memory_is_lost_and_threads_work(python: Run) -> None:
     """Protects references of tensors and results over many calls, with errors among them, and calls of many threads."""
     python("""
         import resource
-        big = torch.rand(200, 200)
+        big = torch.rand(100, 100)
         def work(count):
-            for _ in range(count):
+            for i in range(count):
                 r = e.blend(big, big)
                 s = e.rms_norm(big.numpy())
                 e.momentum_step_(big.clone(), torch.zeros_like(big), big, 0.1)
                 f.halves(w); f.front(big)
-                try:
-                    e.min_max(big, 5)
-                except IndexError:
-                    pass
+                if i % 50 == 0:
+                    fails(IndexError, lambda: e.min_max(big, 5))
             assert torch.equal(r, big)
         def resident():
             gc.collect()
@@ -223,7 +221,7 @@ def test_no_memory_is_lost_and_threads_work(python: Run) -> None:
         work(50)
         before = resident()
         work(1000)
-        assert resident() - before < 8 << 20, resident() - before
+        assert resident() - before < 4 << 20, resident() - before
         threads = [threading.Thread(target=work, args=(100,)) for _ in range(4)]
         for one in threads: one.start()
         for one in threads: one.join()
