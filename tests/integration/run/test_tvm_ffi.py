@@ -22,7 +22,7 @@ HERE = Path(__file__).parent / "tvm_ffi"
 Run = Callable[[str], None]
 
 _BEFORE = """
-import gc, os, threading
+import gc, os, sys, threading
 import numpy as np, torch, tvm_ffi
 from pathlib import Path
 folder = Path({folder!r})
@@ -222,6 +222,12 @@ def test_no_memory_is_lost_and_threads_work(python: Run) -> None:
         before = resident()
         work(1000)
         assert resident() - before < 4 << 20, resident() - before
+        array, small = np.ones(4, np.float32), resident()
+        references = sys.getrefcount(array)
+        for _ in range(20_000):
+            e.blend(array, array)
+            e.blend(w, w)
+        assert sys.getrefcount(array) == references and resident() - small < 1 << 20
         threads = [threading.Thread(target=work, args=(100,)) for _ in range(4)]
         for one in threads: one.start()
         for one in threads: one.join()
