@@ -58,7 +58,7 @@ void OperatorCall::add_default() {
 }
 
 void OperatorCall::add_written(TensorBase tensor) {
-  written_.push_back({tensor, tensor.data_ptr(), DimVector(tensor.sizes())});
+  written_.emplace_back(tensor);
   add(IValue(std::move(tensor)));
 }
 

@@ -40,6 +40,8 @@ class OperatorCall {
 
  private:
   struct Written {
+    explicit Written(const TensorBase& one)
+        : tensor(one), data(one.data_ptr()), sizes(one.sizes()) {}
     TensorBase tensor;
     void* data;
     DimVector sizes;

@@ -14,7 +14,7 @@
 #include "operator_call.h"
 #include "opgen/core/error.h"
 #include "opgen/core/local_keys.h"
-#include "opgen/device/block_source.h"
+#include "opgen/device/block_provider.h"
 #include "opgen/device/device_guard.h"
 #include "opgen/tensor/copy.h"
 #include "opgen/tensor/empty.h"
@@ -178,13 +178,13 @@ std::string name_of(std::int32_t index) {
 // ---- One call -----------------------------------------------------------------------------------
 
 // The memory of large tensors that a call makes, from the allocator of the caller's framework.
-class CallersMemory final : public BlockSource {
+class CallersMemory {
  public:
   CallersMemory() : is_set_(TVMFFIEnvGetDLPackManagedTensorAllocator() != nullptr) {
-    if (is_set_) replaced_ = exchange_block_source(this);
+    if (is_set_) replaced_ = std::exchange(current_, this);
   }
   ~CallersMemory() {
-    if (is_set_) exchange_block_source(replaced_);
+    if (is_set_) current_ = replaced_;
     for (TVMFFIObjectHandle block : blocks_) TVMFFIObjectDecRef(block);
   }
   CallersMemory(const CallersMemory&) = delete;
@@ -192,7 +192,20 @@ class CallersMemory final : public BlockSource {
 
   [[nodiscard]] bool is_set() const { return is_set_; }
 
-  bool provide(std::size_t bytes, DataPtr& block) override {
+  // Has the runtime ask for this memory. Libraries that are loaded before ask theirs in turn.
+  static void install() {
+    static const bool once = [] {
+      next_.store_release(exchange_block_provider([](std::size_t bytes, DataPtr& block) {
+        if (current_ != nullptr) return current_->provide(bytes, block);
+        const BlockProvider next = next_.load_acquire();
+        return next != nullptr && next(bytes, block);
+      }));
+      return true;
+    }();
+    (void)once;
+  }
+
+  bool provide(std::size_t bytes, DataPtr& block) {
     std::int64_t size = static_cast<std::int64_t>(bytes);
     TVMFFIObjectHandle made = nullptr;
     if (allocate(IntArrayRef(&size, 1), {kDLUInt, 8, 1}, made) != 0) return false;
@@ -229,10 +242,15 @@ class CallersMemory final : public BlockSource {
   }
 
  private:
+  static thread_local constinit CallersMemory* current_;
+  static constinit Atomic<BlockProvider> next_;
+
   bool is_set_;
-  BlockSource* replaced_ = nullptr;
+  CallersMemory* replaced_ = nullptr;
   std::vector<TVMFFIObjectHandle> blocks_;
 };
+thread_local constinit CallersMemory* CallersMemory::current_ = nullptr;
+constinit Atomic<BlockProvider> CallersMemory::next_ = nullptr;
 
 // A tensor that leaves the runtime. A consumer may delete it on any thread.
 struct Moved {
@@ -440,6 +458,8 @@ class Call {
       OPGEN_CHECK_VALUE(reinterpret_cast<std::uintptr_t>(data) % alignment_of(dtype) == 0,
                         "the elements are not aligned to their size: copy the array first");
     } else {
+      OPGEN_CHECK_VALUE(find_allocator(device.type()) != nullptr, "the tensor is on ", device,
+                        ", and no library that is loaded has kernels for this type of device");
       device_ = device;
     }
     if (owner == nullptr) {
@@ -662,11 +682,11 @@ TvmFunction::TvmFunction(const char* name, const char* operators, const char* me
     TVMFFIObjectDecRef(function);
     return;
   }
-  const TVMFFISafeCallType call = [](void* self, const TVMFFIAny* arguments, std::int32_t count,
-                                     TVMFFIAny* result) {
+  const TVMFFISafeCallType safe_call = [](void* self, const TVMFFIAny* arguments,
+                                          std::int32_t count, TVMFFIAny* result) {
     return static_cast<const TvmFunction*>(self)->call(arguments, count, result);
   };
-  if (TVMFFIFunctionCreate(this, call, nullptr, &function) != 0) return;
+  if (TVMFFIFunctionCreate(this, safe_call, nullptr, &function) != 0) return;
   TVMFFIMethodInfo info{};
   info.name = key;
   info.doc = {doc, std::strlen(doc)};
@@ -679,6 +699,7 @@ TvmFunction::TvmFunction(const char* name, const char* operators, const char* me
 const std::vector<TvmFunction::Overload>& TvmFunction::overloads() const {
   if (const auto* known = overloads_.load_acquire()) return *known;
   check_version();
+  CallersMemory::install();
   auto made = std::make_unique<std::vector<Overload>>();
   std::string_view rest = operators_;
   OPGEN_CHECK_TYPE(!rest.empty(), "TVM-FFI cannot call '", name_, "': ", doc_);

@@ -89,6 +89,7 @@ def test_other_schema_files_have_only_the_settings_of_the_whole_folder(tmp_path:
         ('"kernel" = 1', "E0925", "3:1", "did you mean 'kernels'?"),
         ("python = 1", "E0926", "3:10", "'python' takes true or false"),
         ('python = "yes" # why', "E0926", "3:10", "'python' takes true or false"),
+        ("frameworks = [1]", "E0926", "3:14", "'frameworks' takes a name or a list of names"),
         ("yaml = [1]", "E0926", "3:8", "'yaml' takes a path or a list of paths"),
         ("output = ['x']", "E0926", "3:10", "'output' takes a path"),
         ("name = ''", "E0926", "3:8", "'name' takes a string"),

@@ -8,7 +8,7 @@
 #include <new>
 
 #include "device/cpu_cache_impl.h"
-#include "opgen/device/block_source.h"
+#include "opgen/device/block_provider.h"
 #include "tensor/tensor_pool.h"
 
 namespace opgen {
@@ -20,17 +20,17 @@ void Allocator::copy_data(void*, const void*, std::size_t) const {
                               "not implement copy_data()");
 }
 void Allocator::record_stream(void*, Stream) {}
-BlockSource::~BlockSource() = default;
 
 namespace {
 
-thread_local constinit BlockSource* block_source OPGEN_TLS = nullptr;
+constinit std::atomic<BlockProvider> block_provider = nullptr;
 
 class CPUAllocator final : public Allocator {
  public:
   DataPtr allocate(std::size_t bytes, Device device) override {
     DataPtr block{nullptr, nullptr, nullptr, device};
-    if (block_source != nullptr && block_source->provide(bytes, block)) return block;
+    const BlockProvider provide = block_provider.load(std::memory_order_relaxed);
+    if (provide != nullptr && provide(bytes, block)) return block;
     if (bytes >= detail::kSmallestCached && detail::cpu_cache_is_on()) {
       return detail::allocate_cached(bytes, device);
     }
@@ -69,8 +69,8 @@ constinit std::atomic<Allocator*> allocators[kMaxDeviceTypes] = {};
 
 }  // namespace
 
-BlockSource* exchange_block_source(BlockSource* source) noexcept {
-  return std::exchange(block_source, source);
+BlockProvider exchange_block_provider(BlockProvider provider) noexcept {
+  return block_provider.exchange(provider);
 }
 
 void set_allocator(DeviceType type, Allocator* allocator) noexcept {

@@ -12,6 +12,7 @@ from opgen.cli.report import Reporting, report_unwritable
 from opgen.diagnostics import Diagnostics
 from opgen.io.files import Locked, create_folder
 from opgen.pipeline import scaffold
+from opgen.pipeline.inputs import OPTIONS, split_names
 from opgen.targets import TARGETS
 
 
@@ -34,9 +35,16 @@ from opgen.targets import TARGETS
     help="Operators on opgen's own tensors or on PyTorch's.",
 )
 @click.option(
+    "--frameworks",
+    type=split_names,
+    default=(),
+    metavar="NAMES",
+    help=OPTIONS["frameworks"].help,
+)
+@click.option(
     "-o", "--output", type=FOLDER, metavar="FOLDER", help="The new folder.  [default: NAME]"
 )
-def new(name: str, target: str, output: Path | None) -> None:
+def new(name: str, target: str, frameworks: tuple[str, ...], output: Path | None) -> None:
     """Create a package of operators to begin with.
 
     It has two operators, their kernels, tests, a build and a CI job. The folder must be new or empty.
@@ -44,7 +52,7 @@ def new(name: str, target: str, output: Path | None) -> None:
     diagnostics = Diagnostics()
     # A shell that completes the name of a folder adds a slash.
     name = name.removesuffix("/")
-    texts = scaffold.new_package(name, target, diagnostics)
+    texts = scaffold.new_package(name, target, diagnostics, frameworks)
     folder = Path(name) if output is None else output
     if not diagnostics.has_errors:
         try:

@@ -201,10 +201,12 @@ def _convert(name: str, value: object, folder: Path) -> tuple[Any, str]:
     form = _FORMS[name]
     if form is Form.flag:
         return (value if isinstance(value, bool) else None), "true or false"
-    if form is Form.paths:
+    if form in (Form.paths, Form.names):
         items = value if isinstance(value, list) else [value]
-        paths = tuple(folder / str(item) for item in items if _is_text(item))
-        return (paths if len(paths) == len(items) else None), "a path or a list of paths"
+        words = [str(item) for item in items if _is_text(item)]
+        kind = "path" if form is Form.paths else "name"
+        read = tuple(folder / word for word in words) if form is Form.paths else tuple(words)
+        return (read if len(read) == len(items) else None), f"a {kind} or a list of {kind}s"
     if name == "target":
         return (value if value in list(TARGETS) else None), f"one of {', '.join(sorted(TARGETS))}"
     text = str(value) if _is_text(value) else None

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import keyword
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from opgen.data import templates_dir
 from opgen.diagnostics import Diagnostics
 from opgen.diagnostics.suggestions import shorten
 from opgen.emit.common.base import GeneratedFile, generated
 from opgen.model.cpp_words import C_FUNCTIONS, is_library_name
+from opgen.python.frameworks import FRAMEWORKS, report_frameworks
 from opgen.targets import TARGETS
 from opgen.targets.base import FileKind, Target
 from opgen.templating.render import Renderer
 
 
-def _build_new_package(name: str, target: Target) -> Iterator[GeneratedFile]:
+def _build_new_package(
+    name: str, target: Target, frameworks: Sequence[str]
+) -> Iterator[GeneratedFile]:
     """Yield the files of package `name`: two operators, their kernels and tests, a build, jobs for CI.
 
     Where the target generates gradients, there are also their formulas and tests.
@@ -40,6 +43,8 @@ def _build_new_package(name: str, target: Target) -> Iterator[GeneratedFile]:
     if releases:
         files += ((".github/workflows/wheels.yml", "wheels.yml.j2"),)
         files += ((f"python/{name}/ops.py", "ops.py.j2"),)
+    if "jax" in frameworks:
+        files += (("tests/test_jax.py", "test_jax.py.j2"),)
     for path, template in files:
         yield generated(
             path,
@@ -53,6 +58,9 @@ def _build_new_package(name: str, target: Target) -> Iterator[GeneratedFile]:
             # The target, and the module, whose tensors the package's operators take.
             tensors="torch" if releases else target.name,
             module="torch" if releases else name,
+            frameworks=" ".join(frameworks),
+            framework_list=", ".join(f'"{framework}"' for framework in frameworks),
+            framework_packages="".join(f', "{FRAMEWORKS[framework]}"' for framework in frameworks),
         )
 
 
@@ -70,14 +78,18 @@ _WELL_KNOWN = frozenset(
 )
 
 
-def new_package(name: str, target: str, diagnostics: Diagnostics) -> Mapping[str, str]:
-    """Return the text of every file of a new package by path; report a bad name, and return nothing."""
+def new_package(
+    name: str, target: str, diagnostics: Diagnostics, frameworks: Sequence[str] = ()
+) -> Mapping[str, str]:
+    """Return the text of every file of a new package by path; report a bad name or framework, and return nothing."""
     _check_name(name, diagnostics)
+    is_runtime = TARGETS[target].call_words is None
+    report_frameworks((), frameworks, diagnostics, is_runtime=is_runtime, python=True)
     if diagnostics.has_errors:
         return {}
     new = templates_dir() / "new"
     folders = [new / folder for folder in TARGETS[target].plan.templates]
-    return Renderer(*folders, new).render_all(_build_new_package(name, TARGETS[target]))
+    return Renderer(*folders, new).render_all(_build_new_package(name, TARGETS[target], frameworks))
 
 
 def _check_name(name: str, diagnostics: Diagnostics) -> None:

@@ -10,7 +10,8 @@ from opgen.model.function_schema import Argument
 from opgen.model.native_function import NativeFunction
 from opgen.model.types import BaseTy, BaseType, ListType, OptionalType, Type
 
-FRAMEWORKS = ("jax", "tvm-ffi")
+# Each framework, and the package that pip installs for it.
+FRAMEWORKS = {"jax": "jax", "tvm-ffi": "apache-tvm-ffi"}
 
 # Tags of operators the shapes of whose results are not known before the call.
 _SHAPED_BY_VALUES = ("dynamic_output_shape", "data_dependent_output")

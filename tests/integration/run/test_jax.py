@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -213,8 +216,20 @@ def test_errors_say_what_to_change(run: Run) -> None:
         """)
 
 
-def test_nothing_for_jax_unless_it_is_asked_for(tmp_path: Path) -> None:
-    """Protects a library that serves no framework from code for it, and the errors of the option."""
-    assert {"jax", "libopgen_jax.so"} <= {
-        path.name for path in (jax_packages()[0] / "forms").iterdir()
-    }
+def test_a_new_package_for_jax(tmp_path: Path) -> None:
+    """Protects the command that makes one, its build and its tests, as they are written."""
+    folder = tmp_path / "hop"
+    opgen = (sys.executable, "-m", "opgen")
+    subprocess.run([*opgen, "new", "hop", "--frameworks", "jax", "-o", folder], check=True)
+    subprocess.run([*opgen, "build"], cwd=folder, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(folder / "build/opgen/cmake-build/python")}
+    tests = [sys.executable, "-m", "pytest", "-q", "tests/test_jax.py"]
+    subprocess.run(tests, cwd=folder, check=True, env=environment)
+    refused = subprocess.run(
+        [*opgen, "new", "hop", "--target", "torch", "--frameworks", "jax"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert refused.returncode == 1 and "error[E0910]: jax calls libraries for" in refused.stderr

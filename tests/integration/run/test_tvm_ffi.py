@@ -22,7 +22,7 @@ HERE = Path(__file__).parent / "tvm_ffi"
 Run = Callable[[str], None]
 
 _BEFORE = """
-import gc, threading
+import gc, os, sys, threading
 import numpy as np, torch, tvm_ffi
 from pathlib import Path
 folder = Path({folder!r})
@@ -69,7 +69,7 @@ def test_values_are_those_of_the_package(python: Run) -> None:
     python("""
         import everywhere, jax.numpy as jnp
         def own(t):
-            return everywhere.from_dlpack(np.array(t))
+            return everywhere.from_dlpack(np.from_dlpack(t).copy())
         for make in (lambda t: t, lambda t: t.numpy(), lambda t: jnp.asarray(t.numpy())):
             a, b = make(x), make(w)
             near(e.blend(a, b), everywhere.blend(own(a), own(b)))
@@ -138,10 +138,10 @@ def test_outputs_and_arguments_are_written(python: Run) -> None:
         fixed = np.zeros((3, 4), np.float32)
         fixed.flags.writeable = False
         fails(BufferError, lambda: e.blend_out(x.numpy(), w.numpy(), fixed), "readonly")
-        small = torch.zeros(2, 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the runtime warns that it resizes
         fails(ValueError, lambda: f.outgrown_out(x, torch.zeros(2000)), "has changed a result of shape [2000] to [1000]")
         fails(RuntimeError, lambda: f.outgrown_out(x, torch.zeros(2)), "does not own cannot be resized")
-        assert not small.any() and not fixed.any()
+        assert not fixed.any()
         """)
 
 
@@ -205,17 +205,15 @@ def test_no_memory_is_lost_and_threads_work(python: Run) -> None:
     """Protects references of tensors and results over many calls, with errors among them, and calls of many threads."""
     python("""
         import resource
-        big = torch.rand(200, 200)
+        big = torch.rand(100, 100)
         def work(count):
-            for _ in range(count):
+            for i in range(count):
                 r = e.blend(big, big)
                 s = e.rms_norm(big.numpy())
                 e.momentum_step_(big.clone(), torch.zeros_like(big), big, 0.1)
                 f.halves(w); f.front(big)
-                try:
-                    e.min_max(big, 5)
-                except IndexError:
-                    pass
+                if i % 50 == 0:
+                    fails(IndexError, lambda: e.min_max(big, 5))
             assert torch.equal(r, big)
         def resident():
             gc.collect()
@@ -223,7 +221,13 @@ def test_no_memory_is_lost_and_threads_work(python: Run) -> None:
         work(50)
         before = resident()
         work(1000)
-        assert resident() - before < 8 << 20, resident() - before
+        assert resident() - before < 4 << 20, resident() - before
+        array, small = np.ones(4, np.float32), resident()
+        references = sys.getrefcount(array)
+        for _ in range(20_000):
+            e.blend(array, array)
+            e.blend(w, w)
+        assert sys.getrefcount(array) == references and resident() - small < 1 << 20
         threads = [threading.Thread(target=work, args=(100,)) for _ in range(4)]
         for one in threads: one.start()
         for one in threads: one.join()
@@ -298,7 +302,9 @@ def test_calls_from_cpp(tmp_path: Path) -> None:
     assert shown[1].startswith(
         "TypeError: everywhere::blend(): argument 2 (other): expected Tensor, got"
     )
-    assert "everywhere::blend" in shown[2] and "cuda:1" in shown[2].lower()
+    assert shown[2].startswith(
+        "ValueError: everywhere::min_max(): argument 1 (self): the tensor is on cuda:1, and no library"
+    )
 
 
 def test_size_of_the_layer() -> None:
