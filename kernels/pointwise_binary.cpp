@@ -488,7 +488,7 @@ OPGEN_KERNEL(copysign_out)(const Tensor& self, const Scalar& other, Tensor& out)
 
 namespace {
 
-struct LogAddExp {
+struct LogAddExpOfComplex {
   // The number with the larger real part is the larger one.
   template <class T>
   opgen::complex<T> operator()(opgen::complex<T> x, opgen::complex<T> y) const {
@@ -513,7 +513,7 @@ OPGEN_META_FUNC(logaddexp)(const Tensor& self, const Tensor& other) {
 OPGEN_IMPL_FUNC(logaddexp_out)(const Tensor&, const Tensor&, const Tensor& /*out*/) {
   OPGEN_DISPATCH_FLOATING_AND_COMPLEX(common_dtype(), "logaddexp", [&] {
     if constexpr (is_complex_v<scalar_t>) {
-      map_wide<scalar_t>(*this, LogAddExp());
+      map_wide<scalar_t>(*this, LogAddExpOfComplex());
     } else {
       map_two_by_vectors<scalar_t>(*this, vectors::log_add_exp());
     }

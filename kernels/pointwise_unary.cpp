@@ -222,9 +222,7 @@ OPGEN_UNARY_FLOAT(asinh, map_floating_or_complex, OPGEN_STD(asinh))
 OPGEN_UNARY_FLOAT(acosh, map_floating_or_complex, OPGEN_STD(acosh))
 OPGEN_UNARY_FLOAT(atanh, map_floating_or_complex, OPGEN_STD(atanh), vectors::atanh())
 OPGEN_UNARY_FLOAT(lgamma, map_floating, OPGEN_STD(lgamma), vectors::lgamma())
-OPGEN_UNARY_FLOAT(
-    digamma, map_floating, [](auto x) { return static_cast<decltype(x)>(kernels::digamma(x)); },
-    vectors::digamma())
+OPGEN_UNARY_FLOAT(digamma, map_vectors, vectors::digamma())
 OPGEN_UNARY_FLOAT(erfinv, map_vectors, vectors::erfinv())
 OPGEN_UNARY_FLOAT(
     sinc, map_floating_or_complex,
@@ -235,12 +233,8 @@ OPGEN_UNARY_FLOAT(
       return std::sin(angle) / angle;
     },
     vectors::sinc())
-OPGEN_UNARY_FLOAT(
-    i0, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i0(x)); },
-    vectors::bessel_i0())
-OPGEN_UNARY_FLOAT(
-    special_i1, map_floating, [](auto x) { return static_cast<decltype(x)>(bessel_i1(x)); },
-    vectors::bessel_i1())
+OPGEN_UNARY_FLOAT(i0, map_vectors, vectors::bessel_i0())
+OPGEN_UNARY_FLOAT(special_i1, map_vectors, vectors::bessel_i1())
 OPGEN_UNARY_FLOAT(special_entr, map_vectors, vectors::Entropy())
 
 #undef OPGEN_STD
@@ -251,13 +245,13 @@ OPGEN_META_FUNC(polygamma)(int64_t n, const Tensor& self) {
   build_borrowing_unary_float_op(maybe_get_output(), self);
 }
 OPGEN_IMPL_FUNC(polygamma_out)(int64_t n, const Tensor& /*self*/, const Tensor& /*out*/) {
-  const auto of_element = [n](auto x) {
-    return static_cast<decltype(x)>(kernels::polygamma(n, x));
-  };
-  if (n == 1) {
-    map_floating(*this, "polygamma", of_element, vectors::trigamma());
+  if (n == 0) {
+    map_vectors(*this, "polygamma", vectors::digamma());
+  } else if (n == 1) {
+    map_vectors(*this, "polygamma", vectors::trigamma());
   } else {
-    map_floating(*this, "polygamma", of_element);
+    map_floating(*this, "polygamma",
+                 [n](auto x) { return static_cast<decltype(x)>(kernels::polygamma(n, x)); });
   }
 }
 OPGEN_KERNEL(polygamma_)(Tensor& self, int64_t n) {

@@ -68,15 +68,14 @@ def test_kernels_link_the_upper_library_if_they_include_its_headers() -> None:
     assert rule is not None
     above = re.compile(rule[1].replace('\\"', '"'))
     root = _RUNTIME / "include/opgen"
-    wholes = {path.stem for path in (_RUNTIME / "src/kernels").glob("*.cpp")}
+    kernels = {path.stem for path in (_RUNTIME / "src/kernels").glob("*.cpp")}
     upper = {"c_api.h"}
     included = {}
     for path in root.rglob("*.h"):
         name = path.relative_to(root).as_posix()
         included[name] = set(re.findall(r'#include "opgen/([\w/]+\.h)"', path.read_text()))
-        if name.split("/")[0] in _ROOMS[_ROOMS.index("schema") :]:
-            upper.add(name)
-        elif name.startswith("cpu/") and path.stem in wholes:
+        room = name.split("/")[0]
+        if room in _ROOMS[_ROOMS.index("schema") :] or (room == "cpu" and path.stem in kernels):
             upper.add(name)
     assert len(upper) > 20
     while more := {name for name, others in included.items() if others & upper} - upper:

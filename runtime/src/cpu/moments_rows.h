@@ -62,21 +62,29 @@ OPGEN_ROWS Moments MomentsRows<T, bytes>::moments(const T* at, std::int64_t n) {
   return result.from(static_cast<double>(origin), count);
 }
 
-template <bool scales, bool shifts, class T, int bytes>
-OPGEN_ALWAYS_INLINE void normalise_with(T* to, const T* from, std::int64_t n, T high, T low, T by,
-                                        const T* scale, const T* shift) {
+enum class Shift : std::uint8_t { None, Same, Each };
+
+// `shift`: of all numbers if it is the same, else of each.
+template <bool scales, Shift shifts, class T, int bytes>
+OPGEN_ALWAYS_INLINE void normalise_with(T* to, const T* from, std::int64_t n, double mean,
+                                        double factor, const T* scale, const T* shift) {
   using V = Vec<T, bytes>;
+  // The mean has two parts, so that the difference is as exact as that of doubles.
+  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
+  const T by = static_cast<T>(factor), same = shifts == Shift::Same ? *shift : T(0);
   std::int64_t i = 0;
   for (; i + V::size <= n; i += V::size) {
     V x = (V::load(from + i) - V(high) - V(low)) * V(by);
     if constexpr (scales) x = x * V::load(scale + i);
-    if constexpr (shifts) x = x + V::load(shift + i);
+    if constexpr (shifts == Shift::Same) x = x + V(same);
+    if constexpr (shifts == Shift::Each) x = x + V::load(shift + i);
     x.store(to + i);
   }
   for (; i < n; ++i) {
     T x = (from[i] - high - low) * by;
     if constexpr (scales) x *= scale[i];
-    if constexpr (shifts) x += shift[i];
+    if constexpr (shifts == Shift::Same) x += same;
+    if constexpr (shifts == Shift::Each) x += shift[i];
     to[i] = x;
   }
 }
@@ -84,32 +92,24 @@ OPGEN_ALWAYS_INLINE void normalise_with(T* to, const T* from, std::int64_t n, T 
 template <class T, int bytes>
 OPGEN_ROWS void MomentsRows<T, bytes>::normalise(T* to, const T* from, std::int64_t n, double mean,
                                                  double factor, const T* scale, const T* shift) {
-  // The mean has two parts, so that the difference is as exact as that of doubles.
-  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
-  const T by = static_cast<T>(factor);
   if (scale == nullptr) {
     if (shift == nullptr) {
-      normalise_with<false, false, T, bytes>(to, from, n, high, low, by, scale, shift);
+      normalise_with<false, Shift::None, T, bytes>(to, from, n, mean, factor, scale, shift);
     } else {
-      normalise_with<false, true, T, bytes>(to, from, n, high, low, by, scale, shift);
+      normalise_with<false, Shift::Each, T, bytes>(to, from, n, mean, factor, scale, shift);
     }
   } else if (shift == nullptr) {
-    normalise_with<true, false, T, bytes>(to, from, n, high, low, by, scale, shift);
+    normalise_with<true, Shift::None, T, bytes>(to, from, n, mean, factor, scale, shift);
   } else {
-    normalise_with<true, true, T, bytes>(to, from, n, high, low, by, scale, shift);
+    normalise_with<true, Shift::Each, T, bytes>(to, from, n, mean, factor, scale, shift);
   }
 }
 
 template <class T, int bytes>
 OPGEN_ROWS void MomentsRows<T, bytes>::scale(T* to, const T* from, std::int64_t n, double mean,
                                              double factor, double shift) {
-  const T high = static_cast<T>(mean), low = static_cast<T>(mean - static_cast<double>(high));
-  const T by = static_cast<T>(factor), plus = static_cast<T>(shift);
-  std::int64_t i = 0;
-  for (; i + V::size <= n; i += V::size) {
-    ((V::load(from + i) - V(high) - V(low)) * V(by) + V(plus)).store(to + i);
-  }
-  for (; i < n; ++i) to[i] = (from[i] - high - low) * by + plus;
+  const T plus = static_cast<T>(shift);
+  normalise_with<false, Shift::Same, T, bytes>(to, from, n, mean, factor, nullptr, &plus);
 }
 
 template struct MomentsRows<float, OPGEN_ROWS_BYTES>;

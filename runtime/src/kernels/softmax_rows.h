@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "opgen/cpu/convert_rows.h"
 #include "opgen/cpu/vec_doubles.h"
 #include "opgen/cpu/vector_folds.h"
 #include "opgen/cpu/vector_rows.h"
@@ -172,21 +173,18 @@ OPGEN_ALWAYS_INLINE void load_two(const T* from, Vec<M, bytes>& a, Vec<M, bytes>
     b = V::of(__builtin_bit_cast(typename V::Native, words & 0xffff0000u));
   }
 }
-// The bits of floats that are rounded to the upper half; NaN has bits of its own.
-template <int bytes>
-OPGEN_ALWAYS_INLINE auto rounded_to_upper(const Vec<float, bytes>& v) {
-  using Words = typename VectorOf<std::uint32_t, Vec<float, bytes>::size>::type;
-  const Words bits = __builtin_bit_cast(Words, v.values);
-  const Words sum = bits + 0x7fffu + ((bits >> 16) & 1u);
-  return v == v ? sum : Words{} + 0x7fc00000u;
-}
 template <class T, class M, int bytes>
 OPGEN_ALWAYS_INLINE void store_two(T* to, const Vec<M, bytes>& a, const Vec<M, bytes>& b) {
+  using V = Vec<M, bytes>;
   if constexpr (std::is_same_v<T, M>) {
     a.store(to);
-    b.store(to + Vec<M, bytes>::size);
+    b.store(to + V::size);
   } else {
-    const auto words = (rounded_to_upper(a) >> 16) | (rounded_to_upper(b) & 0xffff0000u);
+    using Words = typename VectorOf<std::uint32_t, V::size>::type;
+    Words lower = __builtin_bit_cast(Words, a.values), upper = __builtin_bit_cast(Words, b.values);
+    round_to_bfloat16(lower);
+    round_to_bfloat16(upper);
+    const Words words = (lower >> 16) | (upper & 0xffff0000u);
     std::memcpy(static_cast<void*>(to), &words, sizeof words);
   }
 }

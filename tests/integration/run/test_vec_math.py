@@ -48,6 +48,10 @@ _ALLOWED = {
         for name in ("hypot", "atan2", "softplus", "xlogy", "log_add_exp", "log_add_exp2")
     },
     **{f"{name}_of_doubles": 0.0 for name in ("fmod", "remainder", "divide_floor")},
+    **{f"bessel_{order}_of_doubles": 5.2 for order in ("i0", "i1")},
+    "digamma_of_doubles": 22.0,
+    "digamma_plus_100_of_doubles": 0.7,
+    "trigamma_of_doubles": 6.5,
     "erfc_of_doubles": 5.4,
     "erfinv_of_doubles": 2.3,
     "erfinv_near_1_of_doubles": 3.3,

@@ -135,6 +135,16 @@ OPGEN_ALWAYS_INLINE void store_row_here(char* to, std::int64_t stride, const M* 
   }
 }
 
+// Rounds the bits of floats to the upper halves, which are those of bfloat16; NaN has bits of its
+// own. The lower halves are undefined.
+template <class Words>
+OPGEN_ALWAYS_INLINE void round_to_bfloat16(Words& bits) {
+  // Floats would not be NaN with -ffast-math; AVX2 compares signed numbers only.
+  using Signed = decltype(bits == bits);
+  const Signed is_nan = __builtin_bit_cast(Signed, bits & 0x7fffffffu) > 0x7f800000;
+  bits = is_nan ? Words{} + 0x7fc00000u : bits + 0x7fffu + ((bits >> 16) & 1u);
+}
+
 template <class T, class M>
 OPGEN_NOINLINE void load_row(M* to, const char* from, std::int64_t stride, std::int64_t n) {
   load_row_here<T>(to, from, stride, n);
@@ -171,9 +181,8 @@ OPGEN_TARGET_AVX512 inline std::int64_t store_bfloat16_avx512(char* to, const fl
   for (; i + 16 <= n; i += 16) {
     Words bits;
     std::memcpy(&bits, from + i, sizeof bits);
-    const Words rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    const Words words = (bits & 0x7fffffffu) > 0x7f800000u ? Words{} + 0x7fc0u : rounded;
-    const UpperHalves halves = __builtin_convertvector(words, UpperHalves);
+    round_to_bfloat16(bits);
+    const UpperHalves halves = __builtin_convertvector(bits >> 16, UpperHalves);
     std::memcpy(to + 2 * i, &halves, sizeof halves);
   }
   return i;

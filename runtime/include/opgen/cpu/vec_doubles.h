@@ -3,8 +3,9 @@
 // vec_special.h):
 //
 //   log, log2, log10, log1p, expm1, exp2, sinh, cosh, tanh, atanh, sin, cos, tan, asin, acos, erf,
-//   erfc, erfinv, gelu, softplus, atan2(y, x), hypot(x, y), log_add_exp(x, y), log_add_exp2(x, y),
-//   xlogy(x, y), pow(x, y), fmod(x, y), remainder(x, y), divide_floor(x, y)
+//   erfc, erfinv, digamma, trigamma, bessel_i0, bessel_i1, gelu, softplus, atan2(y, x), hypot(x,
+//   y), log_add_exp(x, y), log_add_exp2(x, y), xlogy(x, y), pow(x, y), fmod(x, y), remainder(x, y),
+//   divide_floor(x, y)
 //
 // The errors, in units in the last place, are in docs/reference/loops.md. Polynomials are nearly
 // minimax: interpolated at Chebyshev's points with 60 digits.
@@ -167,18 +168,39 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> asin_rest(const Doubles<bytes>& t,
   return select(near, t, whole) * z * polynomial(z, c);
 }
 
+// factor * exp(x + rest), which may be finite where the exponential is not.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> times_exp(const Doubles<bytes>& factor, const Doubles<bytes>& x,
+                                             const Doubles<bytes>& rest) noexcept {
+  using V = Doubles<bytes>;
+  const V sum = multiply_add(x + rest, V(0x1.71547652b82fep+0), V(kWideRounder));
+  const V n = sum - V(kWideRounder);
+  const V r = multiply_add(n, V(-kUpperLn2), x) + multiply_add(n, V(-kLowerLn2), rest);
+  const V tail = multiply_add(r * r, exp_polynomial(r), r);
+  return times_power(multiply_add(factor, tail, factor), n, sum);
+}
 // factor * exp(-t^2 scale) for a scale of 1 or 1/2, without the rounding of t^2.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> times_normal(const Doubles<bytes>& factor,
                                                 const Doubles<bytes>& t, double scale) noexcept {
   using V = Doubles<bytes>;
   const V upper = leading(t);
-  const V x = upper * upper * V(-scale), rest = (t - upper) * (t + upper) * V(-scale);
-  const V sum = multiply_add(x + rest, V(0x1.71547652b82fep+0), V(kWideRounder));
-  const V n = sum - V(kWideRounder);
-  const V r = multiply_add(n, V(-kUpperLn2), x) + multiply_add(n, V(-kLowerLn2), rest);
-  const V tail = multiply_add(r * r, exp_polynomial(r), r);
-  return times_power(multiply_add(factor, tail, factor), n, sum);
+  return times_exp(factor, upper * upper * V(-scale), (t - upper) * (t + upper) * V(-scale));
+}
+// A modified Bessel function for x >= 0: `near` up to 8, and then the exponential over the root,
+// times a polynomial in 16 / x - 1.
+template <int bytes, std::size_t n>
+OPGEN_ALWAYS_INLINE Doubles<bytes> bessel_from(const Doubles<bytes>& given,
+                                               const Doubles<bytes>& near,
+                                               const double (&far)[n]) noexcept {
+  using V = Doubles<bytes>;
+  // From 714 on, the result is infinite; NaN stays.
+  const V x = min(V(720.0), given);
+  const typename V::Mask small = x <= V(8.0);
+  if (!any(~small)) return near;
+  const V u = V(1.0) / x;
+  const V factor = polynomial(multiply_add(u, V(16.0), V(-1.0)), far) * root(u);
+  return select(small, near, times_exp(factor, x, V(0.0)));
 }
 // exp(t^2) erfc(t), for t from 0 to 27.5.
 template <int bytes>
@@ -547,6 +569,105 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> erfinv(const Doubles<bytes>& x) noexcept {
     factor = select(central, factor, detail::polynomial(detail::root(w) - V(4.0), outer));
   }
   return detail::infinite_at_one(x, x * factor);
+}
+
+// The modified Bessel functions of the first kind of the orders 0 and 1.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> bessel_i0(const Doubles<bytes>& x) noexcept {
+  constexpr double near[] = {0x1p+0,
+                             0x1p-2,
+                             0x1p-6,
+                             0x1.c71c71c71c71dp-12,
+                             0x1.c71c71c71c705p-18,
+                             0x1.23456789abe20p-24,
+                             0x1.02e85c08974c5p-31,
+                             0x1.522a43f678544p-39,
+                             0x1.522a43f3c5cffp-47,
+                             0x1.0b3132ac6604fp-55,
+                             0x1.5601859c1e784p-64,
+                             0x1.69cac787efc6fp-73,
+                             0x1.4195b658aa38cp-82,
+                             0x1.e7477a048e22cp-92,
+                             0x1.3d45e4ad1d75dp-101,
+                             0x1.71eed78904823p-111,
+                             0x1.38c9bb9def199p-121,
+                             0x1.f2ba28a423f36p-131};
+  constexpr double far[] = {0x1.9bd428ad249a5p-2,   0x1.b87969bb93bcbp-9,   0x1.1daa72b5ccfadp-13,
+                            0x1.75e5ee702e57ap-17,  0x1.8e513c6a21829p-20,  0x1.3f49ac32e14bfp-22,
+                            0x1.7d0cd4fd1f2b8p-24,  0x1.51ccdc47b6c77p-25,  0x1.7288379f891f7p-26,
+                            0x1.03bcdeab408e2p-27,  -0x1.d72c8d3f0b6bcp-28, -0x1.cd5da3da6b614p-27,
+                            -0x1.58ce729fc478ap-28, 0x1.05248ba2f26a0p-27,  0x1.c034e59a2db9bp-28,
+                            -0x1.ece52144ada18p-29, -0x1.3756a636aa04fp-28, 0x1.ba2352eb42f20p-30,
+                            0x1.295fc465ff477p-29,  -0x1.5be16a36a0da0p-31, -0x1.650b3e7f898b0p-31,
+                            0x1.852f5d42d1ca3p-33,  0x1.90df137cc1a36p-34,  -0x1.ada2c97f3fdddp-36};
+  return detail::bessel_from(detail::magnitude(x), detail::polynomial(x * x, near), far);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> bessel_i1(const Doubles<bytes>& x) noexcept {
+  constexpr double near[] = {0x1p-1,
+                             0x1p-4,
+                             0x1.5555555555556p-9,
+                             0x1.c71c71c71c70fp-15,
+                             0x1.6c16c16c16d20p-21,
+                             0x1.845c8a0ce3807p-28,
+                             0x1.27e4fb77a30bbp-35,
+                             0x1.522a43f427f3bp-43,
+                             0x1.2c9758fda3036p-51,
+                             0x1.ab81e74959342p-60,
+                             0x1.f176cf1f1237fp-69,
+                             0x1.e260acd0c17e6p-78,
+                             0x1.8be972f0e252ep-87,
+                             0x1.159f90570389ap-96,
+                             0x1.5ac53da80dc82p-106,
+                             0x1.38dbeef3ff4f1p-116,
+                             0x1.08fbc76dd1df0p-125};
+  constexpr double far[] = {0x1.8ebe783a84030p-2,   -0x1.3f796198ee628p-7,  -0x1.cbc54df1ece76p-13,
+                            -0x1.f89c23066d278p-17, -0x1.ec8e101744487p-20, -0x1.76137e6905189p-22,
+                            -0x1.ad8db6e1fecbbp-24, -0x1.727a73a8063a8p-25, -0x1.9180f82a1d429p-26,
+                            -0x1.21895bb7ba33fp-27, 0x1.cd81846fb3ff1p-28,  0x1.e20e7d69649cap-27,
+                            0x1.9f203cf2783b7p-28,  -0x1.0630cddd4e099p-27, -0x1.1465ce7d29637p-27,
+                            0x1.d4345a69bfc30p-29,  0x1.bdc8daed57db9p-28,  -0x1.858c7591014bdp-30,
+                            -0x1.162964d5f91dbp-28, 0x1.1aee882806184p-31,  0x1.fce6b32270b52p-30,
+                            -0x1.272ae05110368p-33, -0x1.2839623e2341cp-31, 0x1.33e83e12ca3b4p-36,
+                            0x1.432b0a4121172p-34};
+  const Doubles<bytes> size = detail::magnitude(x);
+  return detail::with_sign(detail::bessel_from(size, size * detail::polynomial(x * x, near), far),
+                           x);
+}
+
+// The first term of the sums is not in the fraction: it is the largest, and would be rounded often.
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> digamma(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  const typename V::Mask negative = x < V(0.0);
+  const V positive = select(negative, V(1.0) - x, x);
+  const typename V::Mask small = positive < V(16.0);
+  V at;
+  const V rest = detail::digamma_less_log<5>(select(small, positive + V(1.0), positive), at);
+  V result = (rest + log(at)) - select(small, V(1.0) / positive, V(0.0));
+  if (detail::any(negative)) {
+    const V angle = detail::fraction_of_negative(x) * V(detail::kPi);
+    const V reflected = select(angle == V(0.0), V(std::numeric_limits<double>::quiet_NaN()),
+                               result - V(detail::kPi) / tan(angle));
+    result = select(negative, reflected, result);
+  }
+  const V end = detail::with_sign(V(std::numeric_limits<double>::infinity()), -x);
+  return select(x == V(0.0), end, result);
+}
+template <int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> trigamma(const Doubles<bytes>& x) noexcept {
+  using V = Doubles<bytes>;
+  const typename V::Mask negative = x < V(0.0);
+  const V positive = select(negative, V(1.0) - x, x);
+  const typename V::Mask small = positive < V(16.0);
+  const V u = V(1.0) / positive;
+  const V result = detail::trigamma_of_positive<10>(select(small, positive + V(1.0), positive)) +
+                   select(small, u * u, V(0.0));
+  if (OPGEN_LIKELY(!detail::any(negative))) return result;
+  const V ratio = V(detail::kPi) / sin(detail::fraction_of_negative(x) * V(detail::kPi));
+  const V reflected = select(x == V(-std::numeric_limits<double>::infinity()),
+                             V(std::numeric_limits<double>::quiet_NaN()), ratio * ratio - result);
+  return select(negative, reflected, result);
 }
 
 template <int bytes>

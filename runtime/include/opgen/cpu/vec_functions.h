@@ -309,55 +309,71 @@ OPGEN_ALWAYS_INLINE Floats<bytes> erfinv(const Floats<bytes>& x) noexcept {
 
 namespace detail {
 
-// digamma(x) for x > 0: the first terms as one fraction, and an asymptotic series.
+// digamma(x) - log(at) for x > 0: an asymptotic series, and the first terms as one fraction: of the
+// first and the last one, of the second and the second last, and so on, the sum is the same, over
+// x (x + last) + k (last - k). With five pairs, it has all digits of doubles.
+template <int pairs, int bytes>
+OPGEN_ALWAYS_INLINE Doubles<bytes> digamma_less_log(const Doubles<bytes>& x,
+                                                    Doubles<bytes>& at) noexcept {
+  using V = Doubles<bytes>;
+  constexpr double c[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                          1.0 / 132, -691.0 / 32760, 1.0 / 12};
+  constexpr int last = 2 * pairs - 1;
+  const typename V::Mask small = x < V(16.0);
+  const V product = x * (x + V(double(last)));
+  V upper(0.0), lower(1.0);
+  for (int k = 0; k < pairs; ++k) {
+    const V factor = product + V(double(k * (last - k)));
+    upper = multiply_add(upper, factor, lower);
+    lower = lower * factor;
+  }
+  const V first_terms = upper / lower * (x + x + V(double(last)));
+  at = select(small, x + V(double(last + 1)), x);
+  const V u = V(1.0) / at;
+  const V z = u * u;
+  const V rest = multiply_add(z, polynomial(z, c), u * V(0.5));
+  return -rest - select(small, first_terms, V(0.0));
+}
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> digamma_of_positive(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  constexpr double c[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760};
-  const typename V::Mask small = x < V(16.0);
-  V upper(0.0), lower(1.0), at = x;
-  for (int k = 0; k < 6; ++k) {
-    upper = multiply_add(upper, at, lower);
-    lower = lower * at;
-    at = at + V(1.0);
-  }
-  at = select(small, at, x);
-  const V u = V(1.0) / at;
-  const V z = u * u;
-  const V rest = multiply_add(log2_of(at), V(kLog2), u * V(-0.5)) - z * polynomial(z, c);
-  return rest - select(small, upper / lower, V(0.0));
+  V at;
+  const V rest = digamma_less_log<3>(x, at);
+  return multiply_add(log2_of(at), V(kLog2), rest);
 }
+// x less the nearest integer, for x < 0.
 template <int bytes>
-OPGEN_ALWAYS_INLINE Doubles<bytes> fraction_of(const Doubles<bytes>& x) noexcept {
+OPGEN_ALWAYS_INLINE Doubles<bytes> fraction_of_negative(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  const V whole = (x + V(kWideRounder)) - V(kWideRounder);
-  return select(magnitude(x) < V(0x1p24), x - whole, V(0.0));
+  const V rounder(-0x1p52);
+  return select(x > rounder, x - ((x + rounder) - rounder), V(0.0));
 }
 // The same for x < 0, by reflection; NaN for integers.
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> digamma_of_negative(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  const V rest = fraction_of(x) * V(kPi);
+  const V rest = fraction_of_negative(x) * V(kPi);
   const V reflected = V(-kPi) * sine_of(rest, 1) / sine_of(rest, 0);
   return select(rest == V(0.0), V(std::numeric_limits<double>::quiet_NaN()),
                 reflected + digamma_of_positive(V(1.0) - x));
 }
 
-// The sum of (x + k)^-2 over k >= 0, for x >= 0: the first four terms as one fraction, and the rest
-// with the Euler-Maclaurin formula.
-template <int bytes>
+// The sum of (x + k)^-2 over k >= 0, for x >= 0: the first terms as one fraction, and the rest with
+// the Euler-Maclaurin formula. With ten terms, it has all digits of doubles.
+template <int terms, int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> trigamma_of_positive(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
   // For larger numbers, the series alone is exact.
   const typename V::Mask small = x < V(16.0);
   V upper(0.0), lower(1.0), at = x;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < terms; ++k) {
     const V square = at * at;
     upper = multiply_add(upper, square, lower);
     lower = lower * square;
     at = at + V(1.0);
   }
-  constexpr double c[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730};
+  constexpr double c[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                          5.0 / 66, -691.0 / 2730, 7.0 / 6};
   const V u = V(1.0) / select(small, at, x);
   const V z = u * u;
   const V rest = multiply_add(u * z, polynomial(z, c), multiply_add(z, V(0.5), u));
@@ -367,8 +383,8 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> trigamma_of_positive(const Doubles<bytes>& x)
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> trigamma_of_negative(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  const V sine = sine_of(fraction_of(x) * V(kPi), 0);
-  return V(kPi * kPi) / (sine * sine) - trigamma_of_positive(V(1.0) - x);
+  const V sine = sine_of(fraction_of_negative(x) * V(kPi), 0);
+  return V(kPi * kPi) / (sine * sine) - trigamma_of_positive<3>(V(1.0) - x);
 }
 
 // `of_positive(x)`, and of_negative(x) where x is negative.
@@ -400,7 +416,7 @@ template <int bytes>
 OPGEN_ALWAYS_INLINE Floats<bytes> trigamma(const Floats<bytes>& x) noexcept {
   using D = Doubles<bytes>;
   return detail::reflected(
-      x, [](const D& a) OPGEN_INLINE_LAMBDA { return detail::trigamma_of_positive(a); },
+      x, [](const D& a) OPGEN_INLINE_LAMBDA { return detail::trigamma_of_positive<3>(a); },
       [](const D& a) OPGEN_INLINE_LAMBDA { return detail::trigamma_of_negative(a); });
 }
 

@@ -99,7 +99,7 @@ OPGEN_ALWAYS_INLINE Doubles<bytes> lgamma_of_positive(const Doubles<bytes>& x) n
 template <int bytes>
 OPGEN_ALWAYS_INLINE Doubles<bytes> lgamma_reflection(const Doubles<bytes>& x) noexcept {
   using V = Doubles<bytes>;
-  const V rest = fraction_of(x);
+  const V rest = fraction_of_negative(x);
   const V sine = magnitude(rest) * sine_ratio(rest * rest);
   return (V(1.65149612947231879804) - log2_of(sine)) * V(kLog2);  // log2(pi)
 }

@@ -12,6 +12,7 @@
 #if defined(AVX512) && !defined(__clang__)
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma")
 #endif
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -234,20 +235,18 @@ Numbers all_halves() {
   return numbers;
 }
 
-double digamma(double x) {
+long double digamma(long double x) {
   constexpr long double pi = 3.14159265358979323846L;
   if (std::isinf(x)) return x > 0 ? x : std::nan("");
   if (x == 0) return std::copysign(INFINITY, -x);
   if (x < 0) {
     if (x == std::floor(x)) return std::nan("");
-    return static_cast<double>(digamma(1 - x) -
-                               pi / std::tan(pi * static_cast<long double>(x - std::nearbyint(x))));
+    return digamma(1 - x) - pi / std::tan(pi * (x - std::nearbyint(x)));
   }
   long double sum = 0, at = x;
   for (int k = 0; k < 100; ++k, at += 1) sum += 1 / at;
   const long double z = 1 / (at * at);
-  return static_cast<double>(std::log(at) - 0.5L / at -
-                             z * (1.0L / 12 - z * (1.0L / 120 - z / 252)) - sum);
+  return std::log(at) - 0.5L / at - z * (1.0L / 12 - z * (1.0L / 120 - z / 252)) - sum;
 }
 
 // By Newton's method, from the logarithm of the tail.
@@ -266,24 +265,24 @@ long double erfinv(long double y) {
 }
 
 // The sum of (x + k)^-2: a hundred terms, and an asymptotic series.
-double trigamma(double x) {
+long double trigamma(long double x) {
   constexpr long double pi = 3.14159265358979323846L;
   if (std::isinf(x)) return x > 0 ? 0 : std::nan("");
   if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::infinity();
   if (x < 0) {
-    const long double sine = std::sin(pi * static_cast<long double>(x - std::nearbyint(x)));
-    return static_cast<double>(pi * pi / (sine * sine) - trigamma(1 - x));
+    const long double sine = std::sin(pi * (x - std::nearbyint(x)));
+    return pi * pi / (sine * sine) - trigamma(1 - x);
   }
   long double sum = 0, at = x;
   for (int k = 0; k < 100; ++k, at += 1) sum += 1 / (at * at);
   const long double z = 1 / (at * at);
-  return static_cast<double>(sum + 1 / at + z / 2 + z / at * (1.0L / 6 - z * (1.0L / 30 - z / 42)));
+  return sum + 1 / at + z / 2 + z / at * (1.0L / 6 - z * (1.0L / 30 - z / 42));
 }
 
 // The modified Bessel function of an order, by its series or by the asymptotic one.
 template <int order>
-double bessel(double given) {
-  const long double x = std::abs(static_cast<long double>(given));
+long double bessel(long double given) {
+  const long double x = std::abs(given);
   long double sum = 1, term = 1;
   if (std::isinf(x)) return order == 0 ? INFINITY : given;
   if (x < 30) {
@@ -291,7 +290,7 @@ double bessel(double given) {
       term *= x * x / 4 / (static_cast<long double>(k) * (k + order));
       sum += term;
     }
-    return static_cast<double>(order == 0 ? sum : sum * given / 2);
+    return order == 0 ? sum : sum * given / 2;
   }
   for (int k = 1; k < 30 && std::abs(term) > sum * 1e-20L; ++k) {
     const long double odd = 2 * k - 1;
@@ -299,7 +298,7 @@ double bessel(double given) {
     sum += term;
   }
   sum *= std::exp(x) / std::sqrt(2 * 3.14159265358979323846L * x);
-  return static_cast<double>(order == 0 || given > 0 ? sum : -sum);
+  return order == 0 || given > 0 ? sum : -sum;
 }
 
 double log_gamma(double x) {
@@ -340,8 +339,8 @@ int main(int given, char** arguments) {
   MEASURE(cos, std::cos(x), -10, 10)
   MEASURE(cos, std::cos(x), -1e6, 1e6)
   MEASURE(atan, std::atan(x), -3, 3)
-  MEASURE(trigamma, trigamma(x), -3, 20)
-  MEASURE(trigamma, trigamma(x), 0, 3)
+  MEASURE(trigamma, static_cast<double>(trigamma(x)), -3, 20)
+  MEASURE(trigamma, static_cast<double>(trigamma(x)), 0, 3)
   MEASURE(expm1, std::expm1(x), -2, 2)
   MEASURE(exp2, std::exp2(x), -150, 128)
   MEASURE(log2, std::log2(x), 0.5, 2)
@@ -355,10 +354,10 @@ int main(int given, char** arguments) {
   MEASURE(atanh, std::atanh(x), -1, 1)
   MEASURE(erfc, std::erfc(x), -4, 10.1)
   MEASURE(erfinv, static_cast<double>(erfinv(x)), -1, 1)
-  MEASURE(bessel_i0, bessel<0>(x), -100, 100)
-  MEASURE(bessel_i0, bessel<0>(x), 0, 9)
-  MEASURE(bessel_i1, bessel<1>(x), -100, 100)
-  MEASURE(bessel_i1, bessel<1>(x), 0, 9)
+  MEASURE(bessel_i0, static_cast<double>(bessel<0>(x)), -100, 100)
+  MEASURE(bessel_i0, static_cast<double>(bessel<0>(x)), 0, 9)
+  MEASURE(bessel_i1, static_cast<double>(bessel<1>(x)), -100, 100)
+  MEASURE(bessel_i1, static_cast<double>(bessel<1>(x)), 0, 9)
   MEASURE(lgamma, log_gamma(x), 0, 4)
   MEASURE(lgamma, log_gamma(x), -10, 10)
   MEASURE(sinc, sinc(x), -3, 3)
@@ -368,7 +367,8 @@ int main(int given, char** arguments) {
        {std::pair(1.6f, 20.0f), std::pair(20.0f, 1e6f), std::pair(-0.45f, 1.3f)}) {
     measure(
         "digamma", [](const V& x, const V&) { return vec::digamma(x); },
-        [](double x, double) { return digamma(x); }, between(low, high, count), {});
+        [](double x, double) { return static_cast<double>(digamma(x)); }, between(low, high, count),
+        {});
   }
   measure(
       "sin_of_half", [](const V& x, const V&) { return vec::sin_of_half(x); },
@@ -498,6 +498,36 @@ int main(int given, char** arguments) {
       "erfinv_near_1", [](const D& x, const D&) { return vec::erfinv(D(1.0) - x); },
       [](long double x, long double) { return erfinv(1 - static_cast<double>(x)); }, 0, 1e-3,
       count);
+  measure_doubles(
+      "digamma", [](const D& x, const D&) { return vec::digamma(max(D(-0.45), x)); },
+      [](long double x, long double) { return digamma(x < -0.45 ? -0.45 : x); }, 2.5, 20, count);
+  // Near its zeros: in units of 100.
+  measure_doubles(
+      "digamma_plus_100",
+      [](const D& x, const D&) { return min(D(5.0), max(D(-5.0), vec::digamma(x))) + D(100.0); },
+      [](long double x, long double) {
+        const long double y = digamma(x);
+        return std::isnan(y) ? y : std::clamp(y, -5.0L, 5.0L) + 100;
+      },
+      -20, 20, count);
+  for (auto [low, high] : {std::pair(-20.0, 20.0), std::pair(1.0, 1e6)}) {
+    measure_doubles(
+        "trigamma", [](const D& x, const D&) { return vec::trigamma(x); },
+        [](long double x, long double) { return trigamma(x); }, low, high, count);
+  }
+  for (double most : {9.0, 720.0}) {
+    measure_doubles(
+        "bessel_i0", [](const D& x, const D&) { return vec::bessel_i0(x); },
+        [](long double x, long double) { return bessel<0>(x); }, -most, most, count);
+    // Half of the least number is none.
+    measure_doubles(
+        "bessel_i1",
+        [](const D& x, const D&) {
+          return vec::bessel_i1(select((x == D(5e-324)) | (x == D(-5e-324)), D(0.0), x));
+        },
+        [](long double x, long double) { return bessel<1>(std::abs(x) == 5e-324 ? 0 : x); }, -most,
+        most, count);
+  }
   // Half of the least number is none.
   measure_doubles(
       "gelu",
