@@ -78,7 +78,7 @@ def _list_operators(
         printed, errors = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         message = f"{names} did not finish loading within {TIMEOUT} seconds"
-        problems.error("E1163", message, None)
+        problems.diagnostics.error("E1163", message, None)
         return None
     finally:
         _end(process)
@@ -90,7 +90,7 @@ def _list_operators(
     first = _first_of_exception(lines)
     reason = lines[first].strip() if lines else f"it ended with code {process.returncode}"
     message = f"{names} cannot be loaded: {reason}"
-    problems.error("E1163", message, None, notes=lines[first + 1 :][:_MOST_LINES])
+    problems.diagnostics.error("E1163", message, None, notes=lines[first + 1 :][:_MOST_LINES])
     return None
 
 

@@ -89,7 +89,7 @@ def find_sources(arguments: Iterable[str], problems: Problems) -> list[str]:
         if len(paths) == before and not any(path.startswith(argument) for path in paths):
             message = f"there is no source at {argument}"
             hint = "pass a file, a folder, or a pattern such as 'csrc/**/*.cpp'"
-            problems.error("E1164", message, None, hint=hint)
+            problems.diagnostics.error("E1164", message, None, hint=hint)
     return list(paths)
 
 
@@ -261,7 +261,7 @@ def collect_entries(imports: Imports, diagnostics: Diagnostics) -> Collected | N
     entries = merge(found.registrations, problems)
     if not entries:
         what = "libraries" if imports.libraries else "sources"
-        problems.error("E1161", f"the {what} define no operator", None)
+        problems.diagnostics.error("E1161", f"the {what} define no operator", None)
         return None
     folder = posixpath.dirname(imports.output)
     texts = tuple(found.texts.values())
@@ -355,7 +355,7 @@ def _report_namespaces(reading: Reading, problems: Problems) -> None:
         labels = [(span, "and here") for span in others[:_MOST_LABELS]]
         message = f"the namespace is not known: {name}"
         hint = "--namespace NAME" if " " in name else f"-D {name}=NAME, or --namespace NAME"
-        problems.error("E1160", message, first, hint=hint, labels=labels)
+        problems.diagnostics.error("E1160", message, first, hint=hint, labels=labels)
 
 
 # Texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from opgen.data import compiled_templates_dir, runtime_dir
@@ -18,13 +19,13 @@ class Renderer:
     """
 
     def __init__(self, *folders: Path) -> None:
-        self._environment = make_environment(folders, compiled_templates_dir())
+        self._template = cache(make_environment(folders, compiled_templates_dir()).get_template)
 
     def render(self, file: GeneratedFile) -> str:
         """Return the text of `file`. Raises jinja2.TemplateNotFound."""
         if not file.template.endswith(".j2"):
             return (runtime_dir() / file.template).read_text(encoding="utf-8")
-        text = self._environment.get_template(file.template).render(file=file)
+        text = self._template(file.template).render(file=file)
         if file.template.endswith((".h.j2", ".cpp.j2")):
             text = number_lines(break_long_lines(text))
         # Documented functions of a stub have a blank line after them.

@@ -22,7 +22,7 @@ from opgen.diagnostics import (
     render_github,
     render_sarif,
 )
-from opgen.emit.common.base import GeneratedFile, Record
+from opgen.emit.common.base import GeneratedFile, Record, generated
 from opgen.emit.reports.explain import build_code_page
 from opgen.templating.render import Renderer
 from opgen.verify import codes
@@ -381,22 +381,12 @@ class Found(Record, frozen=True):
     program: str
 
 
-class MatrixPage(GeneratedFile, frozen=True):
-    title: str
-    summary: str
-    families: tuple[Family, ...]
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    findings: tuple[Found, ...]
-    untested: tuple[str, ...]
-
-
 def render_html(found: Verification) -> str:
     """Return one page with the matrix of operators by properties, and the findings below it."""
     return Renderer(templates_dir() / "text").render(_matrix(found))
 
 
-def _matrix(found: Verification) -> MatrixPage:
+def _matrix(found: Verification) -> GeneratedFile:
     asked = {v.property for report in found.operators for v in report.verdicts}
     names = [name for name in codes.PROPERTIES if name in asked]
     total = counts(found.operators)
@@ -416,25 +406,25 @@ def _matrix(found: Verification) -> MatrixPage:
             if verdict.status == NOT_TESTED:
                 text = f"{verdict.property}: {verdict.reason}"
                 reasons[text] = reasons.get(text, 0) + 1
-    return MatrixPage(
+    return generated(
         "verify.html",
         "verify.html.j2",
-        f"opgen verify: {len(found.operators)} operators",
-        html.escape(
+        title=f"opgen verify: {len(found.operators)} operators",
+        summary=html.escape(
             f"{summary}; {found.seconds:.0f} s, seed {found.request.seed}, {found.request.mode}"
         ),
-        tuple(
+        families=tuple(
             Family(title, width)
             for prefix, title in codes.FAMILIES
             if (width := sum(codes.PROPERTIES[n].startswith(prefix) for n in names))
         ),
-        tuple(
+        columns=tuple(
             Column(name, (code := codes.PROPERTIES[name]), html.escape(describe(code).title))
             for name in names
         ),
-        tuple(_row(report, names) for report in found.operators),
-        tuple(each for report in found.operators for each in _found(report)),
-        tuple(
+        rows=tuple(_row(report, names) for report in found.operators),
+        findings=tuple(each for report in found.operators for each in _found(report)),
+        untested=tuple(
             html.escape(f"{count} × {text}")
             for text, count in sorted(reasons.items(), key=lambda item: -item[1])
         ),

@@ -156,7 +156,7 @@ MOST = 1000
 
 
 class Problems(Struct):
-    """Adds warnings, at most MOST of them, and errors to `diagnostics`."""
+    """Adds warnings, at most MOST of them, to `diagnostics`."""
 
     diagnostics: Diagnostics
     count: int = 0
@@ -177,18 +177,6 @@ class Problems(Struct):
         elif self.count == MOST + 1:
             message = f"opgen stops after {MOST} warnings"
             self.diagnostics.warning("W1180", message, None)
-
-    def error(
-        self,
-        code: str,
-        message: str,
-        span: Span | None,
-        *,
-        hint: str | None = None,
-        labels: Iterable[tuple[Span, str]] = (),
-        notes: Iterable[str] = (),
-    ) -> None:
-        self.diagnostics.error(code, message, span, hint=hint, labels=labels, notes=notes)
 
 
 # The key of kernels that are registered without a key.

@@ -245,7 +245,7 @@ class Callables(Struct, frozen=True):
             return self._find(kernel.name, kernel, key, text)
         except _Uncallable as problem:
             is_error = problem.code.startswith("E")
-            report = self.problems.error if is_error else self.problems.warn
+            report = self.problems.diagnostics.error if is_error else self.problems.warn
             report(
                 problem.code,
                 str(problem),
