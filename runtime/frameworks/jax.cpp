@@ -279,7 +279,8 @@ XLA_FFI_Error* handle(XLA_FFI_CallFrame* frame, void (*execute)(Frame&)) noexcep
     XLA_FFI_Metadata* metadata =
         reinterpret_cast<const XLA_FFI_Metadata_Extension*>(extension)->metadata;
     metadata->api_version.major_version = XLA_FFI_API_MAJOR;
-    metadata->api_version.minor_version = XLA_FFI_API_MINOR;
+    // All that the handlers use is there since 0.1, so that older jaxlibs load them, too.
+    metadata->api_version.minor_version = 1;
     metadata->traits = 0;
     return nullptr;
   }

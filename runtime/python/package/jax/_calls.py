@@ -214,15 +214,23 @@ def _run(
         input_output_aliases=aliases,
     )
     found = function(*arrays, **attributes)
-    # In shard_map, JAX takes the results of a foreign function for equal on all devices.
-    axes = tuple({axis for a in arrays for axis in _varying_axes(jax.typeof(a))})
-    return tuple(_as_varying(one, axes) if axes else one for one in found)
+    # In shard_map, new releases of JAX take the results of a foreign function for equal on all devices.
+    axes = {axis for a in arrays for axis in _varying_axes(jax.typeof(a))}
+    return tuple(_as_varying(one, axes) for one in found)
 
 
-def _as_varying(array: _Array, axes: tuple[Any, ...]) -> _Array:
+def _as_varying(array: _Array, axes: Collection[Any]) -> _Array:
+    """Return the array as one that may differ along these axes of shard_map."""
+    missing = tuple(axis for axis in axes if axis not in _varying_axes(jax.typeof(array)))
+    if not missing:
+        return array
     lax: Any = jax.lax
     # JAX before 0.8.2 has the first.
-    return lax.pvary(array, axes) if hasattr(lax, "pvary") else lax.pcast(array, axes, to="varying")
+    return (
+        lax.pvary(array, missing)
+        if hasattr(lax, "pvary")
+        else lax.pcast(array, missing, to="varying")
+    )
 
 
 def _varying_axes(form: Any) -> Collection[Any]:
