@@ -232,8 +232,10 @@ T sign_of(T x) {
   if constexpr (std::is_same_v<T, bool>) {
     return x;
   } else {
+    // Without a difference of conditions, which would be converted.
     const auto w = widen(x);
-    return static_cast<T>(static_cast<int>(0 < w) - static_cast<int>(w < 0));
+    using Wide = decltype(widen(x));
+    return static_cast<T>(w > 0 ? Wide(1) : w < 0 ? Wide(-1) : Wide(0));
   }
 }
 

@@ -29,6 +29,7 @@
 
 #include <opgen/cpu/blas.h>
 #include <opgen/cpu/gemm.h>
+#include <opgen/cpu/row_buffers.h>
 #include <opgen/tensor/memory_overlap.h>
 
 #include "common.h"
@@ -158,6 +159,10 @@ Matrix<const T> matrix_of(const MatrixView& view) {
 // A smaller product takes less time than the blocks of a large one.
 constexpr int64_t worth_blocks = 1000;
 
+bool is_worth_blocks(const MatrixView& a, const MatrixView& b) {
+  return a.rows * a.columns * b.columns >= worth_blocks;
+}
+
 // The real or the imaginary parts of a matrix of complex numbers, whose parts have type R.
 template <class R>
 MatrixView parts_of(const MatrixView& matrix, int64_t part) {
@@ -199,12 +204,12 @@ template <class T, class Finish>
 void product(const MatrixView& a, const MatrixView& b, Finish finish) {
   using R = real_t<T>;
   if constexpr (is_complex_v<T> && (std::is_same_v<R, float> || std::is_same_v<R, double>)) {
-    if (a.rows > 1 && b.columns > 1 && a.rows * a.columns * b.columns >= worth_blocks) {
+    if (a.rows > 1 && b.columns > 1 && is_worth_blocks(a, b)) {
       return complex_product<R>(a, b, finish);
     }
   }
   if constexpr (is_float_v<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool>)) {
-    if (a.rows * a.columns * b.columns >= worth_blocks) {
+    if (is_worth_blocks(a, b)) {
       using bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
       using wide = std::conditional_t<is_float_v<T>, sum_t<T>, bits>;
       const auto finish_row = [&](int64_t i, int64_t j, const wide* sums, int64_t n) {
@@ -221,6 +226,15 @@ template <class T>
 void product_into(const MatrixView& a, const MatrixView& b, const MatrixView& out) {
   T* to = static_cast<T*>(out.data);
   const int64_t row = out.row_stride, column = out.column_stride;
+  if constexpr (is_half_v<T>) {
+    // Rows are rounded by vectors.
+    if (column == 1 && is_worth_blocks(a, b)) {
+      const auto store = [=](int64_t i, int64_t j, const float* sums, int64_t n) {
+        opgen::store_row_as(to + i * row + j, sums, n);
+      };
+      return opgen::multiply_matrices(a, b, opgen::FinishRow<float>(store));
+    }
+  }
   if (column == 1) {
     product<T>(a, b,
                [=](int64_t i, int64_t j, auto sum) { to[i * row + j] = static_cast<T>(sum); });
@@ -283,6 +297,25 @@ void add_product(const MatrixView& addend, const MatrixView& a, const MatrixView
       for (int64_t j = 0; j < out.columns; ++j) finish(i, j, wide(0));
     }
     return;
+  }
+  if constexpr (is_half_v<scalar_t>) {
+    if (to_column == 1 && (ignored || from_column == 1) && is_worth_blocks(a, b)) {
+      const auto add_row = [=](int64_t i, int64_t j, const float* sums, int64_t n) {
+        constexpr int64_t most = 256;
+        float values[most], addends[most];
+        for (int64_t k = 0; k < n; k += most) {
+          const int64_t count = std::min(most, n - k);
+          for (int64_t c = 0; c < count; ++c) values[c] = times_product * sums[k + c];
+          if (!ignored) {
+            const scalar_t* line = from + i * from_row + j + k;
+            const float* added = opgen::row_as<float>(line, count, addends);
+            for (int64_t c = 0; c < count; ++c) values[c] += times_addend * added[c];
+          }
+          opgen::store_row_as(to + i * to_row + j + k, values, count);
+        }
+      };
+      return opgen::multiply_matrices(a, b, opgen::FinishRow<float>(add_row));
+    }
   }
   product<scalar_t>(
       a, b, [=](int64_t i, int64_t j, wide sum) { finish(i, j, times(times_product, sum)); });

@@ -553,6 +553,23 @@ void isin_into(const Tensor& elements, const Tensor& tested, bool invert, const 
             compare_with_each(element + begin, end - begin, sorted, invert, to + begin);
           });
     }
+    if constexpr (std::is_integral_v<scalar_t>) {
+      // Integers that are near each other are looked up in a table.
+      const auto least = static_cast<uint64_t>(sorted.front());
+      const uint64_t span = static_cast<uint64_t>(sorted.back()) - least;
+      if (span < static_cast<uint64_t>(4 * (from.numel() + wanted.numel()))) {
+        std::vector<char> table(static_cast<size_t>(span) + 1);
+        for (const wide x : sorted)
+          table[static_cast<size_t>(static_cast<uint64_t>(x) - least)] = 1;
+        return opgen::parallel_for(
+            0, from.numel(), opgen::kGrainSize, [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i) {
+                const uint64_t at = static_cast<uint64_t>(element[i]) - least;
+                to[i] = (at <= span && table[static_cast<size_t>(at)] != 0) != invert;
+              }
+            });
+      }
+    }
     opgen::parallel_for(0, from.numel(), opgen::kGrainSize / 16, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const auto x = static_cast<wide>(element[i]);

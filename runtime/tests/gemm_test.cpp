@@ -96,9 +96,11 @@ TEST(layouts_and_dtypes) {
 }
 
 TEST(sizes_beyond_each_block) {
-  for (ScalarType dtype : {kFloat, kDouble, kInt, kLong}) {
+  for (ScalarType dtype : {kFloat, kDouble, kBFloat16, kInt, kLong}) {
     for (std::int64_t rows : {1, 2, 97, 970}) {
-      for (std::int64_t inner : {1, 3, 257}) {
+      for (std::int64_t inner : {1, 3, 257, 515}) {
+        // Pairs have blocks of twice the depth.
+        if (inner == 515 && dtype != kBFloat16) continue;
         for (std::int64_t columns : {1, 2, 17, 513}) {
           if (rows * inner * columns > 20'000'000) continue;
           const Tensor a = whole(rows, inner, dtype), b = whole(inner, columns, dtype);
@@ -125,11 +127,37 @@ TEST(sums_of_integers_wrap_around) {
 }
 
 TEST(infinity_stays_in_its_row) {
-  Tensor a = full({7, 9}, 1), b = full({9, 19}, 1);
-  a.mutable_data_ptr<float>()[3 * 9 + 2] = INFINITY;
-  const std::vector<double> got = product<float>(a, b);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    CHECK_EQ(got[i], i / 19 == 3 ? double(INFINITY) : 9.0);
+  for (ScalarType dtype : {kFloat, kBFloat16}) {
+    for (double large : {double(INFINITY), std::nan("")}) {
+      // The last element of an odd number is a pair with zero.
+      for (std::int64_t place : {2, 8}) {
+        Tensor a = full({7, 9}, 1, dtype), b = full({9, 19}, 1, dtype);
+        opgen::tensor_functions::copy_(strided(a, {1}, {1}, 3 * 9 + place),
+                                       full({1}, large, dtype));
+        const std::vector<double> got = product<float>(a, b);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          if (i / 19 != 3) {
+            CHECK_EQ(got[i], 9.0);
+          } else {
+            CHECK(std::isnan(large) ? std::isnan(got[i]) : got[i] == large);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Instructions for pairs of bfloat16 take them for zeros.
+TEST(subnormal_numbers_count) {
+  for (int layout = 0; layout < 4; ++layout) {
+    for (bool first : {true, false}) {
+      Tensor small = full({18, 18}, 0x1p-130, kBFloat16),
+             large = full({18, 18}, 0x1p120, kBFloat16);
+      if (layout % 2 != 0) small = t(small);
+      if (layout / 2 != 0) small = strided(full({18, 36}, 0x1p-130, kBFloat16), {18, 18}, {36, 2});
+      const auto got = first ? product<float>(small, large) : product<float>(large, small);
+      for (double each : got) CHECK_EQ(each, 18 * 0x1p-10);
+    }
   }
 }
 

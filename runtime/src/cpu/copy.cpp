@@ -41,13 +41,27 @@ template <class Bits>
 OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fill_adjacent_avx2(Bits* to, std::int64_t n, Bits value) {
   for (std::int64_t i = 0; i < n; ++i) to[i] = value;
 }
+// By whole vectors. Returns how many elements these have.
+template <class Bits>
+OPGEN_NOINLINE OPGEN_TARGET_AVX512 std::int64_t fill_vectors_avx512(Bits* to, std::int64_t n,
+                                                                    Bits value) {
+  constexpr std::int64_t size = 64 / sizeof(Bits);
+  Bits values[size];
+  for (Bits& each : values) each = value;
+  std::int64_t i = 0;
+  Words vector;
+  std::memcpy(&vector, values, sizeof vector);
+  for (; i + size <= n; i += size) std::memcpy(to + i, &vector, sizeof vector);
+  return i;
+}
 #endif
 template <class Bits>
 OPGEN_NOINLINE void fill_bits(char* data, std::int64_t stride, std::int64_t n, Bits value) {
   if (stride == std::int64_t(sizeof(Bits))) {
     Bits* to = reinterpret_cast<Bits*>(data);
 #if OPGEN_LOOPS_AVX2
-    if (use_avx2()) return fill_adjacent_avx2(to, n, value);
+    const std::int64_t done = use_avx512() ? fill_vectors_avx512(to, n, value) : 0;
+    if (use_avx2()) return fill_adjacent_avx2(to + done, n - done, value);
 #endif
     return fill_adjacent(to, n, value);
   }

@@ -1,4 +1,5 @@
 // rows_any.cpp: rows for any processor.
 #define OPGEN_ROWS_TARGET
 #define OPGEN_ROWS_BYTES kAnyVector
+#include "fold_rows.h"
 #include "moments_rows.h"

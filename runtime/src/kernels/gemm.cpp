@@ -21,27 +21,49 @@ namespace opgen {
 
 namespace {
 
+// Two elements that follow each other in depth, as AVX512-BF16 multiplies them.
+using PairOfHalves = std::uint32_t;
+
+// The product of two panels for this processor.
+template <class P, class W>
+struct Tile {
+  void (*multiply)(std::int64_t, const P*, const P*, W*, std::int64_t, bool) = nullptr;
+  std::int64_t rows = 0, columns = 0;
+
+  template <int bytes>
+  static Tile of() noexcept {
+    using Rows = detail::GemmRows<W, bytes, P>;
+    return {Rows::multiply, Rows::kRows, Rows::kColumns};
+  }
+};
+
 // The functions for this processor.
 template <class T, class W>
 struct Functions {
-  void (*multiply)(std::int64_t, const W*, const W*, W*, std::int64_t, bool);
+  Tile<W, W> tile;
+  // Empty where there are no such instructions.
+  Tile<PairOfHalves, W> pairs;
   void (*add_columns)(W*, const W*, std::int64_t, const W*, std::int64_t, std::int64_t);
   W (*dot)(const W*, const W*, std::int64_t);
   // Of elements as they are in memory.
   W (*direct_dot)(const T*, const T*, std::int64_t) = nullptr;
-  std::int64_t rows, columns;
 
   Functions() noexcept {
     detail::with_vectors([&]<int bytes> {
       using Rows = detail::GemmRows<W, bytes>;
-      multiply = Rows::multiply;
+      tile = Tile<W, W>::template of<bytes>();
       add_columns = Rows::add_columns;
       dot = detail::DotRows<W, W, bytes>::dot;
       if constexpr (std::is_same_v<T, W> || std::is_same_v<T, BFloat16>)
         direct_dot = detail::DotRows<T, W, bytes>::dot;
-      rows = Rows::kRows;
-      columns = Rows::kColumns;
     });
+#if OPGEN_LOOPS_AVX2
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      if (detail::use_avx512() && __builtin_cpu_supports("avx512bf16")) {
+        pairs = Tile<PairOfHalves, W>::template of<64>();
+      }
+    }
+#endif
   }
 };
 
@@ -74,24 +96,52 @@ struct FactorBlock {
   std::int64_t across, depth, across_stride, depth_stride;
 };
 
-// Copies a block into panels of `width` lines, in which the elements of one depth are adjacent. The
+// The elements of a panel that one number of type P holds.
+template <class T, class P>
+inline constexpr std::int64_t kPaired =
+    std::is_same_v<T, BFloat16>&& std::is_same_v<P, PairOfHalves> ? 2 : 1;
+
+// Returns n numbers of a panel: elements, or pairs of one of `from` and one of `next`, which is
+// null behind the last element.
+template <class T, class P>
+const P* panel_line(const T* from, const T* next, std::int64_t stride, std::int64_t n, P* buffer) {
+  if constexpr (kPaired<T, P> == 1) {
+    return as_line<T, P>(from, stride, n, buffer);
+  } else if (next == nullptr) {
+    for (std::int64_t i = 0; i < n; ++i) buffer[i] = from[i * stride].x;
+  } else if (stride == 1) {
+    for (std::int64_t i = 0; i < n; ++i) buffer[i] = from[i].x | P(next[i].x) << 16;
+  } else if (stride == 2 && next == from + 1) {
+    std::memcpy(buffer, from, static_cast<std::size_t>(n) * sizeof(P));
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) {
+      buffer[i] = from[i * stride].x | P(next[i * stride].x) << 16;
+    }
+  }
+  return buffer;
+}
+
+// Copies a block into panels of `width` lines, in which the numbers of one depth are adjacent. The
 // last panel is filled with zeros.
-template <class T, class W>
-void pack(const FactorBlock<T>& block, std::int64_t width, W* to, W* buffer) {
-  const std::int64_t panel = width * block.depth;
+template <class T, class P>
+void pack(const FactorBlock<T>& block, std::int64_t width, P* to, P* buffer) {
+  constexpr std::int64_t paired = kPaired<T, P>;
+  const std::int64_t whole = block.depth / paired, depth = (block.depth + paired - 1) / paired;
+  const std::int64_t panel = width * depth;
   const std::int64_t full = block.across / width * width;
   if (full != block.across) {
-    std::fill_n(to + block.across / width * panel, panel, W(0));
+    std::fill_n(to + block.across / width * panel, panel, P(0));
   }
   if (std::abs(block.across_stride) <= std::abs(block.depth_stride)) {
-    for (std::int64_t p = 0; p < block.depth; ++p) {
-      const W* line = as_line<T, W>(block.data + p * block.depth_stride, block.across_stride,
-                                    block.across, buffer);
-      W* at = to + p * width;
+    for (std::int64_t p = 0; p < depth; ++p) {
+      const T* from = block.data + p * paired * block.depth_stride;
+      const P* line = panel_line<T, P>(from, p < whole ? from + block.depth_stride : nullptr,
+                                       block.across_stride, block.across, buffer);
+      P* at = to + p * width;
       std::int64_t i = 0;
       // A constant size is copied without a call.
       const auto copy = [&](auto size) {
-        for (; i < full; i += size, at += panel) std::memcpy(at, line + i, size * sizeof(W));
+        for (; i < full; i += size, at += panel) std::memcpy(at, line + i, size * sizeof(P));
       };
       if (width == 16) {
         copy(std::integral_constant<std::int64_t, 16>());
@@ -105,36 +155,79 @@ void pack(const FactorBlock<T>& block, std::int64_t width, W* to, W* buffer) {
     return;
   }
   for (std::int64_t i = 0; i < block.across; ++i) {
-    const W* line = as_line<T, W>(block.data + i * block.across_stride, block.depth_stride,
-                                  block.depth, buffer);
-    W* at = to + i / width * panel + i % width;
-    for (std::int64_t p = 0; p < block.depth; ++p) at[p * width] = line[p];
+    const T* from = block.data + i * block.across_stride;
+    const P* line = panel_line<T, P>(from, from + block.depth_stride, paired * block.depth_stride,
+                                     whole, buffer);
+    P* at = to + i / width * panel + i % width;
+    for (std::int64_t p = 0; p < whole; ++p) at[p * width] = line[p];
+    if (whole < depth) {
+      at[whole * width] =
+          *panel_line<T, P>(from + paired * whole * block.depth_stride, nullptr, 1, 1, buffer);
+    }
   }
 }
+
+#if OPGEN_LOOPS_AVX2
+OPGEN_TARGET_AVX512 bool has_subnormal(const BFloat16* line, std::int64_t stride, std::int64_t n) {
+  // Without their signs and less one, subnormal numbers are the smallest, and 0 is the largest.
+  std::uint16_t least = 0xffff;
+  const auto add = [&least](BFloat16 x) __attribute__((always_inline)) {
+    least = std::min(least, static_cast<std::uint16_t>((x.x & 0x7fffu) - 1u));
+  };
+  if (stride == 1) {
+    for (std::int64_t i = 0; i < n; ++i) add(line[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) add(line[i * stride]);
+  }
+  return least < 0x7f;
+}
+// Whether products of pairs would take an element for zero.
+bool has_subnormal(const MatrixView& matrix) {
+  const auto* data = static_cast<const BFloat16*>(matrix.data);
+  const bool by_row = std::abs(matrix.column_stride) <= std::abs(matrix.row_stride);
+  std::int64_t lines = by_row ? matrix.rows : matrix.columns;
+  std::int64_t n = by_row ? matrix.columns : matrix.rows;
+  const std::int64_t step = by_row ? matrix.row_stride : matrix.column_stride;
+  const std::int64_t stride = by_row ? matrix.column_stride : matrix.row_stride;
+  if (step == n * stride) {
+    n *= lines;
+    lines = 1;
+  }
+  for (std::int64_t i = 0; i < lines; ++i) {
+    if (has_subnormal(data + i * step, stride, n)) return true;
+  }
+  return false;
+}
+#endif
 
 // Blocks of the first factor stay in the second-level cache, those of the second in the third.
 constexpr std::int64_t kDepth = 256, kRowsOfA = 96, kColumns = 512, kRowsOfSums = 960;
 
-template <class T, class W>
+template <class T, class P, class W>
 void multiply_part(const MatrixView& a, const MatrixView& b, std::int64_t row_begin,
                    std::int64_t row_end, std::int64_t column_begin, std::int64_t column_end,
-                   const Functions<T, W>& use, const FinishRow<W>& finish) {
+                   const Tile<P, W>& tile, const FinishRow<W>& finish) {
+  constexpr std::int64_t paired = kPaired<T, P>, most_depth = paired * kDepth;
   const T* left = static_cast<const T*>(a.data);
   const T* right = static_cast<const T*>(b.data);
-  const std::int64_t depth = a.columns, deepest = std::min(depth, kDepth);
+  const std::int64_t depth = a.columns;
+  const std::int64_t deepest = (std::min(depth, most_depth) + paired - 1) / paired;
   // Sums over several blocks are kept for many rows, so that `b` is packed seldom.
-  const bool once = depth <= kDepth;
+  const bool once = depth <= most_depth;
   const std::int64_t most_rows = once ? row_end - row_begin : kRowsOfSums;
   const std::int64_t sum_rows =
-      round_up(std::min(once ? kRowsOfA : kRowsOfSums, row_end - row_begin), use.rows);
-  const std::int64_t width = round_up(std::min(kColumns, column_end - column_begin), use.columns);
-  const std::int64_t a_rows = round_up(std::min(kRowsOfA, row_end - row_begin), use.rows);
-  const auto memory = std::make_unique_for_overwrite<W[]>(static_cast<std::size_t>(
-      sum_rows * width + a_rows * deepest + width * deepest + std::max({a_rows, width, deepest})));
-  W* sums = memory.get();
-  W* packed_a = sums + sum_rows * width;
-  W* packed_b = packed_a + a_rows * deepest;
-  W* buffer = packed_b + width * deepest;
+      round_up(std::min(once ? kRowsOfA : kRowsOfSums, row_end - row_begin), tile.rows);
+  const std::int64_t width = round_up(std::min(kColumns, column_end - column_begin), tile.columns);
+  const std::int64_t a_rows = round_up(std::min(kRowsOfA, row_end - row_begin), tile.rows);
+  const std::int64_t packed =
+      a_rows * deepest + width * deepest + std::max({a_rows, width, deepest});
+  const auto memory = std::make_unique_for_overwrite<char[]>(
+      sizeof(W) * static_cast<std::size_t>(sum_rows * width) +
+      sizeof(P) * static_cast<std::size_t>(packed));
+  W* sums = reinterpret_cast<W*>(memory.get());
+  P* packed_a = reinterpret_cast<P*>(sums + sum_rows * width);
+  P* packed_b = packed_a + a_rows * deepest;
+  P* buffer = packed_b + width * deepest;
 
   const auto finish_rows = [&](std::int64_t from, std::int64_t to, std::int64_t j, std::int64_t n) {
     for (std::int64_t i = from; i < to; ++i) finish(i, j, sums + (i - from) * width, n);
@@ -143,21 +236,22 @@ void multiply_part(const MatrixView& a, const MatrixView& b, std::int64_t row_be
     const std::int64_t i1 = std::min(row_end, i0 + most_rows);
     for (std::int64_t j0 = column_begin; j0 < column_end; j0 += kColumns) {
       const std::int64_t n = std::min(kColumns, column_end - j0);
-      for (std::int64_t k0 = 0; k0 < depth; k0 += kDepth) {
-        const std::int64_t k = std::min(kDepth, depth - k0);
-        pack<T, W>(
+      for (std::int64_t k0 = 0; k0 < depth; k0 += most_depth) {
+        const std::int64_t k = std::min(most_depth, depth - k0);
+        const std::int64_t packed_depth = (k + paired - 1) / paired;
+        pack<T, P>(
             {right + k0 * b.row_stride + j0 * b.column_stride, n, k, b.column_stride, b.row_stride},
-            use.columns, packed_b, buffer);
+            tile.columns, packed_b, buffer);
         for (std::int64_t i = i0; i < i1; i += kRowsOfA) {
           const std::int64_t m = std::min(kRowsOfA, i1 - i);
-          pack<T, W>(
+          pack<T, P>(
               {left + i * a.row_stride + k0 * a.column_stride, m, k, a.row_stride, a.column_stride},
-              use.rows, packed_a, buffer);
+              tile.rows, packed_a, buffer);
           W* to = sums + (once ? 0 : i - i0) * width;
-          for (std::int64_t x = 0; x < n; x += use.columns) {
-            for (std::int64_t y = 0; y < m; y += use.rows) {
-              use.multiply(k, packed_a + y * k, packed_b + x * k, to + y * width + x, width,
-                           k0 != 0);
+          for (std::int64_t x = 0; x < n; x += tile.columns) {
+            for (std::int64_t y = 0; y < m; y += tile.rows) {
+              tile.multiply(packed_depth, packed_a + y * packed_depth, packed_b + x * packed_depth,
+                            to + y * width + x, width, k0 != 0);
             }
           }
           if (once) finish_rows(i, i + m, j0, n);
@@ -217,6 +311,23 @@ void multiply_vector(const MatrixView& a, const VectorView& x, const Functions<T
       });
 }
 
+// Threads divide the longer side. Every element is the same sum wherever the parts begin.
+template <class T, class P, class W>
+void multiply_tiles(const MatrixView& a, const MatrixView& b, const Tile<P, W>& tile,
+                    const FinishRow<W>& finish) {
+  const bool by_row = a.rows >= b.columns;
+  const std::int64_t step = by_row ? tile.rows : tile.columns;
+  const std::int64_t length = by_row ? a.rows : b.columns;
+  const std::int64_t work = step * a.columns * (by_row ? b.columns : a.rows);
+  parallel_for(0, (length + step - 1) / step,
+               std::max<std::int64_t>(1, 8 * kGrainSize / (work + 1)),
+               [&](std::int64_t first, std::int64_t last) {
+                 const std::int64_t begin = first * step, end = std::min(length, last * step);
+                 multiply_part<T>(a, b, by_row ? begin : 0, by_row ? end : a.rows,
+                                  by_row ? 0 : begin, by_row ? b.columns : end, tile, finish);
+               });
+}
+
 template <class T, class W>
 void multiply(const MatrixView& a, const MatrixView& b, const FinishRow<W>& finish) {
   static const Functions<T, W> use;
@@ -240,18 +351,14 @@ void multiply(const MatrixView& a, const MatrixView& b, const FinishRow<W>& fini
         turned, x, use,
         [&](std::int64_t j, const W* sums, std::int64_t n) { finish(0, j, sums, n); });
   }
-  // Threads divide the longer side. Every element is the same sum wherever the parts begin.
-  const bool by_row = a.rows >= b.columns;
-  const std::int64_t step = by_row ? use.rows : use.columns;
-  const std::int64_t length = by_row ? a.rows : b.columns;
-  const std::int64_t work = step * a.columns * (by_row ? b.columns : a.rows);
-  parallel_for(0, (length + step - 1) / step,
-               std::max<std::int64_t>(1, 8 * kGrainSize / (work + 1)),
-               [&](std::int64_t first, std::int64_t last) {
-                 const std::int64_t begin = first * step, end = std::min(length, last * step);
-                 multiply_part<T, W>(a, b, by_row ? begin : 0, by_row ? end : a.rows,
-                                     by_row ? 0 : begin, by_row ? b.columns : end, use, finish);
-               });
+#if OPGEN_LOOPS_AVX2
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    if (use.pairs.rows != 0 && !has_subnormal(a) && !has_subnormal(b)) {
+      return multiply_tiles<T>(a, b, use.pairs, finish);
+    }
+  }
+#endif
+  multiply_tiles<T>(a, b, use.tile, finish);
 }
 
 template <class T, class W>

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "opgen/cpu/vector_folds.h"
 #include "opgen/cpu/vector_rows.h"
 
 namespace opgen::detail {
 
-template <class W, int bytes>
+// Panels have elements of type P: W, or, for floats, pairs of bfloat16 that follow each other in
+// depth, for processors with AVX512-BF16.
+template <class W, int bytes, class P = W>
 struct GemmRows {
   using V = Vec<W, bytes>;
   // The sums that registers hold: kRows rows of kVectors vectors.
@@ -17,7 +21,7 @@ struct GemmRows {
   static constexpr std::int64_t kColumns = kVectors * V::size;
   // Sets the tile `to`, whose rows are `step` elements apart, to the product of two panels, or adds
   // it.
-  OPGEN_ROWS static void multiply(std::int64_t depth, const W* a, const W* b, W* to,
+  OPGEN_ROWS static void multiply(std::int64_t depth, const P* a, const P* b, W* to,
                                   std::int64_t step, bool adds);
   // sums[i] += the sum over k < count of factors[k] * columns[k * step + i].
   OPGEN_ROWS static void add_columns(W* sums, const W* columns, std::int64_t step, const W* factors,
@@ -39,9 +43,26 @@ OPGEN_ALWAYS_INLINE V repeated(typename V::Element value) noexcept {
   return V::of(value - typename V::Native{});
 }
 
-template <class W, int bytes>
-OPGEN_ROWS void GemmRows<W, bytes>::multiply(std::int64_t depth, const W* a, const W* b, W* to,
-                                             std::int64_t step, bool adds) {
+// sum + the products of one factor, from memory, and those of a vector.
+template <class V>
+OPGEN_ALWAYS_INLINE V add_products(const V& sum, const typename V::Element* factor,
+                                   const V& factors) noexcept {
+  return multiply_add(repeated<V>(*factor), factors, sum);
+}
+// The same of pairs. Takes subnormal numbers for zeros, and makes zeros of subnormal results.
+template <class V>
+OPGEN_ROWS_TARGET OPGEN_ALWAYS_INLINE V
+add_products(V sum, const std::uint32_t* factor,
+             const V& factors) noexcept requires std::is_same_v<typename V::Element, float> {
+#if defined(__x86_64__)
+  asm("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum.values) : "v"(factors.values), "m"(*factor));
+#endif
+  return sum;
+}
+
+template <class W, int bytes, class P>
+OPGEN_ROWS void GemmRows<W, bytes, P>::multiply(std::int64_t depth, const P* a, const P* b, W* to,
+                                                std::int64_t step, bool adds) {
   V sums[kRows][kVectors];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -51,13 +72,12 @@ OPGEN_ROWS void GemmRows<W, bytes>::multiply(std::int64_t depth, const W* a, con
   for (std::int64_t p = 0; p < depth; ++p) {
     V factors[kVectors];
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) factors[v] = V::load(b + v * V::size);
+    for (int v = 0; v < kVectors; ++v) std::memcpy(&factors[v].values, b + v * V::size, bytes);
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      const V factor = repeated<V>(a[i]);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
-        sums[i][v] = multiply_add(factor, factors[v], sums[i][v]);
+        sums[i][v] = add_products(sums[i][v], a + i, factors[v]);
       }
     }
     a += kRows;
@@ -96,10 +116,10 @@ OPGEN_ROWS W DotRows<T, W, bytes>::dot(const T* a, const T* b, std::int64_t n) {
   return total;
 }
 
-template <class W, int bytes>
-OPGEN_ROWS void GemmRows<W, bytes>::add_columns(W* sums, const W* columns, std::int64_t step,
-                                                const W* factors, std::int64_t count,
-                                                std::int64_t n) {
+template <class W, int bytes, class P>
+OPGEN_ROWS void GemmRows<W, bytes, P>::add_columns(W* sums, const W* columns, std::int64_t step,
+                                                   const W* factors, std::int64_t count,
+                                                   std::int64_t n) {
   std::int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
     const W* at = columns + k * step;
@@ -124,6 +144,9 @@ OPGEN_ROWS void GemmRows<W, bytes>::add_columns(W* sums, const W* columns, std::
 
 template struct GemmRows<float, OPGEN_ROWS_BYTES>;
 template struct GemmRows<double, OPGEN_ROWS_BYTES>;
+#if OPGEN_ROWS_BYTES == 64
+template struct GemmRows<float, 64, std::uint32_t>;
+#endif
 template struct GemmRows<std::uint32_t, OPGEN_ROWS_BYTES>;
 template struct GemmRows<std::uint64_t, OPGEN_ROWS_BYTES>;
 template struct DotRows<std::uint32_t, std::uint32_t, OPGEN_ROWS_BYTES>;

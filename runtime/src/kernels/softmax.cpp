@@ -52,8 +52,14 @@ class LineParts {
   [[nodiscard]] std::int64_t part() const noexcept { return part_; }
   // The offset of the group's first element.
   [[nodiscard]] std::int64_t offset(int operand) const noexcept { return offsets_[operand]; }
-  void next() {
-    if (++part_ < parts_) return;
+  // Returns how many parts follow in this group, at most `most`.
+  [[nodiscard]] std::int64_t room(std::int64_t most) const noexcept {
+    return std::min(most, parts_ - part_);
+  }
+  // Goes on by `count` parts of this group.
+  void next(std::int64_t count = 1) {
+    part_ += count;
+    if (part_ < parts_) return;
     part_ = 0;
     ++group_;
     locate();
@@ -157,12 +163,38 @@ void run_direct_softmax_gradient(const Lines& lines, char* const* data, std::int
   });
 }
 
+// Vectors that read what smaller ones have just written wait for it, so lines that are collected,
+// or converted, are as many as have about this many elements.
+constexpr std::int64_t kCollected = 1024;
+
+// Collects `count` lines of n elements, with bytes from one to the next, or stores them.
+template <class T, class M>
+void load_lines(M* to, const char* from, std::int64_t stride, std::int64_t n, std::int64_t count,
+                std::int64_t step) {
+  if (stride == sizeof(T) && step == n * stride) {
+    n *= count;
+    count = 1;
+  }
+  for (std::int64_t r = 0; r < count; ++r) {
+    load_elements<T, M>(to + r * n, from + r * step, stride, n);
+  }
+}
+template <class T, class M>
+void store_lines(char* to, std::int64_t stride, const M* from, std::int64_t n, std::int64_t count,
+                 std::int64_t step) {
+  if (stride == sizeof(T) && step == n * stride) {
+    n *= count;
+    count = 1;
+  }
+  for (std::int64_t r = 0; r < count; ++r) {
+    store_elements<T, M>(to + r * step, stride, from + r * n, n);
+  }
+}
+
 template <class T, bool logarithm>
 void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim) {
   using M = opmath_type<T>;
-  const auto row = [](M* y, const M* x, std::int64_t n) {
-    with_vectors([&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::row(y, x, n); });
-  };
+  constexpr std::int64_t item = sizeof(M);
   // The columns of collected rows are whole vectors.
   constexpr std::int64_t pad = 64 / sizeof(M);
   const auto padded = [](std::int64_t n) { return (n + pad - 1) / pad * pad; };
@@ -170,10 +202,16 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   const char* from = static_cast<const char*>(self.data_ptr());
   char* to = static_cast<char*>(out.data_ptr());
   const std::int64_t n = lines.length;
-  const bool by_columns = lines.by_columns(/*few=*/logarithm ? 32 : 16);
+  const bool by_columns = lines.by_columns(/*few=*/16);
+  const auto rows = [n](M* y, std::int64_t y_step, const M* x, std::int64_t x_step,
+                        std::int64_t count) {
+    with_vectors(
+        [&]<int bytes> { SoftmaxRows<M, logarithm, bytes>::rows(y, y_step, x, x_step, n, count); });
+  };
   // Rows that are read and written where they are.
-  const bool direct = std::is_same_v<T, M> && !by_columns && lines.strides[0] == sizeof(M) &&
-                      lines.strides[1] == sizeof(M);
+  const bool direct =
+      std::is_same_v<T, M> && !by_columns && lines.strides[0] == item && lines.strides[1] == item;
+  const std::int64_t together = direct ? lines.across : std::max<std::int64_t>(1, kCollected / n);
   // As many columns as fit into the first-level cache.
   const std::int64_t most =
       by_columns
@@ -183,33 +221,45 @@ void run_softmax(const TensorBase& out, const TensorBase& self, std::int64_t dim
   const std::int64_t blocks = (lines.across + most - 1) / most;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (n * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most : direct ? 0 : n));
+    std::vector<M> block(static_cast<std::size_t>(by_columns ? n * most
+                                                  : direct   ? 0
+                                                             : n * together));
     std::vector<M> states(static_cast<std::size_t>(by_columns ? 3 * most : 0));
     LineParts parts(lines, 2, blocks, begin);
-    for (std::int64_t i = begin; i < end; ++i, parts.next()) {
+    for (std::int64_t i = begin, done = 1; i < end; i += done, parts.next(done)) {
       const std::int64_t first = parts.part() * most;
       const char* x = from + parts.offset(0) + first * lines.across_strides[0];
       char* y = to + parts.offset(1) + first * lines.across_strides[1];
-      if (direct) {
-        row(reinterpret_cast<M*>(y), reinterpret_cast<const M*>(x), n);
-        continue;
-      }
       if (!by_columns) {
-        load_elements<T, M>(block.data(), x, lines.strides[0], n);
-        row(block.data(), block.data(), n);
-        store_elements<T, M>(y, lines.strides[1], block.data(), n);
+        done = parts.room(std::min(together, end - i));
+        if (direct) {
+          rows(reinterpret_cast<M*>(y), lines.across_strides[1] / item,
+               reinterpret_cast<const M*>(x), lines.across_strides[0] / item, done);
+          continue;
+        }
+        load_lines<T, M>(block.data(), x, lines.strides[0], n, done, lines.across_strides[0]);
+        rows(block.data(), n, block.data(), n, done);
+        store_lines<T, M>(y, lines.strides[1], block.data(), n, done, lines.across_strides[1]);
         continue;
       }
       const std::int64_t count = std::min(most, lines.across - first);
       const std::int64_t width = padded(count);
-      for (std::int64_t r = 0; r < n; ++r) {
-        load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
-                            lines.across_strides[0], count);
+      if (width == count) {
+        load_lines<T, M>(block.data(), x, lines.across_strides[0], count, n, lines.strides[0]);
+      } else {
+        for (std::int64_t r = 0; r < n; ++r) {
+          load_elements<T, M>(block.data() + r * width, x + r * lines.strides[0],
+                              lines.across_strides[0], count);
+        }
       }
       with_vectors([&]<int bytes> {
         SoftmaxRows<M, logarithm, bytes>::columns(block.data(), n, width, states.data(),
                                                   states.data() + width);
       });
+      if (width == count) {
+        store_lines<T, M>(y, lines.across_strides[1], block.data(), count, n, lines.strides[1]);
+        continue;
+      }
       for (std::int64_t r = 0; r < n; ++r) {
         store_elements<T, M>(y + r * lines.strides[1], lines.across_strides[1],
                              block.data() + r * width, count);
@@ -247,7 +297,8 @@ void run_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
   }
   // Rows that were collected are kept for the second pass if the cache keeps them, too.
   constexpr std::int64_t cached = 32768;
-  const std::int64_t kept = rows * most * collected <= cached ? rows : 1;
+  const std::int64_t together = std::max<std::int64_t>(1, kCollected / n);
+  const std::int64_t kept = !by_columns ? together : rows * most * collected <= cached ? rows : 1;
   const std::int64_t step = kept == 1 ? 0 : most;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainSize / (rows * most));
   parallel_for(0, lines.others * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
@@ -257,13 +308,32 @@ void run_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
       if (!direct[k]) buffers[k] = buffer.data() + used++ * kept * most;
     }
     LineParts parts(lines, 3, blocks, begin);
-    for (std::int64_t i = begin; i < end; ++i, parts.next()) {
+    for (std::int64_t i = begin, done = 1; i < end; i += done, parts.next(done)) {
       const std::int64_t first = parts.part() * (by_columns ? most : 1);
-      const std::int64_t count = by_columns ? std::min(most, lines.across - first) : n;
       char* at[3];
       for (int k = 0; k < 3; ++k) {
         at[k] = data[k] + parts.offset(k) + first * lines.across_strides[k];
       }
+      if (!by_columns) {
+        done = parts.room(std::min(together, end - i));
+        char* lines_at[3];
+        std::int64_t between[3];
+        for (int k = 0; k < 3; ++k) {
+          lines_at[k] = direct[k] ? at[k] : reinterpret_cast<char*>(buffers[k]);
+          between[k] = direct[k] ? lines.across_strides[k] : n * std::int64_t(sizeof(M));
+          if (direct[k] || k == 2) continue;
+          load_lines<T, M>(buffers[k], at[k], steps[k], n, done, lines.across_strides[k]);
+        }
+        std::swap(between[0], between[2]);
+        with_vectors([&]<int bytes> {
+          SoftmaxGradient<M, M, bytes>::rows(lines_at[2], lines_at[1], lines_at[0], n, done,
+                                             between);
+        });
+        if (direct[2]) continue;
+        store_lines<T, M>(at[2], steps[2], buffers[2], n, done, lines.across_strides[2]);
+        continue;
+      }
+      const std::int64_t count = std::min(most, lines.across - first);
       const auto row = [&](int k, std::int64_t r) {
         char* address = at[k] + r * lines.strides[k];
         return direct[k] ? reinterpret_cast<M*>(address) : buffers[k] + r * step;
@@ -273,31 +343,20 @@ void run_softmax_backward(const TensorBase& to, const TensorBase& grad, const Te
         load_elements<T, M>(row(k, r), at[k] + r * lines.strides[k], steps[k], count);
       };
       M sums[widest];
-      if (by_columns) std::fill_n(sums, count, M(0));
+      std::fill_n(sums, count, M(0));
       for (std::int64_t r = 0; r < rows; ++r) {
         load(0, r);
         load(1, r);
-        if (by_columns) {
-          vector_loop([](auto sum, auto a, auto b) { return multiply_add(a, b, sum); }, count, sums,
-                      sums, row(1, r), row(0, r));
-        }
+        vector_loop([](auto sum, auto a, auto b) { return multiply_add(a, b, sum); }, count, sums,
+                    sums, row(1, r), row(0, r));
       }
       for (std::int64_t r = 0; r < rows; ++r) {
-        if (by_columns) {
-          if (kept == 1) {
-            load(0, r);
-            load(1, r);
-          }
-          vector_loop([](auto a, auto sum, auto b) { return (a - sum) * b; }, count, row(2, r),
-                      row(1, r), sums, row(0, r));
-        } else {
-          const std::int64_t steps_of_one[3] = {};
-          const auto bytes_of = [&](int k) { return reinterpret_cast<char*>(row(k, r)); };
-          with_vectors([&]<int bytes> {
-            SoftmaxGradient<M, M, bytes>::rows(bytes_of(2), bytes_of(1), bytes_of(0), count, 1,
-                                               steps_of_one);
-          });
+        if (kept == 1) {
+          load(0, r);
+          load(1, r);
         }
+        vector_loop([](auto a, auto sum, auto b) { return (a - sum) * b; }, count, row(2, r),
+                    row(1, r), sums, row(0, r));
         if (direct[2]) continue;
         store_elements<T, M>(at[2] + r * lines.strides[2], steps[2], row(2, r), count);
       }

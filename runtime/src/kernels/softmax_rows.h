@@ -14,13 +14,14 @@
 
 namespace opgen::detail {
 
-// The softmax of adjacent elements in a row, and along the columns of rows that were collected in
-// memory, which is padded to whole vectors; or its logarithm.
+// The softmax of adjacent elements in each of several rows, and along the columns of rows that were
+// collected in memory, which is padded to whole vectors; or its logarithm.
 template <class M, bool logarithm, int bytes>
 struct SoftmaxRows {
   using V = Vec<M, bytes>;
-  // `to` may be `from`.
-  OPGEN_ROWS static void row(M* to, const M* from, std::int64_t n);
+  // Of `count` rows of `n` elements, with elements from one row to the next. `to` may be `from`.
+  OPGEN_ROWS static void rows(M* to, std::int64_t to_step, const M* from, std::int64_t from_step,
+                              std::int64_t n, std::int64_t count);
   // Along the columns of `n` rows of `width` elements. `most` and `sums` have room for `width` and
   // twice `width` elements.
   OPGEN_ROWS static void columns(M* rows, std::int64_t n, std::int64_t width, M* most, M* sums);
@@ -54,50 +55,75 @@ struct LargerOf {
   }
 };
 
-// The sum of exp(x - shift).
+// The most elements whose powers are added before the sum becomes a double.
 template <class M, int bytes>
-OPGEN_ALWAYS_INLINE double sum_of_exp(const M* from, std::int64_t n, const Vec<M, bytes>& shift) {
+inline constexpr std::int64_t kMostPowers = 64 * Vec<M, bytes>::size;
+
+// A vector whose lanes have the sum of exp(x - shift) of n elements.
+template <class M, int bytes>
+OPGEN_ALWAYS_INLINE Vec<M, bytes> powers_in_lanes(const M* from, std::int64_t n,
+                                                  const Vec<M, bytes>& shift) {
   using V = Vec<M, bytes>;
-  constexpr std::int64_t chains = 4, part = 64 * V::size;
-  double total = 0;
-  for (std::int64_t i = 0; i < n; i += part) {
-    const std::int64_t end = n < i + part ? n : i + part;
-    V sums[chains];
-    for (std::int64_t k = 0; k < chains; ++k) sums[k] = V(M(0));
-    std::int64_t k = i;
-    for (; k + chains * V::size <= end; k += chains * V::size) {
-      for (std::int64_t c = 0; c < chains; ++c) {
-        sums[c] = sums[c] + vec::exp(V::load(from + k + c * V::size) - shift);
-      }
+  constexpr std::int64_t chains = 4;
+  V sums[chains];
+  for (std::int64_t k = 0; k < chains; ++k) sums[k] = V(M(0));
+  std::int64_t k = 0;
+  for (; k + chains * V::size <= n; k += chains * V::size) {
+#pragma GCC unroll 4
+    for (std::int64_t c = 0; c < chains; ++c) {
+      sums[c] = sums[c] + vec::exp(V::load(from + k + c * V::size) - shift);
     }
-    for (; k + V::size <= end; k += V::size) {
-      sums[0] = sums[0] + vec::exp(V::load(from + k) - shift);
-    }
-    if (k < end) {
-      M last[V::size];
-      V(-std::numeric_limits<M>::infinity()).store(last);
-      for (std::int64_t c = 0; k + c < end; ++c) last[c] = from[k + c];
-      sums[0] = sums[0] + vec::exp(V::load(last) - shift);
-    }
-    join(sums, SumOf());
-    total += static_cast<double>(join_vector(sums[0], SumOf()));
   }
-  return total;
+  for (; k + V::size <= n; k += V::size) {
+    sums[0] = sums[0] + vec::exp(V::load(from + k) - shift);
+  }
+  if (k < n) {
+    M last[V::size];
+    V(-std::numeric_limits<M>::infinity()).store(last);
+    for (std::int64_t c = 0; k + c < n; ++c) last[c] = from[k + c];
+    sums[0] = sums[0] + vec::exp(V::load(last) - shift);
+  }
+  join(sums, SumOf());
+  return sums[0];
 }
 
-template <class M, bool logarithm, int bytes>
-OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::row(M* to, const M* from, std::int64_t n) {
+// Sets sums[k] to the sum of exp(x - most[k]) of row k.
+template <std::int64_t rows, class M, int bytes>
+OPGEN_ALWAYS_INLINE void sums_of_exp(const M* from, std::int64_t step, std::int64_t n,
+                                     std::int64_t count, const M* most, M* sums) {
+  using V = Vec<M, bytes>;
+  if (n > kMostPowers<M, bytes>) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      double total = 0;
+      for (std::int64_t i = 0; i < n; i += kMostPowers<M, bytes>) {
+        const std::int64_t some = kMostPowers<M, bytes> < n - i ? kMostPowers<M, bytes> : n - i;
+        total += static_cast<double>(
+            join_vector(powers_in_lanes(from + k * step + i, some, V(most[k])), SumOf()));
+      }
+      sums[k] = static_cast<M>(total);
+    }
+    return;
+  }
+  // The lanes of several rows are combined together.
+  V lanes[rows];
+  for (std::int64_t k = 0; k < rows; ++k) {
+    lanes[k] = k < count ? powers_in_lanes(from + k * step, n, V(most[k])) : V(M(1));
+  }
+  join_lanes<rows>(lanes, SumOf());
+  M parts[rows][V::size / rows];
+  lanes[0].store(parts[0]);
+  for (std::int64_t k = 0; k < count; ++k) {
+    join(parts[k], SumOf());
+    sums[k] = parts[k][0];
+  }
+}
+
+template <class M, int bytes>
+OPGEN_ALWAYS_INLINE void softmax_row(M* to, const M* from, std::int64_t n) {
+  using V = Vec<M, bytes>;
   const std::int64_t whole = n / V::size * V::size;
   const V most(fold_row_here<M, M, bytes>(Unchanged(), LargerOf(),
                                           -std::numeric_limits<M>::infinity(), from, n));
-  if constexpr (logarithm) {
-    const M shift = static_cast<M>(__builtin_log(sum_of_exp(from, n, most)));
-    for (std::int64_t i = 0; i < whole; i += V::size) {
-      (V::load(from + i) - most - V(shift)).store(to + i);
-    }
-    for (std::int64_t i = whole; i < n; ++i) to[i] = from[i] - most[0] - shift;
-    return;
-  }
   for (std::int64_t i = 0; i < whole; i += V::size) {
     vec::exp(V::load(from + i) - most).store(to + i);
   }
@@ -111,6 +137,40 @@ OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::row(M* to, const M* from, std:
   const V sum(fold_row_here<M, M, bytes>(Unchanged(), SumOf(), M(0), to, n));
   for (std::int64_t i = 0; i < whole; i += V::size) (V::load(to + i) / sum).store(to + i);
   for (std::int64_t i = whole; i < n; ++i) to[i] /= sum[0];
+}
+
+template <class M, bool logarithm, int bytes>
+OPGEN_ROWS void SoftmaxRows<M, logarithm, bytes>::rows(M* to, std::int64_t to_step, const M* from,
+                                                       std::int64_t from_step, std::int64_t n,
+                                                       std::int64_t count) {
+  if constexpr (!logarithm) {
+    for (std::int64_t r = 0; r < count; ++r) {
+      softmax_row<M, bytes>(to + r * to_step, from + r * from_step, n);
+    }
+    return;
+  }
+  // The logarithms of the sums of several rows are computed at once.
+  constexpr std::int64_t together = V::size < 8 ? V::size : 8;
+  const VectorFold<M, M, Unchanged, LargerOf> largest{{}, {}, -std::numeric_limits<M>::infinity()};
+  for (std::int64_t first = 0; first < count; first += together) {
+    const std::int64_t some = together < count - first ? together : count - first;
+    const M* const x = from + first * from_step;
+    M most[together], sums[V::size];
+    V(M(1)).store(sums);
+    largest.template rows<bytes>(reinterpret_cast<const char*>(x), n,
+                                 from_step * std::int64_t(sizeof(M)), some, most);
+    sums_of_exp<together, M, bytes>(x, from_step, n, some, most, sums);
+    vec::log(V::load(sums)).store(sums);
+    for (std::int64_t k = 0; k < some; ++k) {
+      const M* const row = x + k * from_step;
+      M* const result = to + (first + k) * to_step;
+      std::int64_t i = 0;
+      for (; i + V::size <= n; i += V::size) {
+        (V::load(row + i) - V(most[k]) - V(sums[k])).store(result + i);
+      }
+      for (; i < n; ++i) result[i] = row[i] - most[k] - sums[k];
+    }
+  }
 }
 
 template <class M, bool logarithm, int bytes>

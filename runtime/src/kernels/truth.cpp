@@ -26,7 +26,7 @@ struct Found {
   template <int bytes>
   OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& x) const {
     using V = Vec<Bits, bytes>;
-    return V::of(((x.values & significant) != V(Bits(0)).values) ^ V(flip).values);
+    return V::of(((x.values & significant) != Bits(0)) ^ flip);
   }
 };
 struct Or {
@@ -38,6 +38,15 @@ struct Or {
   OPGEN_ALWAYS_INLINE Vec<Bits, bytes> operator()(const Vec<Bits, bytes>& a,
                                                   const Vec<Bits, bytes>& b) const {
     return Vec<Bits, bytes>::of(a.values | b.values);
+  }
+  template <class Bits, int bytes>
+  OPGEN_ALWAYS_INLINE Bits join_bits(const Vec<Bits, bytes>& x) const {
+    using Words = typename detail::VectorOf<std::uint64_t, bytes / 8>::type;
+    const Words words = __builtin_bit_cast(Words, x.values);
+    std::uint64_t all = 0;
+    for (int k = 0; k < bytes / 8; ++k) all |= words[k];
+    for (int shift = 32; shift >= 8 * int(sizeof(Bits)); shift /= 2) all |= all >> shift;
+    return static_cast<Bits>(all);
   }
 };
 

@@ -74,17 +74,21 @@ inline void move_elements(char* to, std::int64_t to_stride, const char* from,
     return;
   }
   const bool halves = to_stride == size && from_stride == 2 * size;
+  const auto move = [=]<class Bits>(Bits) {
+    if (halves) {
+      return halve_bits<Bits>(to, from, n, std::make_index_sequence<16 / sizeof(Bits)>());
+    }
+    move_bits<Bits>(to, to_stride, from, from_stride, n);
+  };
   switch (size) {
     case 1:
-      return move_bits<std::uint8_t>(to, to_stride, from, from_stride, n);
+      return move(std::uint8_t());
     case 2:
-      if (halves) return halve_bits<std::uint16_t>(to, from, n, std::make_index_sequence<8>());
-      return move_bits<std::uint16_t>(to, to_stride, from, from_stride, n);
+      return move(std::uint16_t());
     case 4:
-      if (halves) return halve_bits<std::uint32_t>(to, from, n, std::make_index_sequence<4>());
-      return move_bits<std::uint32_t>(to, to_stride, from, from_stride, n);
+      return move(std::uint32_t());
     case 8:
-      return move_bits<std::uint64_t>(to, to_stride, from, from_stride, n);
+      return move(std::uint64_t());
     default:
       return move_bits<SixteenBytes>(to, to_stride, from, from_stride, n);
   }

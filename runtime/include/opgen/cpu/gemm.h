@@ -1,6 +1,7 @@
 // gemm.h: products of matrices and vectors without a BLAS: blocked, vectorised and in parallel, for
 // float, double, the half types, which are computed as floats, and integers, which wrap around. The
-// results do not depend on the number of threads.
+// results do not depend on the number of threads. Processors with AVX512-BF16 take products of
+// bfloat16 below 2^-126 for zeros.
 #pragma once
 
 #include <cstdint>

@@ -263,7 +263,7 @@ struct Row {
     constexpr bool wide_integers =
         std::is_same_v<Out, std::int64_t> || (std::is_same_v<In, std::int64_t> || ...);
     if constexpr (operands <= kMostCollected && !wide_integers) {
-      if (n >= kFewElements) return in_blocks(f, wide, data, strides, n, all);
+      if (n >= kFewElements<F>) return in_blocks(f, wide, data, strides, n, all);
     }
     HeldFunction<F> held = f;
     strided(held, data, strides, n, all);
@@ -277,7 +277,12 @@ struct Row {
     run_collected(operands, sizes, data, strides, n,
                   [&](char** at, std::int64_t count) { dense<-1>(f, wide, at, count, all); });
   }
-  static constexpr std::int64_t kFewElements = 16;
+  // Shorter rows are not collected: the vectors would wait for what was just written. Conversions
+  // of half types one by one, and functions that have a form for vectors, take longer than that.
+  static constexpr bool kConverts =
+      !std::is_same_v<opmath_type<Out>, Out> || (!std::is_same_v<opmath_type<In>, In> || ...);
+  template <class F>
+  static constexpr std::int64_t kFewElements = kConverts || HasVectorForm<F> ? 16 : 48;
 };
 
 template <class Out, class... In>

@@ -79,74 +79,55 @@ inline constexpr bool kFoldsConverted =
     (std::is_same_v<Combine, SumOf> || std::is_same_v<Combine, LargestOf> ||
      std::is_same_v<Combine, SmallestOf>)&&std::is_same_v<In, BFloat16>&& std::is_same_v<M, float>;
 
-// The loops of cpu_reduce_vec that depend on the function only, for rows of type In, whose vectors
-// are converted to M.
-template <class Acc, class M, class Map, class Combine, class In = M>
-struct VectorFold {
-  Map map;
-  Combine combine;
-  Acc identity;
+// Returns the loops of a fold with the largest vectors of this processor, which the runtime
+// contains.
+[[nodiscard]] OPGEN_API FoldFunctions fold_functions(ScalarType dtype, FoldKind kind) noexcept;
 
-  template <int bytes>
-  OPGEN_ALWAYS_INLINE void rows_here(const char* at, std::int64_t n, std::int64_t step,
-                                     std::int64_t count, Acc* acc) const {
-    // Rows that are short take as long to combine the lanes as to fold: several rows do it
-    // together.
-    using A = Vec<Acc, bytes>;
-    // Lanes of fewer than four bytes cannot be moved so on any processor.
-    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : A::size < 8 ? A::size : 8;
-    for (std::int64_t k = 0; k < count; k += together) {
-      const std::int64_t some = together < count - k ? together : count - k;
-      A totals[together];
-      Acc rests[together];
-      for (std::int64_t j = 0; j < some; ++j) {
-        const In* row = reinterpret_cast<const In*>(at + (k + j) * step);
-        std::int64_t i = 0;
-        totals[j] = fold_vectors_here<Acc, M, bytes>(map, combine, identity, row, n, i);
-        Acc rest = identity;
-        for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(static_cast<M>(row[i]))));
-        rests[j] = rest;
-      }
-      if (some == together) {
-        join_lanes<together>(totals, combine);
-        Acc lanes[together][A::size / together];
-        totals[0].store(lanes[0]);
-        for (std::int64_t j = 0; j < together; ++j) {
-          join(lanes[j], combine);
-          acc[k + j] = combine(lanes[j][0], rests[j]);
-        }
-      } else {
-        for (std::int64_t j = 0; j < some; ++j) {
-          acc[k + j] = combine(join_vector(totals[j], combine), rests[j]);
-        }
-      }
-    }
-  }
-  OPGEN_NOINLINE void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count,
-                           Acc* acc) const {
 #if OPGEN_LOOPS_AVX2
-    if (use_avx2()) return rows_avx2(at, n, step, count, acc);
+template <class Fold>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fold_rows_avx2(const Fold& fold, const char* at,
+                                                     std::int64_t n, std::int64_t step,
+                                                     std::int64_t count,
+                                                     typename Fold::State* acc) {
+  // A copy, which stores of states cannot change.
+  const Fold held = fold;
+  held.template rows<32>(at, n, step, count, acc);
+}
+template <class Fold>
+OPGEN_NOINLINE OPGEN_TARGET_AVX2 void fold_columns_avx2(const Fold& fold, const char* const* rows,
+                                                        std::int64_t n, std::int64_t count,
+                                                        typename Fold::State* acc) {
+  // A copy, which stores of states cannot change.
+  const Fold held = fold;
+  held.template columns<32>(rows, n, count, acc);
+}
 #endif
-    rows_here<kAnyVector>(at, n, step, count, acc);
-  }
-  OPGEN_NOINLINE void columns(const char* const* rows, std::int64_t n, std::int64_t count,
-                              Acc* acc) const {
+template <class Fold>
+OPGEN_NOINLINE void fold_rows(const Fold& fold, const char* at, std::int64_t n, std::int64_t step,
+                              std::int64_t count, typename Fold::State* acc) {
+  if constexpr (Fold::kCompiledApart) {
+    fold_functions(scalar_type_of<typename Fold::Input>, Fold::kKind)
+        .rows(&fold, at, n, step, count, acc);
+  } else {
 #if OPGEN_LOOPS_AVX2
-    if (use_avx2()) return columns_avx2(rows, n, count, acc);
+    if (use_avx2()) return fold_rows_avx2(fold, at, n, step, count, acc);
 #endif
-    fold_columns_here<Acc, M, kAnyVector, In>(map, combine, rows, n, count, acc);
+    fold.template rows<kAnyVector>(at, n, step, count, acc);
   }
+}
+template <class Fold>
+OPGEN_NOINLINE void fold_columns(const Fold& fold, const char* const* rows, std::int64_t n,
+                                 std::int64_t count, typename Fold::State* acc) {
+  if constexpr (Fold::kCompiledApart) {
+    fold_functions(scalar_type_of<typename Fold::Input>, Fold::kKind)
+        .columns(&fold, rows, n, count, acc);
+  } else {
 #if OPGEN_LOOPS_AVX2
-  OPGEN_NOINLINE OPGEN_TARGET_AVX2 void rows_avx2(const char* at, std::int64_t n, std::int64_t step,
-                                                  std::int64_t count, Acc* acc) const {
-    rows_here<32>(at, n, step, count, acc);
-  }
-  OPGEN_NOINLINE OPGEN_TARGET_AVX2 void columns_avx2(const char* const* rows, std::int64_t n,
-                                                     std::int64_t count, Acc* acc) const {
-    fold_columns_here<Acc, M, 32, In>(map, combine, rows, n, count, acc);
-  }
+    if (use_avx2()) return fold_columns_avx2(fold, rows, n, count, acc);
 #endif
-};
+    fold.template columns<kAnyVector>(rows, n, count, acc);
+  }
+}
 
 // The part of ReductionLoops that depends on types: elements In in memory, M in rows, states State.
 template <class In, class M, class State>
@@ -178,11 +159,11 @@ class VectorLoops final : public TypedLoops<In, M, Acc> {
       : TypedLoops<In, M, Acc>(kFoldRow, kColumnLeaf), fold_(fold), project_(project) {}
   void rows(const char* at, std::int64_t n, std::int64_t step, std::int64_t count, std::int64_t,
             void* states) const override {
-    fold_.rows(at, n, step, count, static_cast<Acc*>(states));
+    fold_rows(fold_, at, n, step, count, static_cast<Acc*>(states));
   }
   void columns(const char* const* rows, std::int64_t n, std::int64_t count, std::int64_t,
                void* states) const override {
-    fold_.columns(rows, n, count, static_cast<Acc*>(states));
+    fold_columns(fold_, rows, n, count, static_cast<Acc*>(states));
   }
   void combine(void* states, const void* later, std::int64_t count) const override {
     Acc* to = static_cast<Acc*>(states);

@@ -135,7 +135,9 @@ OPGEN_ALWAYS_INLINE Vec<M, bytes> load_vector(const In* from) {
 // Combines all of `parts` into parts[0].
 template <class T, std::int64_t count, class Combine>
 OPGEN_ALWAYS_INLINE void join(T (&parts)[count], const Combine& combine) {
+#pragma GCC unroll 5
   for (std::int64_t width = count / 2; width > 0; width /= 2) {
+#pragma GCC unroll 16
     for (std::int64_t k = 0; k < width; ++k) parts[k] = combine(parts[k], parts[k + width]);
   }
 }
@@ -157,6 +159,7 @@ OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Comb
     A parts[chains];
     const std::int64_t last = n - step + 1;
     const std::int64_t end = i + kFoldSteps * step < last ? i + kFoldSteps * step : last;
+#pragma GCC unroll 16
     for (std::int64_t k = 0; k < chains; ++k) {
       parts[k] = map(load_vector<M, bytes>(at + i + k * V::size));
     }
@@ -165,6 +168,7 @@ OPGEN_ALWAYS_INLINE Vec<Acc, bytes> fold_vectors_here(const Map& map, const Comb
       for (std::int64_t k = 0; k < step * std::int64_t(sizeof(In)) / line; ++k) {
         __builtin_prefetch(ahead + k * line);
       }
+#pragma GCC unroll 16
       for (std::int64_t k = 0; k < chains; ++k) {
         parts[k] = combine(parts[k], A(map(load_vector<M, bytes>(at + i + k * V::size))));
       }
@@ -225,7 +229,9 @@ OPGEN_ALWAYS_INLINE Vec<T, bytes> join_segment(const Vec<T, bytes>& v, const Com
 template <class T, int bytes, class Combine>
 OPGEN_ALWAYS_INLINE T join_vector(const Vec<T, bytes>& v, const Combine& combine) {
   constexpr std::int64_t size = Vec<T, bytes>::size;
-  if constexpr (sizeof(T) < 4) {
+  if constexpr (requires { combine.join_bits(v); }) {
+    return combine.join_bits(v);
+  } else if constexpr (sizeof(T) < 4) {
     T lanes[size];
     v.store(lanes);
     join(lanes, combine);
@@ -283,6 +289,87 @@ OPGEN_ALWAYS_INLINE void fold_columns_here(const Map& map, const Combine& combin
     fold_rows_into<1, Acc, M, bytes, In>(map, combine, rows + i, count, acc, i == 0);
   }
 }
+
+// The functions that folds combine with.
+enum class FoldKind { Sum, Product, Largest, Smallest, Other };
+template <class Combine>
+inline constexpr FoldKind kFoldKind = FoldKind::Other;
+template <>
+inline constexpr FoldKind kFoldKind<SumOf> = FoldKind::Sum;
+template <>
+inline constexpr FoldKind kFoldKind<ProductOf> = FoldKind::Product;
+template <>
+inline constexpr FoldKind kFoldKind<LargestOf> = FoldKind::Largest;
+template <>
+inline constexpr FoldKind kFoldKind<SmallestOf> = FoldKind::Smallest;
+
+// The loops of cpu_reduce_vec that depend on the function only, for rows of type In, whose vectors
+// are converted to M.
+template <class Acc, class M, class Map, class Combine, class In = M>
+struct VectorFold {
+  using State = Acc;
+  using Input = In;
+  static constexpr FoldKind kKind = kFoldKind<Combine>;
+  // Whether the runtime contains them for each instruction set.
+  static constexpr bool kCompiledApart =
+      kKind != FoldKind::Other && std::is_same_v<Map, Unchanged> && std::is_same_v<Acc, M> &&
+      (std::is_same_v<In, float> || std::is_same_v<In, double> ||
+       std::is_same_v<In, std::int64_t> || std::is_same_v<In, BFloat16>);
+  Map map;
+  Combine combine;
+  Acc identity;
+
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE void rows(const char* at, std::int64_t n, std::int64_t step,
+                                std::int64_t count, Acc* acc) const {
+    // Rows that are short take as long to combine the lanes as to fold: several rows do it
+    // together.
+    using A = Vec<Acc, bytes>;
+    // Lanes of fewer than four bytes cannot be moved so on any processor.
+    constexpr std::int64_t together = sizeof(Acc) < 4 ? 1 : A::size < 8 ? A::size : 8;
+    for (std::int64_t k = 0; k < count; k += together) {
+      const std::int64_t some = together < count - k ? together : count - k;
+      A totals[together];
+      Acc rests[together];
+      for (std::int64_t j = 0; j < some; ++j) {
+        const In* row = reinterpret_cast<const In*>(at + (k + j) * step);
+        std::int64_t i = 0;
+        totals[j] = fold_vectors_here<Acc, M, bytes>(map, combine, identity, row, n, i);
+        Acc rest = identity;
+        for (; i < n; ++i) rest = combine(rest, static_cast<Acc>(map(static_cast<M>(row[i]))));
+        rests[j] = rest;
+      }
+      if constexpr (together > 1) {
+        if (some == together) {
+          join_lanes<together>(totals, combine);
+          Acc lanes[together][A::size / together];
+          totals[0].store(lanes[0]);
+          for (std::int64_t j = 0; j < together; ++j) {
+            join(lanes[j], combine);
+            acc[k + j] = combine(lanes[j][0], rests[j]);
+          }
+          continue;
+        }
+      }
+      for (std::int64_t j = 0; j < some; ++j) {
+        acc[k + j] = combine(join_vector(totals[j], combine), rests[j]);
+      }
+    }
+  }
+  template <int bytes>
+  OPGEN_ALWAYS_INLINE void columns(const char* const* rows, std::int64_t n, std::int64_t count,
+                                   Acc* acc) const {
+    fold_columns_here<Acc, M, bytes, In>(map, combine, rows, n, count, acc);
+  }
+};
+
+// Those loops, with the address of the fold and of its states.
+struct FoldFunctions {
+  void (*rows)(const void* fold, const char* at, std::int64_t n, std::int64_t step,
+               std::int64_t count, void* states);
+  void (*columns)(const void* fold, const char* const* rows, std::int64_t n, std::int64_t count,
+                  void* states);
+};
 
 }  // namespace detail
 
