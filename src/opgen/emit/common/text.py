@@ -218,7 +218,7 @@ _INPLACE = {"add", "sub", "mul", "div", "bitwise_and", "bitwise_or", "bitwise_xo
 def cpp_operator(f: NativeFunction) -> tuple[str, tuple[str, ...]] | None:
     """Return the symbol of the C++ operator with the meaning of `f`, and the names of its one or two tensors; None if
     there is none."""
-    names = _tensors(f)
+    names = _tensors(f) if f.root_name in _BINARY or f.root_name in _UNARY else None
     if names is None or [r.type for r in f.func.returns] != [TENSOR]:
         return None
     kind, name = f.func.kind(), f.root_name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,13 @@ from opgen.verify.caller import (
 )
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
-from opgen.verify.properties.common import changed, explicit, filled_with, is_checked_value
+from opgen.verify.properties.common import (
+    changed,
+    explicit,
+    filled_with,
+    is_checked_value,
+    returns_tensors,
+)
 from opgen.verify.properties.repetition import keeps_settings
 from opgen.verify.subjects import Subject
 
@@ -131,8 +138,8 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
     found_places = [p for p, _ in case.tensors()]
-    case.run(changed(case.call, found_places, _at_the_tail), "block")
-    case.run(changed(case.call, found_places, _at_the_head), "block")
+    for end in ("tail", "head"):
+        case.run(changed(case.call, found_places, partial(specs.placed, place=end)), "block")
 
 
 def _read_beyond_list(case: Case) -> Iterator[Finding]:
@@ -161,14 +168,6 @@ def _differ_in_bits(one: Outcome, other: Outcome) -> str | None:
     if one.error is not None or other.error is not None:
         return None
     return differ(one.everything, other.everything, exact=True)
-
-
-def _at_the_tail(spec: TensorSpec) -> TensorSpec:
-    return specs.placed(spec, "tail")
-
-
-def _at_the_head(spec: TensorSpec) -> TensorSpec:
-    return specs.placed(spec, "head")
 
 
 def _uninitialised(case: Case) -> Iterator[Finding]:
@@ -439,17 +438,13 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
             return
 
 
-def _returned_tensors(subject: Subject) -> str:
-    return "" if subject.returns_tensors else "it returns no tensors"
-
-
 PROPERTIES = (
     Property("V0110", _undeclared_write, _has_tensors, quickly=3, enough=10, is_swept=True),
     Property("V0111", _write_between, _has_tensors, quickly=3, enough=10, is_swept=True),
     Property("V0112", _write_beyond, quickly=3, enough=12, is_swept=True),
     Property("V0113", _read_beyond, _has_tensors, quickly=3, enough=12, is_swept=True),
     Property("V0114", _uninitialised, quickly=4, enough=12, is_swept=True),
-    Property("V0115", _undeclared_alias, _returned_tensors, quickly=4, enough=12, is_swept=True),
+    Property("V0115", _undeclared_alias, returns_tensors, quickly=4, enough=12, is_swept=True),
     Property("V0116", _missing_alias, _aliasing, quickly=4, enough=12),
     Property("V0117", _overlap, _writes, quickly=2, enough=8),
     Property("V0118", _exception_safe, _has_tensors, quickly=8, enough=30, refused="only"),

@@ -35,6 +35,7 @@ from opgen.verify.properties.common import (
     has_tensors,
     layout_variants,
     program_of,
+    returns_tensors,
     sizes_of,
     with_sizes,
 )
@@ -56,25 +57,19 @@ _NO_DTYPE = ("not implemented for", "not supported for", "is not implemented", "
 
 
 def _has_meta(subject: Subject) -> str:
-    if not subject.facts.has_meta:
-        return "it has no Meta kernel"
-    return ""
+    return "" if subject.facts.has_meta else "it has no Meta kernel"
 
 
 def _plans_with_meta(subject: Subject) -> str:
     if subject.returns_tensors and all(r.is_write for r in subject.schema.returns):
         return "it returns only what it writes: Meta has nothing to plan"
-    if not subject.returns_tensors:
-        return "it returns no tensors"
-    if subject.facts.is_composite:
+    if subject.returns_tensors and subject.facts.is_composite:
         return "it is composite: the operators that it calls check their arguments"
-    return _has_meta(subject)
+    return _returns_with_meta(subject)
 
 
 def _returns_with_meta(subject: Subject) -> str:
-    if not subject.returns_tensors:
-        return "it returns no tensors"
-    return _has_meta(subject)
+    return returns_tensors(subject) or _has_meta(subject)
 
 
 def is_about_meta(error: BaseException) -> bool:

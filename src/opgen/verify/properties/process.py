@@ -26,7 +26,7 @@ from opgen.verify.caller import (
     leaves,
 )
 from opgen.verify.calls.specs import ITEMSIZES, at, tensors
-from opgen.verify.properties.common import enlarged, first_line
+from opgen.verify.properties.common import enlarged, first_line, returns_tensors
 from opgen.verify.subjects import Subject
 
 # Calls that are repeated to see whether memory grows, and how much of it counts for one call.
@@ -44,10 +44,6 @@ _GIL_ELEMENTS = (1 << 16, 1 << 20)
 # which it is held up, with so many waits.
 _FEW_STEPS = 10
 _FREE, _HELD, _MANY_WAITS, _GIL_CALLS, _MOST_GIL_CALLS = 3, 5, 500, 20, 200
-
-
-def _returns_tensors(subject: Subject) -> str:
-    return "" if subject.returns_tensors else "it returns no tensors"
 
 
 def _copying(case: Case) -> Iterator[Finding]:
@@ -282,7 +278,7 @@ CRASH, HANG = "crash", "hang"
 
 
 PROPERTIES = (
-    Property("V0180", _copying, _returns_tensors, quickly=2, enough=6),
+    Property("V0180", _copying, returns_tensors, quickly=2, enough=6),
     Property("V0181", _gil, _functional, quickly=1, enough=1, mode="default", cost=50),
     Property("V0182", _memory, _functional, quickly=1, enough=2, cost=3),
     Property("V0190", _nothing, quickly=4, enough=40, refused="also"),

@@ -33,6 +33,7 @@ from opgen.verify.properties.common import (
     has_tensors,
     program_of,
     reordered,
+    returns_tensors,
     sizes_of,
     tensors_of,
     with_sizes,
@@ -70,9 +71,7 @@ def _vmappable(subject: Subject) -> str:
         return "it writes an argument, or returns a view"
     if subject.is_random:
         return "it is random"
-    if not subject.returns_tensors:
-        return "it returns no tensors"
-    return _plain_tensors(subject)
+    return returns_tensors(subject) or _plain_tensors(subject)
 
 
 def _unsupported(error: BaseException) -> bool:
