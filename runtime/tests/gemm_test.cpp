@@ -100,7 +100,7 @@ TEST(sizes_beyond_each_block) {
     for (std::int64_t rows : {1, 2, 97, 970}) {
       for (std::int64_t inner : {1, 3, 257, 515}) {
         // Pairs have blocks of twice the depth.
-        if (inner == 515 && dtype != kBFloat16) continue;
+        if (inner == 515 && (dtype != kBFloat16 || rows == 970)) continue;
         for (std::int64_t columns : {1, 2, 17, 513}) {
           if (rows * inner * columns > 20'000'000) continue;
           const Tensor a = whole(rows, inner, dtype), b = whole(inner, columns, dtype);

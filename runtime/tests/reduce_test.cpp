@@ -383,7 +383,7 @@ TEST(short_rows) {
 // Each lane of a short row is found: rows of one dtype are read as integers of its size.
 TEST(truths_of_short_rows) {
   for (ScalarType dtype : {opgen::kBool, kBFloat16, kFloat, kDouble}) {
-    for (std::int64_t length : {1, 7, 32, 33, 65}) {
+    for (std::int64_t length : {1, 7, 32, 33}) {
       for (std::int64_t place = 0; place < length; ++place) {
         Tensor self = full({length, length}, 0, dtype);
         opgen::tensor_functions::copy_(strided(self, {1}, {1}, place * length + place),
@@ -560,8 +560,8 @@ TEST(log_softmax_and_the_gradient_of_softmax) {
 TEST(softmax_of_short_lines) {
   for (ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
     const double allowed = dtype == kBFloat16 ? 8e-3 : dtype == kFloat ? 1e-6 : 1e-12;
-    for (std::int64_t length : {1, 2, 17, 31, 32, 33, 65, 1025}) {
-      for (std::int64_t count : {1, 15, 16, 17, 70}) {
+    for (std::int64_t length : {1, 2, 17, 32, 33, 65, 1025}) {
+      for (std::int64_t count : {1, 16, 17}) {
         for (std::int64_t gap : {1, 2}) {
           Tensor self = strided(shuffled({count, gap * length}, dtype, false), {count, length},
                                 {gap * length, gap});
