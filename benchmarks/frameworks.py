@@ -12,6 +12,7 @@ valgrind and its headers, torch, apache-tvm-ffi and jax.
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
 import shlex
 import sys
@@ -42,8 +43,18 @@ def build(folder: Path) -> None:
     """Build the library, and the functions bound by hand beside it."""
     opgen = Path(sys.executable).with_name("opgen")
     run(
-        [opgen, "build", EXAMPLE / "native_functions.yaml", "--kernels", EXAMPLE / "kernels"]
-        + ["-o", folder, "--python", "--frameworks", "tvm-ffi,jax"]
+        [
+            opgen,
+            "build",
+            EXAMPLE / "native_functions.yaml",
+            "--kernels",
+            EXAMPLE / "kernels",
+            "-o",
+            folder,
+            "--python",
+            "--frameworks",
+            "tvm-ffi,jax",
+        ]
     )
     asked = "from opgen.data import runtime_dir; print(runtime_dir())"
     headers = [folder / "include", run([sys.executable, "-c", asked]).strip() + "/include"]
@@ -53,24 +64,41 @@ def build(folder: Path) -> None:
     linked = [*(f"-L{one}" for one in libraries), "-leverywhere", "-l:libopgen_core.so.2"]
     linked += [*(f"-Wl,-rpath,{one}" for one in libraries), "-std=c++20"]
     run(
-        ["g++", *common, "-fPIC", "-shared", HERE / "frameworks/tvm_ffi_by_hand.cpp"]
-        + ["-o", folder / "by_hand.so", *shlex.split(flags), *linked]
+        [
+            "g++",
+            *common,
+            "-fPIC",
+            "-shared",
+            HERE / "frameworks/tvm_ffi_by_hand.cpp",
+            "-o",
+            folder / "by_hand.so",
+            *shlex.split(flags),
+            *linked,
+        ]
     )
     asked = "import jax.ffi; print(jax.ffi.include_dir())"
     jax = run([sys.executable, "-c", asked]).strip()
     run(
-        ["g++", *common, "-isystem", jax, HERE / "frameworks/jax_calls.cpp"]
-        + ["-o", folder / "jax_calls", *linked, "-ldl"]
+        [
+            "g++",
+            *common,
+            "-isystem",
+            jax,
+            HERE / "frameworks/jax_calls.cpp",
+            "-o",
+            folder / "jax_calls",
+            *linked,
+            "-ldl",
+        ]
     )
 
 
 def calls(folder: Path, framework: str) -> None:
     """Make all calls; valgrind writes a file for each loop."""
-    import tvm_ffi
-
+    tvm_ffi = importlib.import_module("tvm_ffi")
     ours = tvm_ffi.load_module(folder / PACKAGE / "libeverywhere_tvm_ffi.so")
     by_hand = tvm_ffi.load_module(folder / "by_hand.so")
-    module = __import__(framework)
+    module = importlib.import_module(framework)
     if framework == "torch":
         module.set_num_threads(1)
     for size in SIZES:
