@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <everywhere/ops/blend.h>
 #include <everywhere/ops/momentum_step_.h>
-#include <opgen/tensor/empty.h>
+#include <opgen/tensor_functions.h>
 #include <valgrind/callgrind.h>
 #include <xla/ffi/api/ffi.h>
 
@@ -27,8 +27,8 @@ template <class B>
 opgen::Tensor wrap(B&& buffer) {
   const auto sizes = buffer.dimensions();
   const opgen::DimVector strides(1, 1);
-  return opgen::Tensor(opgen::detail::from_blob(buffer.typed_data(), {sizes.begin(), sizes.size()},
-                                                strides, opgen::kFloat));
+  return opgen::from_blob(buffer.typed_data(), {sizes.begin(), sizes.size()}, strides,
+                          opgen::kFloat);
 }
 
 ffi::Error call_blend(double weight, Buffer self, Buffer other, Result out) {

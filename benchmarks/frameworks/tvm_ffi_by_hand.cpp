@@ -3,7 +3,7 @@
 // arrays of one shape. Also two functions by which the script counts instructions.
 #include <everywhere/ops/blend.h>
 #include <everywhere/ops/momentum_step_.h>
-#include <opgen/tensor/empty.h>
+#include <opgen/tensor_functions.h>
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/tvm_ffi.h>
 #include <valgrind/callgrind.h>
@@ -34,8 +34,8 @@ opgen::Tensor wrap(const TensorView& tensor) {
   TVM_FFI_CHECK(tensor.dtype().code == kDLFloat && tensor.dtype().bits == 32, TypeError)
       << "not float32";
   const auto sizes = tensor.shape(), strides = tensor.strides();
-  return opgen::Tensor(opgen::detail::from_blob(tensor.data_ptr(), {sizes.data(), sizes.size()},
-                                                {strides.data(), strides.size()}, opgen::kFloat));
+  return opgen::from_blob(tensor.data_ptr(), {sizes.data(), sizes.size()},
+                          {strides.data(), strides.size()}, opgen::kFloat);
 }
 
 void call_blend_out(TensorView self, TensorView other, double weight, TensorView out) {
