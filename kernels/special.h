@@ -17,12 +17,14 @@ inline double hurwitz_zeta(double s, double q) {
   if (q <= 0) {
     if (q == std::floor(q)) return std::numeric_limits<double>::infinity();
     if (s != std::floor(s)) return std::numeric_limits<double>::quiet_NaN();
-    // Few terms are added one by one, which is more accurate where they cancel. The negative terms
-    // of a distant q are powers of fraction, fraction + 1, ..., -q.
+    // Few terms are added one by one. The negative ones of a distant q are powers of fraction,
+    // fraction + 1, ..., -q.
     if (q < -32) {
       const double fraction = -q - std::floor(-q);
-      const double negative = hurwitz_zeta(s, fraction) - hurwitz_zeta(s, 1 - q);
-      return hurwitz_zeta(s, 1 - fraction) + (std::fmod(s, 2) == 0 ? negative : -negative);
+      const double sign = std::fmod(s, 2) == 0 ? 1 : -1;
+      // The first two may cancel.
+      return hurwitz_zeta(s, 1 - fraction) + sign * hurwitz_zeta(s, fraction) -
+             sign * hurwitz_zeta(s, 1 - q);
     }
   }
   // B(2j) / (2j)!

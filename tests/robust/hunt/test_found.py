@@ -655,6 +655,8 @@ def test_polygamma_of_distant_negative_numbers(m: ModuleType) -> None:
     assert m.polygamma(2, x).tolist() == pytest.approx([4 * math.pi**3, -4 * math.pi**3], rel=1e-12)
     assert m.polygamma(3, x).tolist() == pytest.approx([16 * math.pi**4] * 2, rel=1e-12)
     assert m.polygamma(2**63 - 1, x).tolist() == [math.inf, math.inf]
+    between = m.tensor(-33.5, dtype=m.float64)
+    assert m.polygamma(16, between).item() == pytest.approx(-4.06064376672492e-13, rel=1e-12)
 
 
 @pytest.mark.slow
