@@ -25,6 +25,7 @@
 #include "operator_call.h"
 #include "opgen/autograd/autograd.h"
 #include "opgen/autograd/forward.h"
+#include "opgen/autograd/grad_mode.h"
 #include "opgen/core/error.h"
 #include "opgen/core/local_keys.h"
 #include "opgen/tensor/copy.h"
@@ -85,7 +86,12 @@ class Frame {
     OPGEN_CHECK_VALUE(results_ < frame_.rets.size, "JAX has passed too few results");
     return tensor_of(frame_.rets.rets[results_++]);
   }
-  [[nodiscard]] bool has_results() const { return results_ < frame_.rets.size; }
+  // Throws ValueError unless all results are filled.
+  void finish(const FunctionSchema& schema) const {
+    const std::int64_t fresh = frame_.rets.size - std::count(plan_.begin(), plan_.end(), 'w');
+    OPGEN_CHECK_VALUE(results_ == fresh, schema.full_name(), ": the kernel returns ", results_,
+                      " tensors, and its Meta kernel ", fresh);
+  }
 
   // Adds all arguments. `input` makes the value of each tensor that is only read.
   template <class F>
@@ -119,7 +125,7 @@ class Frame {
           break;
         case '[': {
           std::vector<IValue> list;
-          for (++i; plan_.at(i) != ']'; ++i) {
+          for (++i; i < plan_.size() && plan_[i] != ']'; ++i) {
             list.push_back(plan_[i] == 't' ? IValue(input(next_buffer())) : IValue());
           }
           call.add(IValue(std::move(list)));
@@ -175,10 +181,11 @@ class Frame {
     for (std::int64_t i = frame_.attrs.size; i-- > 0;) {
       const XLA_FFI_ByteSpan& found = *frame_.attrs.names[i];
       if (std::string_view(found.ptr, found.len) != name) continue;
+      if (frame_.attrs.types[i] != XLA_FFI_AttrType_STRING) break;
       const auto& value = *static_cast<const XLA_FFI_ByteSpan*>(frame_.attrs.attrs[i]);
       return {value.ptr, value.len};
     }
-    OPGEN_CHECK_VALUE(false, "the attribute '", name, "' is missing");
+    OPGEN_CHECK_VALUE(false, "the attribute '", name, "' is missing, or no text");
   }
 
   const XLA_FFI_CallFrame& frame_;
@@ -210,11 +217,19 @@ void call(Frame& frame) {
   OperatorCall call = begin(frame.operator_name());
   frame.add_arguments(call, [](TensorBase tensor) { return tensor; });
   for (const TensorBase& result : call.run()) deliver(result, frame.next_result(), call.schema());
+  frame.finish(call.schema());
 }
+
+// XLA may call on a thread of Python's, which may be in no_grad() or inference_mode().
+struct Recording {
+  const InferenceMode outside{false};
+  const AutoGradMode on{true};
+};
 
 // Buffers: the arguments, then the gradient of each result that can have one. Results: the gradient
 // of each argument that can have one.
 void gradient(Frame& frame) {
+  const Recording recording;
   OperatorCall call = begin(frame.operator_name());
   std::vector<TensorBase> inputs;
   frame.add_arguments(call, [&](TensorBase tensor) {
@@ -241,11 +256,13 @@ void gradient(Frame& frame) {
       zero_(to);
     }
   }
+  frame.finish(call.schema());
 }
 
 // Buffers: the arguments, then the tangent of each argument that can have one. Results: the tangent
 // of each result that can have one.
 void tangent(Frame& frame) {
+  const Recording recording;
   const autograd::ForwardLevel level;
   OperatorCall call = begin(frame.operator_name());
   std::vector<TensorBase> inputs;
@@ -262,6 +279,7 @@ void tangent(Frame& frame) {
       zero_(to);
     }
   }
+  frame.finish(call.schema());
 }
 
 XLA_FFI_Error* failure(const XLA_FFI_Api* api, XLA_FFI_Error_Code code, const char* text) {

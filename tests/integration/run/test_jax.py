@@ -34,7 +34,7 @@ import os, warnings
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax, jax.numpy as jnp, numpy as np
-import everywhere.jax as ej, forms.jax as fj
+import everywhere, everywhere.jax as ej, forms.jax as fj
 from jax.sharding import PartitionSpec as P
 
 def near(a, b):
@@ -101,6 +101,11 @@ def test_gradients_of_formulas(run: Run) -> None:
         near(jax.jacfwd(lambda a: ej.blend(a, w))(x), jax.jacfwd(lambda a: mix(a, w))(x))
         near(jax.linearize(lambda a: ej.blend(a, w), x)[1](x), 0.5 * x)
         near(jax.grad(jax.checkpoint(lambda a: ej.rms_norm(a).sum()))(x), jax.grad(lambda a: norm(a).sum())(x))
+        with everywhere.no_grad():
+            near(jax.grad(lambda a: ej.rms_norm(a).sum())(x), jax.grad(lambda a: norm(a).sum())(x))
+        with everywhere.inference_mode():
+            near(jax.grad(lambda a: ej.rms_norm(a).sum())(x), jax.grad(lambda a: norm(a).sum())(x))
+            near(jax.jvp(lambda a: ej.blend(a, w), (x,), (x,))[1], 0.5 * x)
         a, b = jax.grad(lambda a, b: ej.blend(a, b).sum(), (0, 1), allow_int=True)(x, jnp.arange(4))
         assert b.dtype == jax.dtypes.float0
         error = jax.errors.JaxRuntimeError
@@ -138,6 +143,8 @@ def test_loops_devices_and_export(run: Run) -> None:
         spread = jax.shard_map(lambda a: ej.rms_norm(a, w), mesh=devices, in_specs=P("i"), out_specs=P("i"))
         near(spread(big), norm(big, w))
         near(jax.jit(jax.grad(lambda a: (spread(a) ** 2).sum()))(big), jax.grad(lambda a: (norm(a, w) ** 2).sum())(big))
+        both = jax.shard_map(ej.rms_norm, mesh=devices, in_specs=(P("i"), P()), out_specs=P("i"))
+        near(jax.grad(lambda a: (both(big, a) ** 2).sum())(w), jax.grad(lambda a: (norm(big, a) ** 2).sum())(w))
         near(jax.pmap(ej.rms_norm)(big.reshape(4, 2, 4)), norm(big.reshape(4, 2, 4)))
         allowed = [jax.export.DisabledSafetyCheck.custom_call("everywhere_call")]
         exported = jax.export.export(jax.jit(ej.blend), disabled_checks=allowed)(x, w)
@@ -174,6 +181,10 @@ def test_every_kind_of_argument(run: Run) -> None:
         assert d(x, True, np.int64(5), np.float32(0.25), np.True_, pair=np.array([5, 6]), dtype="bfloat16") == [12, 1, 5, 0.25, 1, 2, 5, 6, 0, -1, -1, 15]
         assert d(x, jnp.float32(2), jnp.int32(3))[1:3] == [2, 3]  # their values are known
         assert jax.jit(fj.describe, static_argnames="i")(x, i=4).tolist()[2] == 4
+        assert jax.jit(fj.describe, static_argnames=("s", "i"))(x, 1, 4).tolist()[2] == 4
+        assert [bool(jnp.signbit(fj.scale(x, zero)[0, 0])) for zero in (0.0, -0.0)] == [True, False]
+        text = jax.jit(lambda a: [fj.describe(a, s) for s in (1, 1.0, True)]).lower(x).as_text()
+        assert all(f"a0000 = {value}" in text for value in ("1 : i64", "1.000000e+00 : f64", "true")), text
         assert fj.total([x, w]).tolist() == [76.0] and fj.total((w,)).tolist() == [-2.0]
         assert fj.first_of([None, w]).tolist() == w.tolist()
         near(fj.halves(x), (x / 2, x / 4))
@@ -182,8 +193,10 @@ def test_every_kind_of_argument(run: Run) -> None:
         assert fj.count(x).dtype == jnp.int32 and int(fj.count(x)) == 12
         with jax.enable_x64(True):
             assert fj.count(jnp.ones(3, jnp.float32)).dtype == jnp.int64
-            assert ej.blend(jnp.ones(2, jnp.float64), jnp.ones(2, jnp.float32)).dtype == jnp.float64
+            wide = jnp.ones((2, 4), jnp.float64)
+            assert ej.blend(wide, jnp.ones(4, jnp.float32)).dtype == jnp.float64
             near(ej.min_max(jnp.arange(3)), (jnp.int64(0), jnp.int64(2)))
+        assert ej.rms_norm(wide, w).dtype == jnp.float32
         """)
 
 
@@ -199,6 +212,18 @@ def test_errors_say_what_to_change(run: Run) -> None:
         fails(TypeError, lambda: ej.blend(x, x, self=x), "argument 'self' is given twice")
         fails(TypeError, lambda: ej.blend(x, "a"), "argument 'other' must be an array, not str")
         fails(TypeError, lambda: ej.min_max(x, dim=0.5), "argument 'dim' must be an int, not float")
+        fails(TypeError, lambda: fj.describe(x, i=2**63), "argument 'i' must be an int of 64 bits")
+        fails(TypeError, lambda: fj.describe(x, f=10**400), "argument 'f' must be a float of 64 bits")
+        fails(TypeError, lambda: fj.describe(x, numbers=[x]), "argument 'numbers' must be a list whose elements are a float")
+        fails(TypeError, lambda: ej.blend(np.array(["a"]), x), "argument 'self' must be an array")
+        fails(TypeError, lambda: ej.rms_norm_backward(x, x, None, 1e-6), "returns no tensor for these arguments")
+        fails(AttributeError, lambda: ej.front, "has no attribute 'front'")  # of another package
+        fails(TypeError, lambda: jax.jit(lambda a, b: fj.describe(a, dtype=b))(x, 1), "argument 'dtype' must be a dtype")
+        result = jax.ShapeDtypeStruct((3, 4), jnp.float32)
+        call = lambda results, **words: jax.ffi.ffi_call("forms_call", results)(x, **words)
+        fails(error, lambda: call((result,) * 3, operator="forms::halves", plan="t"), "the kernel returns 2 tensors, and its Meta kernel 3")
+        fails(error, lambda: call(result, operator=np.int64(5), plan="t"), "the attribute 'operator' is missing, or no text")
+        fails(error, lambda: call(result, operator="forms::total", plan="["), "called without any of the tensors")
         fails(TypeError, lambda: fj.describe(x, dtype="float3"), "argument 'dtype' must be a dtype")
         fails(TypeError, lambda: jax.jit(ej.blend)(x, x, 0.5), "argument 'weight' must be a float", "static_argnames")
         fails(TypeError, lambda: ej.min_max(x.astype(jnp.uint16)), "everywhere has no dtype uint16")

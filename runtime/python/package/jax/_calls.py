@@ -17,7 +17,7 @@ from jax.interpreters import ad, batching, mlir
 
 from .. import _C
 
-__all__ = ["Call", "Value", "apply", "dtype_number"]
+__all__ = ["NAN", "Call", "Value", "dtype_number", "invoke"]
 
 Value: TypeAlias = "bool | int | float | complex | str | tuple[Any, ...]"
 _Array: TypeAlias = Any
@@ -38,6 +38,10 @@ _DTYPES = {
     "bool": 11,
     "bfloat16": 15,
 }
+
+# One object, because NaN is equal to nothing else: another would be another call to compile.
+NAN = float("nan")
+_NAN_ATTRIBUTE = np.float64(NAN)
 
 _library = ctypes.CDLL(str(Path(__file__).parent.parent / "libopgen_jax.so"))
 for _name in ("call", "gradient", "tangent"):
@@ -65,6 +69,8 @@ class Call(NamedTuple):
     out: str
     plan: str
     values: tuple[Value, ...]
+    # Tells calls with 0.0, -0.0, 0 and False apart, which are equal.
+    key: str
     names: tuple[str, ...]
     # For each result, whether it is new, and not one of the arguments.
     are_new: tuple[bool, ...]
@@ -111,13 +117,18 @@ class Call(NamedTuple):
         return _run("tangent", (*arrays, *tangents), results, attributes)
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def apply(call: Call, *arrays: _Array) -> tuple[_Array, ...]:
+def invoke(call: Call, arrays: Sequence[_Array]) -> tuple[_Array, ...]:
     """Return the results of a call, then the new values of the arrays that it writes."""
+    axes = {axis for a in arrays for axis in _varying_axes(jax.typeof(a))}
+    return _apply(call, *(_as_varying(a, axes) for a in arrays))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _apply(call: Call, *arrays: _Array) -> tuple[_Array, ...]:
     return call.run(arrays)
 
 
-@apply.defjvp
+@_apply.defjvp
 def _apply_jvp(
     call: Call, arrays: tuple[_Array, ...], tangents: tuple[_Array, ...]
 ) -> tuple[tuple[_Array, ...], tuple[_Array, ...]]:
@@ -125,7 +136,7 @@ def _apply_jvp(
         raise NotImplementedError(
             f"{call.operator} writes its arguments, so it has no gradient in JAX"
         )
-    results = apply(call, *arrays)
+    results = _apply(call, *arrays)
     given = [t for a, t in zip(arrays, tangents, strict=True) if _is_inexact(a)]
     forms = tuple(jax.typeof(r) for r in results if _is_inexact(r))
     found = iter(_tangents.bind(*arrays, *given, call=call, forms=forms))
@@ -242,7 +253,8 @@ def _varying_axes(form: Any) -> Collection[Any]:
 
 def _attributes(operator: str, plan: str, values: Sequence[Value]) -> dict[str, Any]:
     found = {f"a{i:04}": _attribute(value) for i, value in enumerate(values)}
-    return {**found, "operator": operator, "plan": plan}
+    # The handler does not read the last one, which tells JAX's caches what equal numbers are apart.
+    return {**found, "operator": operator, "plan": plan, "values": repr(tuple(values))}
 
 
 def _attribute(value: Value) -> Any:
@@ -257,10 +269,17 @@ def _attribute(value: Value) -> Any:
         return np.bool_(value)
     if isinstance(value, int):
         return np.int64(value)
-    return np.float64(value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return _NAN_ATTRIBUTE if value is NAN else np.float64(value)
+    return value
 
 
 def _forms(arrays: Sequence[_Array]) -> tuple[_Form, ...]:
+    for a in arrays:
+        if not all(isinstance(size, int) for size in a.shape):
+            raise TypeError(
+                f"an operator needs sizes that are known, and not {a.shape}: use jax.vmap for the batch"
+            )
     return tuple((tuple(a.shape), str(a.dtype)) for a in arrays)
 
 
@@ -297,6 +316,10 @@ def _result_forms(call: Call, forms: tuple[_Form, ...]) -> tuple[_Form, ...]:
     forms_found: list[_Form] = []
     for result, is_new in zip(found, call.are_new, strict=True):
         for t in (result if isinstance(result, list) else [result]) if is_new else []:
+            if t is None:
+                raise TypeError(
+                    f"{call.operator} returns no tensor for these arguments, and JAX needs one"
+                )
             forms_found.append((tuple(t.shape), str(t.dtype).rpartition(".")[2]))
     return tuple(forms_found)
 

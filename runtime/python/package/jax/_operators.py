@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+import keyword
 import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
 from .. import _C
-from ._calls import Call, Value, apply, dtype_number
-from ._left_out import LEFT_OUT
+from ._calls import NAN, Call, Value, dtype_number, invoke
+from ._left_out import LEFT_OUT, NAMESPACES
 
 __all__ = ["Operator", "find_operator"]
 
@@ -84,7 +87,10 @@ class _Mismatch(Exception):
 def _integer(value: Any) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise _Mismatch("an int")
-    return int(value)
+    number = int(value)
+    if not -(2**63) <= number < 2**63:
+        raise _Mismatch("an int of 64 bits")
+    return number
 
 
 def _boolean(value: Any) -> bool:
@@ -96,16 +102,20 @@ def _boolean(value: Any) -> bool:
 def _real(value: Any) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise _Mismatch("a float")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise _Mismatch("a float of 64 bits") from None
+    return NAN if number != number else number
 
 
 def _number(value: Any) -> complex | float | int | bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, numbers.Integral):
-        return int(value)
+        return _integer(value)
     if isinstance(value, numbers.Real):
-        return float(value)
+        return _real(value)
     if isinstance(value, numbers.Complex):
         return complex(value)
     raise _Mismatch("a number")
@@ -119,6 +129,8 @@ def _text(value: Any) -> str:
 
 def _dtype(value: Any) -> int:
     try:
+        if hasattr(value, "shape"):
+            raise TypeError
         return dtype_number(jnp.dtype(value))
     except TypeError:
         raise _Mismatch("a dtype") from None
@@ -140,10 +152,14 @@ _Array: TypeAlias = Any
 
 
 def _array(value: Any, *, takes_numbers: bool) -> _Array:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return jnp.asarray(value)
-    if takes_numbers and isinstance(value, numbers.Number):
-        return jnp.asarray(value)
+    is_array = hasattr(value, "shape") and hasattr(value, "dtype")
+    if is_array or (takes_numbers and isinstance(value, numbers.Number)):
+        try:
+            array = jnp.asarray(value)
+            # An array may be older than the setting of jax_enable_x64.
+            return array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
+        except (TypeError, ValueError, OverflowError):
+            pass
     raise _Mismatch("an array")
 
 
@@ -187,6 +203,7 @@ class _Plan:
             "" if out is None else out.full_name,
             "".join(self._letters),
             tuple(self._values),
+            repr(self._values),
             tuple(a.name for a in schema.arguments),
             tuple(not r.is_alias for r in schema.returns),
             "pointwise" in schema.tags,
@@ -209,12 +226,17 @@ class _Plan:
         return f"[{''.join(letters)}]"
 
     def _add_list(self, a: _Argument, value: Any) -> None:
+        if getattr(value, "ndim", None) == 0 and not isinstance(value, Tracer):
+            value = value.item()
         if "[]" not in a.type and not isinstance(value, (Sequence, np.ndarray)):
             size = int(a.type.partition("[")[2].partition("]")[0])
             value = [value] * size
         if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)):
             raise _Mismatch(f"a list of {a.base}")
-        values = tuple(map(_VALUES[a.base], value))
+        try:
+            values = tuple(map(_VALUES[a.base], value))
+        except _Mismatch as mismatch:
+            raise _Mismatch(f"a list whose elements are {mismatch}") from None
         if any(isinstance(one, (str, complex)) for one in values):
             raise _Mismatch("left out: JAX takes no lists of these values")
         if not values:
@@ -239,6 +261,9 @@ class Operator:
             next((out for out in outs if out.is_out_of(one)), None) for one in self._schemas
         ]
         self.__doc__ = "\n\n".join(map(_documentation, self._schemas))
+        if len(self._schemas) == 1:
+            # Lets jax.jit find the positions of `static_argnames`.
+            self.__signature__ = _signature(self._schemas[0])
 
     def __repr__(self) -> str:
         return f"<operator {self.__name__} for JAX>"
@@ -258,9 +283,27 @@ class Operator:
                         reasons.append(f"{schema}: {mismatch}")
                     continue
                 call, arrays = plan.call(out)
-                results = apply(call, *arrays)
+                results = invoke(call, arrays)
                 return results[0] if len(results) == 1 and not _returns_list(schema) else results
         raise TypeError("\n".join(dict.fromkeys(reasons)))
+
+
+def _signature(schema: _Schema) -> inspect.Signature:
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = [
+        inspect.Parameter(
+            f"{a.name}_" if keyword.iskeyword(a.name) else a.name,
+            kinds[a.is_keyword_only],
+            default=... if a.has_default else inspect.Parameter.empty,
+        )
+        for a in schema.arguments
+    ]
+    # Before arguments without a default, those with one have none in Python.
+    for at in range(len(parameters) - 1, 0, -1):
+        after, before = parameters[at], parameters[at - 1]
+        if before.kind is after.kind and after.default is inspect.Parameter.empty:
+            parameters[at - 1] = before.replace(default=inspect.Parameter.empty)
+    return inspect.Signature(parameters)
 
 
 def _documentation(schema: _Schema) -> str:
@@ -322,6 +365,7 @@ def find_operator(name: str) -> Operator | None:
             tuple(tags),
         )
         for operator, overload, arguments, returns, tags in _C._schemas(name)
+        if operator.rpartition("::")[0] in NAMESPACES
     ]
     own = [row for row in rows if row.operator == f"{_C.__package__}::{name}"]
     found = own or rows

@@ -360,6 +360,7 @@ def build_parts(context: Context, calls: PythonCalls) -> Iterator[GeneratedFile]
             yield generated(
                 path=f"{folder}/{part.name}/_left_out.py",
                 template="left_out.py.j2",
+                namespaces=tuple(sorted({f.namespace for f in context.registry.functions})),
                 rows=tuple(
                     f'"{f.full_name}": "{reason}"'
                     for f, reason in reasons_against_jax(context.registry.functions)
