@@ -166,9 +166,11 @@ def headers(feature: str) -> list[str]:
 
 
 def files(feature: str) -> list[Path]:
-    """Return the headers and sources of a library, without the source of a Python module."""
+    """Return the headers and sources of a library, without those of a Python module and of frameworks, which include
+    others' headers (tests/integration/run/test_tvm_ffi.py compiles the latter).
+    """
     found = (path for path in tree(feature).rglob("*") if path.suffix in (".h", ".cpp"))
-    return [path for path in found if path.parent.name != "python"]
+    return [path for path in found if path.parent.name not in ("python", "frameworks")]
 
 
 def kind(path: Path) -> str:
