@@ -661,6 +661,20 @@ def test_polygamma_of_distant_negative_numbers(m: ModuleType) -> None:
 
 @pytest.mark.slow
 @pytest.mark.whole_library
+def test_the_derivative_of_the_last_polygamma(m: ModuleType) -> None:
+    """Protects polygamma of the greatest order: that of its derivative overflowed, and was refused as negative."""
+    order, f = 2**63 - 1, m.autograd.forward_ad
+    x = m.tensor([0.5], dtype=m.float64, requires_grad=True)
+    m.polygamma(order, x).sum().backward()
+    assert x.grad.tolist() == [-math.inf]
+    with f.dual_level():
+        for function in (m.polygamma, lambda n, number: number.polygamma_(n)):
+            dual = f.make_dual(x.detach().clone(), m.ones_like(x))
+            assert f.unpack_dual(function(order, dual)).tangent.tolist() == [-math.inf]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
 def test_an_extreme_beyond_another_dtype(m: ModuleType) -> None:
     """Protects max and min, which refused an out argument of a half type."""
     x = m.tensor([-70000, 70000], dtype=m.int32)
