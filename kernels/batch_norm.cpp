@@ -263,7 +263,7 @@ OPGEN_KERNEL(instance_norm)
                                     mean, variance, use_input_stats, momentum, eps, cudnn_enabled);
   // The running statistics are the means over the images.
   const auto keep = [&](const MaybeTensor& running, const MaybeTensor& of_images) {
-    if (!is_given(running)) return;
+    if (!use_input_stats || !is_given(running)) return;
     Tensor target = running->detach();
     target.copy_(of_images->detach().view({images, channels}).mean(IntArrayRef{0}, false));
   };
@@ -588,7 +588,7 @@ OPGEN_KERNEL(group_norm)
   OPGEN_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
               input.dim());
   const int64_t places = opgen::multiply_integers(input.sizes().slice(2));
-  const bool dense = input.is_contiguous(input.suggest_memory_format());
-  return std::get<0>(at::native_group_norm(dense ? input : in_format(input), weight, bias,
-                                           input.size(0), input.size(1), places, num_groups, eps));
+  return std::get<0>(at::native_group_norm(in_format(input, input.suggest_memory_format()), weight,
+                                           bias, input.size(0), input.size(1), places, num_groups,
+                                           eps));
 }
