@@ -185,13 +185,13 @@ OPGEN_KERNEL(batch_norm_cpu)
   if (input.numel() == 0) return {out, save_mean, save_invstd};
   const Tensor dense = opgen::contiguous(input, format);
   Statistics used;
+  std::vector<opgen::Moments> batch;
   if (training) {
-    const std::vector<opgen::Moments> batch = moments_of_channels(dense);
+    batch = moments_of_channels(dense);
     for (const opgen::Moments& each : batch) {
       used.mean.push_back(each.mean);
       used.invstd.push_back(inverse_root(each.squares / each.count, eps));
     }
-    follow(running_mean, running_var, batch, momentum);
     store(save_mean, used.mean);
     store(save_invstd, used.invstd);
   } else {
@@ -200,6 +200,8 @@ OPGEN_KERNEL(batch_norm_cpu)
   std::vector<double> factor = numbers_of(weight, channels, 1);
   for (size_t c = 0; c < factor.size(); ++c) factor[c] *= used.invstd[c];
   scale_channels(out, dense, used.mean, factor, numbers_of(bias, channels, 0));
+  // Last, because the running statistics may share memory with what is read.
+  if (training) follow(running_mean, running_var, batch, momentum);
   return {out, save_mean, save_invstd};
 }
 OPGEN_KERNEL(batch_norm_cpu_out)

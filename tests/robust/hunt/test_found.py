@@ -730,3 +730,15 @@ def test_a_group_norm_of_adjacent_channels_with_gaps(m: ModuleType) -> None:
     result = m.group_norm(spread, 2, None, None, 1e-5, False)
     assert result.stride() == (12, 1, 12, 4)
     assert m.allclose(result, m.group_norm(dense, 2, None, None, 1e-5, False))
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_running_statistics_that_share_memory_with_the_input(m: ModuleType) -> None:
+    """Protects batch_norm, which changed its input before the result was computed."""
+    x = m.tensor([[1.0, 3.0, 5.0, 11.0]]).reshape(2, 2, 1)
+    wanted = m.native_batch_norm(x.clone(), None, None, None, None, True, 0.5, 1e-5)[0]
+    mean = x.flatten()[:2]
+    result = m.native_batch_norm(x, None, None, mean, m.ones(2), True, 0.5, 1e-5)[0]
+    assert m.equal(result, wanted)
+    assert mean.tolist() == [2.0, 5.0]
