@@ -185,13 +185,13 @@ OPGEN_KERNEL(batch_norm_cpu)
   if (input.numel() == 0) return {out, save_mean, save_invstd};
   const Tensor dense = opgen::contiguous(input, format);
   Statistics used;
+  std::vector<opgen::Moments> batch;
   if (training) {
-    const std::vector<opgen::Moments> batch = moments_of_channels(dense);
+    batch = moments_of_channels(dense);
     for (const opgen::Moments& each : batch) {
       used.mean.push_back(each.mean);
       used.invstd.push_back(inverse_root(each.squares / each.count, eps));
     }
-    follow(running_mean, running_var, batch, momentum);
     store(save_mean, used.mean);
     store(save_invstd, used.invstd);
   } else {
@@ -200,6 +200,8 @@ OPGEN_KERNEL(batch_norm_cpu)
   std::vector<double> factor = numbers_of(weight, channels, 1);
   for (size_t c = 0; c < factor.size(); ++c) factor[c] *= used.invstd[c];
   scale_channels(out, dense, used.mean, factor, numbers_of(bias, channels, 0));
+  // Last, because the running statistics may share memory with what is read.
+  if (training) follow(running_mean, running_var, batch, momentum);
   return {out, save_mean, save_invstd};
 }
 OPGEN_KERNEL(batch_norm_cpu_out)
@@ -263,7 +265,7 @@ OPGEN_KERNEL(instance_norm)
                                     mean, variance, use_input_stats, momentum, eps, cudnn_enabled);
   // The running statistics are the means over the images.
   const auto keep = [&](const MaybeTensor& running, const MaybeTensor& of_images) {
-    if (!is_given(running)) return;
+    if (!use_input_stats || !is_given(running)) return;
     Tensor target = running->detach();
     target.copy_(of_images->detach().view({images, channels}).mean(IntArrayRef{0}, false));
   };
@@ -588,7 +590,7 @@ OPGEN_KERNEL(group_norm)
   OPGEN_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
               input.dim());
   const int64_t places = opgen::multiply_integers(input.sizes().slice(2));
-  const bool dense = input.is_contiguous(input.suggest_memory_format());
-  return std::get<0>(at::native_group_norm(dense ? input : in_format(input), weight, bias,
-                                           input.size(0), input.size(1), places, num_groups, eps));
+  return std::get<0>(at::native_group_norm(in_format(input, input.suggest_memory_format()), weight,
+                                           bias, input.size(0), input.size(1), places, num_groups,
+                                           eps));
 }

@@ -570,7 +570,8 @@ OPGEN_KERNEL(cumulative_trapezoid)(const Tensor& y, const Scalar& dx, int64_t di
   dim = wrap_dim(dim, y.dim());
   check_distance("cumulative_trapezoid", y, dx);
   const Tensor sums = earlier(y, dim).add(later(y, dim), 1);
-  return sums.cumsum(dim, std::nullopt).div(Scalar(2)).mul(dx);
+  // Halves first: sums of integers would overflow.
+  return sums.div(Scalar(2)).cumsum(dim, std::nullopt).mul(dx);
 }
 OPGEN_KERNEL(cumulative_trapezoid)(const Tensor& y, const Tensor& x, int64_t dim) {
   dim = wrap_dim(dim, y.dim());

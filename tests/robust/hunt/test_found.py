@@ -645,6 +645,8 @@ def test_numbers_that_do_not_wrap_around(m: ModuleType) -> None:
     assert sorted(m.randperm(128, dtype=m.int8).tolist()) == list(range(128))
     steps = m.cumulative_trapezoid(m.tensor([1, 1, 1], dtype=m.int16), dx=-(2**63))
     assert steps.tolist() == [-(2.0**63), -(2.0**64)]
+    areas = m.cumulative_trapezoid(m.tensor([-(2**62)] * 3))
+    assert areas.tolist() == [-(2.0**62), -(2.0**63)]
 
 
 @pytest.mark.slow
@@ -657,6 +659,20 @@ def test_polygamma_of_distant_negative_numbers(m: ModuleType) -> None:
     assert m.polygamma(2**63 - 1, x).tolist() == [math.inf, math.inf]
     between = m.tensor(-33.5, dtype=m.float64)
     assert m.polygamma(16, between).item() == pytest.approx(-4.06064376672492e-13, rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_the_derivative_of_the_last_polygamma(m: ModuleType) -> None:
+    """Protects polygamma of the greatest order: that of its derivative overflowed, and was refused as negative."""
+    order, f = 2**63 - 1, m.autograd.forward_ad
+    x = m.tensor([0.5], dtype=m.float64, requires_grad=True)
+    m.polygamma(order, x).sum().backward()
+    assert x.grad.tolist() == [-math.inf]
+    with f.dual_level():
+        for function in (m.polygamma, lambda n, number: number.polygamma_(n)):
+            dual = f.make_dual(x.detach().clone(), m.ones_like(x))
+            assert f.unpack_dual(function(order, dual)).tangent.tolist() == [-math.inf]
 
 
 @pytest.mark.slow
@@ -692,3 +708,37 @@ def test_running_results_are_kept_in_a_wider_type(m: ModuleType, dtype: str) -> 
     x = m.tensor([2.0**100, 2.0**100, 2.0**-100, 2.0**-100]).to(getattr(m, dtype))
     assert m.cumprod(x, 0).tolist()[2:] == [2.0**100, 1]
     assert m.cumsum(m.tensor([2.0**24, 1, 1]).to(x.dtype), 0).tolist()[2] == 2**24 + 2
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_an_instance_norm_that_only_reads_its_statistics(m: ModuleType) -> None:
+    """Protects instance_norm, which wrote the statistics that it was given back, and refused one of no dimensions."""
+    x = m.tensor([[[1.0]], [[-3.0]]])
+    mean, variance = m.ones(1), m.tensor(4.0)
+    result = m.instance_norm(x, None, None, mean, variance, False, 0.5, 0.0, False)
+    assert result.tolist() == [[[0.0]], [[-2.0]]]
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_a_group_norm_of_adjacent_channels_with_gaps(m: ModuleType) -> None:
+    """Protects the memory format of group_norm: the result was contiguous if the input has gaps."""
+    dense = m.randn(2, 4, 1, 3)
+    spread = m.zeros(2 * 1 * 3 * 8).as_strided((2, 4, 1, 3), (24, 2, 24, 8))
+    spread.copy_(dense)
+    result = m.group_norm(spread, 2, None, None, 1e-5, False)
+    assert result.stride() == (12, 1, 12, 4)
+    assert m.allclose(result, m.group_norm(dense, 2, None, None, 1e-5, False))
+
+
+@pytest.mark.slow
+@pytest.mark.whole_library
+def test_running_statistics_that_share_memory_with_the_input(m: ModuleType) -> None:
+    """Protects batch_norm, which changed its input before the result was computed."""
+    x = m.tensor([[1.0, 3.0, 5.0, 11.0]]).reshape(2, 2, 1)
+    wanted = m.native_batch_norm(x.clone(), None, None, None, None, True, 0.5, 1e-5)[0]
+    mean = x.flatten()[:2]
+    result = m.native_batch_norm(x, None, None, mean, m.ones(2), True, 0.5, 1e-5)[0]
+    assert m.equal(result, wanted)
+    assert mean.tolist() == [2.0, 5.0]
