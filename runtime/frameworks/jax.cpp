@@ -292,7 +292,7 @@ XLA_FFI_Error* failure(const XLA_FFI_Api* api, XLA_FFI_Error_Code code, const ch
 
 // XLA asks for the version of the headers, and later calls the operator. No exception leaves it.
 XLA_FFI_Error* handle(XLA_FFI_CallFrame* frame, void (*execute)(Frame&)) noexcept {
-  const XLA_FFI_Extension_Base* extension = frame->extension_start;
+  const auto* extension = frame->extension_start;  // its type has another name since 0.12
   if (extension != nullptr && extension->type == XLA_FFI_Extension_Metadata) {
     XLA_FFI_Metadata* metadata =
         reinterpret_cast<const XLA_FFI_Metadata_Extension*>(extension)->metadata;
