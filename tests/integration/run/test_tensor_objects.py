@@ -170,6 +170,7 @@ def test_an_array_and_a_tensor(aten: Any) -> None:
     assert (n - t).tolist() == [9, 18] and (n > t).tolist() == [True, True]
 
 
+@pytest.mark.whole_library
 def test_numbers_and_text(aten: Any) -> None:
     t = aten.tensor(1.256)
     assert f"{t:.2f}" == "1.26" and f"{t}" == str(t.item()) and complex(t) == complex(t.item())
@@ -194,6 +195,7 @@ def test_long_texts_are_shortened_as_in_torch(aten: Any, sizes: tuple[int, ...])
     assert ours.count("0") == theirs.count("0") and ours.count("...") == theirs.count("...")
 
 
+@pytest.mark.whole_library
 def test_nothing_is_left_behind() -> None:
     run_python(
         """
