@@ -54,8 +54,8 @@ Check = Callable[["Case"], Iterator[Finding]]
 class Property(Struct, frozen=True):
     """One property of operators.
 
-    `needs` returns why the property does not apply to an operator, or "". `check` yields findings for one call; it throws
-    NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
+    `needs` returns why the property does not apply to an operator, or "". `check` yields findings for one call, of which
+    the first one ends it; it throws NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
     `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
     With `is_ordered`, the check compares results that were computed in different orders of elements.
     `imports` are modules that PyTorch imports when the check first calls it.

@@ -37,7 +37,7 @@ from opgen.verify.calls.specs import (
 )
 from opgen.verify.calls.sweeps import swept, swept_sizes
 from opgen.verify.properties import BY_NAME, PROPERTIES
-from opgen.verify.properties.common import NO_SIGNATURE, outcome_differs, with_outs
+from opgen.verify.properties.common import NO_SIGNATURE, with_outs
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.messages import (
     EXCLUDED,
@@ -461,7 +461,7 @@ class Examination:
                 for _ in range(_TIMES_OF_RACES if property_.code in _OF_RACES else _TIMES)
             )
             for other in others:
-                wrong = outcome_differs(other, first, differ, exact=True)
+                wrong = differ(other.everything, first.everything, exact=True)
                 if wrong and first.error is None and other.error is None:
                     found = Finding(f"the same call, again: {wrong}", (run,))
                     shown = self._shown(
