@@ -23,6 +23,7 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.cpp.functions import CppFunction
+from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, find_key
@@ -370,7 +371,6 @@ _META = "Meta"
 _ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")
 _WRITTEN_RETURN = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?: \w+)?")
 _WRITTEN_ARGUMENT = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?= )")
-_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def report_fakes(
@@ -413,23 +413,11 @@ def _has_generated_meta(entry: Entry) -> bool:
     if any(key.startswith("Composite") for key in keys):
         return False
     inside, _, returns = entry.schema.partition("(")[2].rpartition(") -> ")
-    arguments = list(_parts(inside))
+    arguments = split_arguments(inside)
     matches = map(_WRITTEN_ARGUMENT.match, arguments)
     written = {match[1] for match in matches if match is not None}
     listed = returns[1:-1] if returns.startswith("(") else returns
-    values = (_WRITTEN_RETURN.fullmatch(part) for part in _parts(listed))
+    values = (_WRITTEN_RETURN.fullmatch(part) for part in split_arguments(listed))
     return any(argument.startswith("Tensor") for argument in arguments) and all(
         value is not None and value[1] in written for value in values
     )
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Yield the parts between commas outside of brackets."""
-    depth, start = 0, 0
-    for offset, character in enumerate(text):
-        depth += _BRACKETS.get(character, 0)
-        if character == "," and depth == 0:
-            yield text[start:offset].strip()
-            start = offset + 1
-    if text[start:].strip():
-        yield text[start:].strip()
