@@ -92,7 +92,10 @@ def merge(registrations: Sequence[Registration], problems: Problems) -> list[Ent
                 _implement(entry, registration, problems)
     _report_undefined(entries, undefined, problems)
     for entry in entries.values():
-        _leave_out_lone_tuple(entry, problems)
+        # As is possible in Python: in C++, `std::tuple` is several returns.
+        if _LONE_TUPLE.search(entry.schema) is not None:
+            hint = "return the elements themselves, or keep the operator in Python"
+            leave_out(entry, "no C++ function returns one tuple", problems, hint)
     return list(entries.values())
 
 
@@ -272,13 +275,6 @@ def leave_out(entry: Entry, reason: str, problems: Problems, hint: str | None) -
     """Make an entry a comment, and report why."""
     entry.left_out = reason
     problems.warn("W1176", f"'{entry.name}' is left out: {reason}", entry.span, hint=hint)
-
-
-def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
-    """Leave out an operator that returns one tuple, as is possible in Python: in C++, `std::tuple` is several returns."""
-    if _LONE_TUPLE.search(entry.schema) is not None:
-        hint = "return the elements themselves, or keep the operator in Python"
-        leave_out(entry, "no C++ function returns one tuple", problems, hint)
 
 
 def _is_same(one: Kernel, other: Kernel) -> bool:
