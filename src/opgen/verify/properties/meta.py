@@ -658,7 +658,6 @@ def _fake(case: Case) -> Iterator[Finding]:
 
 __all__ = ["PROPERTIES", "at", "is_about_meta"]
 
-_META = 'm.impl("f", f_meta);  // for the key Meta'
 PROPERTIES = (
     Property("V0130", _meta_shape, _returns_with_meta, quickly=5, enough=20, imports=META),
     Property("V0131", _meta_strides, _returns_with_meta, quickly=4, enough=16, imports=META),
