@@ -123,20 +123,13 @@ def differ(
     """
     if len(found) != len(expected):
         return f"{len(found)} results, expected {len(expected)}"
-    for one, other in zip(found, expected):
-        text = differ_once(one, other, exact=exact, strides=strides, units=units)
-        if text is not None:
-            return text
-    return None
+    pairs = zip(found, expected)
+    texts = (_differ_once(one, other, exact, strides, units) for one, other in pairs)
+    return next((text for text in texts if text is not None), None)
 
 
-def differ_once(
-    one: Result,
-    other: Result,
-    *,
-    exact: bool = False,
-    strides: bool = False,
-    units: float = _UNITS,
+def _differ_once(
+    one: Result, other: Result, exact: bool, strides: bool, units: float
 ) -> str | None:
     label = one.label or other.label
     a, b = one.described, other.described

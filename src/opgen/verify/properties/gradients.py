@@ -609,7 +609,7 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
             )
         if _warned(caught):
             raise NotApplicable("PyTorch warns that it has no formula")
-        base = {"equal": found[how], "expanded": found["equal"]}.get(how, found["dense"])
+        base = found["equal" if how in ("equal", "expanded") else "dense"]
         for name, wrong in _differences(function.chosen, found[how], base):
             yield case.finding(
                 f"the gradient of {name} differs if the incoming gradient is {how}: {wrong}",
