@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from opgen.cli.main import main
 
 GOOD = "- func: my::neg(Tensor self) -> Tensor\n  dispatch: {CPU: neg}\n"
-FORMULAS = "- name: my::neg\n  self: grad.neg()\n"
 HUGE = "9" * 5000
 # Texts that replace a value in a file.
 VALUES: Mapping[str, str] = {

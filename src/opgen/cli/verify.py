@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -12,7 +13,14 @@ from click.shell_completion import CompletionItem
 from opgen.cli.help import Argument, Choice, Command
 from opgen.cli.options import DEFAULT_YAML, format_option, jobs_option, path_option, split_arguments
 from opgen.cli.report import Reporting, print_document, show_progress, wants_color, write_output
-from opgen.diagnostics import Diagnostics, OpgenError, describe, render_human
+from opgen.diagnostics import (
+    Diagnostics,
+    OpgenError,
+    describe,
+    render_github,
+    render_human,
+    render_sarif,
+)
 from opgen.diagnostics.suggestions import did_you_mean
 from opgen.pipeline.inputs import recorded_target
 from opgen.pipeline.kernel_sources import BUILD_FOLDER
@@ -21,10 +29,9 @@ from opgen.verify import codes
 from opgen.verify.api import Report
 from opgen.verify.api import verify as run
 from opgen.verify.reports import (
+    findings,
     progress_line,
     render_findings,
-    render_findings_github,
-    render_findings_sarif,
     render_html,
     render_json,
     render_junit,
@@ -32,19 +39,20 @@ from opgen.verify.reports import (
     split_findings,
 )
 from opgen.verify.runner.messages import NOT_TESTED, OperatorReport
-from opgen.verify.runner.session import VerificationError
+from opgen.verify.runner.session import Verification, VerificationError
 
+_FORMATS: Mapping[str, Callable[[Verification], str]] = {
+    "json": render_json,
+    "junit": render_junit,
+    "sarif": lambda found: render_sarif(findings(found)),
+    "github": lambda found: render_github(findings(found)),
+}
+# By the ends of files.
 _RENDERERS = {
     ".json": render_json,
     ".xml": render_junit,
-    ".sarif": render_findings_sarif,
+    ".sarif": _FORMATS["sarif"],
     ".html": render_html,
-}
-_FORMATS = {
-    "json": render_json,
-    "junit": render_junit,
-    "sarif": render_findings_sarif,
-    "github": render_findings_github,
 }
 
 

@@ -15,6 +15,9 @@ from msgspec import Struct, field
 
 from opgen import data
 from opgen.diagnostics import Diagnostics, Source, Span
+from opgen.importing.cpp.functions import Functions
+from opgen.importing.cpp.grammar import Grammar
+from opgen.importing.cpp.lexing import read_cpp
 from opgen.io.manifest import MANIFEST
 from opgen.lsp.documents import Analysis
 from opgen.lsp.outline import Entry, Key, Kind, Outline, Word
@@ -286,12 +289,6 @@ def _kernels(entry: Entry, positions: Positions) -> list[types.DocumentSymbol]:
 
 
 _SUFFIXES = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh", ".mm")
-# The text after the parameters of a function, and the text before its name.
-_AFTER = re.compile(r"[ \t\r\n]*(?:noexcept[ \t\r\n]*)?(?:->[\w:<>,&* \t\r\n]+)?([{;])")
-_BEFORE = re.compile(r"(\w+|[>&*])[ \t\r\n]*$")
-_NO_TYPES = ("return", "throw", "else", "do", "co_return", "new", "case")
-_MAX_PARAMETERS = 20_000
-_MAX_TYPE = 200
 # The most files that are searched, in case the workspace is a home folder.
 _MAX_FILES = 20_000
 
@@ -319,42 +316,16 @@ class KernelIndex(Struct):
 
 
 def find_functions(roots: Iterable[Path], name: str) -> list[Span]:
-    """Return the probable definitions of the function `name`, such as `ns::fn`; without any, its declarations.
+    """Return the definitions of the functions `name`, such as `ns::fn`; without any, its declarations.
 
     Namespaces are ignored.
     """
     plain = name.rsplit("::", 1)[-1]
-    pattern = re.compile(rf"(?<![\w.>:])(?:::)?(?:\w+::)*({re.escape(plain)})[ \t\r\n]*\(")
-    defined: list[Span] = []
-    declared: list[Span] = []
-    for path in _sources(roots):
-        text = find_cpp_text(path)
-        if text is None or plain not in text:
-            continue
-        source = Source(path, text)
-        for match in pattern.finditer(text):
-            after = _after_parameters(text, match.end())
-            if after is None or not _follows_type(text, match.start()):
-                continue
-            span = Span(source, match.start(1), match.end(1))
-            (defined if after == "{" else declared).append(span)
-    return defined or declared
-
-
-def _after_parameters(text: str, start: int) -> str | None:
-    """Return `{` if the parameters at `start` belong to a definition, `;` if to a declaration; else None."""
-    depth, at = 1, start
-    while depth and at < min(len(text), start + _MAX_PARAMETERS):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        at += 1
-    after = _AFTER.match(text, at)
-    return None if depth or after is None else after[1]
-
-
-def _follows_type(text: str, start: int) -> bool:
-    """Return whether the text before `start` may be a return type, so that a call is not taken for a definition."""
-    before = _BEFORE.search(text, max(0, start - _MAX_TYPE), start)
-    return before is not None and before[1] not in _NO_TYPES
+    found = ((path, find_cpp_text(path)) for path in _sources(roots))
+    sources = [Source(path, text) for path, text in found if text is not None and plain in text]
+    functions = Functions([read_cpp(source) for source in sources], Grammar()).named(plain)
+    defined = [f.span for f in functions if f.is_definition]
+    return defined or [f.span for f in functions]
 
 
 def _sources(roots: Iterable[Path]) -> Iterator[str]:

@@ -43,7 +43,6 @@ from opgen.lsp.outline import Kind, Outline, Word, find_word
 from opgen.lsp.protocol import Positions, by_uri
 from opgen.pipeline.kernel_sources import Definition
 
-_LOG = logging.getLogger(__name__)
 # Seconds that a request waits for the analysis of the current text, and between two checks for it.
 _TIMEOUT = 10.0
 _POLL_INTERVAL = 0.05

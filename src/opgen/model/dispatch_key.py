@@ -6,6 +6,11 @@ from enum import Enum, auto
 
 from opgen import data
 
+_BACKENDS = (
+    *("CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "Meta"),
+    *("PrivateUse1", "PrivateUse2", "PrivateUse3"),
+)
+
 
 class DispatchKey(Enum):
     """All keys that are known by name; only SUPPORTED_DISPATCH_KEYS may have a kernel."""
@@ -82,85 +87,10 @@ class DispatchKey(Enum):
     PrivateUse2 = auto()
     PrivateUse3 = auto()
 
-    QuantizedCPU = auto()
-    QuantizedCUDA = auto()
-    QuantizedHIP = auto()
-    QuantizedXLA = auto()
-    QuantizedMTIA = auto()
-    QuantizedMPS = auto()
-    QuantizedIPU = auto()
-    QuantizedXPU = auto()
-    QuantizedHPU = auto()
-    QuantizedVE = auto()
-    QuantizedLazy = auto()
-    QuantizedMeta = auto()
-    QuantizedPrivateUse1 = auto()
-    QuantizedPrivateUse2 = auto()
-    QuantizedPrivateUse3 = auto()
-
-    SparseCPU = auto()
-    SparseCUDA = auto()
-    SparseHIP = auto()
-    SparseXLA = auto()
-    SparseMTIA = auto()
-    SparseMPS = auto()
-    SparseIPU = auto()
-    SparseXPU = auto()
-    SparseHPU = auto()
-    SparseVE = auto()
-    SparseLazy = auto()
-    SparseMeta = auto()
-    SparsePrivateUse1 = auto()
-    SparsePrivateUse2 = auto()
-    SparsePrivateUse3 = auto()
-
-    SparseCsrCPU = auto()
-    SparseCsrCUDA = auto()
-    SparseCsrHIP = auto()
-    SparseCsrXLA = auto()
-    SparseCsrMTIA = auto()
-    SparseCsrMPS = auto()
-    SparseCsrIPU = auto()
-    SparseCsrXPU = auto()
-    SparseCsrHPU = auto()
-    SparseCsrVE = auto()
-    SparseCsrLazy = auto()
-    SparseCsrMeta = auto()
-    SparseCsrPrivateUse1 = auto()
-    SparseCsrPrivateUse2 = auto()
-    SparseCsrPrivateUse3 = auto()
-
-    NestedTensorCPU = auto()
-    NestedTensorCUDA = auto()
-    NestedTensorHIP = auto()
-    NestedTensorXLA = auto()
-    NestedTensorMTIA = auto()
-    NestedTensorMPS = auto()
-    NestedTensorIPU = auto()
-    NestedTensorXPU = auto()
-    NestedTensorHPU = auto()
-    NestedTensorVE = auto()
-    NestedTensorLazy = auto()
-    NestedTensorMeta = auto()
-    NestedTensorPrivateUse1 = auto()
-    NestedTensorPrivateUse2 = auto()
-    NestedTensorPrivateUse3 = auto()
-
-    AutogradCPU = auto()
-    AutogradCUDA = auto()
-    AutogradHIP = auto()
-    AutogradXLA = auto()
-    AutogradMTIA = auto()
-    AutogradMPS = auto()
-    AutogradIPU = auto()
-    AutogradXPU = auto()
-    AutogradHPU = auto()
-    AutogradVE = auto()
-    AutogradLazy = auto()
-    AutogradMeta = auto()
-    AutogradPrivateUse1 = auto()
-    AutogradPrivateUse2 = auto()
-    AutogradPrivateUse3 = auto()
+    _ignore_ = "functionality backend"
+    for functionality in ("Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd"):
+        for backend in _BACKENDS:
+            vars()[f"{functionality}{backend}"] = auto()
 
     # Only in older PyTorch versions: renamed to MAIA.
     ORT = auto()

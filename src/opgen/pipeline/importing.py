@@ -290,12 +290,12 @@ def _read_sources(imports: Imports, diagnostics: Diagnostics, problems: Problems
     namespace = next(iter(imports.namespaces), None)
     reading = Reading()
     cpp = CppReader(tuple(texts.values()), constants, namespace, reading, problems)
-    python = PythonReader(tuple(modules.values()), namespace, reading, problems)
     for source in sources:
         if id(source) in texts:
             cpp.read(texts[id(source)])
         elif id(source) in modules:
-            python.read(modules[id(source)])
+            module, every = modules[id(source)], tuple(modules.values())
+            PythonReader(module, every, namespace, problems, reading).read()
     cpp.finish()
     if not (reading.registrations or reading.unknown_namespaces):
         cpp.read_pybind11()

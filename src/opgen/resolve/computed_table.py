@@ -95,7 +95,7 @@ def computed_table(registry: Registry, function: NativeFunction) -> tuple[Cell, 
 def explained_table(registry: Registry, function: NativeFunction) -> tuple[Cell, ...]:
     """Return the computed table, and the kernels that a new backend and autograd get by default."""
     registered = _registered(registry, function)
-    others = (DispatchKey.PrivateUse1, DispatchKey.AutogradCPU)
+    others = (DispatchKey.PrivateUse1, DispatchKey["AutogradCPU"])
     shown = computed_table(registry, function)
     keys = {cell.key for cell in shown}
     return (*shown, *(_cell(function, key, registered) for key in others if key not in keys))

@@ -54,8 +54,8 @@ Check = Callable[["Case"], Iterator[Finding]]
 class Property(Struct, frozen=True):
     """One property of operators.
 
-    `needs` returns why the property does not apply to an operator, or "". `check` yields findings for one call; it throws
-    NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
+    `needs` returns why the property does not apply to an operator, or "". `check` yields findings for one call, of which
+    the first one ends it; it throws NotApplicable or NotTested. After `enough` calls (`quickly` of them with --quick) that were checked, the property holds;
     `mode` is the first mode that checks it: "quick", "default" or "thorough". `kinds` are the backends that it is about.
     With `is_ordered`, the check compares results that were computed in different orders of elements.
     `imports` are modules that PyTorch imports when the check first calls it.
@@ -123,20 +123,13 @@ def differ(
     """
     if len(found) != len(expected):
         return f"{len(found)} results, expected {len(expected)}"
-    for one, other in zip(found, expected):
-        text = differ_once(one, other, exact=exact, strides=strides, units=units)
-        if text is not None:
-            return text
-    return None
+    pairs = zip(found, expected)
+    texts = (_differ_once(one, other, exact, strides, units) for one, other in pairs)
+    return next((text for text in texts if text is not None), None)
 
 
-def differ_once(
-    one: Result,
-    other: Result,
-    *,
-    exact: bool = False,
-    strides: bool = False,
-    units: float = _UNITS,
+def _differ_once(
+    one: Result, other: Result, exact: bool, strides: bool, units: float
 ) -> str | None:
     label = one.label or other.label
     a, b = one.described, other.described

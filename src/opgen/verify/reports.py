@@ -19,8 +19,6 @@ from opgen.diagnostics import (
     Span,
     counted,
     describe,
-    render_github,
-    render_sarif,
 )
 from opgen.emit.common.base import GeneratedFile, Record, generated
 from opgen.emit.reports.explain import build_code_page
@@ -114,12 +112,8 @@ def _uncertified(found: Verification, color: bool) -> Iterator[str]:
     if short:
         yield _paint(color, _YELLOW, "not certified, as few calls were accepted:")
         for report in short:
-            yield from textwrap.wrap(
-                f"{report.name}: {'; '.join(lacking(report))} ({', '.join(_reached(report)) or 'no call'})",
-                _WIDTH,
-                initial_indent="  ",
-                subsequent_indent="    ",
-            )
+            reached = ", ".join(_reached(report)) or "no call"
+            yield from _wrapped(f"{report.name}: {'; '.join(lacking(report))} ({reached})")
         yield ""
     least = ", ".join(f"{count} {what}" for what, count in _ENOUGH.items())
     yield (
@@ -152,6 +146,10 @@ def _reached(report: OperatorReport) -> Iterator[str]:
         yield f"{count} {what}{sure}"
 
 
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
 def _paint(color: bool, style: str, text: str) -> str:
     return f"{style}{text}{_RESET}" if color else text
 
@@ -161,16 +159,9 @@ def _finding(report: OperatorReport, verdict: Verdict, color: bool) -> Iterator[
     head = _paint(color, _RED, f"{code} {verdict.property}")
     yield f"{_paint(color, _BOLD, report.name)}: {head}"
     for shown in verdict.findings:
-        yield from textwrap.wrap(
-            shown.message, _WIDTH, initial_indent="  ", subsequent_indent="    "
-        )
+        yield from _wrapped(shown.message)
         if shown.call:
-            yield from textwrap.wrap(
-                f"in a call with {shown.call}",
-                _WIDTH,
-                initial_indent="  ",
-                subsequent_indent="    ",
-            )
+            yield from _wrapped(f"in a call with {shown.call}")
     yield f"  = opgen explain {code}"
     yield ""
 
@@ -185,12 +176,7 @@ def _untested(found: Verification, color: bool) -> Iterator[str]:
         return
     yield _paint(color, _YELLOW, "not tested:")
     for (name, reason), count in reasons.most_common(_MOST_REASONS):
-        yield from textwrap.wrap(
-            f"{counted(count, 'operator')}, {name}: {reason}",
-            _WIDTH,
-            initial_indent="  ",
-            subsequent_indent="    ",
-        )
+        yield from _wrapped(f"{counted(count, 'operator')}, {name}: {reason}")
     if len(reasons) > _MOST_REASONS:
         yield f"  and {counted(len(reasons) - _MOST_REASONS, 'other reason')}"
     yield ""
@@ -313,24 +299,6 @@ def _span(report: OperatorReport, sources: dict[str, Source]) -> Span | None:
         return Span(source, 0, 0)
     start = starts[report.line - 1]
     return Span(source, start, start + len(source.line_text(report.line)))
-
-
-def render_findings_sarif(found: Verification) -> str:
-    """Return the findings as a SARIF log."""
-    return render_sarif(findings(found))
-
-
-def render_findings_github(found: Verification) -> str:
-    """Return the findings as GitHub's workflow commands."""
-    return render_github(findings(found))
-
-
-__all__ = [
-    "render_findings_github",
-    "render_findings_sarif",
-    "render_json",
-    "render_junit",
-]
 
 
 # The class and the sign of a cell.

@@ -461,10 +461,6 @@ def in_range(draw: Draw) -> int:
     return draw.between(-size, size - 1)
 
 
-def like_self(draw: Draw) -> TensorValue:
-    return draw.make(draw.tensor().sizes)
-
-
 def row_sums(draw: Draw) -> Shape:
     """index_add's source: as self, with the index's length along dim."""
     sizes = list(draw.tensor().sizes)

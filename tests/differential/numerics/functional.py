@@ -130,19 +130,6 @@ def _probabilities(
     return input, target, weight, number
 
 
-def _divergence(
-    input: Any,
-    target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Arguments:
-    if reduction == "batchmean":
-        raise Untranslatable  # torch.nn.functional divides the sum itself.
-    return input, target, _reduction(reduction, size_average, reduce)
-
-
 def _three(input1: Any, input2: Any, target: Any, margin: float = 0.0, **named: Any) -> Arguments:
     return input1, input2, target, margin, _reduction(named.pop("reduction", "mean"), **named)
 

@@ -48,14 +48,6 @@ _TOLERANCE = {
     "complex64": 2e-4,
     "complex128": 1e-9,
 }
-# What the messages of operators without a derivative say.
-_NOT_THERE = (
-    "not implemented",
-    "does not support automatic differentiation",
-    "does not support it because it has not been implemented",
-    "not supported",
-    "does not require grad",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,17 +83,6 @@ def judge(text: str, tags: frozenset[str], *, generate: bool = False) -> Verdict
     return Verdict(None, "", rows)
 
 
-def judge_generation(text: str, tags: frozenset[str]) -> Verdict:
-    """Return the verdict of `judge` without the fields."""
-    try:
-        parsed = parse(text, tags)
-        with _stage("generate"):
-            generate_all(parsed, set(tags))
-    except _Refused as refused:
-        return refused.verdict
-    return Verdict(None, "")
-
-
 def parse(
     text: str, tags: frozenset[str], ignored: frozenset[str] = frozenset(), path: str = "a.yaml"
 ) -> Parsed:

@@ -1,23 +1,23 @@
-"""`opgen new`: the exact files of a new package, and the names and folders that it rejects.
+"""`opgen new`: the files of a new package, and the names and folders that it rejects.
 
-`OPGEN_UPDATE_GOLDEN=1 pytest tests/integration/cli/test_new.py` writes the expected files.
+tests/integration/run/test_new_package.py builds and tests the package of each target.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 from cli_support import Opgen
 
 from opgen.diagnostics import known_codes
 from opgen.io import files
 from opgen.io.files import FileState
-from support.goldens import check_format, read, snapshot
+from support.goldens import check_format
 
-EXPECTED = Path(__file__).parents[2] / "golden" / "new_package"
 TARGETS = ("runtime", "torch", "torch-stable")
 
 
@@ -31,11 +31,14 @@ def test_the_generated_files(opgen: Opgen, target: str) -> None:
     result = opgen("new", "mylib", "--target", target)
     count = {"runtime": 11, "torch": 13, "torch-stable": 11}[target]
     assert result.exit_code == 0 and f"mylib: {count} files" in result.stdout
-    made, kept = texts(Path("mylib")), EXPECTED / f"{target}.txt"
-    if os.environ.get("OPGEN_UPDATE_GOLDEN"):
-        kept.write_text(snapshot(made))
-    assert made == read(kept)
+    made = texts(Path("mylib"))
     check_format(made)
+    for path, text in made.items():
+        # Workflows of GitHub have expressions in braces of their own.
+        assert not re.search(r"(?<!\$)\{\{|\{%|[ \t]$", text, re.MULTILINE), path
+        assert text.endswith("\n") and not text.endswith("\n\n"), path
+        if path.endswith((".yml", ".yaml")):
+            yaml.safe_load(text)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -278,7 +278,3 @@ def _number_text(value: Any) -> str:
     if isinstance(value, complex):
         return f"complex({_number_text(value.real)}, {_number_text(value.imag)})"
     return f"float('{value}')" if value != value or value in (np.inf, -np.inf) else repr(value)
-
-
-def total_elements(plan: Plan) -> int:
-    return max((elements(place.sizes) for place in plan.tensors), default=0)

@@ -68,6 +68,8 @@ def test_pytorch_reads_both_as_one_schema(text: str) -> None:
         "(x) -> y",
         "f(x) -> (",
         "f(x)) -> y",
+        "f(x) -> y)",
+        "f(x) -> (y)) -> (z",
         "f(@) -> y",
         "1(x) -> y",
     ],

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="opgen[verify] is not installed")
 
+from opgen.cli.verify import _FORMATS
 from opgen.verify import reports
 from opgen.verify.api import Report
 from opgen.verify.reports import progress_line, render_html, render_terminal
@@ -89,12 +90,12 @@ def test_junit(tmp_path: Path) -> None:
 
 def test_sarif_and_github(tmp_path: Path) -> None:
     """Protects annotations of pull requests: each is at the line of its entry."""
-    log = json.loads(reports.render_findings_sarif(verification(tmp_path)))
+    log = json.loads(_FORMATS["sarif"](verification(tmp_path)))
     (result,) = log["runs"][0]["results"]
     assert result["ruleId"] == "V0113"
     region = result["locations"][0]["physicalLocation"]["region"]
     assert region["startLine"] == 2
-    (line,) = reports.render_findings_github(verification(tmp_path)).splitlines()
+    (line,) = _FORMATS["github"](verification(tmp_path)).splitlines()
     assert line.startswith("::error ") and "line=2" in line and "V0113" in line
 
 

@@ -15,19 +15,24 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-_WORD_OR_SIGN = re.compile(
-    r"""
-      (?P<blank>\s+|\\\r?\n)
-    | (?P<comment>\#[^\n]*)
-    | (?P<word>[A-Za-z_][A-Za-z0-9_]*)
-    | (?P<number>(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?j?)
-    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    | (?P<sign>->|\.\.\.|.)
-    """,
+# The most characters of a schema. PyTorch's longest has 492.
+MAX_SCHEMA = 60_000
+_TOKEN = re.compile(
+    r"""\s+ | \#[^\n]*(?:\n|\Z)                              # a comment, as PyTorch accepts it
+    | (?P<word>
+        [A-Za-z_]\w*
+      | (?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?j?
+      | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*'
+      | \$\d+
+    )
+    | (?P<sign>-> | :: | \.\.\. | [()\[\]{},?!*=|.+-])""",
     re.VERBOSE | re.DOTALL,
 )
-_NO_BLANK_BEFORE = frozenset(",)]?!.:=[|")
-_NO_BLANK_AFTER = frozenset("([<.:=|")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ANNOTATION = re.compile(r"\bTensor(?:\(|!)")
+_NO_BLANK_BEFORE = frozenset((*",)]?!.=[|", "::"))
+_NO_BLANK_AFTER = frozenset((*"([.=|", "::"))
+_DEPTHS = {"(": 1, ")": -1}
 
 
 class _Token(Struct, frozen=True):
@@ -37,9 +42,91 @@ class _Token(Struct, frozen=True):
     is_word: bool
 
 
-def canonical(written: str) -> str:
-    """Return the canonical spelling of `written`, even if that is not a valid schema."""
-    tokens = _without_bare_stars(_without_return_parentheses(_tokens(written)))
+class SchemaText(Struct, frozen=True):
+    """The parts of a schema. `namespace` may be empty; `name` includes the overload; `rest` is `(...) -> ...`."""
+
+    namespace: str
+    name: str
+    rest: str
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.rest}"
+
+    @property
+    def has_annotations(self) -> bool:
+        """Whether an alias is annotated, as in `Tensor(a!)`: PyTorch then accepts no kind of alias analysis."""
+        return _ANNOTATION.search(self.rest) is not None
+
+
+def find_schema(text: str) -> SchemaText | None:
+    """Return the parts of a schema in canonical spelling; None if `text` is not a schema."""
+    tokens = _tokenize(text)
+    end = None if tokens is None else _name_end(tokens)
+    if tokens is None or end is None or end >= len(tokens) or tokens[end].text != "(":
+        return None
+    closing = _closing(tokens, end)
+    if closing is None or len(tokens) < closing + 3 or tokens[closing + 1].text != "->":
+        return None
+    # The returns, in brackets that nothing in them closes.
+    returns = [tokens[end], *tokens[closing + 2 :], tokens[closing]]
+    if _closing(returns, 0) != len(returns) - 1:
+        return None
+    namespace, name = _name(tokens[:end])
+    return SchemaText(namespace, name, _canonical(tokens[end:], closing + 1 - end))
+
+
+def find_name(text: str) -> tuple[str, str] | None:
+    """Split `ns::name.overload` into namespace (may be empty) and name with overload; None if it is not a name."""
+    tokens = _tokenize(text)
+    return None if not tokens or _name_end(tokens) != len(tokens) else _name(tokens)
+
+
+def _name(tokens: Sequence[_Token]) -> tuple[str, str]:
+    namespace, _, name = "".join(token.text for token in tokens).rpartition("::")
+    return namespace, name
+
+
+def _tokenize(text: str) -> list[_Token] | None:
+    """Return the tokens without comments; None if there is a character that no token has."""
+    tokens: list[_Token] = []
+    position = 0
+    if len(text) > MAX_SCHEMA:
+        return None
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            return None
+        if match.lastgroup is not None:
+            tokens.append(_Token(match[0], position, match.end(), match.lastgroup == "word"))
+        position = match.end()
+    return tokens
+
+
+def _name_end(tokens: Sequence[_Token]) -> int | None:
+    """Return the index after `ns::name.overload`; None if the tokens do not begin with a name."""
+    texts = [token.text for token in tokens]
+    if not texts or _NAME.fullmatch(texts[0]) is None:
+        return None
+    end = 1
+    while end + 1 < len(texts) and texts[end] == "::" and _NAME.fullmatch(texts[end + 1]):
+        end += 2
+    if end + 1 < len(texts) and texts[end] == "." and re.fullmatch(r"\w+", texts[end + 1]):
+        end += 2
+    return end
+
+
+def _closing(tokens: Sequence[_Token], opening: int) -> int | None:
+    depth = 0
+    for index in range(opening, len(tokens)):
+        depth += _DEPTHS.get(tokens[index].text, 0)
+        if depth == 0:
+            return index
+    return None
+
+
+def _canonical(tokens: list[_Token], arrow: int) -> str:
+    """Return the canonical spelling of `(...) -> ...`, whose arrow has the index `arrow`."""
+    tokens = _without_bare_stars(_without_return_parentheses(tokens, arrow))
     parts: list[str] = []
     state = _Place()
     before: _Token | None = None
@@ -96,38 +183,19 @@ def _is_value(token: _Token) -> bool:
     return token.is_word or token.text == "."
 
 
-def _tokens(text: str) -> list[_Token]:
-    return [
-        _Token(match[0], match.start(), match.end(), match.lastgroup != "sign")
-        for match in _WORD_OR_SIGN.finditer(text)
-        if match.lastgroup not in ("blank", "comment")
-    ]
-
-
-def _without_return_parentheses(tokens: list[_Token]) -> list[_Token]:
+def _without_return_parentheses(tokens: list[_Token], arrow: int) -> list[_Token]:
     """Remove the parentheses around a single return. A tuple keeps its own: `((Tensor, int))`."""
-    arrow = _last_arrow(tokens)
-    if arrow is None or len(tokens) < arrow + 4 or tokens[arrow + 1].text != "(":
+    if len(tokens) < arrow + 4 or tokens[arrow + 1].text != "(":
         return tokens
     returned = tokens[arrow + 1 :]
     if returned[-1].text != ")" or returned[1].text in ("(", ")"):
         return tokens
     depth = 0
     for i, token in enumerate(returned):
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        depth += _DEPTHS.get(token.text, 0)
         if (depth == 0 and i + 1 < len(returned)) or (depth == 1 and token.text in (",", "...")):
             return tokens
     return [*tokens[: arrow + 1], *returned[1:-1]]
-
-
-def _last_arrow(tokens: list[_Token]) -> int | None:
-    """Return the index of the arrow before the returns: the last one outside of parentheses."""
-    depth, found = 0, None
-    for i, token in enumerate(tokens):
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
-        if depth == 0 and token.text == "->":
-            found = i
-    return found
 
 
 def _without_bare_stars(tokens: list[_Token]) -> list[_Token]:
@@ -140,7 +208,7 @@ def _without_bare_stars(tokens: list[_Token]) -> list[_Token]:
             skip_comma = False
             continue
         skip_comma = False
-        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        depth += _DEPTHS.get(token.text, 0)
         after = tokens[i + 1].text if i + 1 < len(tokens) else ""
         is_star = token.text == "*" and depth == 1 and after in (",", ")")
         if is_star and kept and kept[-1].text in ("(", ","):
@@ -165,108 +233,3 @@ def _without_double_optional(tokens: list[_Token]) -> list[_Token]:
             continue
         kept.append(token)
     return kept
-
-
-# The most characters of a schema. PyTorch's longest has 492.
-MAX_SCHEMA = 60_000
-_TOKEN = re.compile(
-    r"""\s+ | \#[^\n]*(?:\n|\Z)                              # a comment, as PyTorch accepts it
-    | (?P<word>
-        [A-Za-z_]\w*
-      | (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?j?
-      | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*'
-      | \$\d+ | -> | :: | \.\.\. | [()\[\]{},?!*=|.+-]
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_ANNOTATION = re.compile(r"\bTensor(?:\(|!)")
-
-
-class SchemaText(Struct, frozen=True):
-    """The parts of a schema. `namespace` may be empty; `name` includes the overload; `rest` is `(...) -> ...`."""
-
-    namespace: str
-    name: str
-    rest: str
-
-    def __str__(self) -> str:
-        return f"{self.name}{self.rest}"
-
-    @property
-    def has_annotations(self) -> bool:
-        """Whether an alias is annotated, as in `Tensor(a!)`: PyTorch then accepts no kind of alias analysis."""
-        return _ANNOTATION.search(self.rest) is not None
-
-
-def find_schema(text: str) -> SchemaText | None:
-    """Return the parts of a schema in canonical spelling; None if `text` is not a schema."""
-    tokens = _tokenize(text)
-    if tokens is None:
-        return None
-    end = _name_end(tokens)
-    if end is None or end >= len(tokens) or tokens[end] != "(":
-        return None
-    closing = _closing(tokens, end)
-    if closing is None or tokens[closing + 1 : closing + 2] != ["->"]:
-        return None
-    if len(tokens) == closing + 2 or not _are_balanced(tokens[closing + 2 :]):
-        return None
-    *namespace, name = "".join(tokens[:end]).split("::")
-    spelled = canonical(text)
-    return SchemaText("::".join(namespace), name, spelled[spelled.index("(") :])
-
-
-def find_name(text: str) -> tuple[str, str] | None:
-    """Split `ns::name.overload` into namespace (may be empty) and name with overload; None if it is not a name."""
-    tokens = _tokenize(text)
-    if not tokens or _name_end(tokens) != len(tokens):
-        return None
-    *namespace, name = "".join(tokens).split("::")
-    return "::".join(namespace), name
-
-
-def _tokenize(text: str) -> list[str] | None:
-    """Return the tokens without comments; None if there is a character that no token has."""
-    tokens: list[str] = []
-    position = 0
-    if len(text) > MAX_SCHEMA:
-        return None
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            return None
-        if match["word"] is not None:
-            tokens.append(match["word"])
-        position = match.end()
-    return tokens
-
-
-def _name_end(tokens: Sequence[str]) -> int | None:
-    """Return the index after `ns::name.overload`; None if the tokens do not begin with a name."""
-    if not tokens or _NAME.fullmatch(tokens[0]) is None:
-        return None
-    end = 1
-    while end + 1 < len(tokens) and tokens[end] == "::" and _NAME.fullmatch(tokens[end + 1]):
-        end += 2
-    if end + 1 < len(tokens) and tokens[end] == "." and re.fullmatch(r"\w+", tokens[end + 1]):
-        end += 2
-    return end
-
-
-def _closing(tokens: Sequence[str], opening: int) -> int | None:
-    depth = 0
-    for index in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index], 0)
-        if depth == 0:
-            return index
-    return None
-
-
-def _are_balanced(tokens: Sequence[str]) -> bool:
-    depth = 0
-    for token in tokens:
-        depth += {"(": 1, ")": -1}.get(token, 0)
-        if depth < 0:
-            return False
-    return depth == 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 
 import tree_sitter_cpp
 from msgspec import Struct
@@ -106,12 +105,3 @@ def _with_zero(match: re.Match[str]) -> str:
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
-
-
-def descendants(node: Node) -> Iterator[Node]:
-    """Yield the node and all its descendants, in the order of the source."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        yield current
-        pending.extend(reversed(current.children))

@@ -334,7 +334,8 @@ class Callables(Struct, frozen=True):
         calls = f"::{first.full_name}{name.template}"
         wanted = _identifier(re.sub(r"\W+$", "", calls))
         if len(self._overloads(name, first)) > 1:
-            calls = f"static_cast<{_pointer(declared.signature)}>(&{calls})"
+            types = ", ".join(str(p.type) for p in declared.signature.parameters)
+            calls = f"static_cast<{declared.signature.returns} (*)({types})>(&{calls})"
         declaration = Declaration(
             namespace=f"opgen_kernels::{stem}",
             name=self._unused(stem, wanted, calls),
@@ -439,11 +440,6 @@ class Callables(Struct, frozen=True):
         speller = _Speller(self.functions.names_of(text), frozenset(own), {})
         types = [speller.spell_if_known(parameter.type) for parameter in signature.parameters]
         return ", ".join(str(t if t.mark else replace(t, is_const=False)) for t in types)
-
-
-def _pointer(signature: CppSignature) -> str:
-    """Return the type of a pointer to a function, `R (*)(A, B)`."""
-    return f"{signature.returns} (*)({', '.join(str(p.type) for p in signature.parameters)})"
 
 
 def _find_local(name: FunctionName, functions: Sequence[CppFunction]) -> _Uncallable | None:

@@ -23,6 +23,7 @@ from opgen.importing.common.registrations import (
     Registration,
 )
 from opgen.importing.cpp.functions import CppFunction
+from opgen.importing.cpp.macros import split_arguments
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
 from opgen.model.dispatch_key import LIBRARY_DISPATCH_KEYS, find_key
@@ -91,7 +92,10 @@ def merge(registrations: Sequence[Registration], problems: Problems) -> list[Ent
                 _implement(entry, registration, problems)
     _report_undefined(entries, undefined, problems)
     for entry in entries.values():
-        _leave_out_lone_tuple(entry, problems)
+        # As is possible in Python: in C++, `std::tuple` is several returns.
+        if _LONE_TUPLE.search(entry.schema) is not None:
+            hint = "return the elements themselves, or keep the operator in Python"
+            leave_out(entry, "no C++ function returns one tuple", problems, hint)
     return list(entries.values())
 
 
@@ -273,13 +277,6 @@ def leave_out(entry: Entry, reason: str, problems: Problems, hint: str | None) -
     problems.warn("W1176", f"'{entry.name}' is left out: {reason}", entry.span, hint=hint)
 
 
-def _leave_out_lone_tuple(entry: Entry, problems: Problems) -> None:
-    """Leave out an operator that returns one tuple, as is possible in Python: in C++, `std::tuple` is several returns."""
-    if _LONE_TUPLE.search(entry.schema) is not None:
-        hint = "return the elements themselves, or keep the operator in Python"
-        leave_out(entry, "no C++ function returns one tuple", problems, hint)
-
-
 def _is_same(one: Kernel, other: Kernel) -> bool:
     if one.kind is KernelKind.unnamed:
         return one.span == other.span
@@ -370,7 +367,6 @@ _META = "Meta"
 _ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")
 _WRITTEN_RETURN = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?: \w+)?")
 _WRITTEN_ARGUMENT = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?= )")
-_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def report_fakes(
@@ -413,23 +409,11 @@ def _has_generated_meta(entry: Entry) -> bool:
     if any(key.startswith("Composite") for key in keys):
         return False
     inside, _, returns = entry.schema.partition("(")[2].rpartition(") -> ")
-    arguments = list(_parts(inside))
+    arguments = split_arguments(inside)
     matches = map(_WRITTEN_ARGUMENT.match, arguments)
     written = {match[1] for match in matches if match is not None}
     listed = returns[1:-1] if returns.startswith("(") else returns
-    values = (_WRITTEN_RETURN.fullmatch(part) for part in _parts(listed))
+    values = (_WRITTEN_RETURN.fullmatch(part) for part in split_arguments(listed))
     return any(argument.startswith("Tensor") for argument in arguments) and all(
         value is not None and value[1] in written for value in values
     )
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Yield the parts between commas outside of brackets."""
-    depth, start = 0, 0
-    for offset, character in enumerate(text):
-        depth += _BRACKETS.get(character, 0)
-        if character == "," and depth == 0:
-            yield text[start:offset].strip()
-            start = offset + 1
-    if text[start:].strip():
-        yield text[start:].strip()

@@ -63,31 +63,9 @@ class _Call(Struct, frozen=True):
         return self.keywords.get(name)
 
 
-class PythonReader:
-    """Reads modules in order, and adds their registrations to `reading`."""
+class PythonReader(Struct):
+    """Reads the calls of a module, one of `modules`, and adds their registrations to `reading`."""
 
-    def __init__(
-        self,
-        modules: Sequence[PythonModule],
-        namespace: str | None,
-        reading: Reading,
-        problems: Problems,
-    ) -> None:
-        self._reading = reading
-        self._modules = modules
-        self._namespace = namespace
-        self._problems = problems
-
-    def read(self, module: PythonModule) -> None:
-        """Read the calls of a module, in order."""
-        reader = _ModuleReader(
-            module, self._modules, self._namespace, self._problems, self._reading
-        )
-        for call in _calls(module):
-            reader.read(call)
-
-
-class _ModuleReader(Struct):
     module: PythonModule
     modules: Sequence[PythonModule]
     namespace: str | None
@@ -96,7 +74,12 @@ class _ModuleReader(Struct):
     # Operators by the names of the objects that custom_op returns.
     operators: dict[str, str] = field(default_factory=dict)
 
-    def read(self, call: _Call) -> None:
+    def read(self) -> None:
+        """Read the calls of the module, in order."""
+        for call in _calls(self.module):
+            self._read(call)
+
+    def _read(self, call: _Call) -> None:
         name = self._full_name(call.name)
         method = name.rpartition(".")[2]
         if any(isinstance(node, Function) and node.name == HELPER for node in call.around):

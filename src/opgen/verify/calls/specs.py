@@ -281,13 +281,6 @@ def stored(numbers: Array, dtype: str) -> Array:
     return numbers.astype(array_dtype(dtype), copy=False)
 
 
-def loaded(raw: Array, dtype: str) -> Array:
-    """Return the numbers that stored elements stand for."""
-    if dtype == "bfloat16":
-        return (np.ascontiguousarray(raw).astype(np.uint32) << 16).view(np.float32)
-    return raw
-
-
 # Between the first and the last element of a tensor lie more than 32 bits can count.
 _FAR = 1 << 31
 # Elements before and behind those of a view.

@@ -13,7 +13,18 @@ from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
 from opgen.verify.backends.base import Backend
-from opgen.verify.caller import Caller, Case, NotTested, Outcome, Result, Run, leaves
+from opgen.verify.caller import (
+    PATTERNS,
+    Caller,
+    Case,
+    Finding,
+    NotTested,
+    Outcome,
+    Result,
+    Run,
+    differ,
+    leaves,
+)
 from opgen.verify.calls import specs
 from opgen.verify.calls.specs import (
     COMPLEX,
@@ -28,6 +39,7 @@ from opgen.verify.calls.specs import (
     put,
     tensors,
 )
+from opgen.verify.memory.guard import Guard
 from opgen.verify.subjects import Subject
 
 Change = Callable[[TensorSpec], TensorSpec]
@@ -139,11 +151,36 @@ def layout_variants(spec: TensorSpec) -> Iterator[tuple[str, TensorSpec]]:
         yield "with its last dimension outermost", specs.rotated(spec)
 
 
-def outcome_differs(
-    found: Outcome, expected: Outcome, differ: Callable[..., str | None], **options: Any
-) -> str | None:
-    """Return how what was returned or written differs."""
-    return differ(found.everything, expected.everything, **options)
+def compared(
+    case: Case, how: str, call: Call, found: Outcome, other: str, plain: Call, expected: Outcome
+) -> Iterator[Finding]:
+    """Yield a finding if a call, made in some way (`how`), does something else than another one."""
+    wrong = differ(found.everything, expected.everything)
+    if wrong:
+        yield case.finding(f"{how}: {wrong}", *two_runs(how, call, other, plain))
+
+
+def differ_in_bits(one: Outcome, other: Outcome) -> str | None:
+    """Return how two outcomes differ; None if they do not, or a call was refused."""
+    if one.error is not None or other.error is not None:
+        return None
+    return differ(one.everything, other.everything, exact=True)
+
+
+def new_memory_shows(case: Case, guard: Guard, call: Call) -> str | None:
+    """Return how the outcome of a call depends on what new memory contains; None if it does not."""
+    outcomes = []
+    for pattern in PATTERNS:
+        guard.bytes_(pattern, PATTERNS[0])
+        outcomes.append(case.run(call, watch=True))
+    guard.bytes_(*PATTERNS)
+    return differ_in_bits(*outcomes)
+
+
+def remember(outcome: Outcome) -> None:
+    """Have the blocks of a call keep a copy of their bytes."""
+    for block in outcome.blocks.values():
+        block.remember()
 
 
 def tensors_of(results: Sequence[Result]) -> list[Result]:

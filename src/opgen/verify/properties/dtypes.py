@@ -18,7 +18,7 @@ from opgen.verify.caller import (
     Run,
     differ,
 )
-from opgen.verify.calls.specs import Array, Call, Fill, TensorSpec, elements, put
+from opgen.verify.calls.specs import Array, Call, Fill, at, elements, put
 from opgen.verify.properties.common import as_dtype, enlarged, explicit, two_runs
 from opgen.verify.subjects import Subject
 
@@ -76,7 +76,6 @@ def _promotion(case: Case) -> Iterator[Finding]:
                     "of integers have the default dtype, float32",
                     Run("call", call),
                 )
-                return
     if not tried:
         raise NotTested("it refuses other dtypes")
 
@@ -142,7 +141,7 @@ def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]
     for place, spec in case.read_only():
         if not spec.is_float:
             continue
-        big = _at(large, place)
+        big = at(large, place)
         count += 1
         fill = Fill(big.fill.seed + 1, 0.3, 0.4)
         made = replace(big, dtype=dtype, fill=fill, values=None, rounded=dtype)
@@ -158,7 +157,6 @@ def _half(case: Case, large: Call, dtype: str) -> Generator[Finding, None, bool]
                 f"inputs of {dtype}: {wrong}",
                 *two_runs(f"{dtype}", narrow, "float64", wide),
             )
-            return True
     return pairs is not None
 
 
@@ -191,7 +189,6 @@ def _overflow(case: Case, dtype: str) -> Generator[Finding, None, bool]:
                 f"and {other.elements.ravel()[place_]:.6g} if computed in float64",
                 *two_runs(dtype, narrow, "float64", wide),
             )
-            return True
     return pairs is not None
 
 
@@ -238,12 +235,6 @@ def _needs_digits(numbers: Array, count: int) -> Array:
         return np.asarray(np.isfinite(scaled) & (scaled != np.trunc(scaled)))
 
 
-def _at(call: Call, place: tuple[str, int | None]) -> TensorSpec:
-    name, index = place
-    found: TensorSpec = call[name] if index is None else call[name][index]
-    return found
-
-
 def _beyond_rounding(one: Result, other: Result, dtype: str) -> str | None:
     if one.elements is None or other.elements is None or one.described is None:
         return None
@@ -273,7 +264,7 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
     for place, spec in case.read_only():
         if not spec.is_integer and not spec.is_float:
             continue
-        big = _at(large, place)
+        big = at(large, place)
         count += 1
         fill = Fill(big.fill.seed + 1, limit // 2, limit, whole=True)
         made = replace(big, dtype=dtype, fill=fill, values=None)
@@ -298,7 +289,6 @@ def _integers(case: Case, large: Call, dtype: str) -> Generator[Finding, None, b
             yield case.finding(
                 f"inputs of {dtype}: {wrong}", *two_runs(dtype, narrow, "int64", wide)
             )
-            return True
     return pairs is not None
 
 
@@ -319,7 +309,6 @@ def _small_integers(case: Case, dtype: str) -> Generator[Finding, None, bool]:
         if one.described.dtype == other.described.dtype and (wrong := differ([one], [other])):
             how = f"integers of {dtype}"
             yield case.finding(f"{how}: {wrong}", *two_runs(how, narrow, "of int64", wide))
-            break
     return pairs is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.gradtest.backends import NOT_THERE, is_comparison
+from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
     Finding,
@@ -32,7 +33,6 @@ from opgen.verify.calls.specs import (
     REPEATED,
     Array,
     Call,
-    Fill,
     Named,
     Place,
     TensorSpec,
@@ -206,7 +206,7 @@ def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, 
     function = _Function(case, call, chosen)
     outcome = Outcome()
     made = case.caller.build(call, "fresh", outcome)
-    inputs = [case.backend.leaf(_at(made, place)) for place in chosen]
+    inputs = [case.backend.leaf(at(made, place)) for place in chosen]
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -225,11 +225,6 @@ def _prepared(case: Case, dtype: str) -> tuple[_Function, list[Any], tuple[Any, 
         if not np.isfinite(numbers).all():
             raise NotTested("the result is not finite")
     return function, inputs, outputs, call
-
-
-def _at(made: Mapping[str, Any], place: Place) -> Any:
-    name, index = place
-    return made[name] if index is None else made[name][index]
 
 
 def _dtypes(case: Case) -> tuple[str, ...]:
@@ -264,7 +259,6 @@ def _checked(
                 if problem:
                     raise NotTested(f"no gradient can be computed here: {problem}") from None
                 yield case.finding(f"the {what} fails: {_jacobians(error)}", Run("call", call))
-                return
             if _says_no_backward(case, function, inputs):
                 # PyTorch computes a forward gradient of zero for an operator without any formula.
                 why = why or NotApplicable("it says that it has no gradient")
@@ -276,7 +270,6 @@ def _checked(
                 why = why or NotTested(REPEATED)
                 continue
             yield case.finding(f"the {what} is wrong: {_jacobians(error)}", Run("call", call))
-            return
         if _warned(caught):
             why = why or NotApplicable("PyTorch warns that it has no formula")
             continue
@@ -426,7 +419,6 @@ def _gradients_of_float32(case: Case) -> Iterator[Finding]:
                 f"in float32, the gradient of {place_text(place)} is not that of float64: {wrong}"
             )
             yield case.finding(text, Run("call", call))
-            return
 
 
 def _same_gradients(case: Case) -> Iterator[Finding]:
@@ -445,7 +437,6 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
     found = _weighted(case, kept, inputs, wanted)
     for name, wrong in _differences(function.chosen, found, expected):
         yield case.finding(f"later calls change the gradient of {name}: {wrong}", Run("call", call))
-        return
     for index, place in enumerate(function.chosen if len(inputs) > 1 else ()):
         alone = [v if i == index else v.detach() for i, v in enumerate(inputs)]
         outputs = function.outputs(*alone)
@@ -454,7 +445,6 @@ def _same_gradients(case: Case) -> Iterator[Finding]:
         found = _weighted(case, outputs, [inputs[index]], wanted)
         for name, wrong in _differences([place], found, expected[index:]):
             yield case.finding(f"if only {name} requires a gradient: {wrong}", Run("call", call))
-            return
 
 
 def _differences(
@@ -468,12 +458,18 @@ def _differences(
 
 
 def _weighted(
-    case: Case, outputs: Sequence[Any], inputs: Sequence[Any], wanted: Sequence[int]
+    case: Case,
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    wanted: Sequence[int],
+    weights: Sequence[Any] = (),
+    label: str = "it",
 ) -> list[Result | None]:
     """Return the gradients of the outputs at some places."""
     chosen = [outputs[i] for i in wanted]
-    found = case.backend.gradients(chosen, inputs, [_weights(case, value) for value in chosen])
-    return [None if g is None else case.caller.result("it", g) for g in found]
+    given = weights or [_weights(case, value) for value in chosen]
+    found = case.backend.gradients(chosen, inputs, given)
+    return [None if g is None else case.caller.result(label, g) for g in found]
 
 
 def _moved(case: Case, tensor: Any, factor: float) -> Any:
@@ -527,15 +523,16 @@ def _silent_zero(case: Case) -> Iterator[Finding]:
                 f"{'zero' if gradient is not None else 'not there'}, without an error",
                 Run("call", call),
             )
-            return
 
 
 def _weights(case: Case, tensor: Any) -> Any:
-    described = case.backend.describe(tensor)
-    count = int(np.prod(described.shape)) if described.shape else 1
-    numbers = (0.5 + 0.25 * np.arange(count)).reshape(described.shape)
-    spec = TensorSpec(described.dtype, described.shape)
-    return case.backend.fresh(explicit(spec, numbers))
+    return case.backend.fresh(_weight(case.backend.describe(tensor)))
+
+
+def _weight(described: Described) -> TensorSpec:
+    """Return a dense tensor for a result, whose elements are different, and none is zero."""
+    numbers = 0.5 + 0.25 * np.arange(np.prod(described.shape, dtype=int)).reshape(described.shape)
+    return explicit(TensorSpec(described.dtype, described.shape), numbers)
 
 
 def _depends(case: Case, call: Call, place: Place) -> bool:
@@ -568,7 +565,7 @@ def _integer_gradient(case: Case) -> Iterator[Finding]:
     call, chosen = _wide(case, "float64")
     function = _Function(case, call, chosen)
     made = case.caller.build(call, "fresh", Outcome())
-    inputs = [case.backend.leaf(_at(made, place)) for place in chosen]
+    inputs = [case.backend.leaf(at(made, place)) for place in chosen]
     try:
         returned = case.subject.call(function.given(inputs))
     except Exception as error:
@@ -583,7 +580,6 @@ def _integer_gradient(case: Case) -> Iterator[Finding]:
                 f"{label} has dtype {case.backend.describe(value).dtype} and requires a gradient",
                 Run("call", call),
             )
-            return
     if not tried:
         raise NotApplicable("no result has integers")
 
@@ -593,19 +589,16 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
     wanted = [i for i, v in enumerate(outputs) if case.backend.requires_grad(v)]
     if not wanted:
         raise NotApplicable("no result requires a gradient")
-    variants: list[tuple[str, list[Any]]] = []
-    shapes = [case.backend.describe(outputs[i]) for i in wanted]
-    if all(np.prod(d.shape) < 2 for d in shapes):
+    if all(np.prod(case.backend.describe(outputs[i]).shape) < 2 for i in wanted):
         raise NotTested("the result has one element")
-    for how in ("dense", "expanded", "with gaps", "transposed"):
-        made = [_gradient(case, d.shape, d.dtype, how) for d in shapes]
-        variants.append((how, made))
-    expected: dict[str, list[Any]] = {}
-    for how, weights in variants:
+    found: dict[str, list[Result | None]] = {}
+    # An expanded gradient has equal elements, and so has the dense one that it is compared with.
+    for how in ("dense", "equal", "expanded", "with gaps", "transposed"):
         try:
             with _quiet() as caught:
                 fresh = function.outputs(*inputs)
-                found = case.backend.gradients([fresh[i] for i in wanted], inputs, weights)
+                weights = [_gradient(case, fresh[i], how) for i in wanted]
+                found[how] = _weighted(case, fresh, inputs, wanted, weights, "the gradient")
         except Exception as error:
             if how == "dense":
                 if _says_no(error):
@@ -614,60 +607,28 @@ def _gradient_strides(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 f"a gradient that is {how} is refused: {first_line(error)}", Run("call", call)
             )
-            return
         if _warned(caught):
             raise NotApplicable("PyTorch warns that it has no formula")
-        numbers = [None if g is None else case.backend.elements(g).copy() for g in found]
-        expected[how] = numbers
-        # Expanded gradients have equal elements: their dense copies are the second variant.
-        base = (
-            expected["dense"]
-            if how != "expanded"
-            else _expanded_base(case, function, inputs, wanted, shapes)
-        )
-        for place, one, other in zip(function.chosen, numbers, base):
-            if one is None or other is None:
-                continue
-            wrong = differ([_result(case, one)], [_result(case, other)])
-            if wrong:
-                yield case.finding(
-                    f"the gradient of {place_text(place)} differs if the incoming gradient is {how}: {wrong}",
-                    Run("call", call),
-                )
-                return
+        base = found["equal" if how in ("equal", "expanded") else "dense"]
+        for name, wrong in _differences(function.chosen, found[how], base):
+            yield case.finding(
+                f"the gradient of {name} differs if the incoming gradient is {how}: {wrong}",
+                Run("call", call),
+            )
 
 
-def _result(case: Case, numbers: Any) -> Result:
-    from_dtype = str(numbers.dtype)
-    spec = TensorSpec(from_dtype, tuple(numbers.shape))
-    described = case.backend.describe(case.backend.fresh(replace(spec, fill=Fill())))
-    return Result("the gradient", described, numbers)
-
-
-def _gradient(case: Case, shape: tuple[int, ...], dtype: str, how: str) -> Any:
-    count = int(np.prod(shape)) if shape else 1
-    numbers = (0.5 + 0.25 * np.arange(count)).reshape(shape)
-    spec = explicit(TensorSpec(dtype, shape), numbers)
+def _gradient(case: Case, output: Any, how: str) -> Any:
+    described = case.backend.describe(output)
+    spec = _weight(described)
+    if how in ("equal", "expanded"):
+        spec = explicit(spec, np.full(described.shape, 0.75))
     if how == "expanded":
-        spec = explicit(spec, np.full(shape, 0.75))
-        spec = replace(spec, layout=specs.laid_out(spec, (0,) * len(shape)).layout)
+        spec = specs.laid_out(spec, (0,) * len(spec.shape))
     elif how == "with gaps":
-        spec = specs.gapped(spec) if shape else spec
+        spec = specs.gapped(spec) if spec.shape else spec
     elif how == "transposed":
-        spec = specs.transposed(spec) if len(shape) > 1 else spec
+        spec = specs.transposed(spec) if len(spec.shape) > 1 else spec
     return case.caller.placed(spec)
-
-
-def _expanded_base(
-    case: Case, function: _Function, inputs: list[Any], wanted: list[int], shapes: Sequence[Any]
-) -> list[Any]:
-    weights = [
-        case.backend.fresh(explicit(TensorSpec(d.dtype, d.shape), np.full(d.shape, 0.75)))
-        for d in shapes
-    ]
-    fresh = function.outputs(*inputs)
-    found = case.backend.gradients([fresh[i] for i in wanted], inputs, weights)
-    return [None if g is None else case.backend.elements(g).copy() for g in found]
 
 
 def _version_counter(case: Case) -> Iterator[Finding]:
@@ -704,7 +665,6 @@ def _noticed(case: Case) -> Iterator[Finding]:
                 f"a write to {what} before the backward pass goes unnoticed: the gradient of {place} changes, {wrong}",
                 Run("call", call),
             )
-            return
 
 
 def _counted(case: Case) -> Iterator[Finding]:
@@ -716,7 +676,7 @@ def _counted(case: Case) -> Iterator[Finding]:
 
     def look(outcome: Outcome) -> None:
         for place, _ in case.written():
-            tensor = _at(outcome.given, place)
+            tensor = at(outcome.given, place)
             versions[place], contents[place] = case.backend.version(tensor), content(tensor)
 
     found = case.run(prepare=look)
@@ -724,7 +684,7 @@ def _counted(case: Case) -> Iterator[Finding]:
         raise NotTested("it refuses the call")
     is_changed = False
     for place, _ in case.written():
-        tensor = _at(found.given, place)
+        tensor = at(found.given, place)
         if content(tensor) == contents[place]:
             # An operator that has nothing to do may return at once.
             continue
@@ -735,7 +695,6 @@ def _counted(case: Case) -> Iterator[Finding]:
                 f"writes {place_text(place)}, and its version counter stays at {now}: autograd does not notice "
                 "that a saved tensor has changed"
             )
-            return
     if not is_changed:
         raise NotApplicable("it changes no element")
 

@@ -10,7 +10,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from opgen.verify.caller import (
-    PATTERNS,
     Case,
     Finding,
     NotApplicable,
@@ -40,10 +39,11 @@ from opgen.verify.properties.common import (
     META,
     as_dtype,
     changed,
+    compared,
     explicit,
     has_differentiable,
     layout_variants,
-    outcome_differs,
+    new_memory_shows,
     sizes_of,
     two_runs,
     with_outs,
@@ -69,15 +69,11 @@ def _inputs(case: Case) -> list[tuple[Place, TensorSpec]]:
     return [(p, s) for p, s in case.tensors() if p[0] not in case.subject.outs]
 
 
-def _compare(case: Case, call: Call, how: str) -> Finding | None:
+def _compare(case: Case, call: Call, how: str) -> Iterator[Finding]:
     """Compare a call with the same call of dense tensors. An error of the operator is no finding."""
     found = case.run(call, "block")
-    if found.error is not None or case.base.error is not None:
-        return None
-    wrong = outcome_differs(found, case.base, differ)
-    if wrong is None:
-        return None
-    return case.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", dense(case.call)))
+    if found.error is None and case.base.error is None:
+        yield from compared(case, how, call, found, "dense", dense(case.call), case.base)
 
 
 def _strided(case: Case) -> Iterator[Finding]:
@@ -98,10 +94,7 @@ def _strided(case: Case) -> Iterator[Finding]:
                     call = put(call, place, variant)
             tried = True
             which = "inputs" if len(group) > 1 else place_text(group[0])
-            finding = _compare(case, call, f"{which} {name}")
-            if finding:
-                yield finding
-                return
+            yield from _compare(case, call, f"{which} {name}")
     if not tried:
         raise NotTested("no input has a dimension")
     yield from _far_apart(case)
@@ -125,7 +118,8 @@ def _far_apart(case: Case) -> Iterator[Finding]:
         return
     call = changed(narrow, [found[0][0]], specs.far_apart)
     with more_memory():
-        finding = _compare(small, call, f"{place_text(found[0][0])} with elements 2^31 apart")
+        how = f"{place_text(found[0][0])} with elements 2^31 apart"
+        finding = next(_compare(small, call, how), None)
         case.caller.memory.release_all()
     if finding:
         yield finding
@@ -149,11 +143,8 @@ def _expanded(case: Case) -> Iterator[Finding]:
                 refused = refused or expected.error is None
                 continue
             tried = True
-            wrong = outcome_differs(found, expected, differ)
-            if wrong:
-                how = f"{place_text(place)} expanded along dimension {dim}"
-                yield case.finding(f"{how}: {wrong}", *two_runs(how, call, "dense", plain))
-                return
+            how = f"{place_text(place)} expanded along dimension {dim}"
+            yield from compared(case, how, call, found, "dense", plain, expected)
     if refused and not tried:
         raise NotApplicable("it refuses expanded inputs")
     if not tried:
@@ -167,9 +158,7 @@ def _elsewhere(
     places = [place for place, _ in _inputs(case)]
     if not places:
         raise NotTested("the call has no tensors")
-    finding = _compare(case, changed(case.call, places, moved), text)
-    if finding:
-        yield finding
+    yield from _compare(case, changed(case.call, places, moved), text)
 
 
 def _offset(case: Case) -> Iterator[Finding]:
@@ -218,24 +207,15 @@ def _as_meta_says(case: Case, call: Call, results: Sequence[Result], how: str) -
                 f"Meta says {list(b[0])} and {b[1]}",
                 Run(how, call),
             )
-            return
 
 
 def _written_everywhere(case: Case, call: Call, how: str) -> Iterator[Finding]:
     guard = case.caller.guard
-    if guard is None:
-        return
-    outcomes = []
-    for pattern in PATTERNS:
-        guard.bytes_(pattern, PATTERNS[0])
-        outcomes.append(case.run(call, watch=True))
-    guard.bytes_(*PATTERNS)
-    if all(o.error is None for o in outcomes):
-        wrong = differ(outcomes[0].everything, outcomes[1].everything, exact=True)
-        if wrong:
-            yield case.finding(
-                f"{how}, the result depends on memory that was not written: {wrong}", Run(how, call)
-            )
+    wrong = None if guard is None else new_memory_shows(case, guard, call)
+    if wrong:
+        yield case.finding(
+            f"{how}, the result depends on memory that was not written: {wrong}", Run(how, call)
+        )
 
 
 def _scalar(case: Case) -> Iterator[Finding]:
@@ -270,7 +250,6 @@ def _scalar(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 f"{how}: {wrong}", *two_runs(how, point, "inputs of one element", line)
             )
-            return
 
 
 def replace_elements(result: Result) -> Result:
@@ -294,11 +273,8 @@ def _conjugated(case: Case) -> Iterator[Finding]:
             if found.error is not None or case.base.error is not None:
                 continue
             tried = True
-            wrong = outcome_differs(found, case.base, differ)
-            if wrong:
-                how = f"{place_text(place)} {'conjugated' if bit == 'conj' else 'negated'} lazily"
-                yield case.finding(f"{how}: {wrong}", *two_runs(how, lazy, "plain", case.call))
-                return
+            how = f"{place_text(place)} {'conjugated' if bit == 'conj' else 'negated'} lazily"
+            yield from compared(case, how, lazy, found, "plain", case.call, case.base)
     if not tried:
         raise NotApplicable("no input that is only read can be conjugated or negated")
 
@@ -364,11 +340,8 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
             expected = case.run(plain)
             if expected.error is not None:
                 continue
-            wrong = outcome_differs(found, expected, differ)
-            if wrong:
-                how = f"shapes {list(large)} and {list(small)}"
-                yield case.finding(f"{how}: {wrong}", *two_runs(how, call, "expanded", plain))
-                return
+            how = f"shapes {list(large)} and {list(small)}"
+            yield from compared(case, how, call, found, "expanded", plain, expected)
         if len(accepted) == 2 and bool(accepted[False]) != bool(accepted[True]):
             one, other = (pair[::-1], pair) if accepted[False] else (pair, pair[::-1])
             refusal = accepted[False] or accepted[True]
@@ -376,7 +349,6 @@ def _broadcasting(case: Case) -> Iterator[Finding]:
                 f"accepts shapes {list(one[0])} and {list(one[1])}, and refuses "
                 f"{list(other[0])} and {list(other[1])}: {refusal}"
             )
-            return
     if not tried:
         raise NotApplicable("it refuses shapes that broadcast")
 
@@ -420,7 +392,6 @@ def _reordered(case: Case) -> Iterator[Finding]:
                 finding = turn.find(_TALL_SPECIAL, special=True)
             if finding is not None:
                 yield finding
-                return
     if not learned:
         raise NotApplicable("the order of its elements matters")
 

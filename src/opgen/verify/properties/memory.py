@@ -26,9 +26,12 @@ from opgen.verify.calls import specs
 from opgen.verify.calls.specs import Call, Place, TensorSpec, at, contiguous_strides, elements, put
 from opgen.verify.properties.common import (
     changed,
+    differ_in_bits,
     explicit,
     filled_with,
     is_checked_value,
+    new_memory_shows,
+    remember,
     returns_tensors,
 )
 from opgen.verify.properties.repetition import keeps_settings
@@ -45,11 +48,6 @@ def _writes(subject: Subject) -> str:
     return "" if subject.written else "it writes no arguments"
 
 
-def _remember(outcome: Outcome) -> None:
-    for block in outcome.blocks.values():
-        block.remember()
-
-
 def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
     """Yield the call with dense tensors, and with gaps."""
     found = [place for place, _ in case.tensors()]
@@ -61,7 +59,7 @@ def _all_layouts(case: Case) -> Iterator[tuple[str, Call]]:
 
 def _observed(case: Case) -> Iterator[tuple[str, Call, Outcome]]:
     for how, call in _all_layouts(case):
-        found = case.run(call, "block", prepare=_remember)
+        found = case.run(call, "block", prepare=remember)
         if found.error is None:
             yield how, call, found
 
@@ -76,7 +74,6 @@ def _undeclared_write(case: Case) -> Iterator[Finding]:
                     f"writes {place_text(place)} ({how}), which the schema does not mark as written",
                     Run("call", call),
                 )
-                return
 
 
 def _write_between(case: Case) -> Iterator[Finding]:
@@ -89,7 +86,6 @@ def _write_between(case: Case) -> Iterator[Finding]:
                     "none of its elements",
                     Run("call", call),
                 )
-                return
 
 
 def _write_beyond(case: Case) -> Iterator[Finding]:
@@ -102,7 +98,6 @@ def _write_beyond(case: Case) -> Iterator[Finding]:
                     f"writes byte {abs(beyond)} {side} the storage of {place_text(place)} ({how})",
                     Run("call", call),
                 )
-                return
     guard = case.caller.guard
     if guard is None:
         return
@@ -128,13 +123,12 @@ def _read_beyond(case: Case) -> Iterator[Finding]:
 
             # New memory is watched, and so always has the same elements.
             outcomes.append(case.run(call, "block", watch=True, prepare=mark))
-        wrong = _differ_in_bits(*outcomes)
+        wrong = differ_in_bits(*outcomes)
         if wrong:
             yield case.finding(
                 f"the result depends on bytes beside the elements of its arguments ({how}): {wrong}",
                 Run("call", call),
             )
-            return
     yield from _read_beyond_list(case)
     # Where the memory ends, reading further ends the process.
     found_places = [p for p, _ in case.tensors()]
@@ -154,20 +148,12 @@ def _read_beyond_list(case: Case) -> Iterator[Finding]:
                 for more in (3, 2, 1):
                     case.run({**call, name: [type(value[0])(number)] * (len(given) + more)})
                 outcomes.append(case.run(call))
-            wrong = _differ_in_bits(*outcomes)
+            wrong = differ_in_bits(*outcomes)
             if wrong:
                 yield case.finding(
                     f"the result depends on what lies behind the numbers of {name}: {wrong}",
                     Run("call", call),
                 )
-                return
-
-
-def _differ_in_bits(one: Outcome, other: Outcome) -> str | None:
-    """Return how two outcomes differ; None if they do not, or a call was refused."""
-    if one.error is not None or other.error is not None:
-        return None
-    return differ(one.everything, other.everything, exact=True)
 
 
 def _uninitialised(case: Case) -> Iterator[Finding]:
@@ -176,15 +162,9 @@ def _uninitialised(case: Case) -> Iterator[Finding]:
     guard = case.caller.guard
     if guard is None:
         raise NotTested("memory is not watched: install a C compiler")
-    outcomes = []
-    for pattern in PATTERNS:
-        guard.bytes_(pattern, PATTERNS[0])
-        outcomes.append(case.run(watch=True))
-    guard.bytes_(*PATTERNS)
-    wrong = _differ_in_bits(*outcomes)
+    wrong = new_memory_shows(case, guard, case.call)
     if wrong:
         yield case.finding(f"the result depends on memory that was not written: {wrong}")
-        return
     if case.subject.outs:
         outs = [place for place, _ in case.tensors() if place[0] in case.subject.outs]
         other_outs = changed(case.call, outs, lambda spec: filled_with(spec, 0))
@@ -236,7 +216,6 @@ def _undeclared_alias(case: Case) -> Iterator[Finding]:
                             f"the result shares memory with {place_text(place)}; the schema does not say so",
                             Run("call", call),
                         )
-                        return
 
 
 def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Finding]:
@@ -255,7 +234,6 @@ def _shared_by_results(case: Case, call: Call, found: Outcome) -> Iterator[Findi
                 f"{label} shares memory with {seen[described.storage]}; the schema does not say so",
                 Run("call", call),
             )
-            return
         seen[described.storage] = label
 
 
@@ -316,7 +294,6 @@ def _missing_alias(case: Case) -> Iterator[Finding]:
                         f"result {index} does not share memory with {names}{how}, as the schema says",
                         Run("call", call),
                     )
-                    return
 
 
 def _overlap(case: Case) -> Iterator[Finding]:
@@ -397,7 +374,6 @@ def _shared_with_input(case: Case, place: Place, spec: TensorSpec) -> Iterator[F
                     f"{place_text(place)} {what} {place_text(other_place)}, and the call is not refused: {wrong}",
                     Run("the same elements in memory of their own", apart),
                 )
-                return
 
 
 def _put_given(given: dict[str, Any], place: Place, tensor: Any) -> None:
@@ -413,7 +389,7 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
     shapes: dict[Place, Any] = {}
 
     def look(outcome: Outcome) -> None:
-        _remember(outcome)
+        remember(outcome)
         for place, _ in case.tensors():
             shapes[place] = case.backend.describe(at(outcome.given, place))
 
@@ -429,13 +405,11 @@ def _exception_safe(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 f"refuses the call ({found.message}), after it has written {place_text(place)}"
             )
-            return
         now = case.backend.describe(at(found.given, place))
         if (now.shape, now.strides) != (shapes[place].shape, shapes[place].strides):
             yield case.finding(
                 f"refuses the call ({found.message}), after it has resized {place_text(place)}"
             )
-            return
 
 
 PROPERTIES = (

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from opgen.model.types import BaseTy
+from opgen.verify.backends.base import Described
 from opgen.verify.caller import (
     Case,
     Finding,
@@ -88,7 +89,8 @@ def _meta(case: Case, call: Call) -> tuple[Result, ...]:
     raise NotTested(f"Meta refuses it: {found.message}")
 
 
-def _pairs(case: Case, call: Call, found: Outcome) -> Iterator[tuple[Result, Result]]:
+def _pairs(case: Case, call: Call, found: Outcome) -> Iterator[tuple[str, Described, Described]]:
+    """Yield the results of a call that are tensors: their names, and what they and those of Meta are."""
     if found.error is not None:
         raise NotTested("it refuses the call")
     meta = _meta(case, call)
@@ -96,18 +98,16 @@ def _pairs(case: Case, call: Call, found: Outcome) -> Iterator[tuple[Result, Res
         return
     for one, other in zip(found.results, meta):
         if one.described is not None and other.described is not None:
-            yield one, other
+            yield one.label, one.described, other.described
 
 
 def _meta_shape(case: Case) -> Iterator[Finding]:
     found = case.base
-    for one, other in _pairs(case, case.call, found):
-        assert one.described is not None and other.described is not None
-        if one.described.shape != other.described.shape:
+    for label, one, other in _pairs(case, case.call, found):
+        if one.shape != other.shape:
             yield case.finding(
-                f"{one.label} has shape {list(one.described.shape)}; Meta says {list(other.described.shape)}"
+                f"{label} has shape {list(one.shape)}; Meta says {list(other.shape)}"
             )
-            return
     if len(found.results) != len(_meta(case, case.call)):
         yield case.finding(
             f"returns {len(found.results)} tensors; Meta returns {len(_meta(case, case.call))}"
@@ -131,14 +131,12 @@ def _meta_dtype(case: Case) -> Iterator[Finding]:
         except NotTested:
             continue
         tried = True
-        for one, other in pairs:
-            assert one.described is not None and other.described is not None
-            if one.described.dtype != other.described.dtype:
+        for label, one, other in pairs:
+            if one.dtype != other.dtype:
                 yield case.finding(
-                    f"{one.label} has dtype {one.described.dtype}; Meta says {other.described.dtype}",
+                    f"{label} has dtype {one.dtype}; Meta says {other.dtype}",
                     Run("call", call),
                 )
-                return
     if not tried:
         raise NotTested("Meta refuses every dtype")
 
@@ -166,17 +164,13 @@ def _meta_strides(case: Case) -> Iterator[Finding]:
             if call is case.call:
                 raise
             continue
-        for one, other in pairs:
-            assert one.described is not None and other.described is not None
-            if one.described.shape != other.described.shape:
-                continue
-            if significant(one.described) != significant(other.described):
+        for label, one, other in pairs:
+            if one.shape == other.shape and significant(one) != significant(other):
                 yield case.finding(
-                    f"{how}: {one.label} has strides {list(one.described.strides)}; "
-                    f"Meta says {list(other.described.strides)}",
+                    f"{how}: {label} has strides {list(one.strides)}; "
+                    f"Meta says {list(other.strides)}",
                     Run(how, call),
                 )
-                return
 
 
 def _other_elements(call: Call) -> Iterator[Call]:
@@ -208,7 +202,6 @@ def _large_numbers(case: Case) -> Iterator[Finding]:
                         f"Meta refuses {name}={number}, and the kernel accepts it: {meta.message}",
                         Run("call", call),
                     )
-                    return
 
 
 def _meta_refuses(case: Case) -> Iterator[Finding]:
@@ -220,7 +213,6 @@ def _meta_refuses(case: Case) -> Iterator[Finding]:
         if is_about_meta(meta.error):
             raise NotApplicable("Meta cannot know the result")
         yield case.finding(f"Meta refuses what the kernel accepts: {meta.message}")
-        return
     if real.error is None or meta.error is not None:
         return
     text = str(real.error)
@@ -492,7 +484,6 @@ def _symbolic(case: Case) -> Iterator[Finding]:
             Run("traced", case.call),
             Run("with another number", changed_),
         )
-        return
     if fixed == len(symbols.symbols) + len(symbols.numbers):
         raise NotApplicable("it takes no other sizes")
     tried = 0
@@ -529,7 +520,6 @@ def _symbolic(case: Case) -> Iterator[Finding]:
                 Run("traced", case.call),
                 Run("with other sizes", call),
             )
-            return
         yield from _symbolic_results(case, symbols, returned, real, values, named, call)
     if not tried:
         raise NotTested("no other sizes are accepted")
@@ -570,7 +560,6 @@ def _symbolic_results(
                 Run("traced", case.call),
                 Run("with other sizes", call),
             )
-            return
         described = replace(result.described, strides=strides)
         if significant(described) != significant(result.described):
             yield case.finding(
@@ -579,7 +568,6 @@ def _symbolic_results(
                 Run("traced", case.call),
                 Run("with other sizes", call),
             )
-            return
 
 
 def _other_sizes(sizes: list[int]) -> Iterator[dict[int, int]]:
@@ -643,13 +631,11 @@ def _fake(case: Case) -> Iterator[Finding]:
         if is_about_meta(error):
             raise NotApplicable("a fake cannot know the result") from None
         yield case.finding(f"fake tensors are refused: {first_line(error)}")
-        return
     for result in case.run(how="meta").results if has_tensors(case.call) else ():
         if result.described is not None and result.described.device != "meta":
             yield case.finding(
                 f"{result.label} of a call on device meta is on device {result.described.device}"
             )
-            return
     for (label, item), real in zip(leaves(case.subject, returned), case.base.results):
         if real.described is None or not case.backend.is_tensor(item):
             continue
@@ -663,18 +649,15 @@ def _fake(case: Case) -> Iterator[Finding]:
                 yield case.finding(
                     f"{label} of a fake call has {what} {one}; the real one has {other}"
                 )
-                return
         if significant(described) != significant(real.described):
             yield case.finding(
                 f"{label} of a fake call has strides {list(described.strides)}; "
                 f"the real one has {list(real.described.strides)}"
             )
-            return
 
 
 __all__ = ["PROPERTIES", "at", "is_about_meta"]
 
-_META = 'm.impl("f", f_meta);  // for the key Meta'
 PROPERTIES = (
     Property("V0130", _meta_shape, _returns_with_meta, quickly=5, enough=20, imports=META),
     Property("V0131", _meta_strides, _returns_with_meta, quickly=4, enough=16, imports=META),

@@ -60,12 +60,10 @@ def _copying(case: Case) -> Iterator[Finding]:
         numbers = before.elements
         if numbers is not None and numbers.dtype == bool and (numbers.view(np.uint8) > 1).any():
             yield case.finding(f"{label} has bytes other than 0 and 1 as elements of bool")
-            return
         if before.described is not None and _is_held(before.described, case, found):
             yield case.finding(
                 f"{label} keeps {before.described.storage_bytes} bytes of memory, of which it needs few"
             )
-            return
         for what, copy in (
             ("a deep copy", backend.copied),
             ("what is read from a pickle", backend.pickled),
@@ -74,11 +72,9 @@ def _copying(case: Case) -> Iterator[Finding]:
                 after = case.caller.result(label, copy(value))
             except Exception as error:
                 yield case.finding(f"{label} cannot be copied or pickled: {first_line(error)}")
-                return
             wrong = differ([after], [before], exact=True, strides=True)
             if wrong:
                 yield case.finding(f"{what}: {wrong}")
-                return
 
 
 def _is_held(described: Described, case: Case, found: Outcome) -> bool:
@@ -125,7 +121,6 @@ def _gil(case: Case) -> Iterator[Finding]:
                         f"a call of {seconds * 1e3:.1f} ms lets no other thread of Python run",
                         Run("call", call),
                     )
-                    return
     if seconds > _LONG:
         raise NotTested("the machine is too busy to tell")
     raise NotApplicable("no call takes long, so that other threads wait little")

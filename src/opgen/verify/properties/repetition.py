@@ -23,7 +23,6 @@ from opgen.verify.calls.specs import Call, GeneratorSpec, TensorSpec, each_tenso
 from opgen.verify.properties.common import (
     NO_SIGNATURE,
     enlarged,
-    outcome_differs,
     reordered,
     two_runs,
     with_other_numbers,
@@ -68,14 +67,15 @@ def _threads(case: Case) -> Iterator[Finding]:
             case.backend.set_threads(count)
             for _ in range(rounds):
                 found = case.run(call)
-                wrong = found.message if found.error else outcome_differs(found, expected, differ)
+                wrong = (
+                    found.message if found.error else differ(found.everything, expected.everything)
+                )
                 if wrong:
                     yield case.finding(
                         f"with {count} threads, {wrong}",
                         Run(f"with {count} threads", call, (f"@threads {count}",)),
                         Run("with 1 thread", call, ("@threads 1",)),
                     )
-                    return
     finally:
         case.backend.set_threads(before)
 
@@ -124,28 +124,24 @@ def _again(case: Case) -> Iterator[Finding]:
                 f"later calls change what an earlier one has returned: {wrong}",
                 *two_runs("the call", case.call, "a later call", others[0]),
             )
-            return
     if one.error is None and not case.subject.written:
         # Tensors lie where those of the call before were.
         case.run(others[0], "block")
-        wrong = outcome_differs(case.run(how="block"), one, differ, units=_FEW_UNITS)
+        wrong = differ(case.run(how="block").everything, one.everything, units=_FEW_UNITS)
         if wrong:
             yield case.finding(
                 f"after a call whose tensors had the same addresses, {wrong}",
                 *two_runs("the call", case.call, "the call before", others[0]),
             )
-            return
     for _ in range(_AGAIN):
         two = case.run()
         if (one.error is None) != (two.error is None):
             yield case.finding(
                 f"the same call is sometimes refused: {(one if one.error else two).message}"
             )
-            return
-        wrong = outcome_differs(two, one, differ, exact=True)
+        wrong = differ(two.everything, one.everything, exact=True)
         if wrong:
             yield case.finding(f"the same call, again: {wrong}")
-            return
 
 
 def keeps_settings(case: Case) -> Iterator[Finding]:
@@ -164,7 +160,6 @@ def keeps_settings(case: Case) -> Iterator[Finding]:
     for what, setting in settings.items():
         if now[what] != setting.own:
             yield case.finding(f"{what} was {setting.own}, and is {now[what]} after the call")
-            return
     if printed:
         yield case.finding(f"it prints: {printed[0]}")
 
@@ -196,7 +191,6 @@ def _in_other_modes(case: Case) -> Iterator[Finding]:
         wrong = differ(found.results, case.base.results, units=_FEW_UNITS)
         if wrong:
             yield case.finding(f"{how}: {wrong}", Run(how, case.call))
-            return
 
 
 def _with_defaults(case: Case) -> Iterator[Finding]:
@@ -215,8 +209,7 @@ def _with_defaults(case: Case) -> Iterator[Finding]:
         if NO_SIGNATURE in message:
             return
         yield case.finding(f"refuses a call with {', '.join(known)} {what}: {message}", *runs)
-        return
-    wrong = outcome_differs(short, full, differ)
+    wrong = differ(short.everything, full.everything)
     if wrong:
         text = ", ".join(f"{name}={value!r}" for name, value in known.items())
         yield case.finding(f"with {text} left out, {wrong} if given", *runs)
@@ -239,7 +232,6 @@ def _first_in_a_process(case: Case) -> Iterator[Finding]:
             yield case.finding(
                 f"in a process with earlier calls, {wrong} in one without", Run("call", call)
             )
-            return
 
 
 def _other(spec: TensorSpec, seed: int = 17) -> TensorSpec:
@@ -256,7 +248,7 @@ def _undeclared_random(case: Case) -> Iterator[Finding]:
     after = case.run(seed=2)
     if before.error is not None or after.error is not None:
         raise NotTested("it refuses the call")
-    wrong = outcome_differs(after, before, differ, exact=True)
+    wrong = differ(after.everything, before.everything, exact=True)
     if wrong:
         yield case.finding(
             f"the result depends on the seed, and the operator does not have the tag nondeterministic_seeded: {wrong}"
@@ -291,21 +283,19 @@ def _generator(case: Case) -> Iterator[Finding]:
     other = case.run(with_seed(6), seed=1)
     if one.error is not None or again.error is not None or other.error is not None:
         raise NotTested("it refuses a generator")
-    wrong = outcome_differs(again, one, differ, exact=True)
+    wrong = differ(again.everything, one.everything, exact=True)
     if wrong:
         yield case.finding(
             f"a generator with the same seed gives another result, if the default one has another seed: {wrong}",
             Run("with a generator", with_seed(5)),
         )
-        return
     if state != untouched:
         yield case.finding(
             "a generator is passed, and the default one has moved on, too",
             Run("call", with_seed(5)),
         )
-        return
     many = max((r.elements.size for r in one.everything if r.elements is not None), default=0)
-    if many >= 8 and outcome_differs(other, one, differ, exact=True) is None:
+    if many >= 8 and differ(other.everything, one.everything, exact=True) is None:
         if _is_constant(case, with_seed):
             raise NotTested("the result does not depend on random numbers for these arguments")
         yield case.finding(
@@ -321,7 +311,8 @@ def _is_constant(case: Case, with_seed: Any) -> bool:
     results += [case.run(without, seed=seed) for seed in (1, 2)]
     first = results[0]
     return all(
-        r.error is None and outcome_differs(r, first, differ, exact=True) is None for r in results
+        r.error is None and differ(r.everything, first.everything, exact=True) is None
+        for r in results
     )
 
 
@@ -329,7 +320,7 @@ def _seeded(case: Case) -> Iterator[Finding]:
     one, again = case.run(seed=3), case.run(seed=3)
     if one.error is not None or again.error is not None:
         raise NotTested("it refuses the call")
-    wrong = outcome_differs(again, one, differ, exact=True)
+    wrong = differ(again.everything, one.everything, exact=True)
     if wrong:
         yield case.finding(f"the same seed gives another result: {wrong}")
 
@@ -390,7 +381,6 @@ def _concurrent(case: Case) -> Iterator[Finding]:
                     Run("in one thread", call),
                     Run("in another thread", calls[1 - index]),
                 )
-                return
 
 
 PROPERTIES = (

@@ -103,7 +103,6 @@ def _vmap(case: Case) -> Iterator[Finding]:
             if _unsupported(error) and not _is_own_fault(case.subject, error):
                 raise NotApplicable(f"vmap does not support it: {first_line(error)}") from None
             yield case.finding(f"vmap fails: {first_line(error)}")
-            return
         tried = True
         for index, (call, one) in enumerate(alone):
             rows = [_row(result, index) for result in found]
@@ -114,7 +113,6 @@ def _vmap(case: Case) -> Iterator[Finding]:
                     f"vmap over dimension {dim} of {names}, example {index}: {wrong}",
                     Run("alone", call),
                 )
-                return
     if not tried:
         raise NotTested("it refuses the examples of a batch")
 
@@ -227,7 +225,6 @@ def _functionalized(case: Case) -> Iterator[Finding]:
         if _unsupported(error):
             raise NotApplicable(f"PyTorch does not support it: {first_line(error)}") from None
         yield case.finding(_failure("a functionalized program fails", error, tool))
-        return
     wrong = differ(_results(case, values), expected)
     if wrong:
         yield case.finding(f"a functionalized program: {wrong}")
@@ -261,7 +258,6 @@ def _compiled(case: Case) -> Iterator[Finding]:
             wrong = differ(_results(case, values), expected)
             if wrong:
                 yield case.finding(f"compiled by {backend}: {wrong}")
-                return
             yield from _compiled_again(case, compiled, backend)
     except Exception as error:
         if _unsupported(error) or is_about_meta(error):
@@ -311,7 +307,6 @@ def _exported(case: Case) -> Iterator[Finding]:
         if "DynamicOutputShape" in text:
             raise NotApplicable("the shape of its result depends on data") from None
         yield case.finding(_failure("it cannot be exported", error, tool))
-        return
     wrong = differ(_results(case, values), expected)
     if wrong:
         yield case.finding(f"exported: {wrong}")
@@ -338,7 +333,6 @@ def _autocast(case: Case) -> Iterator[Finding]:
             returned = case.subject.call(given)
     except Exception as error:
         yield case.finding(f"under autocast, it fails: {first_line(error)}", Run("call", call))
-        return
     for one, other in zip(case.caller.results(case.subject, returned), base.results):
         if one.described is None or other.described is None or one.elements is None:
             continue
@@ -361,7 +355,6 @@ def _autocast(case: Case) -> Iterator[Finding]:
                 f"expected {other.elements.ravel()[place]}",
                 Run("call", call),
             )
-            return
 
 
 def _in_float32(case: Case) -> Call:

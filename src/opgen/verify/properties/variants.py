@@ -34,7 +34,7 @@ from opgen.verify.calls.specs import (
     at,
     put,
 )
-from opgen.verify.properties.common import changed, is_checked_value
+from opgen.verify.properties.common import changed, is_checked_value, remember
 from opgen.verify.subjects import Subject
 
 _FACTORY = "it takes no tensors: out= chooses the dtype, and is resized on purpose"
@@ -161,7 +161,6 @@ def _out_agrees(case: Case) -> Iterator[Finding]:
             Run("with out=", case.call),
             Run("functional", case.call, _functional_lines(case)),
         )
-        return
     yield from _compare_outs(case, case.call, found, expected, "of the right shape")
     if len(found.results) == len(found.written):
         wrong = differ(found.results, expected.results)
@@ -219,7 +218,6 @@ def _out_resizes(case: Case) -> Iterator[Finding]:
                     f"the result has {list(other.described.shape)}",
                     Run("with out= of another shape", call),
                 )
-                return
         if is_checked_value(case):
             yield from _compare_outs(case, call, found, expected, how)
     if not tried:
@@ -273,7 +271,7 @@ def _out_refuses(case: Case) -> Iterator[Finding]:
         tried = True
         wrong = replace(spec, dtype=dtype, fill=Fill(3, 0, 4))
         call = put(case.call, place, wrong)
-        found = case.run(call, "block", prepare=_remember)
+        found = case.run(call, "block", prepare=remember)
         if found.error is None:
             yield case.finding(
                 f"writes a result of {spec.dtype} to out of {dtype}", Run("call", call)
@@ -317,7 +315,6 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
                 yield case.finding(
                     f"out of {dtype} is {one.described} after the call", Run("call", call)
                 )
-                return
             with np.errstate(all="ignore"):
                 numbers = other.elements.astype(one.elements.dtype)
             narrow = replace(other, described=one.described, elements=numbers)
@@ -326,17 +323,11 @@ def _out_casts(case: Case, outs: list[tuple[Place, TensorSpec]]) -> Iterator[Fin
             if wrong.any():
                 text = differ([one], [narrow]) or "its elements are wrong"
                 yield case.finding(f"out of {dtype}: {text}", Run("call", call))
-                return
 
 
 def _coarser(one: str, other: str) -> str:
     """Return the dtype with fewer digits."""
     return max(one, other, key=lambda dtype: EPSILONS.get(dtype, 0.0))
-
-
-def _remember(outcome: Outcome) -> None:
-    for block in outcome.blocks.values():
-        block.remember()
 
 
 def _out_keeps(case: Case) -> Iterator[Finding]:
@@ -365,7 +356,6 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
             assert now.described is not None
             if was.storage != now.described.storage:
                 yield case.finding(f"gives out, {how}, other memory", Run("call", call))
-                return
             if (was.shape, was.strides, was.offset) != (
                 *(now.described.shape, now.described.strides, now.described.offset),
             ):
@@ -374,7 +364,6 @@ def _out_keeps(case: Case) -> Iterator[Finding]:
                     f"{list(now.described.strides)} and {now.described.offset} after the call",
                     Run("call", call),
                 )
-                return
         if is_checked_value(case):
             wrong = differ(found.written, expected.results)
             if wrong:
@@ -429,7 +418,6 @@ def _inplace_keeps(case: Case) -> Iterator[Finding]:
                     f"{now.label} was {was}, and is {now.described} after the call{how}",
                     Run("call", call),
                 )
-                return
 
 
 PROPERTIES = (

@@ -37,7 +37,7 @@ from opgen.verify.calls.specs import (
 )
 from opgen.verify.calls.sweeps import swept, swept_sizes
 from opgen.verify.properties import BY_NAME, PROPERTIES
-from opgen.verify.properties.common import NO_SIGNATURE, outcome_differs, with_outs
+from opgen.verify.properties.common import NO_SIGNATURE, with_outs
 from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.messages import (
     EXCLUDED,
@@ -104,19 +104,6 @@ class _Calls(Struct):
         return [*few, *self.refused, *others] if property_.refused else self.accepted
 
 
-class Position:
-    """Where this process stands, in memory that its parent reads: the parent sees it when the process has ended."""
-
-    def __init__(
-        self, write: Callable[[str, str, int, str], None], tick: Callable[[], None]
-    ) -> None:
-        self._write = write
-        self.tick = tick
-
-    def at(self, operator: str, stage: str, number: int, property_: str = "") -> None:
-        self._write(operator, stage, number, property_)
-
-
 def chosen_properties(kind: str, mode: str, names: Sequence[str]) -> list[Property]:
     """Return the properties that are checked for a kind of tensors: those with these names, or all of the mode."""
     level = MODES.index(mode)
@@ -128,13 +115,17 @@ def chosen_properties(kind: str, mode: str, names: Sequence[str]) -> list[Proper
 
 
 class Examination:
-    """Verifies overloads of operators, and tells `send` what it finds."""
+    """Verifies overloads of operators, and tells `send` what it finds.
+
+    `position` notes where this process stands, for its parent to read when it has ended: the operator, the stage, the number
+    of the call, and the property.
+    """
 
     def __init__(
         self,
         caller: Caller,
         request: Request,
-        position: Position,
+        position: Callable[[str, str, int, str], None],
         send: Callable[[Any], None],
     ) -> None:
         self.caller = caller
@@ -253,7 +244,7 @@ class Examination:
             subject.functional if subject.is_out and subject.functional else subject,
             self.seed,
             self.plan.effort,
-            lambda number: self.position.at(subject.name, "learn", number),
+            lambda number: self.position(subject.name, "learn", number, ""),
             skip,
             # With what was learned until then, the others can be checked.
             max(skip) if len(skip) >= _MOST_CRASHES_OF_LEARNING else None,
@@ -286,7 +277,7 @@ class Examination:
         for number, call in enumerate(calls, first):
             if number in skip:
                 continue
-            self.position.at(subject.name, stage, number)
+            self.position(subject.name, stage, number, "")
             try:
                 is_whole = refused and all(n in call for n in subject.outs)
                 made = call if is_whole else with_outs(self.caller, subject, call)
@@ -408,7 +399,7 @@ class Examination:
                 continue
             if not property_.about(case.call):
                 continue
-            self.position.at(subject.name, "check", index, property_.name)
+            self.position(subject.name, "check", index, property_.name)
             try:
                 finding = _find_violation(property_, case)
             except NotApplicable as reason:
@@ -461,7 +452,7 @@ class Examination:
                 for _ in range(_TIMES_OF_RACES if property_.code in _OF_RACES else _TIMES)
             )
             for other in others:
-                wrong = outcome_differs(other, first, differ, exact=True)
+                wrong = differ(other.everything, first.everything, exact=True)
                 if wrong and first.error is None and other.error is None:
                     found = Finding(f"the same call, again: {wrong}", (run,))
                     shown = self._shown(
@@ -484,7 +475,7 @@ class Examination:
         if not case.refused and learned.plans:
             # It stays if a smaller call ends the process.
             self._tell(Verdict(name, FAILED, count, findings=(shown(),)))
-            self.position.at(subject.name, "shrink", case.number, name)
+            self.position(subject.name, "shrink", case.number, name)
             found: list[tuple[Finding, Call]] = []
 
             def fails(call: Call) -> bool:

@@ -39,7 +39,6 @@ from opgen.verify.properties.process import CRASH, HANG
 from opgen.verify.runner.examination import (
     MOST_CRASHES,
     Examination,
-    Position,
     chosen_properties,
     signal_name,
 )
@@ -254,9 +253,8 @@ class Worker:
                 self.guard.watch(board.address(), _NOTE - 1, self.memory.pages)
             caller = Caller(self.backend, self.memory, self.guard, board.tick, board.remember)
             caller.first = FirstCalls(caller, members, write).call
-            position = Position(board.write_place, board.tick)
             request = self.request
-            examination = Examination(caller, request, position, send)
+            examination = Examination(caller, request, board.write_place, send)
             for subject in members:
                 known = reports.get(subject.name)
                 done = [v.property for v in known.verdicts] if known else []
