@@ -22,6 +22,7 @@ from opgen.importing.common.registrations import (
     Problems,
     Registration,
 )
+from opgen.importing.common.schema_text import parse_schema
 from opgen.importing.cpp.functions import CppFunction
 from opgen.importing.cpp.text import CPP_HEADERS, CppText, include_name
 from opgen.importing.entries.callables import CallableFunction, Callables
@@ -368,9 +369,6 @@ def _definitions(text: CppText, last: str) -> Iterator[str]:
 
 _META = "Meta"
 _ABOVE_BACKENDS = ("ADInplaceOrView", "Autocast", "Autograd", "BackendSelect", "Func", "Python")
-_WRITTEN_RETURN = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?: \w+)?")
-_WRITTEN_ARGUMENT = re.compile(r"Tensor\((\w+)!\)(?:\[\])?(?= )")
-_BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def report_fakes(
@@ -410,26 +408,6 @@ def _has_generated_meta(entry: Entry) -> bool:
     keys = {row.key for row in entry.rows.values() if row.written}
     if not keys or entry.left_out or _META in entry.rows:
         return False
-    if any(key.startswith("Composite") for key in keys):
-        return False
-    inside, _, returns = entry.schema.partition("(")[2].rpartition(") -> ")
-    arguments = list(_parts(inside))
-    matches = map(_WRITTEN_ARGUMENT.match, arguments)
-    written = {match[1] for match in matches if match is not None}
-    listed = returns[1:-1] if returns.startswith("(") else returns
-    values = (_WRITTEN_RETURN.fullmatch(part) for part in _parts(listed))
-    return any(argument.startswith("Tensor") for argument in arguments) and all(
-        value is not None and value[1] in written for value in values
-    )
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Yield the parts between commas outside of brackets."""
-    depth, start = 0, 0
-    for offset, character in enumerate(text):
-        depth += _BRACKETS.get(character, 0)
-        if character == "," and depth == 0:
-            yield text[start:offset].strip()
-            start = offset + 1
-    if text[start:].strip():
-        yield text[start:].strip()
+    schema = parse_schema(entry.schema)
+    is_composite = any(key.startswith("Composite") for key in keys)
+    return schema is not None and not is_composite and schema.returns_only_written()
