@@ -233,7 +233,7 @@ def _define(entries: dict[str, Entry], definition: Definition, problems: Problem
             definition.span,
             [definition.conditions],
             definition.tags,
-            definition.is_inferred,
+            definition.inferred_from is not None,
             definition.alias_analysis,
             definition.fake_module,
         )
